@@ -1,0 +1,58 @@
+import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { byCodeUnit, IpamError } from "../core/index.ts";
+import type { SourceFile } from "../schema/index.ts";
+
+const maxBytes = 256 * 1024 * 1024;
+
+/** The manifests of a folder (*.yaml, *.yml, *.json, all levels, hidden ones left out), of one file, or of standard input. */
+export function readInputs(path: string): SourceFile[] {
+  if (path === "-") return [{ path: "stdin.yaml", text: readInput("-") }];
+  if (!stat(path).isDirectory()) return [{ path: basename(path), text: readInput(path) }];
+  const found: string[] = [];
+  const walk = (folder: string) => {
+    for (const entry of readdirSync(join(path, folder), { withFileTypes: true })) {
+      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      const inside = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) walk(inside);
+      else if (entry.isFile() && /\.(ya?ml|json)$/.test(entry.name)) found.push(inside);
+    }
+  };
+  walk("");
+  return found.sort(byCodeUnit).map((name) => ({ path: name, text: readInput(join(path, name)) }));
+}
+
+/** One file's text, or standard input. */
+export function readInput(path: string): string {
+  try {
+    if (path !== "-" && stat(path).size > maxBytes) throw new IpamError("invalid", `${path} is larger than 256 MiB`);
+    const bytes = readFileSync(path === "-" ? 0 : path);
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    if (text.includes("\0")) throw new IpamError("invalid", `${path} is not a text file`);
+    return text;
+  } catch (error) {
+    throw asInvalid(error, path);
+  }
+}
+
+function stat(path: string) {
+  try {
+    return statSync(path);
+  } catch (error) {
+    throw asInvalid(error, path);
+  }
+}
+
+function asInvalid(error: unknown, path: string): IpamError {
+  if (error instanceof IpamError) return error;
+  const code = (error as NodeJS.ErrnoException).code;
+  if (code === "ENOENT") return new IpamError("invalid", `${path} does not exist`);
+  if (code === "EISDIR") return new IpamError("invalid", `${path} is a folder`);
+  if (code === "EACCES") return new IpamError("invalid", `${path} may not be read`);
+  return new IpamError("invalid", `${path}: ${(error as Error).message}`, { cause: error });
+}
+
+/** Is there a file, folder or link of this name? */
+export function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

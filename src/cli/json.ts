@@ -1,0 +1,19 @@
+import { type Allocation, formatAddress, type Plan } from "../core/index.ts";
+
+/** An allocation for machines. */
+export function lineJson(line: Allocation) {
+  return { ...line, address: formatAddress(line.address) };
+}
+
+/** A plan for machines; addresses are text. */
+export function planJson(made: Plan) {
+  return {
+    set: made.set,
+    assign: made.assign.map(lineJson),
+    keep: made.keep.map(({ allocation, was }) =>
+      was ? { ...lineJson(allocation), was: lineJson(was) } : lineJson(allocation),
+    ),
+    release: made.release.map(({ allocation, to }) => ({ ...lineJson(allocation), to })),
+    pending: made.pending,
+  };
+}

@@ -1,0 +1,137 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from "commander";
+import { reportError } from "./report-error.ts";
+
+// Verbs load on use: `--help` needs nothing but this file.
+const program = new Command("nodeippool")
+  .description("Static IP addresses for cluster nodes, decided at plan time.")
+  .version("0.1.0")
+  .showHelpAfterError("Run nodeippool --help for the verbs, nodeippool VERB --help for one of them.")
+  .configureHelp({ showGlobalOptions: true })
+  .exitOverride();
+
+const manifests = "folder or file of manifests; - is standard input";
+
+/** A verb that reads manifests, nodes and the lock. */
+function planning(name: string, summary: string): Command {
+  return program
+    .command(name)
+    .summary(summary)
+    .description(summary)
+    .option("--nodes <file>", "nodes: a kubectl dump, or a list of names (with labels); - is standard input")
+    .option("--lock <file>", "the lockfile", "nodeippool.lock")
+    .option("--set <name>", "claim set; lines of other sets are left alone", "default");
+}
+
+planning("plan", "show what allocate would do; reads only")
+  .argument("[manifests]", manifests, ".")
+  .option("--allow-move", "let nodes lose an address and get another one of the same pool")
+  .option("--json", "print JSON and nothing else")
+  .action(async (path, options) => (await import("./plan.ts")).planVerb(path, options));
+
+planning("allocate", "decide addresses and record them in the lock")
+  .argument("[manifests]", manifests, ".")
+  .argument("[command...]", "after --: run this, and record what it plans if it succeeds")
+  .usage("[options] [manifests] | [options] -- COMMAND...")
+  .option("--allow-move", "let nodes lose an address and get another one of the same pool")
+  .option("--landed <rev>", "after a merge: the git revision whose lines keep their addresses")
+  .option("--json", "print JSON and nothing else")
+  .action(async (path, _command, options) =>
+    (await import("./allocate.ts")).allocateVerb(path, options, afterDashes()),
+  );
+
+planning("render", "write manifests with literal addresses; fails if the lock does not cover them")
+  .argument("[manifests]", manifests, ".")
+  .option("--out <folder>", "write here; default is standard output")
+  .action(async (path, options) => (await import("./render.ts")).renderVerb(path, options));
+
+program
+  .command("release")
+  .summary("free addresses that are releasing")
+  .description("Frees releasing addresses: those named, or with --evidence those that their nodes no longer have.")
+  .argument("[names...]", "claims, nodes, policies or addresses")
+  .option("--evidence <file>", "NodeNetworkState dump: kubectl get nns -o json; - is standard input")
+  .option("--confirm", "you know that the nodes no longer use the addresses")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .action(async (names, options) => (await import("./release.ts")).releaseVerb(names, options));
+
+program
+  .command("mv")
+  .summary("declare a rename; nobody moves")
+  .description("Renames claims in the lock: a policy, POLICY/CAPTURE, an owner (Node/name), or a whole claim.")
+  .argument("<from>")
+  .argument("<to>")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .action(async (from, to, options) => (await import("./mv.ts")).mvVerb(from, to, options));
+
+planning("audit", "find duplicates, strangers and leaks in any manifests")
+  .argument("<files>", "what is deployed: rendered manifests, NodeNetworkState dumps")
+  .option("--pools <manifests>", "where the pools are defined, if not there")
+  .option("--json", "print JSON and nothing else")
+  .action(async (path, options) => (await import("./audit.ts")).auditVerb(path, options));
+
+program
+  .command("explain")
+  .summary("say who has an address, or what an offset means")
+  .description("Explains an address; or a pool's offset: nodeippool explain traffic-1 --offset 251.")
+  .argument("<what>", "an address or a pool")
+  .option("--offset <number>", "offset in the pool")
+  .option("--pools <manifests>", "where the pools are defined", ".")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .option("--json", "print JSON and nothing else")
+  .action(async (what, options) => (await import("./explain.ts")).explainVerb(what, options));
+
+program
+  .command("show")
+  .summary("draw a map of a pool")
+  .description("Draws a pool and lists who holds what.")
+  .argument("[pool]", "default: all pools")
+  .option("--pools <manifests>", "where the pools are defined", ".")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .option("--svg <file>", "draw into an SVG file; - is standard output")
+  .option("--json", "print JSON and nothing else")
+  .action(async (pool, options) => (await import("./show.ts")).showVerb(pool, options));
+
+program
+  .command("diff")
+  .summary("compare the lock with a git revision")
+  .description("Compares the lock with a git revision.")
+  .argument("[revision]", "git revision", "HEAD")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .option("--markdown", "for a pull request")
+  .option("--json", "print JSON and nothing else")
+  .action(async (revision, options) => (await import("./diff.ts")).diffVerb(revision, options));
+
+planning("import", "record addresses that nodes already have; nothing moves")
+  .argument("<evidence>", "NodeNetworkStates, NNCPs with literal addresses, or CSV: node,interface,address")
+  .argument("[manifests]", manifests, ".")
+  .option("--json", "print JSON and nothing else")
+  .action(async (evidence, path, options) => (await import("./import.ts")).importVerb(evidence, path, options));
+
+program
+  .command("merge")
+  .summary("git merge driver for the lock")
+  .description("Merges two versions of a lock, line by line, as a git merge driver: nodeippool merge %O %A %B.")
+  .argument("[base]")
+  .argument("[ours]")
+  .argument("[theirs]")
+  .option("--install", "set it up in this git repository")
+  .action(async (base, ours, theirs, options) => (await import("./merge.ts")).mergeVerb(base, ours, theirs, options));
+
+function afterDashes(): string[] {
+  const dashes = process.argv.indexOf("--");
+  return dashes < 0 ? [] : process.argv.slice(dashes + 1);
+}
+
+// A closed pipe (`| head`) is no error of ours.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else process.exitCode = reportError(error);
+}

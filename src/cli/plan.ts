@@ -1,0 +1,18 @@
+import { isNoop } from "../core/index.ts";
+import { lockfile } from "../state/index.ts";
+import { planJson } from "./json.ts";
+import { reportPlan } from "./report-plan.ts";
+import { print, printJson } from "./terminal.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, refusePending } from "./workspace.ts";
+
+export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
+  const workspace = readWorkspace(path, options);
+  const snapshot = await lockfile(options.lock).read();
+  const made = planWorkspace(workspace, snapshot, options);
+  if (options.json) printJson(planJson(made));
+  else {
+    print(...reportPlan(made, workspace.manifests.pools, snapshot));
+    if (made.pending.length === 0) print(isNoop(made) ? "Nothing to record." : "Run nodeippool allocate to record it.");
+  }
+  refusePending(made);
+}

@@ -1,0 +1,111 @@
+import {
+  type Allocation,
+  FreeSpace,
+  familyOf,
+  formatAddress,
+  formatPrefix,
+  nameOfKey,
+  ownerOfKey,
+  type Plan,
+  type Pool,
+  type Snapshot,
+  sizeOf,
+} from "../core/index.ts";
+import { paint, plural } from "./terminal.ts";
+
+/** A plan as people read it: a block for each pool that has something to say, and one line that sums up. */
+export function reportPlan(made: Plan, pools: readonly Pool[], snapshot: Snapshot): string[] {
+  const blocks = pools.flatMap((pool) => [poolHeading(pool, snapshot, made), ...changeLines(made, pool.name)]);
+  const configured = new Set(pools.map((pool) => pool.name));
+  const gone = [...new Set(made.release.map(({ allocation }) => allocation.pool))].filter(
+    (name) => !configured.has(name),
+  );
+  return [
+    ...blocks,
+    ...gone.flatMap((name) => [`Pool ${paint("bold", name)}  no longer defined`, ...changeLines(made, name)]),
+    summary(made),
+  ];
+}
+
+export function summary(made: Plan): string {
+  const kept = made.keep.length;
+  const changed = made.keep.filter(({ was }) => was !== undefined).length;
+  const parts = [
+    `${made.assign.length} to allocate`,
+    `${kept} kept${changed > 0 ? ` (${changed} rewritten)` : ""}`,
+    `${made.release.length} to release`,
+    ...(made.pending.length > 0 ? [paint("red", `${made.pending.length} pending`)] : []),
+  ];
+  return `Plan: ${parts.join(", ")}.`;
+}
+
+function poolHeading(pool: Pool, snapshot: Snapshot, made: Plan): string {
+  const { capacity, held, free } = usage(pool, snapshot, made);
+  const fresh = made.assign.filter((line) => line.pool === pool.name).length;
+  const counts = [`${capacity} usable`, `${held} held`, ...(fresh > 0 ? [`${fresh} new`] : []), `${free} free`];
+  return `Pool ${paint("bold", pool.name)}  ${describePool(pool)}   ${counts.join("  ")}`;
+}
+
+/** How full a pool is: by the record, and with a plan on top of it. */
+export function usage(pool: Pool, snapshot: Snapshot, made?: Plan) {
+  const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
+  const lines = [...snapshot.allocations, ...snapshot.releasing].filter((line) => line.pool === pool.name);
+  const fresh = (made?.assign ?? []).filter((line) => line.pool === pool.name);
+  for (const line of [...lines, ...fresh]) space.take(line.address);
+  return { capacity: space.capacity, held: lines.length, free: space.free };
+}
+
+/** `10.10.10.0/24 .1-.10 less 2` */
+export function describePool(pool: Pool): string {
+  const intervals = pool.range.map(({ first, last }) => {
+    const short = (address: typeof first) => {
+      const text = formatAddress(address);
+      return familyOf(address) === 4 && pool.prefix.length >= 24 ? text.slice(text.lastIndexOf(".")) : text;
+    };
+    return `${short(first)}-${short(last)}`;
+  });
+  const excluded = sizeOf(pool.range) - sizeOf(pool.assignable);
+  return `${formatPrefix(pool.prefix)} ${intervals.join(", ")}${excluded > 0n ? ` less ${excluded}` : ""}`;
+}
+
+/** The lines of a plan that change something, with + ~ - or !, and a count of the rest. */
+export function changeLines(made: Plan, pool?: string): string[] {
+  const here = <T extends { pool: string }>(line: T) => pool === undefined || line.pool === pool;
+  const unchanged = made.keep.filter(({ allocation, was }) => was === undefined && here(allocation)).length;
+  return [
+    ...made.assign.filter(here).map((line) => paint("green", `  + ${describeLine(line)}`)),
+    ...made.keep.flatMap(({ allocation, was }) =>
+      was !== undefined && here(allocation)
+        ? [paint("yellow", `  ~ ${describeLine(allocation)}  ${rewrite(was, allocation)}`)]
+        : [],
+    ),
+    ...made.release.flatMap(({ allocation, to }) =>
+      here(allocation)
+        ? [paint("red", `  - ${describeLine(allocation)}  ${to === "free" ? "free" : "releasing"}`)]
+        : [],
+    ),
+    ...made.pending
+      .filter(here)
+      .map(({ claim, message }) => paint("red", `  ! ${ownerName(claim)}  ${nameOfKey(claim)}  ${message}`)),
+    ...(unchanged > 0 ? [paint("dim", `  = ${unchanged} kept`)] : []),
+  ];
+}
+
+function rewrite(was: Allocation, now: Allocation): string {
+  if (was.claim !== now.claim) return `was ${was.claim}`;
+  if (was.interface !== now.interface) return `on ${now.interface ?? "no NIC"}, was on ${was.interface ?? "no NIC"}`;
+  return "no longer releasing";
+}
+
+export function describeLine(line: Allocation): string {
+  return `${formatAddress(line.address)}  ${ownerName(line.claim)}  ${nameOfKey(line.claim)}`;
+}
+
+/** Nodes by their name alone; every other owner in full. */
+export function ownerName(claim: string): string {
+  return ownerOfKey(claim).replace(/^Node\//, "");
+}
+
+export function recordHint(made: Plan): string {
+  return `Run nodeippool allocate to record ${plural(made.assign.length + made.release.length, "change")}.`;
+}

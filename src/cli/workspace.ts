@@ -1,0 +1,93 @@
+import { resolve } from "node:path";
+import { IpamError, type Issue, isNoop, type Plan, plan, type Snapshot } from "../core/index.ts";
+import { claimsOf } from "../nmstate/index.ts";
+import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
+import { readInput, readInputs } from "./files.ts";
+
+export interface PlanningOptions {
+  readonly nodes?: string;
+  readonly lock: string;
+  readonly set: string;
+  readonly allowMove?: boolean;
+}
+
+/** What a user's folder says. */
+export interface Workspace {
+  readonly files: readonly SourceFile[];
+  readonly manifests: Manifests;
+  readonly nodes: readonly ClusterNode[];
+}
+
+/** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
+export function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes">): Workspace {
+  if (path === "-" && options.nodes === "-")
+    throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
+  const files = readInputs(path).filter((file) => !isNodesFile(file, path, options.nodes));
+  const manifests = readManifests(files);
+  refuseCluster(manifests);
+  const nodes =
+    options.nodes === undefined ? manifests.nodes : readNodes({ path: options.nodes, text: readInput(options.nodes) });
+  if (nodes.length === 0 && manifests.policies.length > 0)
+    throw new IpamError("invalid", "there are no nodes to plan for", {
+      hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",
+    });
+  return { files, manifests, nodes };
+}
+
+function isNodesFile(file: SourceFile, path: string, nodes: string | undefined): boolean {
+  return nodes !== undefined && (resolve(path, file.path) === resolve(nodes) || resolve(path) === resolve(nodes));
+}
+
+/** A pool that the controller allocates from is not ours to plan. */
+function refuseCluster(manifests: Manifests): void {
+  const issues = manifests.documents.flatMap((document): Issue[] =>
+    document.kind === "pool" && document.pool.authority === "Cluster"
+      ? [
+          {
+            message: `pool ${document.pool.name} has authority Cluster: only the controller allocates from it`,
+            at: document.yaml.at([...document.path, "spec", "authority"]),
+            hint: "Plan it with authority Plan (and a clusterRange for nodes that join later), or leave it to the cluster.",
+          },
+        ]
+      : [],
+  );
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+}
+
+/** The plan for a workspace against a record. */
+export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options: PlanningOptions): Plan {
+  return plan({
+    pools: workspace.manifests.pools,
+    claims: workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes)),
+    snapshot,
+    set: options.set,
+    allowMove: options.allowMove ?? false,
+  });
+}
+
+/** Throws what stands against committing a plan: all or nothing. */
+export function refusePending(made: Plan): void {
+  const worst = ["exhausted", "in-use", "out-of-range"] as const;
+  const code = worst.find((c) => made.pending.some((pending) => pending.code === c));
+  if (code === undefined) return;
+  const shown = new Map(made.pending.map((p) => [`${p.message}\n${p.code === "exhausted" ? "" : p.claim}`, p]));
+  throw new IpamError(
+    code,
+    [...shown.values()].map(({ claim, pool, code: c, message, hint }) => ({
+      message: c === "exhausted" ? message : `${claim} in pool ${pool}: ${message}`,
+      ...(hint === undefined ? {} : { hint }),
+    })),
+  );
+}
+
+/** Throws `stale` with the difference, if the record does not cover the plan. */
+export function refuseDrift(made: Plan, lines: readonly string[], lock: string): void {
+  if (isNoop(made)) return;
+  throw new IpamError(
+    "stale",
+    `${lock} is not up to date with the manifests:\n${lines.map((line) => `  ${line}`).join("\n")}`,
+    {
+      hint: "Run nodeippool allocate, review the lock, and commit it.",
+    },
+  );
+}

@@ -1,0 +1,45 @@
+import type { Address, Prefix } from "./address.ts";
+
+/** An address and the claim that holds it: one line of the record. */
+export interface Allocation {
+  readonly address: Address;
+  readonly pool: string;
+  /** Claim key, as `claimKey` writes it. Identity is pool and key. */
+  readonly claim: string;
+  /** The claim set (folder, stack, app) that asked for it; only a plan for that set moves or releases it. */
+  readonly set: string;
+  readonly interface?: string;
+  readonly uid?: string;
+}
+
+/** What the record knows of a pool that has allocations. */
+export interface PoolRecord {
+  readonly name: string;
+  readonly prefix: Prefix;
+  readonly network: string;
+}
+
+/** Everything a state backend holds, at one moment. */
+export interface Snapshot {
+  /** One for every pool with an allocation, live or releasing; sorted by name. */
+  readonly pools: readonly PoolRecord[];
+  /** Live allocations, sorted by address, then pool. */
+  readonly allocations: readonly Allocation[];
+  /** Given up by their claims, not yet known to be off the node; nobody else gets them. Sorted likewise. */
+  readonly releasing: readonly Allocation[];
+  /** Per pool a token of its content; a commit compares it with what the record then holds. */
+  readonly base: ReadonlyMap<string, string>;
+}
+
+export const emptySnapshot: Snapshot = { pools: [], allocations: [], releasing: [], base: new Map() };
+
+/** The order of the record. */
+export function byAddress(a: Allocation, b: Allocation): number {
+  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
+  return a.pool < b.pool ? -1 : a.pool > b.pool ? 1 : 0;
+}
+
+/** Identity of an allocation: pool and claim key. Pool names hold no blank. */
+export function identityOf(allocation: { readonly pool: string; readonly claim: string }): string {
+  return `${allocation.pool} ${allocation.claim}`;
+}

@@ -1,0 +1,80 @@
+import type { Address } from "./address.ts";
+import type { Parsed } from "./errors.ts";
+
+/** Who holds an address: a Kubernetes object, or anything else that has a kind and a name. */
+export interface Owner {
+  /** For example `Node` or `VirtualMachine`. */
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** An owner asks a pool for one address. */
+export interface Claim {
+  readonly owner: Owner;
+  /** Tells the claims of one owner apart; `<policy>/<capture>` for node network policies. */
+  readonly name: string;
+  readonly pool: string;
+  readonly wanted?: Address;
+  /** The NIC that gets the address; recorded so that a release can be cleaned up and an audit can compare. */
+  readonly interface?: string;
+  /** Owners other than Nodes: another uid under the same name is another owner and does not inherit the address. */
+  readonly uid?: string;
+}
+
+/** `Kind/name` or `Kind/namespace:name`. */
+export function formatOwner(owner: Owner): string {
+  return owner.namespace === undefined
+    ? `${owner.kind}/${owner.name}`
+    : `${owner.kind}/${owner.namespace}:${owner.name}`;
+}
+
+/** Claim key: `<owner>/<claim name>`. Injective, because kind, namespace and owner name hold neither `/` nor `:`. */
+export function claimKey(owner: Owner, name: string): string {
+  return `${formatOwner(owner)}/${name}`;
+}
+
+const ownerPattern = /^([A-Za-z][A-Za-z0-9]*)\/(?:([a-z0-9][a-z0-9.-]*):)?([A-Za-z0-9][A-Za-z0-9._-]*)$/;
+
+export function parseOwner(text: string): Parsed<Owner> {
+  const match = ownerPattern.exec(text);
+  if (match === null || text.length > 400)
+    return {
+      issues: [
+        {
+          message: `${JSON.stringify(text.slice(0, 80))} is not an owner`,
+          hint: "Write Kind/name or Kind/namespace:name.",
+        },
+      ],
+    };
+  const [, kind, namespace, name] = match as unknown as [string, string, string | undefined, string];
+  return { value: namespace === undefined ? { kind, name } : { kind, namespace, name } };
+}
+
+/** The owner and the claim name of a claim key. */
+export function parseClaimKey(key: string): Parsed<{ owner: Owner; name: string }> {
+  const slash = key.indexOf("/", key.indexOf("/") + 1);
+  const owner = slash < 0 ? undefined : parseOwner(key.slice(0, slash)).value;
+  const name = key.slice(slash + 1);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a control character in a name is what this refuses
+  if (owner === undefined || name === "" || name.length > 400 || /[\u0000-\u001f\u007f]/.test(name))
+    return {
+      issues: [
+        {
+          message: `${JSON.stringify(key.slice(0, 80))} is not a claim`,
+          hint: "Write Kind/name/claim or Kind/namespace:name/claim.",
+        },
+      ],
+    };
+  return { value: { owner, name } };
+}
+
+/** The owner part of a claim key that is known to be well formed. */
+export function ownerOfKey(key: string): string {
+  return key.slice(0, key.indexOf("/", key.indexOf("/") + 1));
+}
+
+/** The name part of a claim key that is known to be well formed. */
+export function nameOfKey(key: string): string {
+  return key.slice(key.indexOf("/", key.indexOf("/") + 1) + 1);
+}

@@ -1,0 +1,76 @@
+/** Where in a user's text something stands; lines and columns count from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One thing that is wrong: what, where in the data (`path`), where in the text (`at`), what to do (`hint`). */
+export interface Issue {
+  readonly message: string;
+  readonly path?: readonly (string | number)[];
+  readonly at?: Place;
+  readonly hint?: string;
+}
+
+/** What every `parse*` function returns: a value that cannot be wrong, or all that is wrong with the input. */
+export type Parsed<T> =
+  | { readonly value: T; readonly issues?: undefined }
+  | { readonly value?: undefined; readonly issues: readonly Issue[] };
+
+/**
+ * The closed table of failures. Each code has one exit status for the command line, one reason for a
+ * Kubernetes condition (the seed proposal's words where it has one), and says whether trying again helps.
+ */
+export const codes = {
+  invalid: { exit: 2, reason: "InvalidSpec", retry: false },
+  "out-of-range": { exit: 2, reason: "OutOfRange", retry: false },
+  overlap: { exit: 2, reason: "OverlappingIPPool", retry: false },
+  exhausted: { exit: 3, reason: "ExhaustedIPPool", retry: true },
+  "in-use": { exit: 3, reason: "InUse", retry: false },
+  conflict: { exit: 4, reason: "IPCollision", retry: true },
+  stale: { exit: 5, reason: "UnsynchronizedIPPool", retry: false },
+  corrupt: { exit: 5, reason: "UnsynchronizedIPPool", retry: false },
+  unavailable: { exit: 6, reason: "ReconcilingPool", retry: true },
+  "unknown-outcome": { exit: 6, reason: "ReconcilingPool", retry: true },
+} as const satisfies Record<string, { exit: number; reason: string; retry: boolean }>;
+
+export type IpamCode = keyof typeof codes;
+
+/**
+ * The one error this package throws on purpose: broken input, broken state or failed I/O.
+ * Expected outcomes (an exhausted pool, a refused move) are values in a Plan instead.
+ */
+export class IpamError extends Error {
+  readonly code: IpamCode;
+  readonly issues: readonly Issue[];
+
+  constructor(code: IpamCode, problem: string | readonly Issue[], options?: { hint?: string; cause?: unknown }) {
+    const issues =
+      typeof problem === "string"
+        ? [options?.hint === undefined ? { message: problem } : { message: problem, hint: options.hint }]
+        : problem;
+    super(issues.map(formatIssue).join("\n"), { cause: options?.cause });
+    this.name = "IpamError";
+    this.code = code;
+    this.issues = issues;
+  }
+}
+
+/** One issue as people read it: `file:line:column: message`, and what to do on the next line. */
+export function formatIssue(issue: Issue): string {
+  const place = issue.at ? `${issue.at.file}:${issue.at.line}:${issue.at.column}: ` : "";
+  const hint = issue.hint ? `\n  ${issue.hint}` : "";
+  return `${place}${issue.message}${hint}`;
+}
+
+/** The value of a parse, or an IpamError `invalid` with all its issues. */
+export function unwrap<T>(parsed: Parsed<T>): T {
+  if (parsed.issues) throw new IpamError("invalid", parsed.issues);
+  return parsed.value;
+}
+
+/** Code-unit order: the same in every locale. */
+export function byCodeUnit(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

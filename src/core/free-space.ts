@@ -1,0 +1,79 @@
+import type { Address } from "./address.ts";
+import { Bitmap } from "./bitmap.ts";
+import { advance, distance, isNumbered } from "./numbering.ts";
+import { type Interval, indexAt, type Range } from "./range.ts";
+
+interface Segment extends Interval {
+  /** Candidates in the segments before this one. */
+  readonly before: bigint;
+}
+
+/**
+ * The free addresses of a pool. Its candidates (the numbered addresses of a range, in order) are counted from 0,
+ * and a bitmap holds the counts that are taken. The lowest free count is never above the number of taken ones,
+ * so a /8 or a ::/32 costs what a /24 costs. Counts above 2^53 are rounded: no lowest free count gets there.
+ */
+export class FreeSpace {
+  readonly capacity: bigint;
+  private readonly segments: readonly Segment[];
+  private readonly skips: boolean;
+  private readonly end: number;
+  private readonly taken = new Bitmap();
+  private takenCount = 0;
+
+  constructor(range: Range, skips: boolean) {
+    let before = 0n;
+    this.segments = range.map((interval) => {
+      const segment = { ...interval, before };
+      before += distance(interval.first, (interval.last + 1n) as Address, skips);
+      return segment;
+    });
+    this.skips = skips;
+    this.capacity = before;
+    this.end = Number(before);
+  }
+
+  /** How many candidates are free. */
+  get free(): bigint {
+    return this.capacity - BigInt(this.takenCount);
+  }
+
+  /** Takes the lowest free candidate; undefined if there is none. */
+  takeLowest(): Address | undefined {
+    const count = this.taken.lowestAbsent();
+    if (count >= this.end) return undefined;
+    this.taken.add(count);
+    this.takenCount++;
+    return this.candidate(count);
+  }
+
+  /** Takes an address. One that is no candidate (excluded, wanted x.x.x.0) changes nothing. */
+  take(address: Address): void {
+    const count = this.countOf(address);
+    if (count === undefined || this.taken.has(count)) return;
+    this.taken.add(count);
+    this.takenCount++;
+  }
+
+  /** Gives an address back. One that is not taken changes nothing. */
+  release(address: Address): void {
+    const count = this.countOf(address);
+    if (count === undefined || !this.taken.has(count)) return;
+    this.taken.delete(count);
+    this.takenCount--;
+  }
+
+  private candidate(count: number): Address {
+    const wanted = BigInt(count);
+    let i = this.segments.length - 1;
+    while ((this.segments[i] as Segment).before > wanted) i--;
+    const segment = this.segments[i] as Segment;
+    return advance(segment.first, wanted - segment.before, this.skips);
+  }
+
+  private countOf(address: Address): number | undefined {
+    const segment = this.segments[indexAt(this.segments, address)];
+    if (segment === undefined || address < segment.first || !isNumbered(address, this.skips)) return undefined;
+    return Number(segment.before + distance(segment.first, address, this.skips));
+  }
+}

@@ -1,0 +1,11 @@
+export * from "./address.ts";
+export * from "./allocation.ts";
+export * from "./audit.ts";
+export * from "./claim.ts";
+export * from "./errors.ts";
+export { FreeSpace } from "./free-space.ts";
+export { addressAt, offsetOf } from "./numbering.ts";
+export * from "./plan.ts";
+export { sameLine } from "./plan-pool.ts";
+export * from "./pool.ts";
+export * from "./range.ts";

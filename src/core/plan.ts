@@ -1,0 +1,127 @@
+import type { Allocation, PoolRecord, Snapshot } from "./allocation.ts";
+import { byAddress } from "./allocation.ts";
+import { type Claim, claimKey } from "./claim.ts";
+import { byCodeUnit, type IpamCode, IpamError, type Issue } from "./errors.ts";
+import { planPool, type Request } from "./plan-pool.ts";
+import type { Pool } from "./pool.ts";
+import { checkPools } from "./pools.ts";
+
+export interface PlanInput {
+  readonly pools: readonly Pool[];
+  /** Every claim of the set. A line of the set without a claim here is released. */
+  readonly claims: readonly Claim[];
+  readonly snapshot: Snapshot;
+  /** Claim set; lines of other sets are occupied space. Default `default`. */
+  readonly set?: string;
+  /** Declared renames, claim key to claim key: the address stays. */
+  readonly moved?: readonly Moved[];
+  /** Let a live owner lose its address and get another one of the same pool. */
+  readonly allowMove?: boolean;
+}
+
+export interface Moved {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A line that stays. `was` is what the record says now, where the plan rewrites it (renamed, restored, another NIC). */
+export interface Kept {
+  readonly allocation: Allocation;
+  readonly was?: Allocation;
+}
+
+/** A line that goes: from live to releasing, or from releasing (or live, on a human's word) to free. */
+export interface Release {
+  readonly allocation: Allocation;
+  readonly to: "releasing" | "free";
+}
+
+/** A claim that gets no address by this plan, and why. */
+export interface Pending {
+  readonly claim: string;
+  readonly pool: string;
+  readonly code: Extract<IpamCode, "exhausted" | "in-use" | "out-of-range">;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** What a plan does with the lines of one pool. */
+export interface Changes {
+  readonly assign: readonly Allocation[];
+  readonly keep: readonly Kept[];
+  readonly release: readonly Release[];
+  readonly pending: readonly Pending[];
+}
+
+/** The difference between what is claimed and one snapshot. Data: nothing has happened yet. */
+export interface Plan extends Changes {
+  readonly set: string;
+  /** Content tokens of the pools this plan was made against; a pool without a record has none. */
+  readonly base: ReadonlyMap<string, string>;
+  /** The pools as configured; a commit records those that get their first line. */
+  readonly pools: readonly PoolRecord[];
+}
+
+/** Does committing this plan write nothing? */
+export function isNoop(plan: Plan): boolean {
+  return plan.assign.length === 0 && plan.release.length === 0 && plan.keep.every((kept) => kept.was === undefined);
+}
+
+/**
+ * Decides who gets what. Pure; the same inputs in any order give the same plan. First whoever holds an address
+ * keeps it, then wanted addresses, then the lowest free ones, each in key order. An address that any line holds,
+ * live or releasing, goes to nobody else in this plan.
+ * Throws IpamError `invalid` (a claim twice, an unknown pool), `overlap` (of pools), `in-use` (a recorded pool
+ * has another prefix or network).
+ */
+export function plan(input: PlanInput): Plan {
+  const { pools, snapshot } = input;
+  checkPools(pools, snapshot);
+  const requests = requestsByPool(input);
+  const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
+  const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
+  const options = {
+    set: input.set ?? "default",
+    allowMove: input.allowMove ?? false,
+    movedFrom: new Map((input.moved ?? []).map((moved) => [moved.to, moved.from])),
+  };
+
+  const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
+  const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const parts = [...names].sort(byCodeUnit).map((name) => {
+    const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
+    return planPool(byName.get(name), requests.get(name) ?? [], lines, options);
+  });
+  return {
+    set: options.set,
+    base: snapshot.base,
+    pools: pools
+      .map(({ name, prefix, network }) => ({ name, prefix, network }))
+      .sort((a, b) => byCodeUnit(a.name, b.name)),
+    assign: parts.flatMap((part) => part.assign).sort(byAddress),
+    keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    release: parts.flatMap((part) => part.release).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    pending: parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim)),
+  };
+}
+
+/** The claims of each pool in key order, with the address a reservation wants for them. */
+function requestsByPool({ pools, claims }: PlanInput): Map<string, Request[]> {
+  const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const requests = new Map<string, Request[]>(pools.map((pool) => [pool.name, []]));
+  const issues: Issue[] = [];
+  for (const claim of claims) {
+    const key = claimKey(claim.owner, claim.name);
+    const pool = byName.get(claim.pool);
+    if (pool === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
+    else requests.get(pool.name)?.push({ key, claim });
+  }
+  for (const [pool, list] of requests) {
+    list.sort((a, b) => byCodeUnit(a.key, b.key));
+    list.forEach((request, i) => {
+      if (list[i - 1]?.key === request.key) issues.push({ message: `claim ${request.key} asks pool ${pool} twice` });
+    });
+  }
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return requests;
+}

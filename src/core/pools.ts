@@ -1,0 +1,80 @@
+import { formatAddress, formatPrefix } from "./address.ts";
+import type { PoolRecord, Snapshot } from "./allocation.ts";
+import { IpamError, type Issue } from "./errors.ts";
+import type { Pool } from "./pool.ts";
+import { contains, overlaps } from "./range.ts";
+
+/**
+ * Pools of one network never share an address, and a recorded pool keeps its prefix and network.
+ * Throws IpamError `invalid` (two pools of one name), `in-use` or `overlap`, with every case.
+ */
+export function checkPools(pools: readonly Pool[], snapshot: Snapshot): void {
+  const configured = new Map(pools.map((pool) => [pool.name, pool]));
+  refuse("invalid", twice(pools, configured));
+  refuse("in-use", changed(configured, snapshot.pools));
+  refuse("overlap", [...overlapping(pools), ...strangersInside(pools, configured, snapshot)]);
+}
+
+function refuse(code: "invalid" | "in-use" | "overlap", issues: readonly Issue[]): void {
+  if (issues.length > 0) throw new IpamError(code, issues);
+}
+
+function twice(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>): Issue[] {
+  return pools
+    .filter((pool) => configured.get(pool.name) !== pool)
+    .map((pool) => ({ message: `pool ${pool.name} is defined twice` }));
+}
+
+function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolRecord[]): Issue[] {
+  return recorded.flatMap((record) => {
+    const pool = configured.get(record.name);
+    if (pool === undefined || describe(pool) === describe(record)) return [];
+    return {
+      message: `pool ${pool.name} is ${describe(pool)}, but its allocations were made in ${describe(record)}`,
+      hint: "Restore it and add a second pool, or release every allocation first.",
+    };
+  });
+}
+
+function describe(pool: PoolRecord): string {
+  return `${formatPrefix(pool.prefix)} of network ${pool.network}`;
+}
+
+/** Every pair in one network that shares addresses, by one sweep over the starts. */
+function overlapping(pools: readonly Pool[]): Issue[] {
+  const sorted = [...pools].sort((a, b) => (a.prefix.first < b.prefix.first ? -1 : 1));
+  return sorted.flatMap((a, i) => {
+    const issues: Issue[] = [];
+    for (const b of sorted.slice(i + 1)) {
+      if (b.prefix.first > a.prefix.last) break;
+      if (a.network === b.network && overlaps(a.range, b.range)) issues.push(shared(a.name, b.name, a.network));
+    }
+    return issues;
+  });
+}
+
+/** Recorded pools that are configured elsewhere, or no more: their ranges are unknown here, their addresses are not. */
+function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>, snapshot: Snapshot): Issue[] {
+  const strangers = new Map(snapshot.pools.filter((record) => !configured.has(record.name)).map((r) => [r.name, r]));
+  if (strangers.size === 0) return [];
+  const found = new Map<string, Issue>();
+  for (const line of [...snapshot.allocations, ...snapshot.releasing]) {
+    const stranger = strangers.get(line.pool);
+    if (stranger === undefined) continue;
+    const pool = pools.find((p) => p.network === stranger.network && contains(p.range, line.address));
+    if (pool === undefined || found.has(`${pool.name} ${line.pool}`)) continue;
+    const issue = shared(pool.name, line.pool, pool.network);
+    found.set(`${pool.name} ${line.pool}`, {
+      ...issue,
+      message: `${issue.message}: ${formatAddress(line.address)} is recorded for ${line.claim}`,
+    });
+  }
+  return [...found.values()];
+}
+
+function shared(a: string, b: string, network: string): Issue {
+  return {
+    message: `pools ${a} and ${b} of network ${network} share addresses`,
+    hint: "Give them separate ranges, or name the networks they belong to (spec.network).",
+  };
+}

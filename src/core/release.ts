@@ -1,0 +1,62 @@
+import { formatAddress } from "./address.ts";
+import type { Allocation, Snapshot } from "./allocation.ts";
+import type { Use } from "./audit.ts";
+import { nameOfKey, ownerOfKey, parseOwner } from "./claim.ts";
+import { IpamError } from "./errors.ts";
+import type { Kept, Plan } from "./plan.ts";
+
+const nothing = { set: "default", pools: [], assign: [], keep: [], release: [], pending: [] } as const;
+
+/** A plan that frees these lines. Only a human's word or evidence may ask for it; time never does. */
+export function planRelease(snapshot: Snapshot, lines: readonly Allocation[]): Plan {
+  return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to: "free" })) };
+}
+
+/**
+ * Releasing lines whose node says that it has the address no more. A node that is not in the evidence says nothing.
+ */
+export function provenGone(snapshot: Snapshot, nodes: ReadonlySet<string>, uses: readonly Use[]): Allocation[] {
+  const inUse = new Set(uses.map((use) => use.address));
+  return snapshot.releasing.filter((line) => nodes.has(ownerOfKey(line.claim)) && !inUse.has(line.address));
+}
+
+/** Does this word name the line: its claim key, owner, owner's name, claim name, policy (the part before `/`), or address? */
+export function isNamedBy(line: Allocation, word: string): boolean {
+  const owner = ownerOfKey(line.claim);
+  const name = nameOfKey(line.claim);
+  const names = [line.claim, owner, parseOwner(owner).value?.name, name, formatAddress(line.address)];
+  return names.includes(word) || name.startsWith(`${word}/`);
+}
+
+/**
+ * A plan that renames claims and moves nobody. `from` and `to` are two owners (`Node/a`), two claim names
+ * (`static-ip/eth1`), two policies (the part before the `/`) or two whole keys.
+ * Throws `invalid` if nothing bears the old name, or a new name is taken.
+ */
+export function planRename(snapshot: Snapshot, from: string, to: string): Plan {
+  const rename = (line: Allocation): Kept[] => {
+    const claim = renamed(line.claim, from, to);
+    return claim === undefined ? [] : [{ allocation: { ...line, claim }, was: line }];
+  };
+  const keep = snapshot.allocations.flatMap(rename);
+  if (keep.length === 0)
+    throw new IpamError("invalid", `no allocation is named ${from}`, { hint: "nodeippool show lists them." });
+  const taken = new Set(snapshot.allocations.map((line) => `${line.pool} ${line.claim}`));
+  const clash = keep.find(({ allocation }) => taken.has(`${allocation.pool} ${allocation.claim}`));
+  if (clash !== undefined)
+    throw new IpamError(
+      "in-use",
+      `${clash.allocation.claim} already holds an address of pool ${clash.allocation.pool}`,
+    );
+  return { ...nothing, base: snapshot.base, keep };
+}
+
+function renamed(key: string, from: string, to: string): string | undefined {
+  const owner = ownerOfKey(key);
+  const name = nameOfKey(key);
+  if (key === from) return to;
+  if (owner === from) return `${to}/${name}`;
+  if (name === from) return `${owner}/${to}`;
+  if (name.startsWith(`${from}/`)) return `${owner}/${to}${name.slice(from.length)}`;
+  return undefined;
+}

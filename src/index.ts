@@ -1,0 +1,3 @@
+/** Static IP addresses decided at plan time: pools and claims in, a plan out, a record that keeps it. */
+export * from "./core/index.ts";
+export { type Lockfile, lockfile, memory, type StateBackend } from "./state/index.ts";

@@ -1,0 +1,51 @@
+import { createHash } from "node:crypto";
+import { IpamError } from "../core/index.ts";
+import { type ClusterNode, hostnameLabel, type Policy } from "../schema/index.ts";
+
+const limit = 63;
+
+/**
+ * The name of one node's own policy: `<policy>--<node>`, and `<policy>--<node>--<hash>`, shortened, where either
+ * part holds `--` or the whole is longer than a label value may be. Injective: the short form has one `--`, the
+ * long one has at least two, and its hash covers both parts.
+ */
+export function childName(policy: string, node: string): string {
+  const name = `${policy}--${node}`;
+  if (name.length <= limit && !policy.includes("--") && !node.includes("--")) return name;
+  return shorten(name, `--${hashOf(`${policy}/${node}`)}`);
+}
+
+/** A text as a label value: itself, or shortened with a hash. */
+export function labelValue(text: string): string {
+  return text.length <= limit ? text : shorten(text, `-${hashOf(text)}`);
+}
+
+function shorten(text: string, suffix: string): string {
+  return text.slice(0, limit - suffix.length).replace(/[-.]+$/, "") + suffix;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Name, labels that say whose child it is, and whatever the user put on the policy. */
+export function childMetadata(policyName: string, node: string, policy?: Pick<Policy, "labels" | "annotations">) {
+  const { [lastApplied]: _, ...annotations } = policy?.annotations ?? {};
+  const labels = {
+    ...policy?.labels,
+    "nodeippool.nmstate.io/policy": labelValue(policyName),
+    "nodeippool.nmstate.io/node": labelValue(node),
+  };
+  const name = childName(policyName, node);
+  return Object.keys(annotations).length === 0 ? { name, labels } : { name, labels, annotations };
+}
+
+/** The value of a node's hostname label, which need not be its name. */
+export function hostnameOf(node: ClusterNode): string {
+  const hostname = node.labels.get(hostnameLabel);
+  if (hostname === undefined)
+    throw new IpamError("invalid", `node ${node.name} has no label ${hostnameLabel}, so no policy can select it alone`);
+  return hostname;
+}

@@ -1,0 +1,173 @@
+// Generated from deploy/crd by `npm run generate`; do not edit.
+
+/**
+ * A pool of IP addresses for the network interfaces of cluster nodes.
+ */
+export interface NodeIPPool {
+  apiVersion: "nmstate.io/v1";
+  kind: "NodeIPPool";
+  metadata: {};
+  /**
+   * What the pool holds and who may allocate from it.
+   */
+  spec: {
+    /**
+     * The addresses of the pool.
+     */
+    range: {
+      /**
+       * The subnet, for example 10.10.10.0/24. Its length is the prefix length of every address.
+       */
+      cidr: string;
+      /**
+       * First address, offset 0. Default is the first address of cidr that a host may have.
+       */
+      start?: string;
+      /**
+       * Last address. It may grow. Default is the last address of cidr that a host may have.
+       */
+      end?: string;
+      /**
+       * Addresses and prefixes that are never allocated. They keep their offsets.
+       *
+       * @maxItems 512
+       */
+      exclude?: string[];
+    };
+    /**
+     * More ranges of the same cidr.
+     *
+     * @maxItems 64
+     */
+    additionalRanges?: {
+      /**
+       * First address.
+       */
+      start: string;
+      /**
+       * Last address.
+       */
+      end: string;
+    }[];
+    /**
+     * The router of the subnet. It is never allocated, and a policy may use it as capture.NAME.gateway.
+     */
+    gateway?: string;
+    /**
+     * DNS servers of the subnet.
+     *
+     * @maxItems 16
+     */
+    dnsServers?: string[];
+    /**
+     * The layer 2 network or VRF in which addresses are unique. Pools of one network must not overlap. Default is "default".
+     */
+    network?: string;
+    /**
+     * Addresses kept for an owner, or, without an owner, kept away from everybody.
+     *
+     * @maxItems 4096
+     */
+    reservations?: {
+      /**
+       * The address that is kept.
+       */
+      address: string;
+      /**
+       * Kind/name or Kind/namespace:name, for example Node/node05.
+       */
+      owner?: string;
+      /**
+       * Name of the owner's claim, where the owner has several claims on this pool; for a policy it is POLICY/CAPTURE.
+       */
+      claim?: string;
+      /**
+       * For people.
+       */
+      description?: string;
+    }[];
+    /**
+     * Who allocates. Plan means tools that plan (lockfile, stack); the controller only audits. Cluster means the controller alone. In a cluster the default is Cluster; tools that plan write Plan.
+     */
+    authority?: "Plan" | "Cluster";
+    /**
+     * The part of a Plan pool that only the controller hands out, for nodes that join later.
+     */
+    clusterRange?: {
+      /**
+       * First address.
+       */
+      start: string;
+      /**
+       * Last address.
+       */
+      end: string;
+    };
+    /**
+     * What becomes of the addresses of owners that vanished. Delete frees them once they are off the node; Retain keeps them for the owner's return. Default is Delete.
+     */
+    reclaimPolicy?: "Delete" | "Retain";
+    /**
+     * IPv4 only. Also allocate addresses whose last octet is 0 or 255. They then have offsets.
+     */
+    allowZeroAnd255?: boolean;
+  };
+  /**
+   * What the controller last saw.
+   */
+  status?: {
+    /**
+     * The generation of spec that the rest of status is about.
+     */
+    observedGeneration?: number;
+    /**
+     * Allocated addresses as offsets from start. A view, at most the first 1000; addresses are what is stored.
+     *
+     * @maxItems 1000
+     */
+    "allocated-offsets"?: number[];
+    /**
+     * How many addresses can be allocated.
+     */
+    capacity?: string;
+    /**
+     * How many are allocated.
+     */
+    allocated?: number;
+    /**
+     * How many are free.
+     */
+    free?: string;
+    /**
+     * Available, and what stands against it.
+     *
+     * @maxItems 16
+     */
+    conditions?: {
+      /**
+       * Available.
+       */
+      type: string;
+      /**
+       * Whether the condition holds.
+       */
+      status: "True" | "False" | "Unknown";
+      /**
+       * ReconciledPool, ReconcilingPool, ExhaustedIPPool, UnsynchronizedIPPool, OverlappingIPPool or IPCollision.
+       */
+      reason: string;
+      /**
+       * For people.
+       */
+      message: string;
+      /**
+       * The generation of spec that this condition is about.
+       */
+      observedGeneration?: number;
+      /**
+       * When status last changed.
+       */
+      lastTransitionTime: string;
+    }[];
+  };
+}

@@ -1,0 +1,62 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { type Issue, type Parsed, type Pool, parsePool } from "../core/index.ts";
+import { nodeIPPoolSchema } from "./generated/node-ip-pool.schema.ts";
+import type { NodeIPPool } from "./generated/node-ip-pool.types.ts";
+import { nameIssue } from "./names.ts";
+import { didYouMean } from "./nearest.ts";
+
+let compiled: ValidateFunction<NodeIPPool> | undefined;
+
+/** A NodeIPPool object as a pool: its shape by the schema, its addresses by the core. All issues, with their paths. */
+export function parseNodeIPPool(object: unknown): Parsed<Pool> {
+  compiled ??= new Ajv({
+    allErrors: true,
+    verbose: true,
+    strict: true,
+    formats: { "date-time": true },
+  }).compile<NodeIPPool>(nodeIPPoolSchema);
+  if (!compiled(object)) return { issues: (compiled.errors ?? []).map(issueOf) };
+  const { name } = object.metadata as { name?: unknown };
+  const issue = nameIssue(name);
+  if (issue !== undefined) return { issues: [{ message: `metadata.name ${issue}`, path: ["metadata", "name"] }] };
+  const pool = parsePool(name as string, object.spec);
+  return pool.issues ? { issues: pool.issues.map((i) => ({ ...i, path: ["spec", ...(i.path ?? [])] })) } : pool;
+}
+
+function issueOf(error: ErrorObject): Issue {
+  const path = error.instancePath
+    .split("/")
+    .slice(1)
+    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  const field = path.at(-1) ?? "the document";
+  switch (error.keyword) {
+    case "additionalProperties": {
+      const unknown = error.params.additionalProperty as string;
+      const known = Object.keys((error.parentSchema as { properties: object }).properties);
+      return { message: `unknown field ${unknown}${didYouMean(unknown, known)}`, path: [...path, unknown] };
+    }
+    case "required":
+      return { message: `${field} needs the field ${error.params.missingProperty}`, path };
+    case "const":
+      return { message: `${field} must be ${error.params.allowedValue}`, path };
+    case "enum":
+      return { message: `${field} must be one of ${(error.params.allowedValues as string[]).join(", ")}`, path };
+    case "type":
+      return { message: `${field} must be ${noun(error.params.type)}, but is ${describe(error.data)}`, path };
+    default:
+      return { message: `${field} ${error.message}`, path };
+  }
+}
+
+function noun(type: string): string {
+  return { string: "text", array: "a list", object: "a mapping", boolean: "true or false" }[type] ?? type;
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "empty";
+  if (Array.isArray(value)) return "a list";
+  return (
+    { string: "text", object: "a mapping", boolean: "true or false" }[typeof value as string] ?? `the number ${value}`
+  );
+}

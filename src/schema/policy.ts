@@ -1,0 +1,181 @@
+import type { Issue, Parsed } from "../core/index.ts";
+import { nameIssue } from "./names.ts";
+import { didYouMean } from "./nearest.ts";
+import { type Field, fields, poolOfCapture, Reference, readTemplate } from "./template.ts";
+import type { Path } from "./yaml.ts";
+
+/** One address that a policy asks for on every node it selects. */
+export interface Capture {
+  readonly pool: string;
+  /** The NIC whose address list uses it, where that is one literal name. */
+  readonly interface?: string;
+}
+
+/** A NodeNetworkConfigurationPolicy that takes addresses from pools. */
+export interface Policy {
+  readonly apiVersion: string;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly nodeSelector: Readonly<Record<string, string>>;
+  /** Captures of the form `ippool.POOL.allocate`, by name. */
+  readonly captures: ReadonlyMap<string, Capture>;
+  /** All other captures: the handler's business. */
+  readonly otherCaptures: Readonly<Record<string, string>>;
+  /** Plain data with a `Reference` wherever an allocation is to be filled in. */
+  readonly desiredState: unknown;
+  /** The object as it was read. */
+  readonly source: PolicyObject;
+}
+
+/** A NodeNetworkConfigurationPolicy as it stands in a manifest. */
+export interface PolicyObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+  readonly spec: { readonly [field: string]: unknown };
+}
+
+type Bag = { readonly [field: string]: unknown };
+
+/** Does this object have a capture that asks a pool for an address? */
+export function usesPools(object: Bag): boolean {
+  const capture = asBag(asBag(object.spec)?.capture) ?? asBag(object.capture);
+  return Object.values(capture ?? {}).some((value) => typeof value === "string" && poolOfCapture(value) !== undefined);
+}
+
+/** Reads a policy that uses pools. All issues, with their paths. */
+export function parsePolicy(object: Bag): Parsed<Policy> {
+  const reader = new Reader();
+  const policy = reader.policy(object);
+  return reader.issues.length > 0 ? { issues: reader.issues } : { value: policy };
+}
+
+class Reader {
+  readonly issues: Issue[] = [];
+  private readonly pools = new Map<string, string>();
+  private readonly others: Record<string, string> = {};
+  /** Interface and path of each capture's place in an address list. */
+  private readonly homes = new Map<string, { nic: unknown; path: Path }>();
+
+  policy(object: Bag): Policy {
+    for (const field of ["capture", "desiredState", "nodeSelector"])
+      if (field in object) this.fail(`${field} belongs under spec`, [field]);
+    const metadata = asBag(object.metadata) ?? {};
+    const spec = asBag(object.spec) ?? {};
+    if (object.apiVersion !== "nmstate.io/v1" && object.apiVersion !== "nmstate.io/v1beta1")
+      this.fail("apiVersion must be nmstate.io/v1 or nmstate.io/v1beta1", ["apiVersion"]);
+    const known = ["nodeSelector", "capture", "desiredState", "maxUnavailable"];
+    for (const field of Object.keys(spec))
+      if (!known.includes(field)) this.fail(`unknown field ${field}${didYouMean(field, known)}`, ["spec", field]);
+    const issue = policyNameIssue(metadata.name);
+    if (issue !== undefined) this.fail(`metadata.name ${issue}`, ["metadata", "name"]);
+
+    this.readCaptures(spec.capture);
+    const desiredState = this.fill(spec.desiredState ?? {}, ["spec", "desiredState"], undefined);
+    return {
+      apiVersion: object.apiVersion as string,
+      name: metadata.name as string,
+      labels: this.texts(metadata.labels, ["metadata", "labels"]),
+      annotations: this.texts(metadata.annotations, ["metadata", "annotations"]),
+      nodeSelector: this.texts(spec.nodeSelector, ["spec", "nodeSelector"]),
+      captures: new Map([...this.pools].map(([name, pool]) => [name, this.captureOf(name, pool)])),
+      otherCaptures: this.others,
+      desiredState,
+      source: object as unknown as PolicyObject,
+    };
+  }
+
+  private readCaptures(capture: unknown): void {
+    for (const [name, expression] of Object.entries(this.texts(capture, ["spec", "capture"]))) {
+      const path = ["spec", "capture", name];
+      const pool = poolOfCapture(expression);
+      if (pool === null) this.fail(`${expression} is no allocation; write ippool.POOL.allocate`, path);
+      else if (pool === undefined) this.others[name] = expression;
+      else if (readTemplate(`{{ capture.${name} }}`).kind !== "capture")
+        this.fail(`capture name ${name} must be letters, digits and - and start with a letter`, path);
+      else this.pools.set(name, pool);
+    }
+    for (const [name, expression] of Object.entries(this.others)) {
+      for (const [, used] of expression.matchAll(/\bcapture\.([A-Za-z0-9_-]+)/g))
+        if (this.pools.has(used as string))
+          this.fail(`capture ${name} reads ${used}, which only desiredState can use`, ["spec", "capture", name]);
+    }
+  }
+
+  private captureOf(name: string, pool: string): Capture {
+    const nic = this.homes.get(name)?.nic;
+    return typeof nic === "string" && !nic.includes("{{") ? { pool, interface: nic } : { pool };
+  }
+
+  /** A copy of the desired state with references in it. `nic` is the name of the interface it is inside of. */
+  private fill(value: unknown, path: Path, nic: unknown): unknown {
+    if (typeof value === "string") return this.scalar(value, path, nic);
+    if (Array.isArray(value)) {
+      const inInterfaces = path.length === 3 && path[2] === "interfaces";
+      return value.map((item, i) => this.fill(item, [...path, i], inInterfaces ? asBag(item)?.name : nic));
+    }
+    const bag = asBag(value);
+    if (bag === undefined) return value;
+    return Object.fromEntries(Object.entries(bag).map(([key, item]) => [key, this.fill(item, [...path, key], nic)]));
+  }
+
+  private scalar(text: string, path: Path, nic: unknown): unknown {
+    const template = readTemplate(text);
+    if (template.kind === "bad") this.fail(`${text}: ${template.why}`, path);
+    if (template.kind !== "capture") return text;
+    const { capture, rest } = template;
+    if (this.pools.has(capture)) return this.reference(capture, rest, path, nic);
+    if (!(capture in this.others)) {
+      const known = [...this.pools.keys(), ...Object.keys(this.others)];
+      this.fail(`capture ${capture} is not defined${didYouMean(capture, known)}`, path);
+    }
+    return text;
+  }
+
+  private reference(capture: string, field: string, path: Path, nic: unknown): Reference | undefined {
+    if (!(fields as readonly string[]).includes(field)) {
+      const names = fields.join(", ");
+      this.fail(`an allocation has the fields ${names}, not ${field || "none"}${didYouMean(field, fields)}`, path);
+      return undefined;
+    }
+    if (field === "ip" && path.at(-3) === "address") this.home(capture, path, nic);
+    return new Reference(capture, field as Field);
+  }
+
+  /** One capture is one address: two NICs cannot both have it. */
+  private home(capture: string, path: Path, nic: unknown): void {
+    const other = this.homes.get(capture);
+    if (other !== undefined && other.nic !== nic)
+      this.fail(
+        `${capture} is one address, and interface ${other.nic} has it already; use a second capture for ${nic}`,
+        path,
+      );
+    this.homes.set(capture, { nic, path });
+  }
+
+  private texts(value: unknown, path: Path): Record<string, string> {
+    if (value === undefined || value === null) return {};
+    const bag = asBag(value);
+    if (bag === undefined) this.fail(`${path.at(-1)} must be a mapping of text`, path);
+    const entries = Object.entries(bag ?? {});
+    for (const [key, item] of entries)
+      if (typeof item !== "string") this.fail(`${key} must be text; quote it`, [...path, key]);
+    return Object.fromEntries(entries.filter(([, item]) => typeof item === "string")) as Record<string, string>;
+  }
+
+  private fail(message: string, path: Path): void {
+    this.issues.push({ message, path });
+  }
+}
+
+/** The handler refuses longer names (its admission policy), because they become label values. */
+function policyNameIssue(name: unknown): string | undefined {
+  const issue = nameIssue(name);
+  if (issue !== undefined) return issue;
+  return (name as string).length > 63 ? "is longer than the 63 characters of a label value" : undefined;
+}
+
+function asBag(value: unknown): Bag | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : undefined;
+}

@@ -1,0 +1,128 @@
+import {
+  type Address,
+  type Allocation,
+  byAddress,
+  byCodeUnit,
+  formatAddress,
+  IpamError,
+  type Plan,
+  type PoolRecord,
+  type Snapshot,
+  sameLine,
+} from "../core/index.ts";
+
+/** The record after a plan, its tokens not yet made. */
+export type Record = Omit<Snapshot, "base">;
+
+/**
+ * Applies a plan to what a backend holds now; undefined if there is nothing to write.
+ * Pool by pool: content as planned against -> apply; effect already there -> nothing (C3); else `conflict` (C1).
+ */
+export function applyPlan(now: Snapshot, plan: Plan): Record | undefined {
+  const book = new Book(now);
+  const moved: string[] = [];
+  let changed = false;
+  for (const part of byPool(plan)) {
+    if (now.base.get(part.pool) === plan.base.get(part.pool)) {
+      book.apply(part);
+      changed = true;
+    } else if (!book.holds(part)) moved.push(part.pool);
+  }
+  if (moved.length > 0)
+    throw new IpamError("conflict", `pool ${moved.join(", ")} changed since this plan was made; nothing was written`, {
+      hint: "Plan again: whoever came first keeps the address.",
+    });
+  return changed ? book.record(now.pools, plan.pools) : undefined;
+}
+
+/** What a plan changes in one pool. */
+interface Part {
+  readonly pool: string;
+  /** Lines that leave the record or move inside it. */
+  readonly remove: Allocation[];
+  readonly live: Allocation[];
+  readonly releasing: Allocation[];
+}
+
+function byPool(plan: Plan): Iterable<Part> {
+  const parts = new Map<string, Part>();
+  const part = (pool: string): Part => {
+    const known = parts.get(pool) ?? { pool, remove: [], live: [], releasing: [] };
+    parts.set(pool, known);
+    return known;
+  };
+  for (const line of plan.assign) part(line.pool).live.push(line);
+  for (const { allocation, was } of plan.keep) {
+    if (was === undefined) continue;
+    part(allocation.pool).remove.push(was);
+    part(allocation.pool).live.push(allocation);
+  }
+  for (const { allocation, to } of plan.release) {
+    part(allocation.pool).remove.push(allocation);
+    if (to === "releasing") part(allocation.pool).releasing.push(allocation);
+  }
+  return parts.values();
+}
+
+/** The lines of a record while a plan is applied: per pool, because an address may recur in another network. */
+class Book {
+  private readonly live: Map<string, Map<Address, Allocation>>;
+  private readonly releasing: Map<string, Map<Address, Allocation>>;
+
+  constructor(snapshot: Snapshot) {
+    this.live = index(snapshot.allocations);
+    this.releasing = index(snapshot.releasing);
+  }
+
+  apply(part: Part): void {
+    for (const line of part.remove) {
+      this.live.get(part.pool)?.delete(line.address);
+      this.releasing.get(part.pool)?.delete(line.address);
+    }
+    for (const line of part.live) put(this.live, this.free(line));
+    for (const line of part.releasing) put(this.releasing, this.free(line));
+  }
+
+  holds(part: Part): boolean {
+    const has = (lines: typeof this.live, line: Allocation) => {
+      const found = lines.get(part.pool)?.get(line.address);
+      return found !== undefined && sameLine(found, line);
+    };
+    const kept = new Set([...part.live, ...part.releasing].map((line) => line.address));
+    return (
+      part.live.every((line) => has(this.live, line)) &&
+      part.releasing.every((line) => has(this.releasing, line)) &&
+      part.remove.every((line) => kept.has(line.address) || !(has(this.live, line) || has(this.releasing, line)))
+    );
+  }
+
+  record(recorded: readonly PoolRecord[], configured: readonly PoolRecord[]): Record {
+    const allocations = [...this.live.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
+    const releasing = [...this.releasing.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
+    const inUse = new Set([...allocations, ...releasing].map((line) => line.pool));
+    const known = new Map([...configured, ...recorded].map((pool) => [pool.name, pool]));
+    const pools = [...inUse].sort(byCodeUnit).map((name) => known.get(name) as PoolRecord);
+    return { pools, allocations, releasing };
+  }
+
+  private free(line: Allocation): Allocation {
+    const holder = this.live.get(line.pool)?.get(line.address) ?? this.releasing.get(line.pool)?.get(line.address);
+    if (holder === undefined) return line;
+    throw new IpamError(
+      "conflict",
+      `${formatAddress(line.address)} is held by ${holder.claim}, not free for ${line.claim}`,
+    );
+  }
+}
+
+function index(lines: readonly Allocation[]): Map<string, Map<Address, Allocation>> {
+  const pools = new Map<string, Map<Address, Allocation>>();
+  for (const line of lines) put(pools, line);
+  return pools;
+}
+
+function put(pools: Map<string, Map<Address, Allocation>>, line: Allocation): void {
+  const lines = pools.get(line.pool);
+  if (lines === undefined) pools.set(line.pool, new Map([[line.address, line]]));
+  else lines.set(line.address, line);
+}

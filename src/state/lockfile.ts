@@ -1,0 +1,43 @@
+import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/index.ts";
+import { applyPlan } from "./apply.ts";
+import type { StateBackend } from "./backend.ts";
+import { decode, encode, snapshotOf } from "./codec.ts";
+import { readText, replaceFile } from "./replace-file.ts";
+
+/** A state backend in one file that lies beside the configuration and is reviewed with it. */
+export interface Lockfile extends StateBackend {
+  /** Like `read`, for callers that cannot wait (cdk8s constructs). */
+  readSync(): Snapshot;
+}
+
+export interface LockfileOptions {
+  /** Reads the text of the file; default: `decode`, which refuses conflict markers and every broken invariant. */
+  readonly understand?: (text: string) => Snapshot;
+}
+
+/** The lockfile at this path; a missing file is an empty record. Nothing is written but by `commit`. */
+export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
+  const understand = options.understand ?? ((text: string) => decodeLock(text, path));
+  const parse = (text: string | undefined) => (text === undefined ? emptySnapshot : understand(text));
+  const commit = (plan: Plan): Snapshot => {
+    for (;;) {
+      const base = readText(path);
+      const now = parse(base);
+      const record = applyPlan(now, plan);
+      if (record === undefined) return now;
+      if (replaceFile(path, base, encode(record))) return snapshotOf(record);
+      // Another writer was faster; `applyPlan` says whether it touched the same pools.
+    }
+  };
+  const readSync = () => parse(readText(path));
+  return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commit(plan) };
+}
+
+/** `decode`, with its own word for a file in the middle of a git merge. */
+export function decodeLock(text: string, path: string): Snapshot {
+  if (/^<{7} /m.test(text))
+    throw new IpamError("conflict", `${path} has merge conflict markers`, {
+      hint: "Run nodeippool allocate: it merges both sides and plans the losers anew.",
+    });
+  return decode(text, path);
+}

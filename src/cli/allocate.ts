@@ -1,8 +1,12 @@
-import { isNoop } from "../core/index.ts";
-import { lockfile } from "../state/index.ts";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatAddress, IpamError, isNoop, type Plan } from "../core/index.ts";
+import { type Loser, lockfile, offerVariable, readOffers, resolveLock } from "../state/index.ts";
 import { planJson } from "./json.ts";
-import { reportPlan } from "./report-plan.ts";
-import { print, printJson } from "./terminal.ts";
+import { changeLines, ownerName, reportPlan } from "./report-plan.ts";
+import { paint, plural, print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refusePending } from "./workspace.ts";
 
 export interface AllocateOptions extends PlanningOptions {
@@ -10,17 +14,58 @@ export interface AllocateOptions extends PlanningOptions {
   readonly json?: boolean;
 }
 
-export async function allocateVerb(path: string, options: AllocateOptions, _command: readonly string[]): Promise<void> {
+export async function allocateVerb(path: string, options: AllocateOptions, command: readonly string[]): Promise<void> {
+  if (command.length > 0) return allocateAround(command, options.lock);
   const workspace = readWorkspace(path, options);
-  const backend = lockfile(options.lock);
+  const merge = { losers: [] as readonly Loser[], merged: false };
+  const backend = lockfile(options.lock, {
+    understand: (text) => {
+      const { snapshot, ...rest } = resolveLock(text, options.lock, options.landed);
+      Object.assign(merge, rest);
+      return snapshot;
+    },
+  });
   const snapshot = await backend.read();
   const made = planWorkspace(workspace, snapshot, options);
   refusePending(made);
-  if (!isNoop(made)) await backend.commit(made);
-  if (options.json) printJson(planJson(made));
-  else
-    print(
-      ...reportPlan(made, workspace.manifests.pools, snapshot),
-      isNoop(made) ? "Nothing to record." : `Recorded in ${options.lock}.`,
-    );
+  const records = !isNoop(made) || merge.merged;
+  if (records) await backend.commit(made);
+  if (options.json) return printJson(planJson(made));
+  if (merge.merged) print(`Merged ${options.lock}.`, ...merge.losers.map(loserLine));
+  print(...reportPlan(made, workspace.manifests.pools, snapshot));
+  print(records ? `Recorded in ${options.lock}.` : "Nothing to record.");
+}
+
+function loserLine({ line, winner }: Loser): string {
+  const reason =
+    line.address === winner.address
+      ? `${ownerName(winner.claim)} keeps it`
+      : `it keeps ${formatAddress(winner.address)}`;
+  return paint("yellow", `  ! ${formatAddress(line.address)}  ${ownerName(line.claim)}  lost in the merge: ${reason}`);
+}
+
+/** Runs a command, and records all that it planned if it succeeds; nothing otherwise. Its output stays its own. */
+function allocateAround([program = "", ...args]: readonly string[], lock: string): void {
+  const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
+  try {
+    const { status, signal, error } = spawnSync(program, args, {
+      stdio: "inherit",
+      env: { ...process.env, [offerVariable]: folder },
+    });
+    if (error !== undefined) throw new IpamError("invalid", `${program} cannot be run: ${error.message}`);
+    if (status !== 0) {
+      process.stderr.write(`${program} ended with ${signal ?? `exit status ${status}`}; nothing was recorded.\n`);
+      process.exitCode = status ?? 1;
+      return;
+    }
+    record(readOffers(folder), lock);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function record(plans: readonly Plan[], lock: string): void {
+  if (plans.length > 0) lockfile(lock).commitAll(plans);
+  const lines = plans.flatMap((plan) => changeLines(plan));
+  process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${lock}.`, ""].join("\n"));
 }

@@ -5,12 +5,16 @@ import type { SourceFile } from "../schema/index.ts";
 
 const maxBytes = 256 * 1024 * 1024;
 
+/** The names of the files that `render` wrote into a folder: it removes and overwrites no others, and nothing reads them as input. */
+export const renderedList = ".nodeippool-rendered";
+
 /** The manifests of a folder (*.yaml, *.yml, *.json, all levels, hidden ones left out), of one file, or of standard input. */
 export function readInputs(path: string): SourceFile[] {
-  if (path === "-") return [{ path: "stdin.yaml", text: readInput("-") }];
-  if (!stat(path).isDirectory()) return [{ path: basename(path), text: readInput(path) }];
+  if (path === "-") return [{ path: "stdin.yaml", text: readInput("-"), label: "standard input" }];
+  if (!stat(path).isDirectory()) return [{ path: basename(path), text: readInput(path), label: path }];
   const found: string[] = [];
   const walk = (folder: string) => {
+    if (folder !== "" && exists(join(path, folder, renderedList))) return;
     for (const entry of readdirSync(join(path, folder), { withFileTypes: true })) {
       if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
       const inside = folder === "" ? entry.name : `${folder}/${entry.name}`;
@@ -19,7 +23,9 @@ export function readInputs(path: string): SourceFile[] {
     }
   };
   walk("");
-  return found.sort(byCodeUnit).map((name) => ({ path: name, text: readInput(join(path, name)) }));
+  return found
+    .sort(byCodeUnit)
+    .map((name) => ({ path: name, text: readInput(join(path, name)), label: join(path, name) }));
 }
 
 /** One file's text, or standard input. */

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
+import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { reportError } from "./report-error.ts";
 
 // Verbs load on use: `--help` needs nothing but this file.
 const program = new Command("nodeippool")
   .description("Static IP addresses for cluster nodes, decided at plan time.")
-  .version("0.1.0")
+  .version(packageVersion())
   .showHelpAfterError("Run nodeippool --help for the verbs, nodeippool VERB --help for one of them.")
-  .configureHelp({ showGlobalOptions: true })
   .exitOverride();
 
 const manifests = "folder or file of manifests; - is standard input";
@@ -62,6 +62,7 @@ program
   .argument("<from>")
   .argument("<to>")
   .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .option("--set <name>", "claim set; lines of other sets are left alone", "default")
   .action(async (from, to, options) => (await import("./mv.ts")).mvVerb(from, to, options));
 
 planning("audit", "find duplicates, strangers and leaks in any manifests")
@@ -117,6 +118,10 @@ program
   .argument("[theirs]")
   .option("--install", "set it up in this git repository")
   .action(async (base, ours, theirs, options) => (await import("./merge.ts")).mergeVerb(base, ours, theirs, options));
+
+function packageVersion(): string {
+  return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
+}
 
 function afterDashes(): string[] {
   const dashes = process.argv.indexOf("--");

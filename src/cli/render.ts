@@ -1,24 +1,34 @@
+import type { Plan, Snapshot } from "../core/index.ts";
 import { render } from "../nmstate/index.ts";
-import { lockfile } from "../state/index.ts";
+import { lockfile, memory, offerPlan } from "../state/index.ts";
 import { changeLines } from "./report-plan.ts";
-import { print } from "./terminal.ts";
+import { plural, print } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift, refusePending } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
   const workspace = readWorkspace(path, options);
-  const snapshot = await lockfile(options.lock).read();
-  const made = planWorkspace(workspace, snapshot, options);
+  const recorded = await lockfile(options.lock).read();
+  const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
-  refuseDrift(made, changeLines(made), options.lock);
+  const snapshot = await covered(made, recorded, options.lock);
   const files = render({ ...workspace, snapshot, set: options.set });
-  if (options.out === undefined) process.stdout.write(files.map((file) => ensureEnd(file.text)).join("---\n"));
-  else {
-    const { written, removed } = writeFolder(options.out, files, path);
-    print(
-      `Rendered ${files.length} files to ${options.out}: ${written} written, ${files.length - written} unchanged, ${removed} removed.`,
-    );
+  if (options.out === undefined) {
+    process.stdout.write(files.map((file) => ensureEnd(file.text)).join("---\n"));
+    return;
   }
+  const { written, removed } = writeFolder(options.out, files, path);
+  const unchanged = files.length - written;
+  print(
+    `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,
+  );
+}
+
+/** The record that covers the plan: as it is, or, under `allocate -- COMMAND`, as it will be. Anything else is drift. */
+async function covered(made: Plan, recorded: Snapshot, lock: string): Promise<Snapshot> {
+  if (offerPlan(made)) return memory(recorded).commit(made);
+  refuseDrift(made, changeLines(made), lock);
+  return recorded;
 }
 
 function ensureEnd(text: string): string {

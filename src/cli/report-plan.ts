@@ -40,19 +40,38 @@ export function summary(made: Plan): string {
 }
 
 function poolHeading(pool: Pool, snapshot: Snapshot, made: Plan): string {
-  const { capacity, held, free } = usage(pool, snapshot, made);
-  const fresh = made.assign.filter((line) => line.pool === pool.name).length;
-  const counts = [`${capacity} usable`, `${held} held`, ...(fresh > 0 ? [`${fresh} new`] : []), `${free} free`];
+  const here = (lines: readonly Allocation[]) => lines.filter((line) => line.pool === pool.name);
+  const [live, releasing, fresh] = [snapshot.allocations, snapshot.releasing, made.assign].map(here) as [
+    Allocation[],
+    Allocation[],
+    Allocation[],
+  ];
+  const { capacity, reserved, free } = usage(pool, [...live, ...releasing, ...fresh]);
+  const counts = [
+    `${count(capacity)} usable`,
+    `${live.length} held`,
+    ...(releasing.length > 0 ? [`${releasing.length} releasing`] : []),
+    ...(fresh.length > 0 ? [`${fresh.length} new`] : []),
+    ...(reserved > 0n ? [`${reserved} reserved`] : []),
+    `${count(free)} free`,
+  ];
   return `Pool ${paint("bold", pool.name)}  ${describePool(pool)}   ${counts.join("  ")}`;
 }
 
-/** How full a pool is: by the record, and with a plan on top of it. */
-export function usage(pool: Pool, snapshot: Snapshot, made?: Plan) {
-  const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
-  const lines = [...snapshot.allocations, ...snapshot.releasing].filter((line) => line.pool === pool.name);
-  const fresh = (made?.assign ?? []).filter((line) => line.pool === pool.name);
-  for (const line of [...lines, ...fresh]) space.take(line.address);
-  return { capacity: space.capacity, held: lines.length, free: space.free };
+/** How full a pool is with these lines in it. `reserved`: kept for owners who hold nothing yet. */
+export function usage(pool: Pool, lines: readonly Allocation[]) {
+  const forAny = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
+  const forNamed = new FreeSpace(pool.assignable, pool.skipsZeroAnd255);
+  for (const { address } of lines) {
+    forAny.take(address);
+    forNamed.take(address);
+  }
+  return { capacity: forNamed.capacity, reserved: forNamed.free - forAny.free, free: forAny.free };
+}
+
+/** A number of addresses; of those nobody counts, the order of magnitude. */
+export function count(addresses: bigint): string {
+  return addresses < 100_000_000n ? `${addresses}` : Number(addresses).toExponential(1).replace("e+", "e");
 }
 
 /** `10.10.10.0/24 .1-.10 less 2` */

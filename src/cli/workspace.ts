@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { IpamError, type Issue, isNoop, type Plan, plan, type Snapshot } from "../core/index.ts";
-import { claimsOf } from "../nmstate/index.ts";
+import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { readInput, readInputs } from "./files.ts";
 
@@ -56,6 +56,7 @@ function refuseCluster(manifests: Manifests): void {
 
 /** The plan for a workspace against a record. */
 export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options: PlanningOptions): Plan {
+  refuseSharedNics(workspace.manifests.policies, workspace.manifests.pools, workspace.nodes);
   return plan({
     pools: workspace.manifests.pools,
     claims: workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes)),

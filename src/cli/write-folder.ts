@@ -2,10 +2,7 @@ import { lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, w
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { byCodeUnit, IpamError } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
-import { exists, readInput } from "./files.ts";
-
-/** The names of the files that the last render wrote: it removes and overwrites no others. */
-const listName = ".nodeippool-rendered";
+import { exists, readInput, renderedList } from "./files.ts";
 
 /**
  * Makes a folder hold these files. Everything is checked before anything is written: no path leaves the folder,
@@ -17,7 +14,7 @@ export function writeFolder(
   input: string,
 ): { written: number; removed: number } {
   refuseInput(folder, input);
-  const list = join(folder, listName);
+  const list = join(folder, renderedList);
   const listed = exists(list)
     ? readInput(list)
         .split("\n")

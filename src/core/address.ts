@@ -69,13 +69,15 @@ function parseIPv6(text: string): Parsed<Address> {
   if (text.includes("/")) return bad(text, "has a prefix length; write the address alone");
   try {
     const value = new Address6(text).bigInt();
-    // ::ffff:0:0/96 holds IPv4 in disguise: two texts for one host.
     if (value >> 32n === 0xffffn) return bad(text, "is an IPv4-mapped address; write the IPv4 address");
     return { value: (V6 + value) as Address };
   } catch {
     return bad(text, "is not an IP address");
   }
 }
+
+/** IPv4 in disguise, ::ffff:0:0/96: a second text for a host. It is neither read nor handed out. */
+export const mappedIPv4: Prefix = prefixAt((V6 + 0xffff_0000_0000n) as Address, 96);
 
 /** The canonical text of an address: dotted decimal, or RFC 5952 (lower case, longest run of zeros as `::`). */
 export function formatAddress(address: Address): string {
@@ -143,6 +145,7 @@ export function formatPrefix(prefix: Prefix): string {
 }
 
 function bad(text: unknown, why: string): Parsed<never> {
-  const shown = typeof text === "string" && text.length > 60 ? `${text.slice(0, 57)}...` : text;
-  return { issues: [{ message: `${JSON.stringify(shown) ?? String(shown)} ${why}` }] };
+  if (typeof text !== "string") return { issues: [{ message: `expected text, found ${typeof text}` }] };
+  const shown = text.length > 60 ? `${text.slice(0, 57)}...` : text;
+  return { issues: [{ message: `${JSON.stringify(shown)} ${why}` }] };
 }

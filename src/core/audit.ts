@@ -19,7 +19,7 @@ export type FindingKind =
   | "duplicate"
   /** A recorded allocation outside its pool's range. */
   | "out-of-pool"
-  /** A recorded allocation of an address that the pool excludes or reserves. */
+  /** Recorded or configured, though the pool excludes it. */
   | "excluded"
   /** Recorded, but nothing uses it. */
   | "leaked"
@@ -34,7 +34,10 @@ export interface Finding {
   readonly kind: FindingKind;
   readonly address: Address;
   readonly message: string;
+  /** Where the use stands, if a use is what is wrong. */
   readonly at?: Place;
+  /** The line of the record, if that is what is wrong. */
+  readonly line?: Allocation;
 }
 
 export interface AuditInput {
@@ -44,6 +47,13 @@ export interface AuditInput {
   readonly owners?: ReadonlySet<string>;
   /** All uses found; without it nothing leaks and nobody is a stranger. */
   readonly uses?: readonly Use[];
+  /** What `uses` shows the whole of; without it, everything. A line that it ought to show and does not, leaks. */
+  readonly shows?: {
+    /** Everything that these owners have: their own reports. */
+    readonly owners: ReadonlySet<string>;
+    /** The manifests of this claim set, for every pool that another owner has an address of. */
+    readonly set: string;
+  };
 }
 
 /** Holds the record against the pools, the owners and what is really used. Empty means all is well. Pure. */
@@ -58,63 +68,118 @@ function auditRecord({ pools, snapshot, owners }: AuditInput): Finding[] {
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
   return snapshot.allocations.flatMap((line): Finding[] => {
     const pool = byName.get(line.pool);
-    const held = `${formatAddress(line.address)} is recorded for ${line.claim}`;
+    const { address } = line;
+    const held = `${formatAddress(address)} is recorded for ${line.claim}`;
     const found: Finding[] = [];
-    if (pool !== undefined && !contains(pool.range, line.address))
-      found.push({ kind: "out-of-pool", address: line.address, message: `${held}, outside pool ${pool.name}` });
-    else if (pool !== undefined && !contains(pool.assignable, line.address))
-      found.push({ kind: "excluded", address: line.address, message: `${held}, but pool ${pool.name} excludes it` });
+    if (pool !== undefined && !contains(pool.range, address))
+      found.push({ kind: "out-of-pool", address, message: `${held}, outside pool ${pool.name}`, line });
+    else if (pool !== undefined && !contains(pool.assignable, address))
+      found.push({ kind: "excluded", address, message: `${held}, but pool ${pool.name} excludes it`, line });
     if (owners !== undefined && !owners.has(ownerOfKey(line.claim)))
-      found.push({ kind: "unknown-owner", address: line.address, message: `${held}, which does not exist` });
+      found.push({ kind: "unknown-owner", address, message: `${held}, which does not exist`, line });
     return found;
   });
 }
 
-function auditUses({ pools, snapshot }: AuditInput, uses: readonly Use[]): Finding[] {
-  const recorded = new Map<Address, Allocation[]>();
-  for (const line of [...snapshot.allocations, ...snapshot.releasing])
-    recorded.set(line.address, [...(recorded.get(line.address) ?? []), line]);
-  const used = new Set(uses.map((use) => use.address));
-  const leaked = snapshot.allocations
-    .filter((line) => !used.has(line.address))
-    .map((line): Finding => {
-      const message = `${formatAddress(line.address)} is recorded for ${line.claim}, but nothing uses it`;
-      return { kind: "leaked", address: line.address, message };
-    });
+type Lines = ReadonlyMap<Address, readonly Allocation[]>;
+
+function auditUses(input: AuditInput, uses: readonly Use[]): Finding[] {
+  const { pools, snapshot } = input;
+  const recorded: Lines = Map.groupBy([...snapshot.allocations, ...snapshot.releasing], (line) => line.address);
   return [
-    ...leaked,
-    ...duplicates(uses),
+    ...leaked(input, uses, recorded),
+    ...duplicates(uses, recorded),
     ...uses.flatMap((use) => strangers(use, pools, recorded.get(use.address) ?? [])),
   ];
 }
 
-/** One finding for each further owner or NIC of an address. */
-function duplicates(uses: readonly Use[]): Finding[] {
-  const first = new Map<Address, Use>();
-  return uses.flatMap((use): Finding[] => {
-    if (use.owner === undefined) return [];
-    const other = first.get(use.address);
-    if (other === undefined) {
-      first.set(use.address, use);
-      return [];
-    }
-    if (other.owner === use.owner && other.interface === use.interface) return [];
+function leaked(input: AuditInput, uses: readonly Use[], recorded: Lines): Finding[] {
+  const used = new Set(uses.map((use) => use.address));
+  const oughtToShow = shownBy(input, uses, recorded);
+  return input.snapshot.allocations.flatMap((line): Finding[] => {
+    if (used.has(line.address) || !oughtToShow(line)) return [];
+    const message = `${formatAddress(line.address)} is recorded for ${line.claim}, but nothing uses it`;
+    return [{ kind: "leaked", address: line.address, message, line }];
+  });
+}
+
+function shownBy({ pools, shows }: AuditInput, uses: readonly Use[], recorded: Lines): (line: Allocation) => boolean {
+  if (shows === undefined) return () => true;
+  const names = new Set(pools.map((pool) => pool.name));
+  const shown = new Set<string>();
+  for (const use of uses) {
+    if (use.owner === undefined || shows.owners.has(use.owner)) continue;
+    const line = lineOf(use, recorded);
+    for (const { name, range } of pools)
+      if (line === undefined ? contains(range, use.address) : line.pool === name) shown.add(name);
+  }
+  return ({ claim, pool, set }) =>
+    (names.has(pool) && shows.owners.has(ownerOfKey(claim))) || (shown.has(pool) && set === shows.set);
+}
+
+/** The line that gives the user what it uses; one for the same NIC, if there are several. */
+function lineOf({ address, owner, interface: nic }: Use, recorded: Lines): Allocation | undefined {
+  const lines = recorded.get(address)?.filter((line) => ownerOfKey(line.claim) === owner);
+  return lines?.find((line) => line.interface === nic) ?? lines?.[0];
+}
+
+function duplicates(uses: readonly Use[], recorded: Lines): Finding[] {
+  const groups = Map.groupBy(
+    uses.filter((use) => use.owner !== undefined),
+    (use) => use.address,
+  );
+  return [...groups.values()].flatMap((same) => (same.length === 1 ? [] : clashes(same, recorded)));
+}
+
+/**
+ * One finding for each further owner or NIC of an address; the owner on record comes first. Two that are on record
+ * for two pools are in two networks.
+ */
+function clashes(same: readonly Use[], recorded: Lines): Finding[] {
+  const withPool = same.map((use) => ({ use, pool: lineOf(use, recorded)?.pool }));
+  const isOnRecord = ({ pool }: { pool: string | undefined }) => pool !== undefined;
+  const first = new Map<string | undefined, Use>();
+  const seen = new Set<string>();
+  return [...withPool.filter(isOnRecord), ...withPool.filter((one) => !isOnRecord(one))].flatMap(({ use, pool }) => {
+    const other = pool === undefined ? first.values().next().value : first.get(pool);
+    if (other === undefined) first.set(pool, use);
+    const owner = `${use.owner}`;
+    const nic = `${use.owner} ${use.interface ?? "?"}`;
+    const isKnown = use.interface === undefined ? seen.has(owner) : seen.has(nic) || seen.has(`${owner} ?`);
+    seen.add(owner).add(nic);
+    if (other === undefined || isKnown) return [];
     const message = `${formatAddress(use.address)} is configured on ${describe(other)} and on ${describe(use)}`;
-    return [{ kind: "duplicate", address: use.address, message, at: use.at }];
+    return [{ kind: "duplicate", address: use.address, message, at: use.at } as const];
   });
 }
 
 function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[]): Finding[] {
-  const text = formatAddress(use.address);
-  if (lines.length === 0) {
-    const pool = pools.find((p) => contains(p.assignable, use.address));
-    if (pool === undefined) return [];
-    const message = `${text} of pool ${pool.name} is used${by(use)}, but not recorded`;
-    return [{ kind: "stranger", address: use.address, message, at: use.at }];
+  const { address, at } = use;
+  const text = formatAddress(address);
+  if (lines.length > 0) {
+    if (use.owner === undefined || lines.some((line) => ownerOfKey(line.claim) === use.owner)) return [];
+    const message = `${text} is used${by(use)}, but recorded for ${lines.map((line) => line.claim).join(", ")}`;
+    return [{ kind: "wrong-owner", address, message, at }];
   }
-  if (use.owner === undefined || lines.some((line) => ownerOfKey(line.claim) === use.owner)) return [];
-  const message = `${text} is used${by(use)}, but recorded for ${lines.map((line) => line.claim).join(", ")}`;
-  return [{ kind: "wrong-owner", address: use.address, message, at: use.at }];
+  const pool = pools.find((p) => contains(p.assignable, address));
+  if (pool !== undefined) {
+    const message = `${text} of pool ${pool.name} is used${by(use)}, but not recorded`;
+    return [{ kind: "stranger", address, message, at }];
+  }
+  const excluding = use.owner === undefined ? undefined : pools.find((p) => excludes(p, address));
+  if (excluding === undefined) return [];
+  return [
+    { kind: "excluded", address, message: `${text} is used${by(use)}, but pool ${excluding.name} excludes it`, at },
+  ];
+}
+
+/** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */
+function excludes({ range, clusterRange, reservations }: Pool, address: Address): boolean {
+  return (
+    contains(range, address) &&
+    !contains(clusterRange, address) &&
+    !reservations.some((reservation) => reservation.address === address)
+  );
 }
 
 function by(use: Use): string {

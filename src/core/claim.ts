@@ -56,8 +56,7 @@ export function parseClaimKey(key: string): Parsed<{ owner: Owner; name: string 
   const slash = key.indexOf("/", key.indexOf("/") + 1);
   const owner = slash < 0 ? undefined : parseOwner(key.slice(0, slash)).value;
   const name = key.slice(slash + 1);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: a control character in a name is what this refuses
-  if (owner === undefined || name === "" || name.length > 400 || /[\u0000-\u001f\u007f]/.test(name))
+  if (owner === undefined || name === "" || name.length > 400 || !isPlain(name))
     return {
       issues: [
         {
@@ -67,6 +66,11 @@ export function parseClaimKey(key: string): Parsed<{ owner: Owner; name: string 
       ],
     };
   return { value: { owner, name } };
+}
+
+/** Text without anything that moves a cursor, hides, or turns the direction of writing: it is printed and reviewed. */
+export function isPlain(text: string): boolean {
+  return !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 /** The owner part of a claim key that is known to be well formed. */

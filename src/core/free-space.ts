@@ -11,7 +11,7 @@ interface Segment extends Interval {
 /**
  * The free addresses of a pool. Its candidates (the numbered addresses of a range, in order) are counted from 0,
  * and a bitmap holds the counts that are taken. The lowest free count is never above the number of taken ones,
- * so a /8 or a ::/32 costs what a /24 costs. Counts above 2^53 are rounded: no lowest free count gets there.
+ * so a /8 or a ::/32 costs what a /24 costs. Taken counts above 2^53 are only remembered: no lowest free one gets there.
  */
 export class FreeSpace {
   readonly capacity: bigint;
@@ -19,6 +19,7 @@ export class FreeSpace {
   private readonly skips: boolean;
   private readonly end: number;
   private readonly taken = new Bitmap();
+  private readonly beyond = new Set<Address>();
   private takenCount = 0;
 
   constructor(range: Range, skips: boolean) {
@@ -35,7 +36,7 @@ export class FreeSpace {
 
   /** How many candidates are free. */
   get free(): bigint {
-    return this.capacity - BigInt(this.takenCount);
+    return this.capacity - BigInt(this.takenCount + this.beyond.size);
   }
 
   /** Takes the lowest free candidate; undefined if there is none. */
@@ -47,20 +48,24 @@ export class FreeSpace {
     return this.candidate(count);
   }
 
-  /** Takes an address. One that is no candidate (excluded, wanted x.x.x.0) changes nothing. */
+  /** Takes an address. One that is taken, or no candidate (excluded, wanted x.x.x.0), changes nothing. */
   take(address: Address): void {
     const count = this.countOf(address);
-    if (count === undefined || this.taken.has(count)) return;
-    this.taken.add(count);
-    this.takenCount++;
+    if (count > Number.MAX_SAFE_INTEGER) this.beyond.add(address);
+    else if (count >= 0 && !this.taken.has(count)) {
+      this.taken.add(count);
+      this.takenCount++;
+    }
   }
 
   /** Gives an address back. One that is not taken changes nothing. */
   release(address: Address): void {
     const count = this.countOf(address);
-    if (count === undefined || !this.taken.has(count)) return;
-    this.taken.delete(count);
-    this.takenCount--;
+    if (count > Number.MAX_SAFE_INTEGER) this.beyond.delete(address);
+    else if (count >= 0 && this.taken.has(count)) {
+      this.taken.delete(count);
+      this.takenCount--;
+    }
   }
 
   private candidate(count: number): Address {
@@ -71,9 +76,10 @@ export class FreeSpace {
     return advance(segment.first, wanted - segment.before, this.skips);
   }
 
-  private countOf(address: Address): number | undefined {
+  /** How many candidates come before this one; -1 if it is none. */
+  private countOf(address: Address): number {
     const segment = this.segments[indexAt(this.segments, address)];
-    if (segment === undefined || address < segment.first || !isNumbered(address, this.skips)) return undefined;
+    if (segment === undefined || address < segment.first || !isNumbered(address, this.skips)) return -1;
     return Number(segment.before + distance(segment.first, address, this.skips));
   }
 }

@@ -19,7 +19,7 @@ export function offsetOf(pool: Numbered, address: Address): bigint | undefined {
 
 /** The address with this offset, if the prefix reaches that far. */
 export function addressAt(pool: Numbered, offset: bigint): Address | undefined {
-  if (offset < 0n) return undefined;
+  if (offset < 0n || offset > pool.prefix.last - pool.start) return undefined;
   const address = advance(pool.start, offset, pool.skipsZeroAnd255);
   return address <= pool.prefix.last ? address : undefined;
 }

@@ -1,6 +1,7 @@
 import { type Address, formatAddress } from "./address.ts";
 import type { Allocation } from "./allocation.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
+import { byCodeUnit } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import type { Changes, Kept, Pending, Release } from "./plan.ts";
 import type { Pool } from "./pool.ts";
@@ -29,11 +30,11 @@ interface Options {
  *
  *  line of the claim  | its address           | decision
  *  -------------------+-----------------------+--------------------------------------------------------
- *  of another set     | any                   | pending in-use
- *  of another uid     | any                   | pending in-use (Nodes adopt: a re-imaged node is the same node)
+ *  live, other set    | any                   | pending in-use
+ *  live, other uid    | any                   | pending in-use (Nodes adopt: a re-imaged node is the same node)
  *  live               | as wanted, assignable | keep
  *  live               | other                 | pending in-use; with allowMove: release, and ask anew
- *  releasing          | as wanted, assignable | keep: back to live
+ *  releasing          | as wanted, assignable | keep: back to live (not across sets or uids)
  *  releasing          | other                 | ask anew; the old address stays releasing
  *  none               | -                     | ask anew
  *
@@ -56,14 +57,16 @@ export function planPool(
   const find = finder(lines, options);
 
   for (const request of requests) {
-    const decision = sticky(request, find(request.key), pool as Pool, options);
+    const decision = sticky(request, find(request, pool as Pool), pool as Pool, options);
     if (decision.line !== undefined) claimed.add(decision.line);
     if (decision.keep !== undefined) keep.push(decision.keep);
     else if (decision.refusal !== undefined) pending.push(decision.refusal);
     else asking.push(request);
   }
 
-  const lost = lines.live.filter((line) => line.set === options.set && !claimed.has(line));
+  const lost = lines.live
+    .filter((line) => line.set === options.set && !claimed.has(line))
+    .sort((a, b) => byCodeUnit(a.claim, b.claim));
   const { refused, allowed } = options.allowMove ? { refused: [], allowed: asking } : separateMoves(asking, lost);
   const stuck = new Set(refused.map(({ line }) => line));
   for (const { request, line } of refused) pending.push(refusedMove(request, line));
@@ -82,20 +85,31 @@ interface Found {
   readonly releasing: boolean;
 }
 
-/** Finds the line of a claim: under its own key, else under the key it was renamed from, live before releasing. */
-function finder(lines: Lines, options: Options): (key: string) => Found | undefined {
+/**
+ * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
+ * releasing and would do. Where moves are allowed, one that would do comes first.
+ */
+function finder(lines: Lines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
-  const releasing = new Map(lines.releasing.map((line) => [line.claim, line]));
-  const under = (key: string): Found | undefined => {
-    const line = live.get(key);
-    if (line !== undefined) return { line, releasing: false };
-    const leaving = releasing.get(key);
-    return leaving?.set === options.set ? { line: leaving, releasing: true } : undefined;
+  const own = lines.releasing.filter((line) => line.set === options.set);
+  const releasing = Map.groupBy(own, (line) => line.claim);
+  return (request, pool) => {
+    const from = options.movedFrom.get(request.key);
+    const keys = from === undefined ? [request.key] : [request.key, from];
+    const line = keys.map((key) => live.get(key)).find((found) => found !== undefined);
+    const mayMove = line?.set === options.set && options.allowMove && !isAnotherObject(line, request.claim);
+    if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
+    const leaving = keys
+      .flatMap((key) => releasing.get(key) ?? [])
+      .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
+    if (leaving !== undefined) return { line: leaving, releasing: true };
+    return line === undefined ? undefined : { line, releasing: false };
   };
-  return (key) => {
-    const from = options.movedFrom.get(key);
-    return under(key) ?? (from === undefined ? undefined : under(from));
-  };
+}
+
+function wouldDo(line: Allocation, { claim }: Request, pool: Pool): boolean {
+  const wanted = wantedBy(claim, pool);
+  return contains(pool.assignable, line.address) && (wanted === undefined || wanted === line.address);
 }
 
 interface Sticky {
@@ -105,7 +119,7 @@ interface Sticky {
   readonly refusal?: Pending;
 }
 
-/** Rows 1 to 7 of the table: may the claim keep the line it has? */
+/** May the claim keep the line it has? */
 function sticky(request: Request, found: Found | undefined, pool: Pool, options: Options): Sticky {
   if (found === undefined) return {};
   const { line, releasing } = found;
@@ -123,16 +137,15 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
       `is held by an earlier ${formatOwner(request.claim.owner)} (uid ${line.uid})`,
       "Release it once the earlier one is gone.",
     );
-  const wanted = wantedBy(request.claim, pool);
-  const fits = contains(pool.assignable, line.address);
-  if (fits && (wanted === undefined || wanted === line.address)) {
+  if (wouldDo(line, request, pool)) {
     const allocation = lineFor(request, options.set, line.address);
     return { line, keep: !releasing && sameLine(line, allocation) ? { allocation } : { allocation, was: line } };
   }
-  if (releasing || options.allowMove) return {};
-  return fits
+  if (options.allowMove) return {};
+  const wanted = wantedBy(request.claim, pool);
+  return wanted !== undefined && contains(pool.assignable, line.address)
     ? refuse(
-        `is held by ${line.claim}, which now wants ${formatAddress(wanted as Address)}`,
+        `is held by ${line.claim}, which now wants ${formatAddress(wanted)}`,
         "Ask for the address it has, or allow the move (--allow-move).",
       )
     : refuse(
@@ -145,12 +158,20 @@ function isAnotherObject(line: Allocation, claim: Claim): boolean {
   return claim.owner.kind !== "Node" && line.uid !== undefined && claim.uid !== undefined && line.uid !== claim.uid;
 }
 
-/** The address this claim asks for: its own wish, else a reservation of the pool for its owner. */
+/** The address this claim asks for: its own wish, else a reservation, one that names the claim before one that names its owner. */
 function wantedBy(claim: Claim, pool: Pool): Address | undefined {
   if (claim.wanted !== undefined) return claim.wanted;
   if (pool.reservations.length === 0) return undefined;
   const owner = formatOwner(claim.owner);
-  return pool.reservations.find((r) => r.owner === owner && (r.claim === undefined || r.claim === claim.name))?.address;
+  const mine = pool.reservations.filter((reservation) => reservation.owner === owner);
+  return (mine.find((r) => r.claim === claim.name) ?? mine.find((r) => r.claim === undefined))?.address;
+}
+
+/** May this claim have that address, if nobody holds it? Not if it is kept for another one. */
+function mayHave({ claim }: Request, address: Address, pool: Pool): boolean {
+  if (!contains(pool.assignable, address)) return false;
+  const kept = pool.reservations.find((reservation) => reservation.address === address);
+  return kept === undefined || (kept.owner === formatOwner(claim.owner) && (kept.claim ?? claim.name) === claim.name);
 }
 
 function lineFor({ key, claim }: Request, set: string, address: Address): Allocation {
@@ -210,9 +231,9 @@ function give(pool: Pool, requests: readonly Request[], lines: Lines, set: strin
     if (wanted === undefined) continue;
     const text = formatAddress(wanted);
     const holder = holders.get(wanted);
-    if (!contains(pool.assignable, wanted)) {
-      const message = `${text} is not an address that pool ${pool.name} may hand out`;
-      pending.push(pendingOf(request, "out-of-range", message));
+    if (!mayHave(request, wanted, pool)) {
+      const message = `${text} is not an address that pool ${pool.name} may give to it`;
+      pending.push(pendingOf(request, "out-of-range", message, "See what it is: nodeippool explain ADDRESS."));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
       pending.push(pendingOf(request, "in-use", message, "Want another address, or release that one first."));

@@ -83,7 +83,7 @@ export function plan(input: PlanInput): Plan {
   const options = {
     set: input.set ?? "default",
     allowMove: input.allowMove ?? false,
-    movedFrom: new Map((input.moved ?? []).map((moved) => [moved.to, moved.from])),
+    movedFrom: movedFrom(input),
   };
 
   const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
@@ -105,6 +105,23 @@ export function plan(input: PlanInput): Plan {
   };
 }
 
+/** Old key of each new one. A declaration that two claims share, or whose old name is claimed as well, is no rename. */
+function movedFrom({ moved = [], claims }: PlanInput): Map<string, string> {
+  const claimed = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
+  const declared = moved.filter(({ from, to }) => claimed.has(to) && from !== to);
+  const issues = declared.flatMap(({ from, to }, i): Issue[] => {
+    if (claimed.has(from)) return [{ message: `${from} moved to ${to}, but is still claimed` }];
+    const other = declared.find((d, j) => j < i && (d.from === from) !== (d.to === to));
+    return other === undefined ? [] : [{ message: `${from} moved to ${to}, but ${other.from} moved to ${other.to}` }];
+  });
+  if (issues.length > 0)
+    throw new IpamError(
+      "invalid",
+      issues.sort((a, b) => byCodeUnit(a.message, b.message)),
+    );
+  return new Map(declared.map(({ from, to }) => [to, from]));
+}
+
 /** The claims of each pool in key order, with the address a reservation wants for them. */
 function requestsByPool({ pools, claims }: PlanInput): Map<string, Request[]> {
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
@@ -122,6 +139,10 @@ function requestsByPool({ pools, claims }: PlanInput): Map<string, Request[]> {
       if (list[i - 1]?.key === request.key) issues.push({ message: `claim ${request.key} asks pool ${pool} twice` });
     });
   }
-  if (issues.length > 0) throw new IpamError("invalid", issues);
+  if (issues.length > 0)
+    throw new IpamError(
+      "invalid",
+      issues.sort((a, b) => byCodeUnit(a.message, b.message)),
+    );
   return requests;
 }

@@ -4,12 +4,14 @@ import {
   familyOf,
   formatAddress,
   formatPrefix,
+  mappedIPv4,
   type Prefix,
   parseAddress,
   parsePrefix,
 } from "./address.ts";
+import { parseOwner } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
-import { contains, covers, type Interval, minus, type Range, rangeOf } from "./range.ts";
+import { contains, covers, type Interval, minus, normalised, type Range, rangeOf } from "./range.ts";
 
 /** First and last address, as text. */
 export interface RangeText {
@@ -87,108 +89,143 @@ export interface Pool {
 
 /** Reads a pool. All issues at once, each with its path inside the spec. */
 export function parsePool(name: string, spec: PoolSpec): Parsed<Pool> {
-  const issues: Issue[] = [];
-  const read = <T>(parsed: Parsed<T>, path: Issue["path"]): T | undefined => {
-    for (const issue of parsed.issues ?? []) issues.push({ ...issue, path: [...(path ?? []), ...(issue.path ?? [])] });
-    return parsed.value;
-  };
+  const reader = new Reader(spec);
+  const value = reader.pool(name);
+  return value === undefined ? { issues: reader.issues } : { value };
+}
 
-  const prefix = read(parsePrefix(spec.range.cidr), ["range", "cidr"]);
-  if (prefix === undefined) return { issues };
-  const whole = rangeOf(prefix);
+type Path = readonly (string | number)[];
 
-  const inside = (text: string, path: Issue["path"]): Address | undefined => {
-    const address = read(parseAddress(text), path);
-    if (address === undefined || contains(whole, address)) return address;
-    issues.push({ message: `${text} is not in ${formatPrefix(prefix)}`, path: path ?? [] });
-    return undefined;
-  };
-  const insideInterval = (text: RangeText, path: (string | number)[]): Interval | undefined => {
-    const first = inside(text.start, [...path, "start"]);
-    const last = inside(text.end, [...path, "end"]);
-    if (first === undefined || last === undefined) return undefined;
-    if (first <= last) return { first, last };
-    issues.push({ message: `the range ends (${text.end}) before it starts (${text.start})`, path: [...path, "end"] });
-    return undefined;
-  };
+class Reader {
+  readonly issues: Issue[] = [];
+  private readonly spec: PoolSpec;
+  /** Undefined if it cannot be read; everything else is then read without it. */
+  private readonly prefix: Prefix | undefined;
 
-  const reserved = reservedOf(prefix);
-  const hosts = minus(whole, reserved);
-  const main = insideInterval(
-    {
-      start: spec.range.start ?? formatAddress((hosts[0] as Interval).first),
-      end: spec.range.end ?? formatAddress((hosts.at(-1) as Interval).last),
-    },
-    ["range"],
-  );
-  const more = (spec.additionalRanges ?? []).map((text, i) => insideInterval(text, ["additionalRanges", i]));
-  const exclude = (spec.range.exclude ?? []).map((text, i) => {
-    const path = ["range", "exclude", i];
-    const block = read(parseBlock(text), path);
-    if (block !== undefined && !covers(whole, rangeOf(block)))
-      issues.push({ message: `${text} is not in ${formatPrefix(prefix)}`, path });
-    return block;
-  });
-  const gateway = spec.gateway === undefined ? undefined : inside(spec.gateway, ["gateway"]);
-  const dnsServers = (spec.dnsServers ?? []).map((text, i) => read(parseAddress(text), ["dnsServers", i]));
-  const cluster = spec.clusterRange && insideInterval(spec.clusterRange, ["clusterRange"]);
-  const reservations = (spec.reservations ?? []).map((reservation, i): Reservation | undefined => {
-    const address = inside(reservation.address, ["reservations", i, "address"]);
-    return address === undefined ? undefined : { ...reservation, address };
-  });
-  if (issues.length > 0 || main === undefined) return { issues };
+  constructor(spec: PoolSpec) {
+    this.spec = spec;
+    this.prefix = this.take(parsePrefix(spec.range.cidr), ["range", "cidr"]);
+  }
 
-  const range = rangeOf(main, ...present(more));
-  const clusterRange = rangeOf(...present([cluster]));
-  const notForPlans = [reserved, rangeOf(...present(exclude)), single(gateway), clusterRange];
-  const claimable = notForPlans.reduce(minus, range);
-  present(reservations).forEach((reservation, i, all) => {
-    const path = ["reservations", i, "address"];
-    const text = formatAddress(reservation.address);
-    if (!contains(claimable, reservation.address) && reservation.owner !== undefined)
-      issues.push({ message: `${text} is outside start to end, excluded, or reserved for the network itself`, path });
-    if (all.findIndex((other) => other.address === reservation.address) < i)
-      issues.push({ message: `${text} is reserved twice`, path });
-  });
-  if (!covers(range, clusterRange))
-    issues.push({ message: "clusterRange is not inside start to end", path: ["clusterRange"] });
-  if (issues.length > 0) return { issues };
+  pool(name: string): Pool | undefined {
+    const { spec, prefix } = this;
+    const main = this.main();
+    const more = (spec.additionalRanges ?? []).map((text, i) => this.interval(text, ["additionalRanges", i]));
+    const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
+    const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
+    const dnsServers = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
+    const cluster = spec.clusterRange && this.interval(spec.clusterRange, ["clusterRange"]);
+    const reservations = (spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i));
+    if (this.issues.length > 0 || prefix === undefined || main === undefined) return undefined;
 
-  const keptAway = present(reservations).filter((r) => r.owner === undefined);
-  const assignable = minus(claimable, rangeOf(...keptAway.flatMap((r) => single(r.address))));
-  return {
-    value: {
+    const range = normalised([main, ...present(more)]);
+    const clusterRange = normalised(present([cluster]));
+    const kept = present(reservations);
+    const notForPlans = [reservedOf(prefix), normalised(present(exclude)), single(gateway), clusterRange];
+    const claimable = notForPlans.reduce(minus, range);
+    this.checkReservations(kept, claimable);
+    if (!covers(range, clusterRange)) this.fail("clusterRange is not inside start to end", ["clusterRange"]);
+    if (this.issues.length > 0) return undefined;
+
+    const assignable = minus(claimable, addressesOf(kept.filter((reservation) => reservation.owner === undefined)));
+    return {
       name,
       network: spec.network ?? "default",
       prefix,
       start: main.first,
       range,
       assignable,
-      automatic: minus(assignable, rangeOf(...present(reservations).flatMap((r) => single(r.address)))),
+      automatic: minus(assignable, addressesOf(kept)),
       skipsZeroAnd255: familyOf(prefix.first) === 4 && prefix.length < 31 && spec.allowZeroAnd255 !== true,
       gateway,
       dnsServers: present(dnsServers),
       authority: spec.authority,
       clusterRange,
       reclaimPolicy: spec.reclaimPolicy ?? "Delete",
-      reservations: present(reservations),
-    },
-  };
+      reservations: kept,
+    };
+  }
+
+  /** From start to end; without them, all that a host may have. */
+  private main(): Interval | undefined {
+    const { start, end } = this.spec.range;
+    const hosts = this.prefix && minus([this.prefix], reservedOf(this.prefix));
+    const first = start === undefined ? hosts?.[0]?.first : this.address(start, ["range", "start"]);
+    const last = end === undefined ? hosts?.at(-1)?.last : this.address(end, ["range", "end"]);
+    return this.ordered(first, last, ["range"]);
+  }
+
+  private interval(text: RangeText, path: Path): Interval | undefined {
+    return this.ordered(this.address(text.start, [...path, "start"]), this.address(text.end, [...path, "end"]), path);
+  }
+
+  private ordered(first: Address | undefined, last: Address | undefined, path: Path): Interval | undefined {
+    if (first === undefined || last === undefined) return undefined;
+    if (first <= last) return { first, last };
+    this.fail(`the range ends (${formatAddress(last)}) before it starts (${formatAddress(first)})`, [...path, "end"]);
+    return undefined;
+  }
+
+  /** An address inside the prefix. */
+  private address(text: string, path: Path): Address | undefined {
+    const address = this.take(parseAddress(text), path);
+    return address !== undefined && this.inside({ first: address, last: address }, text, path) ? address : undefined;
+  }
+
+  /** An address or a prefix, inside the prefix. */
+  private block(text: string, path: Path): Interval | undefined {
+    if (!text.includes("/")) return single(this.address(text, path))[0];
+    const block = this.take(parsePrefix(text), path);
+    return block !== undefined && this.inside(block, text, path) ? block : undefined;
+  }
+
+  private inside(block: Interval, text: string, path: Path): boolean {
+    if (this.prefix === undefined || covers([this.prefix], [block])) return true;
+    this.fail(`${text} is not in ${formatPrefix(this.prefix)}`, path);
+    return false;
+  }
+
+  private reservation(spec: ReservationSpec, i: number): Reservation | undefined {
+    const address = this.address(spec.address, ["reservations", i, "address"]);
+    if (spec.owner !== undefined) this.take(parseOwner(spec.owner), ["reservations", i, "owner"]);
+    else if (spec.claim !== undefined) this.fail("a claim needs its owner", ["reservations", i, "claim"]);
+    return address === undefined ? undefined : { ...spec, address };
+  }
+
+  private checkReservations(reservations: readonly Reservation[], claimable: Range): void {
+    const seen = new Set<Address>();
+    reservations.forEach(({ address, owner }, i) => {
+      const path = ["reservations", i, "address"];
+      const text = formatAddress(address);
+      if (owner !== undefined && !contains(claimable, address))
+        this.fail(`${text} is outside start to end, excluded, or reserved for the network itself`, path);
+      if (seen.has(address)) this.fail(`${text} is reserved twice`, path);
+      seen.add(address);
+    });
+  }
+
+  private take<T>(parsed: Parsed<T>, path: Path): T | undefined {
+    for (const issue of parsed.issues ?? []) this.issues.push({ ...issue, path });
+    return parsed.value;
+  }
+
+  private fail(message: string, path: Path): void {
+    this.issues.push({ message, path });
+  }
 }
 
-/** Network and broadcast address; for IPv6 the subnet-router anycast address (RFC 4291 2.6.1). None in /31, /32, /127, /128. */
-function reservedOf(prefix: Prefix): Range {
-  const family = familyOf(prefix.first);
-  if (prefix.length >= bitsOf(family) - 1) return [];
-  const first = single(prefix.first);
-  return family === 6 ? first : rangeOf(...first, ...single(prefix.last));
+/**
+ * What no host may have: network and broadcast address; in IPv6 the subnet-router anycast address (RFC 4291 2.6.1)
+ * and IPv4 in disguise. /31, /32, /127 and /128 have neither network nor broadcast.
+ */
+function reservedOf({ first, last, length }: Prefix): Range {
+  const isPointToPoint = length >= bitsOf(familyOf(first)) - 1;
+  if (familyOf(first) === 4) return isPointToPoint ? [] : rangeOf(...single(first), ...single(last));
+  return normalised([...(isPointToPoint ? [] : single(first)), mappedIPv4]);
 }
 
-/** An address or a prefix. */
-function parseBlock(text: string): Parsed<Interval> {
-  if (text.includes("/")) return parsePrefix(text);
-  const parsed = parseAddress(text);
-  return parsed.issues ? parsed : { value: { first: parsed.value, last: parsed.value } };
+function addressesOf(reservations: readonly Reservation[]): Range {
+  return normalised(reservations.flatMap(({ address }) => single(address)));
 }
 
 function single(address: Address | undefined): Range {

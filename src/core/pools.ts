@@ -1,6 +1,6 @@
 import { formatAddress, formatPrefix } from "./address.ts";
 import type { PoolRecord, Snapshot } from "./allocation.ts";
-import { IpamError, type Issue } from "./errors.ts";
+import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { contains, overlaps } from "./range.ts";
 
@@ -16,7 +16,11 @@ export function checkPools(pools: readonly Pool[], snapshot: Snapshot): void {
 }
 
 function refuse(code: "invalid" | "in-use" | "overlap", issues: readonly Issue[]): void {
-  if (issues.length > 0) throw new IpamError(code, issues);
+  if (issues.length > 0)
+    throw new IpamError(
+      code,
+      issues.toSorted((a, b) => byCodeUnit(a.message, b.message)),
+    );
 }
 
 function twice(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>): Issue[] {
@@ -42,7 +46,9 @@ function describe(pool: PoolRecord): string {
 
 /** Every pair in one network that shares addresses, by one sweep over the starts. */
 function overlapping(pools: readonly Pool[]): Issue[] {
-  const sorted = [...pools].sort((a, b) => (a.prefix.first < b.prefix.first ? -1 : 1));
+  const sorted = [...pools].sort((a, b) =>
+    a.prefix.first === b.prefix.first ? byCodeUnit(a.name, b.name) : a.prefix.first < b.prefix.first ? -1 : 1,
+  );
   return sorted.flatMap((a, i) => {
     const issues: Issue[] = [];
     for (const b of sorted.slice(i + 1)) {
@@ -53,21 +59,22 @@ function overlapping(pools: readonly Pool[]): Issue[] {
   });
 }
 
-/** Recorded pools that are configured elsewhere, or no more: their ranges are unknown here, their addresses are not. */
+/**
+ * Recorded addresses in the range of another pool of their network: their own pool shrank, was renamed, or is
+ * configured elsewhere (then its range is not known here, but its addresses are). One issue for each pair of pools.
+ */
 function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>, snapshot: Snapshot): Issue[] {
-  const strangers = new Map(snapshot.pools.filter((record) => !configured.has(record.name)).map((r) => [r.name, r]));
-  if (strangers.size === 0) return [];
+  const networks = new Map(snapshot.pools.map((record) => [record.name, record.network]));
   const found = new Map<string, Issue>();
   for (const line of [...snapshot.allocations, ...snapshot.releasing]) {
-    const stranger = strangers.get(line.pool);
-    if (stranger === undefined) continue;
-    const pool = pools.find((p) => p.network === stranger.network && contains(p.range, line.address));
+    const own = configured.get(line.pool);
+    if (own !== undefined && contains(own.range, line.address)) continue;
+    const network = networks.get(line.pool);
+    const pool = pools.find((p) => p !== own && p.network === network && contains(p.range, line.address));
     if (pool === undefined || found.has(`${pool.name} ${line.pool}`)) continue;
-    const issue = shared(pool.name, line.pool, pool.network);
-    found.set(`${pool.name} ${line.pool}`, {
-      ...issue,
-      message: `${issue.message}: ${formatAddress(line.address)} is recorded for ${line.claim}`,
-    });
+    const { message, ...rest } = shared(pool.name, line.pool, pool.network);
+    const recorded = `${formatAddress(line.address)} is recorded for ${line.claim}`;
+    found.set(`${pool.name} ${line.pool}`, { message: `${message}: ${recorded}`, ...rest });
   }
   return [...found.values()];
 }

@@ -17,82 +17,48 @@ export const emptyRange: Range = [];
 
 /** The set that holds all addresses of these intervals. Throws `invalid` for a reversed interval or two families. */
 export function rangeOf(...intervals: readonly Interval[]): Range {
+  return normalised(intervals);
+}
+
+/** The same for intervals in any number: a call cannot take a hundred thousand arguments. */
+export function normalised(intervals: readonly Interval[]): Range {
   const sorted = [...intervals].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
   const merged: Interval[] = [];
-  for (const next of sorted) {
-    if (next.first > next.last) throw new IpamError("invalid", "a range ends before it starts");
-    if (
-      familyOf(next.first) !== familyOf((sorted[0] as Interval).first) ||
-      familyOf(next.first) !== familyOf(next.last)
-    )
+  for (const { first, last } of sorted) {
+    if (first > last) throw new IpamError("invalid", "a range ends before it starts");
+    if (familyOf((sorted[0] as Interval).first) !== familyOf(last))
       throw new IpamError("invalid", "a range mixes IPv4 and IPv6");
     const previous = merged.at(-1);
-    if (previous === undefined || previous.last + 1n < next.first) merged.push({ first: next.first, last: next.last });
-    else if (next.last > previous.last) merged[merged.length - 1] = { first: previous.first, last: next.last };
+    if (previous === undefined || previous.last + 1n < first) merged.push({ first, last });
+    else if (last > previous.last) merged[merged.length - 1] = { first: previous.first, last };
   }
   return merged;
 }
 
 export function union(a: Range, b: Range): Range {
-  return rangeOf(...a, ...b);
+  return normalised([...a, ...b]);
 }
 
-/** Everything in `a` that is not in `b`. */
+/**
+ * Everything in `a` that is not in `b`: the gaps that cuts leave in an interval.
+ *
+ *     a      |------------------------|
+ *     b   |-----|     |----|        |-----|
+ *     gaps       |---|      |------|
+ */
 export function minus(a: Range, b: Range): Range {
-  const left: Interval[] = [];
-  let j = 0;
-  for (const whole of a) {
-    let rest: Interval | undefined = whole;
-    while (rest !== undefined && j < b.length) {
-      const cut = b[j] as Interval;
-      switch (relation(cut, rest)) {
-        //  rest      |-----|
-        //  cut  |--|
-        case "before":
-          j++;
-          continue;
-        //  rest |-----|
-        //  cut          |--|
-        case "after":
-          break;
-        //  rest   |-----|
-        //  cut  |---------|
-        case "covers":
-          rest = undefined;
-          continue;
-        //  rest   |-----|
-        //  cut  |----|
-        case "start":
-          rest = { first: (cut.last + 1n) as Address, last: rest.last };
-          j++;
-          continue;
-        //  rest |-----|
-        //  cut     |----|
-        case "end":
-          left.push({ first: rest.first, last: (cut.first - 1n) as Address });
-          rest = undefined;
-          continue;
-        //  rest |---------|
-        //  cut     |---|
-        case "inside":
-          left.push({ first: rest.first, last: (cut.first - 1n) as Address });
-          rest = { first: (cut.last + 1n) as Address, last: rest.last };
-          j++;
-          continue;
-      }
-      break;
+  const gaps: Interval[] = [];
+  for (const { first, last } of a) {
+    let open: bigint = first;
+    for (let i = indexAt(b, first); i < b.length && open <= last; i++) {
+      const cut = b[i] as Interval;
+      if (cut.first > last) break;
+      if (cut.first > open) gaps.push({ first: open as Address, last: (cut.first - 1n) as Address });
+      open = cut.last + 1n;
     }
-    if (rest !== undefined) left.push(rest);
+    if (open <= last) gaps.push({ first: open as Address, last });
   }
-  return left;
-}
-
-/** How `cut` lies to `rest`: every pair is exactly one of these. */
-function relation(cut: Interval, rest: Interval): "before" | "after" | "covers" | "start" | "end" | "inside" {
-  if (cut.last < rest.first) return "before";
-  if (cut.first > rest.last) return "after";
-  if (cut.first <= rest.first) return cut.last >= rest.last ? "covers" : "start";
-  return cut.last >= rest.last ? "end" : "inside";
+  return gaps;
 }
 
 export function intersect(a: Range, b: Range): Range {

@@ -1,7 +1,7 @@
 import { formatAddress } from "./address.ts";
-import type { Allocation, Snapshot } from "./allocation.ts";
+import { type Allocation, identityOf, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
-import { nameOfKey, ownerOfKey, parseOwner } from "./claim.ts";
+import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import { IpamError } from "./errors.ts";
 import type { Kept, Plan } from "./plan.ts";
 
@@ -29,34 +29,35 @@ export function isNamedBy(line: Allocation, word: string): boolean {
 }
 
 /**
- * A plan that renames claims and moves nobody. `from` and `to` are two owners (`Node/a`), two claim names
+ * A plan that renames claims of one set and moves nobody. `from` and `to` are two owners (`Node/a`), two claim names
  * (`static-ip/eth1`), two policies (the part before the `/`) or two whole keys.
- * Throws `invalid` if nothing bears the old name, or a new name is taken.
+ * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken.
  */
-export function planRename(snapshot: Snapshot, from: string, to: string): Plan {
-  const rename = (line: Allocation): Kept[] => {
-    const claim = renamed(line.claim, from, to);
+export function planRename(snapshot: Snapshot, from: string, to: string, set = "default"): Plan {
+  const keep = snapshot.allocations.flatMap((line): Kept[] => {
+    const claim = line.set === set ? renamed(line.claim, from, to) : undefined;
     return claim === undefined ? [] : [{ allocation: { ...line, claim }, was: line }];
-  };
-  const keep = snapshot.allocations.flatMap(rename);
+  });
   if (keep.length === 0)
     throw new IpamError("invalid", `no allocation is named ${from}`, { hint: "nodeippool show lists them." });
-  const taken = new Set(snapshot.allocations.map((line) => `${line.pool} ${line.claim}`));
-  const clash = keep.find(({ allocation }) => taken.has(`${allocation.pool} ${allocation.claim}`));
-  if (clash !== undefined)
-    throw new IpamError(
-      "in-use",
-      `${clash.allocation.claim} already holds an address of pool ${clash.allocation.pool}`,
-    );
-  return { ...nothing, base: snapshot.base, keep };
+  const bad = keep.find(({ allocation }) => parseClaimKey(allocation.claim).issues);
+  if (bad !== undefined || from === to)
+    throw new IpamError("invalid", `${from} cannot be renamed to ${JSON.stringify(to)}`, {
+      hint: "Rename an owner to an owner (Node/a), a policy to a policy, a claim to a claim.",
+    });
+  const taken = new Set(snapshot.allocations.map(identityOf));
+  const clash = keep.find(({ allocation }) => taken.has(identityOf(allocation)));
+  if (clash === undefined) return { ...nothing, set, base: snapshot.base, keep };
+  const { claim, pool } = clash.allocation;
+  throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`);
 }
 
 function renamed(key: string, from: string, to: string): string | undefined {
   const owner = ownerOfKey(key);
   const name = nameOfKey(key);
   if (key === from) return to;
-  if (owner === from) return `${to}/${name}`;
-  if (name === from) return `${owner}/${to}`;
-  if (name.startsWith(`${from}/`)) return `${owner}/${to}${name.slice(from.length)}`;
+  if (owner === from) return parseOwner(to).issues ? "" : `${to}/${name}`;
+  if (name === from) return to === "" ? "" : `${owner}/${to}`;
+  if (name.startsWith(`${from}/`)) return to === "" ? "" : `${owner}/${to}${name.slice(from.length)}`;
   return undefined;
 }

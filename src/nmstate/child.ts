@@ -31,10 +31,14 @@ function hashOf(text: string): string {
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Name, labels that say whose child it is, and whatever the user put on the policy. */
-export function childMetadata(policyName: string, node: string, policy?: Pick<Policy, "labels" | "annotations">) {
-  const { [lastApplied]: _, ...annotations } = policy?.annotations ?? {};
+export function childMetadata(
+  policyName: string,
+  node: string,
+  policy: Partial<Pick<Policy, "labels" | "annotations">>,
+) {
+  const { [lastApplied]: _, ...annotations } = policy.annotations ?? {};
   const labels = {
-    ...policy?.labels,
+    ...policy.labels,
     "nodeippool.nmstate.io/policy": labelValue(policyName),
     "nodeippool.nmstate.io/node": labelValue(node),
   };

@@ -1,5 +1,5 @@
 import { type Allocation, familyOf } from "../core/index.ts";
-import { type ClusterNode, hostnameLabel, type PolicyObject } from "../schema/index.ts";
+import { type ClusterNode, hostnameLabel, type Policy, type PolicyObject } from "../schema/index.ts";
 import { childMetadata, hostnameOf } from "./child.ts";
 
 type Bag = { readonly [field: string]: unknown };
@@ -29,15 +29,36 @@ const noAddress: Record<string, Bag> = {
   ipv6: { enabled: true, dhcp: false, autoconf: false, address: [] },
 };
 
-/** A node's policy that does nothing but give addresses up: the one it had is gone from the manifests. */
-export function cleanupPolicy(policyName: string, node: ClusterNode, releasing: readonly Allocation[]): PolicyObject {
+/**
+ * A node's policy that does nothing but give addresses up, because its policy is for the node no more (or is gone:
+ * then its routes are not known and stay). A route over a NIC without addresses would fail the whole state.
+ */
+export function cleanupPolicy(
+  policy: Pick<Policy, "name"> & Partial<Policy>,
+  node: ClusterNode,
+  releasing: readonly Allocation[],
+): PolicyObject {
+  const routes = routesOver(policy.desiredState, new Set(releasing.map((line) => line.interface)));
   return {
-    apiVersion: "nmstate.io/v1",
+    apiVersion: policy.apiVersion ?? "nmstate.io/v1",
     kind: "NodeNetworkConfigurationPolicy",
-    metadata: childMetadata(policyName, node.name),
+    metadata: childMetadata(policy.name, node.name, policy),
     spec: {
       nodeSelector: { [hostnameLabel]: hostnameOf(node) },
-      desiredState: removals({}, releasing),
+      desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing),
     },
   };
+}
+
+/** The routes that a desired state makes over these NICs, as routes to take away. */
+function routesOver(desiredState: unknown, nics: ReadonlySet<string | undefined>): Bag[] {
+  const { routes } = (desiredState ?? {}) as { routes?: { config?: Bag[] } };
+  return (routes?.config ?? [])
+    .filter((route) => nics.has(route["next-hop-interface"] as string) && typeof route.destination === "string")
+    .map(({ destination, "next-hop-interface": nic, "table-id": table }) => ({
+      destination,
+      "next-hop-interface": nic,
+      ...(table === undefined ? {} : { "table-id": table }),
+      state: "absent",
+    }));
 }

@@ -2,4 +2,4 @@ export { childName } from "./child.ts";
 export { cleanupPolicy } from "./cleanup.ts";
 export { type ChildInput, expandPolicy, parkPolicy } from "./expand.ts";
 export { type RenderInput, render } from "./render.ts";
-export { claimsOf, parkKey, selectNodes } from "./select.ts";
+export { claimsOf, parkKey, refuseSharedNics, selectNodes } from "./select.ts";

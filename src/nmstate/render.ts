@@ -78,7 +78,7 @@ function policyObjects(policy: Policy, input: RenderInput, lines: Lines): Policy
     const releasing = lines.releasing(policy.name, node);
     if (selected.has(node))
       return [expandPolicy({ policy, node, addresses: lines.addresses(policy, node, pools), releasing })];
-    return releasing.length === 0 ? [] : [cleanupPolicy(policy.name, node, releasing)];
+    return releasing.length === 0 ? [] : [cleanupPolicy(policy, node, releasing)];
   });
   const clash = children.find((child) => handwritten.has(child.metadata.name));
   if (clash !== undefined)
@@ -134,7 +134,7 @@ class Lines {
     return gone.flatMap((name) =>
       nodes.flatMap((node) => {
         const releasing = this.releasing(name, node);
-        return releasing.length === 0 ? [] : [cleanupPolicy(name, node, releasing)];
+        return releasing.length === 0 ? [] : [cleanupPolicy({ name }, node, releasing)];
       }),
     );
   }

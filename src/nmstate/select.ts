@@ -1,4 +1,4 @@
-import { type Claim, IpamError, type Issue } from "../core/index.ts";
+import { type Claim, familyOf, IpamError, type Issue, type Pool } from "../core/index.ts";
 import { type ClusterNode, hostnameLabel, type Policy } from "../schema/index.ts";
 
 /** The key that parks a policy: no node bears it, so no handler applies it. */
@@ -32,6 +32,33 @@ export function claimsOf(policy: Policy, nodes: readonly ClusterNode[]): Claim[]
       ...(nic === undefined ? {} : { interface: nic }),
     })),
   );
+}
+
+/**
+ * nmstate replaces the address list of a NIC as a whole, so two policies that both give a node's NIC addresses of
+ * one family would wipe each other's. Throws `invalid` for each such pair.
+ */
+export function refuseSharedNics(
+  policies: readonly Policy[],
+  pools: readonly Pool[],
+  nodes: readonly ClusterNode[],
+): void {
+  const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
+  const users = new Map<string, string>();
+  const issues = new Map<string, Issue>();
+  for (const policy of policies)
+    for (const { owner, pool, interface: nic } of claimsOf(policy, nodes)) {
+      if (nic === undefined) continue;
+      const place = `IPv${families.get(pool)} addresses of ${nic} on node ${owner.name}`;
+      const other = users.get(place) ?? policy.name;
+      users.set(place, other);
+      if (other !== policy.name && !issues.has(`${other} ${policy.name}`))
+        issues.set(`${other} ${policy.name}`, {
+          message: `policies ${other} and ${policy.name} both set the ${place}; nmstate replaces the whole list`,
+          hint: "Make all captures of one NIC in one policy.",
+        });
+    }
+  if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
 }
 
 export function claimName(policy: Policy, capture: string): string {

@@ -58,11 +58,10 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   if (!ours.test(chunk.text)) return [foreign];
   const isPolicy = chunk.text.includes("NodeNetworkConfigurationPolicy");
   const yaml = new YamlDocument(isPolicy ? { ...chunk, text: quoteTemplates(chunk.text) } : chunk);
-  if (yaml.issues.length > 0) {
-    // Broken YAML that is not one of our kinds is somebody else's: a Helm template, say.
-    if (surelyOurs.test(chunk.text)) reading.issues.push(...yaml.issues);
-    return surelyOurs.test(chunk.text) ? [] : [foreign];
-  }
+  const isOurs = yaml.issues.length === 0 || surelyOurs.test(chunk.text);
+  // Broken YAML that is not one of our kinds is somebody else's: a Helm template, say.
+  if (!isOurs) return [foreign];
+  reading.issues.push(...yaml.issues);
   return readObject(yaml.value, [], yaml, reading) ?? [foreign];
 }
 

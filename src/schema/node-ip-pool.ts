@@ -15,12 +15,16 @@ export function parseNodeIPPool(object: unknown): Parsed<Pool> {
     strict: true,
     formats: { "date-time": true },
   }).compile<NodeIPPool>(nodeIPPoolSchema);
-  if (!compiled(object)) return { issues: (compiled.errors ?? []).map(issueOf) };
-  const { name } = object.metadata as { name?: unknown };
-  const issue = nameIssue(name);
-  if (issue !== undefined) return { issues: [{ message: `metadata.name ${issue}`, path: ["metadata", "name"] }] };
-  const pool = parsePool(name as string, object.spec);
-  return pool.issues ? { issues: pool.issues.map((i) => ({ ...i, path: ["spec", ...(i.path ?? [])] })) } : pool;
+  const errors = compiled(object) ? [] : (compiled.errors ?? []);
+  const issues = errors.map(issueOf);
+  // Unknown fields do not keep the known ones from being read.
+  if (errors.some((error) => error.keyword !== "additionalProperties")) return { issues };
+  const { metadata, spec } = object as NodeIPPool & { metadata: { name?: unknown } };
+  const name = nameIssue(metadata.name);
+  if (name !== undefined) issues.push({ message: `metadata.name ${name}`, path: ["metadata", "name"] });
+  const pool = parsePool(String(metadata.name), spec);
+  for (const issue of pool.issues ?? []) issues.push({ ...issue, path: ["spec", ...(issue.path ?? [])] });
+  return issues.length > 0 ? { issues } : pool;
 }
 
 function issueOf(error: ErrorObject): Issue {

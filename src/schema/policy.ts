@@ -1,4 +1,4 @@
-import type { Issue, Parsed } from "../core/index.ts";
+import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 import { type Field, fields, poolOfCapture, Reference, readTemplate } from "./template.ts";
@@ -62,23 +62,25 @@ class Reader {
     for (const field of ["capture", "desiredState", "nodeSelector"])
       if (field in object) this.fail(`${field} belongs under spec`, [field]);
     const metadata = asBag(object.metadata) ?? {};
-    const spec = asBag(object.spec) ?? {};
+    // Misplaced fields are read all the same, for whatever else is wrong with them.
+    const root: Path = "spec" in object ? ["spec"] : [];
+    const spec = asBag(object.spec) ?? object;
     if (object.apiVersion !== "nmstate.io/v1" && object.apiVersion !== "nmstate.io/v1beta1")
       this.fail("apiVersion must be nmstate.io/v1 or nmstate.io/v1beta1", ["apiVersion"]);
     const known = ["nodeSelector", "capture", "desiredState", "maxUnavailable"];
-    for (const field of Object.keys(spec))
+    for (const field of Object.keys(root.length > 0 ? spec : {}))
       if (!known.includes(field)) this.fail(`unknown field ${field}${didYouMean(field, known)}`, ["spec", field]);
     const issue = policyNameIssue(metadata.name);
     if (issue !== undefined) this.fail(`metadata.name ${issue}`, ["metadata", "name"]);
 
-    this.readCaptures(spec.capture);
-    const desiredState = this.fill(spec.desiredState ?? {}, ["spec", "desiredState"], undefined);
+    this.readCaptures(spec.capture, [...root, "capture"]);
+    const desiredState = this.fill(spec.desiredState ?? {}, [...root, "desiredState"], undefined);
     return {
       apiVersion: object.apiVersion as string,
       name: metadata.name as string,
       labels: this.texts(metadata.labels, ["metadata", "labels"]),
       annotations: this.texts(metadata.annotations, ["metadata", "annotations"]),
-      nodeSelector: this.texts(spec.nodeSelector, ["spec", "nodeSelector"]),
+      nodeSelector: this.texts(spec.nodeSelector, [...root, "nodeSelector"]),
       captures: new Map([...this.pools].map(([name, pool]) => [name, this.captureOf(name, pool)])),
       otherCaptures: this.others,
       desiredState,
@@ -86,9 +88,9 @@ class Reader {
     };
   }
 
-  private readCaptures(capture: unknown): void {
-    for (const [name, expression] of Object.entries(this.texts(capture, ["spec", "capture"]))) {
-      const path = ["spec", "capture", name];
+  private readCaptures(capture: unknown, root: Path): void {
+    for (const [name, expression] of Object.entries(this.texts(capture, root))) {
+      const path = [...root, name];
       const pool = poolOfCapture(expression);
       if (pool === null) this.fail(`${expression} is no allocation; write ippool.POOL.allocate`, path);
       else if (pool === undefined) this.others[name] = expression;
@@ -99,7 +101,7 @@ class Reader {
     for (const [name, expression] of Object.entries(this.others)) {
       for (const [, used] of expression.matchAll(/\bcapture\.([A-Za-z0-9_-]+)/g))
         if (this.pools.has(used as string))
-          this.fail(`capture ${name} reads ${used}, which only desiredState can use`, ["spec", "capture", name]);
+          this.fail(`capture ${name} reads ${used}, which only desiredState can use`, [...root, name]);
     }
   }
 
@@ -112,7 +114,7 @@ class Reader {
   private fill(value: unknown, path: Path, nic: unknown): unknown {
     if (typeof value === "string") return this.scalar(value, path, nic);
     if (Array.isArray(value)) {
-      const inInterfaces = path.length === 3 && path[2] === "interfaces";
+      const inInterfaces = path.at(-1) === "interfaces" && path.at(-2) === "desiredState";
       return value.map((item, i) => this.fill(item, [...path, i], inInterfaces ? asBag(item)?.name : nic));
     }
     const bag = asBag(value);
@@ -140,6 +142,8 @@ class Reader {
       return undefined;
     }
     if (field === "ip" && path.at(-3) === "address") this.home(capture, path, nic);
+    if (typeof nic === "string" && (nic === "" || !isPlain(nic)))
+      this.fail("an interface has a name that cannot be printed", path);
     return new Reference(capture, field as Field);
   }
 

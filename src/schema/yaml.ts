@@ -12,15 +12,18 @@ import {
 } from "yaml";
 import type { Issue, Place } from "../core/index.ts";
 
-/** A text and the name people know it by. */
 export interface SourceFile {
+  /** Relative to the folder it was read from. */
   readonly path: string;
   readonly text: string;
+  /** What people call it, in messages; default is the path. */
+  readonly label?: string;
 }
 
 /** One document of a file: its text, byte for byte, and the line of the file it starts on (from 1). */
 export interface Chunk {
   readonly file: string;
+  readonly label: string;
   readonly text: string;
   readonly line: number;
 }
@@ -28,13 +31,13 @@ export interface Chunk {
 export type Path = readonly (string | number)[];
 
 /** Splits at `---` and `...` lines, which YAML allows nowhere else at the start of a line. Empty documents vanish. */
-export function splitDocuments({ path, text }: SourceFile): Chunk[] {
+export function splitDocuments({ path, text, label = path }: SourceFile): Chunk[] {
   const chunks: Chunk[] = [];
   let start = 0;
   let line = 1;
   const push = (end: number) => {
     const part = text.slice(start, end);
-    if (/^[^\S\n]*[^#\s]/m.test(part)) chunks.push({ file: path, text: part, line });
+    if (/^[^\S\n]*[^#\s]/m.test(part)) chunks.push({ file: path, label, text: part, line });
     line += part.split("\n").length - 1;
     start = end;
   };
@@ -61,19 +64,24 @@ export class YamlDocument {
   readonly issues: Issue[] = [];
   readonly chunk: Chunk;
   private readonly lines = new LineCounter();
+  private isTree: boolean;
 
   constructor(chunk: Chunk) {
     this.chunk = chunk;
     const text = chunk.text.length > maxLength ? "" : chunk.text;
     this.document = parseDocument(text, { lineCounter: this.lines, uniqueKeys: true, merge: false, stringKeys: true });
     if (text !== chunk.text) this.issues.push({ message: "this document is larger than 1 MiB", at: this.placeAt(0) });
-    for (const error of this.document.errors) this.issues.push(this.issueOf(error.code, error.message, error.pos[0]));
+    const errors = this.document.errors.filter(
+      (error, i, all) => error.code !== "DUPLICATE_KEY" || all[i - 1]?.code !== error.code,
+    );
+    for (const error of errors) this.issues.push(this.issueOf(error.code, error.message, error.pos[0]));
+    this.isTree = this.issues.length === 0;
     this.refuseTraps();
   }
 
-  /** The data; aliases are refused, so it is a tree and no larger than its text. */
+  /** The data, where it can be had in spite of the issues; aliases are refused, so it is no larger than its text. */
   get value(): unknown {
-    return this.issues.length > 0 ? undefined : this.document.toJS();
+    return this.isTree ? this.document.toJS() : undefined;
   }
 
   /** Where a part of the document stands; the nearest parent of a part that is not there. */
@@ -100,7 +108,7 @@ export class YamlDocument {
 
   private placeAt(offset: number): Place {
     const { line, col } = this.lines.linePos(offset);
-    return { file: this.chunk.file, line: this.chunk.line + Math.max(line, 1) - 1, column: Math.max(col, 1) };
+    return { file: this.chunk.label, line: this.chunk.line + Math.max(line, 1) - 1, column: Math.max(col, 1) };
   }
 
   private issueOf(code: string, message: string, offset: number): Issue {
@@ -119,7 +127,10 @@ export class YamlDocument {
     const refuse = (node: { range?: readonly number[] | null }, message: string, hint?: string) =>
       this.issues.push({ message, at: this.placeAt(node.range?.[0] ?? 0), ...(hint === undefined ? {} : { hint }) });
     visit(this.document, {
-      Alias: (_, node: Alias) => refuse(node, "YAML aliases are not allowed here", "Write the value out."),
+      Alias: (_, node: Alias) => {
+        refuse(node, "YAML aliases are not allowed here", "Write the value out.");
+        this.isTree = false;
+      },
       Node: (_, node) => {
         if (node.tag && !node.tag.startsWith("tag:yaml.org,2002:"))
           refuse(node, `the YAML tag ${node.tag} is not allowed here`);

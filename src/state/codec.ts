@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import {
-  type Address,
   type Allocation,
-  byAddress,
   formatAddress,
   formatPrefix,
   IpamError,
+  isPlain,
   type PoolRecord,
   parseAddress,
   parseClaimKey,
@@ -13,6 +12,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import type { Record } from "./apply.ts";
+import { checkRecord } from "./check-record.ts";
 
 const heading = "# Written by nodeippool. Review it like code.";
 
@@ -48,17 +48,13 @@ function allocationLine(line: Allocation): string {
   })}`;
 }
 
-/** A record with its tokens. */
+/** A record with the tokens of its pools. */
 export function snapshotOf(record: Record): Snapshot {
-  const content = new Map<string, string[]>(record.pools.map((pool) => [pool.name, [poolLine(pool)]]));
+  const content = new Map(record.pools.map((pool) => [pool.name, [poolLine(pool)]]));
   for (const line of record.allocations) content.get(line.pool)?.push(allocationLine(line));
   for (const line of record.releasing) content.get(line.pool)?.push(`releasing ${allocationLine(line)}`);
-  return { ...record, base: tokens(content) };
-}
-
-function tokens(content: ReadonlyMap<string, readonly string[]>): Map<string, string> {
   const hash = (lines: readonly string[]) => createHash("sha256").update(lines.join("\n")).digest("base64url");
-  return new Map([...content].filter(([, lines]) => lines.length > 1).map(([pool, lines]) => [pool, hash(lines)]));
+  return { ...record, base: new Map([...content].map(([pool, lines]) => [pool, hash(lines)])) };
 }
 
 /**
@@ -67,145 +63,115 @@ function tokens(content: ReadonlyMap<string, readonly string[]>): Map<string, st
  * to be read, but can never hold a duplicate. Throws IpamError `corrupt` with `file:line` of the first broken line.
  */
 export function decode(text: string, file: string): Snapshot {
-  return new Reader(text, file).read();
+  const lines = readLines(text, file);
+  checkRecord(lines, (line, why) => fail(file, line.line, line.text, why));
+  const [pools, allocations, releasing] = [lines.pools, lines.allocations, lines.releasing].map((list) =>
+    list.map(({ value }) => value),
+  ) as [PoolRecord[], Allocation[], Allocation[]];
+  const used = new Set([...allocations, ...releasing].map((line) => line.pool));
+  return snapshotOf({ pools: pools.filter((pool) => used.has(pool.name)), allocations, releasing });
 }
 
-type Fields = { readonly [field: string]: unknown };
-
-class Reader {
-  private readonly lines: readonly string[];
-  private readonly file: string;
-  /** The line being read, counted from 0. */
-  private at = 0;
-  private readonly pools = new Map<string, PoolRecord>();
-  private readonly content = new Map<string, string[]>();
-
-  constructor(text: string, file: string) {
-    this.lines = text.replaceAll("\r\n", "\n").split("\n");
-    this.file = file;
-  }
-
-  read(): Snapshot {
-    while (this.lines[this.at]?.startsWith("#")) this.at++;
-    this.expect("version: 1");
-    this.section("pools", (fields, line) => this.pool(fields, line));
-    const allocations = this.allocations("allocations", "");
-    const releasing = this.allocations("releasing", "releasing ");
-    this.expect("");
-    if (this.at < this.lines.length) this.fail("stands after the end of the record");
-    this.once(allocations, releasing);
-    const used = new Set([...this.content].filter(([, lines]) => lines.length > 1).map(([pool]) => pool));
-    const pools = [...this.pools.values()].filter((pool) => used.has(pool.name));
-    return { pools, allocations, releasing, base: tokens(this.content) };
-  }
-
-  private expect(text: string): void {
-    if (this.lines[this.at] !== text) this.fail(text === "" ? "is not part of a record" : `should be \`${text}\``);
-    this.at++;
-  }
-
-  /** `name: []`, or `name:` and its lines; each line must be exactly what `encode` would write. */
-  private section(name: string, read: (fields: Fields, line: string) => string): void {
-    if (this.lines[this.at] === `${name}: []`) {
-      this.at++;
-      return;
-    }
-    this.expect(`${name}:`);
-    for (let line = this.lines[this.at]; line?.startsWith("- "); line = this.lines[++this.at]) {
-      if (read(this.fields(line), line) !== line) this.fail("is not written as nodeippool writes it");
-    }
-  }
-
-  private fields(line: string): Fields {
-    try {
-      const value: unknown = JSON.parse(line.slice(2));
-      if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
-    } catch {
-      // Reported below, with the line.
-    }
-    return this.fail("is not a line of a record");
-  }
-
-  private pool(fields: Fields, line: string): string {
-    const { pool: name, cidr, network = "default" } = fields;
-    const prefix = parsePrefix(cidr).value ?? this.fail("has no valid cidr");
-    if (typeof name !== "string" || typeof network !== "string" || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name))
-      return this.fail("names no pool");
-    const last = [...this.pools.keys()].at(-1);
-    if (last !== undefined && last >= name) this.fail(last === name ? "records a pool twice" : "is out of order");
-    const record = { name, prefix, network };
-    this.pools.set(name, record);
-    this.content.set(name, [line]);
-    return poolLine(record);
-  }
-
-  private allocations(name: string, mark: string): Allocation[] {
-    const read: Allocation[] = [];
-    const claims = new Map<string, Set<string>>();
-    this.section(name, (fields, line) => {
-      const allocation = this.allocation(fields);
-      const previous = read.at(-1);
-      if (previous !== undefined && byAddress(previous, allocation) >= 0) this.fail(outOfOrder(previous, allocation));
-      const known = claims.get(allocation.pool) ?? new Set();
-      claims.set(allocation.pool, known);
-      if (mark === "" && known.has(allocation.claim)) this.fail(`gives claim ${allocation.claim} a second address`);
-      known.add(allocation.claim);
-      read.push(allocation);
-      this.content.get(allocation.pool)?.push(mark + line);
-      return allocationLine(allocation);
-    });
-    return read;
-  }
-
-  private allocation(fields: Fields): Allocation {
-    const { pool, claim, set = "default", interface: nic, uid } = fields;
-    const address = parseAddress(fields.address).value ?? this.fail("has no valid address");
-    const record = typeof pool === "string" ? this.pools.get(pool) : undefined;
-    if (record === undefined) return this.fail(`names pool ${JSON.stringify(pool)}, which is not recorded above`);
-    if (address < record.prefix.first || address > record.prefix.last)
-      this.fail(`holds ${formatAddress(address)}, outside ${formatPrefix(record.prefix)} of pool ${record.name}`);
-    if (typeof claim !== "string" || parseClaimKey(claim).issues) return this.fail("names no valid claim");
-    if (typeof set !== "string" || !isText(nic) || !isText(uid)) return this.fail("has a field that is not text");
-    const optional = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
-    return { address, pool: record.name, claim, set, ...optional };
-  }
-
-  /** An address stands once per network, live and releasing together. Both lists are sorted: one walk. */
-  private once(allocations: readonly Allocation[], releasing: readonly Allocation[]): void {
-    let current: Address | undefined;
-    let holders = new Map<string, Allocation>();
-    for (const line of [...allocations, ...releasing].sort(byAddress)) {
-      if (line.address !== current) holders = new Map();
-      current = line.address;
-      const network = this.pools.get(line.pool)?.network as string;
-      const holder = holders.get(network);
-      if (holder !== undefined) {
-        this.at = this.lines.lastIndexOf(allocationLine(line));
-        this.fail(`gives ${formatAddress(line.address)} to ${line.claim}; ${holder.claim} holds it too`);
-      }
-      holders.set(network, line);
-    }
-  }
-
-  private fail(why: string): never {
-    const line = this.lines[this.at] ?? "";
-    const shown = line.length > 100 ? `${line.slice(0, 97)}...` : line;
-    throw new IpamError("corrupt", [
-      {
-        message: `this line ${why}:\n  ${shown}`,
-        at: { file: this.file, line: Math.min(this.at, this.lines.length - 1) + 1, column: 1 },
-        hint: "Restore the file from git; or, after a merge, run nodeippool allocate --landed REV with the branch that came first.",
-      },
-    ]);
-  }
+/** A line of a record: what it says, and where it stands. */
+export interface Line<T> {
+  readonly value: T;
+  /** Counted from 1. */
+  readonly line: number;
+  readonly text: string;
 }
 
-function outOfOrder(previous: Allocation, line: Allocation): string {
-  return previous.address === line.address && previous.pool === line.pool
-    ? `gives ${formatAddress(line.address)} away a second time; ${previous.claim} holds it`
-    : "is out of order";
+/** The lines of a record, each well formed by itself. */
+export interface Lines {
+  readonly pools: readonly Line<PoolRecord>[];
+  readonly allocations: readonly Line<Allocation>[];
+  readonly releasing: readonly Line<Allocation>[];
+}
+
+/** Reads the form of a record; `checkRecord` checks its sense. */
+function readLines(text: string, file: string): Lines {
+  const all = text.replaceAll("\r\n", "\n").split("\n");
+  let at = 0;
+  const failHere = (why: string): never => fail(file, Math.min(at, all.length - 1) + 1, all[at] ?? "", why);
+  const expect = (line: string, why: string) => {
+    if (all[at] !== line) failHere(why);
+    at++;
+  };
+  const list = <T>(name: string, read: (line: string) => T | string): Line<T>[] => {
+    const found: Line<T>[] = [];
+    if (all[at] === `${name}: []`) {
+      at++;
+      return found;
+    }
+    expect(`${name}:`, `should be \`${name}:\``);
+    for (let line = all[at]; line?.startsWith("- "); line = all[++at]) {
+      const value = read(line);
+      if (typeof value === "string") return failHere(value);
+      found.push({ value, line: at + 1, text: line });
+    }
+    return found;
+  };
+
+  while (all[at]?.startsWith("#")) at++;
+  expect("version: 1", "should be `version: 1`");
+  const pools = list("pools", readPoolLine);
+  const allocations = list("allocations", readAllocationLine);
+  const releasing = list("releasing", readAllocationLine);
+  expect("", "is not part of a record");
+  if (at < all.length) failHere("stands after the end of the record");
+  return { pools, allocations, releasing };
+}
+
+/** One line of `pools`, or what is wrong with it. */
+export function readPoolLine(line: string): PoolRecord | string {
+  const fields = readFields(line);
+  if (fields === undefined) return "is not a line of a record";
+  const { pool: name, cidr, network = "default" } = fields;
+  const prefix = parsePrefix(cidr).value;
+  if (prefix === undefined) return "has no valid cidr";
+  if (typeof name !== "string" || !isText(network) || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name))
+    return "names no pool";
+  const record = { name, prefix, network: network as string };
+  return poolLine(record) === line ? record : notOurs;
+}
+
+/** One line of `allocations` or `releasing`, or what is wrong with it. */
+export function readAllocationLine(line: string): Allocation | string {
+  const fields = readFields(line);
+  if (fields === undefined) return "is not a line of a record";
+  const { pool, claim, set = "default", interface: nic, uid } = fields;
+  const address = parseAddress(fields.address).value;
+  if (address === undefined) return "has no valid address";
+  if (typeof claim !== "string" || parseClaimKey(claim).issues) return "names no valid claim";
+  if (typeof pool !== "string" || !isText(set) || !isText(nic) || !isText(uid))
+    return "has a field that is not plain text";
+  const optional = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
+  const allocation = { address, pool, claim, set: set as string, ...optional };
+  return allocationLine(allocation) === line ? allocation : notOurs;
+}
+
+// A line has one form only, so that equal allocations are equal lines to git.
+const notOurs = "is not written as nodeippool writes it";
+
+function readFields(line: string): { readonly [field: string]: unknown } | undefined {
+  try {
+    const value: unknown = JSON.parse(line.slice(2));
+    return typeof value === "object" && value !== null ? (value as { [field: string]: unknown }) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isText(value: unknown): value is string | undefined {
-  return value === undefined || typeof value === "string";
+  return value === undefined || (typeof value === "string" && value !== "" && isPlain(value));
+}
+
+function fail(file: string, line: number, text: string, why: string): never {
+  const shown = text.length > 120 ? `${text.slice(0, 117)}...` : text;
+  throw new IpamError("corrupt", [
+    {
+      message: `this line ${why}${shown === "" ? "" : `:\n  ${shown}`}`,
+      at: { file, line, column: 1 },
+      hint: "Restore the file from git. After a merge: nodeippool allocate --landed REV, REV being the branch that came first.",
+    },
+  ]);
 }

@@ -8,6 +8,8 @@ import { readText, replaceFile } from "./replace-file.ts";
 export interface Lockfile extends StateBackend {
   /** Like `read`, for callers that cannot wait (cdk8s constructs). */
   readSync(): Snapshot;
+  /** Makes several plans true in one write, or none of them. */
+  commitAll(plans: readonly Plan[]): Snapshot;
 }
 
 export interface LockfileOptions {
@@ -19,18 +21,23 @@ export interface LockfileOptions {
 export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
   const understand = options.understand ?? ((text: string) => decodeLock(text, path));
   const parse = (text: string | undefined) => (text === undefined ? emptySnapshot : understand(text));
-  const commit = (plan: Plan): Snapshot => {
+  const commitAll = (plans: readonly Plan[]): Snapshot => {
     for (;;) {
       const base = readText(path);
       const now = parse(base);
-      const record = applyPlan(now, plan);
-      if (record === undefined) return now;
-      if (replaceFile(path, base, encode(record))) return snapshotOf(record);
+      const next = plans.reduce((snapshot, plan) => applied(snapshot, plan), now);
+      if (next === now && (base === undefined || encode(now) === base)) return now;
+      if (replaceFile(path, base, encode(next))) return next;
       // Another writer was faster; `applyPlan` says whether it touched the same pools.
     }
   };
   const readSync = () => parse(readText(path));
-  return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commit(plan) };
+  return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commitAll([plan]), commitAll };
+}
+
+function applied(snapshot: Snapshot, plan: Plan): Snapshot {
+  const record = applyPlan(snapshot, plan);
+  return record === undefined ? snapshot : snapshotOf(record);
 }
 
 /** `decode`, with its own word for a file in the middle of a git merge. */

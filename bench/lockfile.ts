@@ -1,0 +1,82 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatAddress, plan } from "../src/core/index.ts";
+import { decode, encode, lockfile } from "../src/state/index.ts";
+import { replaceFile } from "../src/state/replace-file.ts";
+import { claimsOn, linesOf, poolOf, snapshotOf } from "./data.ts";
+import { figures, inTurn, once, type Result, ratio, time } from "./measure.ts";
+
+/** A lockfile of 100,000 lines: 50,000 nodes with two interfaces each. */
+export function run(short: boolean): Result[] {
+  const folder = mkdtempSync(join(tmpdir(), "nodeippool-bench-"));
+  try {
+    return measured(short ? 3 : 9, folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function measured(rounds: number, folder: string): Result[] {
+  const pools = [poolOf("traffic-1", "10.0.0.0/15"), poolOf("traffic-2", "10.2.0.0/15")] as const;
+  const claims = pools.flatMap((pool) => claimsOn(pool.name, 50_000));
+  const lines = pools.flatMap((pool) =>
+    linesOf(
+      pool,
+      claims.filter((claim) => claim.pool === pool.name),
+    ),
+  );
+  const snapshot = snapshotOf(pools, lines);
+  const text = encode(snapshot);
+  const rows = lines.map((line) => ({ ...line, address: formatAddress(line.address) }));
+  const json = JSON.stringify(rows);
+  const path = join(folder, "nodeippool.lock");
+  writeFileSync(path, text);
+  const one = plan({ pools, claims: [...claims, ...claimsOn("traffic-1", 1, 50_000)], snapshot: decode(text, path) });
+
+  const taken = inTurn(rounds, {
+    read: once(() => decode(text, path)),
+    parse: once(() => JSON.parse(json)),
+    encode: once(() => encode(snapshot)),
+    stringify: once(() => JSON.stringify(rows)),
+    write: once(() => {
+      if (!replaceFile(path, text, encode(snapshot))) throw new Error("somebody else wrote the file");
+    }),
+    plainWrite: once(() => writeFileSync(join(folder, "plain.json"), JSON.stringify(rows))),
+    // Written anew each time: a plan that the file holds already is not committed.
+    commit: () => {
+      writeFileSync(path, text);
+      const ms = time(() => lockfile(path).commitAll([one]));
+      writeFileSync(path, text);
+      return ms;
+    },
+  });
+  return [
+    {
+      name: "read and verify a lockfile of 100,000 lines",
+      ...figures(taken.read),
+      unit: "ms",
+      goal: 500,
+      ratios: [ratio("JSON.parse", taken.read, taken.parse)],
+    },
+    {
+      name: "encode 100,000 lines",
+      ...figures(taken.encode),
+      unit: "ms",
+      ratios: [ratio("JSON.stringify", taken.encode, taken.stringify)],
+    },
+    {
+      name: "encode 100,000 lines and replace the file durably",
+      ...figures(taken.write),
+      unit: "ms",
+      goal: 500,
+      ratios: [ratio("JSON.stringify + writeFileSync", taken.write, taken.plainWrite)],
+    },
+    {
+      name: "commit one new claim to 100,000 lines",
+      ...figures(taken.commit),
+      unit: "ms",
+      ratios: [ratio("reading them", taken.commit, taken.read)],
+    },
+  ];
+}

@@ -1,0 +1,32 @@
+// Runs the commands of all pages and writes what they print into the pages, and what examples make into the examples.
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root, Session } from "../test/support/console.ts";
+import { matches, steps } from "../test/support/markdown.ts";
+import { pages, workFolder } from "../test/support/page.ts";
+
+for (const page of pages()) {
+  let text = readFileSync(join(root, page), "utf8");
+  const folder = workFolder(page);
+  const session = new Session(folder);
+  const lines = text.split("\n");
+  let shift = 0;
+  for (const { command, output, line } of steps(text)) {
+    const printed = session.run(command);
+    if (matches(output, printed)) continue;
+    const first = line + shift + (lines[line + shift - 1]?.endsWith("\\") ? 1 : 0);
+    const old = output.split("\n").length - 1;
+    const fresh = printed.replace(/\n$/, "").split("\n");
+    lines.splice(first, old, ...(printed === "" ? [] : fresh));
+    shift += (printed === "" ? 0 : fresh.length) - old;
+    console.log(`${page}:${line} $ ${command}`);
+  }
+  text = lines.join("\n");
+  writeFileSync(join(root, page), text);
+  if (!page.startsWith("examples/")) continue;
+  for (const name of ["nodeippool.lock", "rendered"]) {
+    if (!existsSync(join(folder, name))) continue;
+    rmSync(join(root, dirname(page), name), { recursive: true, force: true });
+    cpSync(join(folder, name), join(root, dirname(page), name), { recursive: true });
+  }
+}

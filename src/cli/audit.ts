@@ -1,0 +1,104 @@
+import {
+  type Address,
+  audit,
+  codes,
+  contains,
+  type Finding,
+  formatAddress,
+  formatOwner,
+  IpamError,
+  ownerOfKey,
+  type Pool,
+  type Snapshot,
+  type Use,
+} from "../core/index.ts";
+import {
+  type ClusterNode,
+  findUses,
+  type Manifests,
+  readManifests,
+  readNodes,
+  type SourceFile,
+} from "../schema/index.ts";
+import { lockfile } from "../state/index.ts";
+import { exists, readInput, readInputs } from "./files.ts";
+import { paint, plural, print, printJson } from "./terminal.ts";
+
+export interface AuditOptions {
+  readonly lock: string;
+  readonly set: string;
+  readonly nodes?: string;
+  readonly pools?: string;
+  readonly json?: boolean;
+}
+
+/** Findings are what the verb is asked for, so they are its output and no error: only the exit status tells of them. */
+export async function auditVerb(path: string, options: AuditOptions): Promise<void> {
+  const files = readInputs(path);
+  const { pools, ...manifests } = readPools(path, files, options);
+  const nodes = options.nodes === undefined ? manifests.nodes : readNodes(fileOf(options.nodes));
+  const snapshot = await lockfile(options.lock).read();
+  const { uses, nodes: owners } = findUses(files, pools, nodes);
+  const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
+  const placed = placesIn(options.lock);
+  const shows = { owners, set: options.set };
+  const found = audit({ pools, snapshot, uses, shows, ...existing }).map(placed);
+  const checked = countChecked(pools, snapshot, uses);
+  if (options.json) printJson({ checked, findings: found.map(findingJson) });
+  else print(...found.map(findingLine), `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`);
+  if (found.length > 0) process.exitCode = codes.stale.exit;
+}
+
+/** The pools that the record is for: where the controller allocates, it is not. */
+function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Manifests {
+  const inputs = [path, options.nodes, options.pools].filter((input) => input === "-");
+  if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
+  const source = options.pools === undefined ? files : readInputs(options.pools);
+  const manifests = readManifests(source.filter((file) => /\bNodeIPPool\b/.test(file.text)));
+  const pools = manifests.pools.filter((pool) => pool.authority !== "Cluster");
+  if (pools.length === 0)
+    throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
+      hint: "Say where the pools are defined: --pools MANIFESTS.",
+    });
+  return { ...manifests, pools };
+}
+
+function fileOf(path: string): SourceFile {
+  return { path, text: readInput(path) };
+}
+
+/** The nodes; of owners of other kinds nothing is known, so those on record are taken to exist. */
+function ownersOf(nodes: readonly ClusterNode[], { allocations }: Snapshot): Set<string> {
+  const others = allocations.map((line) => ownerOfKey(line.claim)).filter((owner) => !owner.startsWith("Node/"));
+  return new Set([...nodes.map(({ name }) => formatOwner({ kind: "Node", name })), ...others]);
+}
+
+/** Gives findings about a line of the lock its place. */
+function placesIn(lock: string): (finding: Finding) => Finding {
+  const numbers = new Map<string, number>();
+  (exists(lock) ? readInput(lock) : "").split("\n").forEach((text, i) => {
+    const start = /^- \{"address":"[^"]*","pool":"[^"]*"/.exec(text)?.[0];
+    if (start !== undefined) numbers.set(start, i + 1);
+  });
+  return (finding) => {
+    if (finding.line === undefined) return finding;
+    const start = `- {"address":"${formatAddress(finding.address)}","pool":"${finding.line.pool}"`;
+    return { ...finding, at: { file: lock, line: numbers.get(start) ?? 1, column: 1 } };
+  };
+}
+
+function countChecked(pools: readonly Pool[], { allocations, releasing }: Snapshot, uses: readonly Use[]): number {
+  const names = new Set(pools.map((pool) => pool.name));
+  const used = uses.map((use) => use.address).filter((address) => pools.some((pool) => contains(pool.range, address)));
+  const recorded = [...allocations, ...releasing].filter((line) => names.has(line.pool)).map((line) => line.address);
+  return new Set<Address>([...used, ...recorded]).size;
+}
+
+function findingLine({ kind, message, at }: Finding): string {
+  const place = at === undefined ? "" : `${at.file}:${at.line}:${at.column}: `;
+  return `${place}${paint("red", `${kind}:`)} ${message}`;
+}
+
+function findingJson({ kind, address, message, at }: Finding) {
+  return { kind, address: formatAddress(address), message, at };
+}

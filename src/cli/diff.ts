@@ -1,0 +1,67 @@
+import { type Difference, diffRecords, formatAddress, nameOfKey } from "../core/index.ts";
+import { lockAt, lockfile } from "../state/index.ts";
+import { lineJson } from "./json.ts";
+import { describeLine, ownerName } from "./report-plan.ts";
+import { paint, plural, print, printJson } from "./terminal.ts";
+
+interface Options {
+  readonly lock: string;
+  readonly markdown?: boolean;
+  readonly json?: boolean;
+}
+
+export async function diffVerb(revision: string, options: Options): Promise<void> {
+  const differences = diffRecords(lockAt(options.lock, revision), await lockfile(options.lock).read());
+  if (options.json) return printJson(differences.map(differenceJson));
+  if (options.markdown) return print(...markdown(differences, revision));
+  print(...differences.map(textLine), `${plural(differences.length, "address")} changed since ${revision}.`);
+}
+
+const marks = { added: "+", removed: "-", changed: "~" } as const;
+const colours = { added: "green", removed: "red", changed: "yellow" } as const;
+
+function textLine(difference: Difference): string {
+  return paint(
+    colours[difference.kind],
+    `  ${marks[difference.kind]} ${describeLine(difference.line)}  ${what(difference)}`.trimEnd(),
+  );
+}
+
+/** What happened to a line, beyond its mark. */
+function what({ kind, line, was, releasing, wasReleasing }: Difference): string {
+  if (kind === "added") return releasing ? "releasing" : "";
+  if (kind === "removed") return wasReleasing ? "freed" : "gone without release";
+  if (was !== undefined && was.claim !== line.claim) return `was ${was.claim}`;
+  if (releasing !== wasReleasing) return releasing ? "releasing" : "no longer releasing";
+  return `was on ${was?.interface ?? "no NIC"}`;
+}
+
+function markdown(differences: readonly Difference[], revision: string): string[] {
+  const cell = (text: string) => text.replaceAll("|", "\\|");
+  const rows = differences.map((difference) => {
+    const { pool, claim, address } = difference.line;
+    const cells = [
+      marks[difference.kind],
+      `\`${formatAddress(address)}\``,
+      pool,
+      ownerName(claim),
+      nameOfKey(claim),
+      what(difference),
+    ];
+    return `| ${cells.map(cell).join(" | ")} |`;
+  });
+  const counts = (["added", "changed", "removed"] as const).map(
+    (kind) => `${differences.filter((d) => d.kind === kind).length} ${kind}`,
+  );
+  const table = ["", "| | address | pool | owner | claim | |", "|---|---|---|---|---|---|", ...rows];
+  return [`**Addresses since ${revision}:** ${counts.join(", ")}`, ...(rows.length > 0 ? table : [])];
+}
+
+function differenceJson({ kind, line, was, releasing, wasReleasing }: Difference) {
+  return {
+    kind,
+    ...lineJson(line),
+    releasing,
+    ...(was === undefined ? {} : { was: { ...lineJson(was), releasing: wasReleasing } }),
+  };
+}

@@ -1,0 +1,61 @@
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
+import { decode, decodeBase, encode, git, mergeRecords } from "../state/index.ts";
+import { exists, readInput } from "./files.ts";
+import { print } from "./terminal.ts";
+
+/**
+ * `nodeippool merge %O %A %B`: the merged lock is left in %A. On a collision %A gets git's own conflict markers and
+ * the exit status is 4, which git takes as a conflict; `nodeippool allocate --landed REV` settles it.
+ */
+export function mergeVerb(
+  base: string | undefined,
+  ours: string | undefined,
+  theirs: string | undefined,
+  options: { install?: boolean },
+): void {
+  if (options.install) install();
+  else if (base === undefined || ours === undefined || theirs === undefined)
+    throw new IpamError("invalid", "merge takes three files: base, ours, theirs", {
+      hint: "nodeippool merge --install sets it up for git.",
+    });
+  else mergeFiles(base, ours, theirs);
+}
+
+function mergeFiles(base: string, ours: string, theirs: string): void {
+  try {
+    const { snapshot } = mergeRecords(decodeBase(readInput(base)), read(ours), read(theirs));
+    writeFileSync(ours, encode(snapshot));
+  } catch (error) {
+    git(".", "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs);
+    throw error;
+  }
+}
+
+function read(path: string): Snapshot {
+  const text = readInput(path);
+  return text === "" ? emptySnapshot : decode(text, path);
+}
+
+const attribute = "nodeippool.lock merge=nodeippool text eol=lf";
+
+function install(): void {
+  const root = git(".", "rev-parse", "--show-toplevel")?.trim();
+  if (root === undefined) throw new IpamError("invalid", "this folder is in no git repository");
+  const driver = "npx --no-install nodeippool merge %O %A %B";
+  for (const [key, value] of [
+    ["name", "nodeippool lock"],
+    ["driver", driver],
+  ] as const)
+    if (git(root, "config", `merge.nodeippool.${key}`, value) === undefined)
+      throw new IpamError("unavailable", "git config could not be written");
+  const path = join(root, ".gitattributes");
+  const text = exists(path) ? readFileSync(path, "utf8") : "";
+  if (!text.split("\n").includes(attribute))
+    appendFileSync(path, `${text === "" || text.endsWith("\n") ? "" : "\n"}${attribute}\n`);
+  print(
+    `git merges nodeippool.lock with: ${driver}`,
+    `Commit .gitattributes; every clone runs nodeippool merge --install once.`,
+  );
+}

@@ -1,0 +1,67 @@
+import { createInterface } from "node:readline/promises";
+import {
+  type Allocation,
+  formatAddress,
+  IpamError,
+  isNamedBy,
+  planRelease,
+  provenGone,
+  type Snapshot,
+} from "../core/index.ts";
+import { readEvidence } from "../schema/index.ts";
+import { lockfile } from "../state/index.ts";
+import { readInput } from "./files.ts";
+import { describeLine } from "./report-plan.ts";
+import { paint, plural, print } from "./terminal.ts";
+
+interface Options {
+  readonly lock: string;
+  readonly evidence?: string;
+  readonly confirm?: boolean;
+}
+
+export async function releaseVerb(names: readonly string[], options: Options): Promise<void> {
+  if (names.length === 0 && options.evidence === undefined)
+    throw new IpamError("invalid", "say what to free: a claim, node, policy or address, or --evidence FILE");
+  const backend = lockfile(options.lock);
+  const snapshot = await backend.read();
+  const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
+  const lines = [...new Set(named)];
+  const free = options.evidence === undefined ? lines : withEvidence(snapshot, lines, options.evidence);
+  if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
+  await backend.commit(planRelease(snapshot, free));
+  print(...free.map((line) => paint("red", `  - ${describeLine(line)}`)), `Freed ${plural(free.length, "address")}.`);
+}
+
+/** The lines a name stands for that may be freed: releasing ones, and imported ones, which no claim gives up by itself. */
+function freeable(snapshot: Snapshot, name: string): Allocation[] {
+  const candidates = [...snapshot.releasing, ...snapshot.allocations.filter((line) => line.set === "imported")];
+  const found = candidates.filter((line) => isNamedBy(line, name));
+  if (found.length > 0) return found;
+  const live = snapshot.allocations.find((line) => isNamedBy(line, name));
+  if (live !== undefined)
+    throw new IpamError("in-use", `${formatAddress(live.address)} is held by ${live.claim}, which still claims it`, {
+      hint: "Take the node or the policy out of the manifests and run nodeippool allocate first.",
+    });
+  throw new IpamError("invalid", `nothing that is releasing is named ${name}`);
+}
+
+function withEvidence(snapshot: Snapshot, lines: readonly Allocation[], file: string): Allocation[] {
+  const { uses, nodes } = readEvidence({ path: file, text: readInput(file) });
+  const gone = new Set(provenGone(snapshot, nodes, uses));
+  const kept = lines.filter((line) => !gone.has(line));
+  print(...kept.map((line) => paint("dim", `  = ${describeLine(line)}  not known to be off its node`)));
+  return lines.filter((line) => gone.has(line));
+}
+
+async function askToFree(lines: readonly Allocation[]): Promise<void> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new IpamError("in-use", `${plural(lines.length, "address")} may still be on a node`, {
+      hint: "Show that they are not (--evidence nns.json), or say that you know (--confirm).",
+    });
+  print(...lines.map((line) => `  ${describeLine(line)}`));
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question("Are these really off their nodes? Others will get them. [y/N] ");
+  terminal.close();
+  if (!/^y(es)?$/i.test(answer.trim())) throw new IpamError("in-use", "nothing was freed");
+}

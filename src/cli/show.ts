@@ -1,0 +1,75 @@
+import { writeFileSync } from "node:fs";
+import { byAddress, formatAddress, formatPrefix, IpamError, type Pool } from "../core/index.ts";
+import { lineJson } from "./json.ts";
+import { countCells, runsOf } from "./pool-map.ts";
+import { poolsSvg } from "./pool-svg.ts";
+import { poolText, usageOf } from "./pool-text.ts";
+import { countJson, type PoolOptions, type PoolView, readPools, viewNamed, viewsOf } from "./pools.ts";
+import { offsetIn } from "./standing.ts";
+import { print, printJson } from "./terminal.ts";
+
+export interface ShowOptions extends PoolOptions {
+  readonly svg?: string;
+  readonly json?: boolean;
+}
+
+export async function showVerb(name: string | undefined, options: ShowOptions): Promise<void> {
+  if (options.svg !== undefined && options.json)
+    throw new IpamError("invalid", "--svg and --json exclude each other", { hint: "Run show twice." });
+  const { pools, snapshot } = await readPools(options);
+  const all = viewsOf(pools, snapshot);
+  const views = name === undefined ? all : [viewNamed(all, name)];
+  if (options.json) printJson({ pools: views.map(poolJson) });
+  else if (options.svg === "-") process.stdout.write(poolsSvg(views));
+  else if (options.svg !== undefined) draw(options.svg, views);
+  else print(...views.flatMap((view, i) => [...(i === 0 ? [] : [""]), ...poolText(view)]));
+}
+
+function draw(file: string, views: readonly PoolView[]): void {
+  try {
+    writeFileSync(file, poolsSvg(views));
+  } catch (error) {
+    throw new IpamError("invalid", `${file} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+  print(`Drawn in ${file}.`);
+}
+
+/** A pool for machines; counts that a number would round are text. */
+function poolJson(view: PoolView) {
+  const { record, pool, live, releasing } = view;
+  const leaving = new Set(releasing);
+  return {
+    pool: record.name,
+    cidr: formatPrefix(record.prefix),
+    network: record.network,
+    defined: pool !== undefined,
+    ...(pool === undefined ? {} : definitionJson(view, pool)),
+    held: live.length,
+    releasing: releasing.length,
+    allocations: [...live, ...releasing].sort(byAddress).map((line) => {
+      const offset = offsetIn(pool, line.address);
+      return {
+        ...lineJson(line),
+        ...(offset === undefined ? {} : { offset: countJson(offset) }),
+        state: leaving.has(line) ? "releasing" : "held",
+      };
+    }),
+  };
+}
+
+function definitionJson(view: PoolView, pool: Pool) {
+  const { capacity, free } = usageOf(view, pool);
+  const counts = countCells(pool, runsOf(pool, view));
+  const cluster = pool.authority === "Cluster";
+  return {
+    authority: pool.authority ?? "Plan",
+    start: formatAddress(pool.start),
+    ...(pool.gateway === undefined ? {} : { gateway: formatAddress(pool.gateway) }),
+    ranges: pool.range.map(({ first, last }) => ({ first: formatAddress(first), last: formatAddress(last) })),
+    ...(cluster ? {} : { usable: countJson(capacity), free: countJson(free) }),
+    reserved: countJson(counts.reserved),
+    excluded: countJson(counts.excluded),
+    onRequest: countJson(counts["on-request"]),
+    controllerOnly: countJson(counts.controller),
+  };
+}

@@ -1,0 +1,79 @@
+import { byAddress, type Snapshot } from "./allocation.ts";
+import type { Use } from "./audit.ts";
+import { type Claim, claimKey } from "./claim.ts";
+import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import { type Had, importedSet, PoolImport } from "./import-pool.ts";
+import type { Plan } from "./plan.ts";
+import type { Request } from "./plan-pool.ts";
+import type { Pool } from "./pool.ts";
+import { checkPools } from "./pools.ts";
+
+export interface ImportInput {
+  readonly pools: readonly Pool[];
+  readonly claims: readonly Claim[];
+  readonly snapshot: Snapshot;
+  /** What nodes have now. Uses without an owner are passed over. */
+  readonly uses: readonly Use[];
+  /** Claim set of the claims. Default `default`. */
+  readonly set?: string;
+}
+
+/**
+ * A plan that records what nodes already have, and moves nobody. Pure; the same inputs in any order give the same plan.
+ *
+ *  the node has on the NIC of a claim | the claim's line | decision
+ *  -----------------------------------+------------------+-----------------------------------------------------
+ *  the address of the line            | any              | keep
+ *  another one                        | any              | conflict
+ *  one that the pool may hand out     | none             | assign; a reservation of this import is renamed to the claim
+ *  more than there are claims         | none             | conflict, unless reservations of the pool tell which
+ *  only others of the pool's prefix   | none             | out-of-range
+ *
+ * Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set `imported`, unless its
+ * owner has a line for it already. A claim whose NIC is not known is matched by node and pool. An address that two
+ * owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over.
+ * Throws IpamError `conflict` or `out-of-range` with every case, and `invalid`, `overlap` and `in-use` as `plan` does.
+ */
+export function planImport(input: ImportInput): Plan {
+  const { snapshot, set = "default" } = input;
+  if (set === importedSet) throw new IpamError("invalid", `claim set ${importedSet} belongs to import itself`);
+  checkPools(input.pools, snapshot);
+  const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
+  const requests = requestsByPool(pools, input.claims);
+  const uses = input.uses.filter((use): use is Had => use.owner !== undefined).sort(byPlace);
+  const parts = pools.map((pool) => new PoolImport(pool, requests.get(pool.name) ?? [], snapshot, set));
+  const claimed = new Set(parts.flatMap((part) => part.match(uses, parts)));
+  const rest = uses.filter((use) => !claimed.has(use));
+  for (const part of parts) part.reserve(rest);
+  for (const code of ["conflict", "out-of-range"] as const) {
+    const issues = parts.flatMap((part) => part.issues[code]);
+    if (issues.length > 0) throw new IpamError(code, issues);
+  }
+  return {
+    set,
+    base: snapshot.base,
+    pools: pools.map(({ name, prefix, network }) => ({ name, prefix, network })),
+    assign: parts.flatMap((part) => part.assign).sort(byAddress),
+    keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    release: [],
+    pending: [],
+  };
+}
+
+function requestsByPool(pools: readonly Pool[], claims: readonly Claim[]): Map<string, Request[]> {
+  const requests = claims.map((claim) => ({ key: claimKey(claim.owner, claim.name), claim }));
+  requests.sort((a, b) => byCodeUnit(a.claim.pool, b.claim.pool) || byCodeUnit(a.key, b.key));
+  const names = new Set(pools.map((pool) => pool.name));
+  const issues = requests.flatMap(({ key, claim: { pool } }, i): Issue[] => {
+    const { key: last, claim } = requests[i - 1] ?? {};
+    if (!names.has(pool)) return [{ message: `claim ${key} asks for pool ${pool}, which is not defined` }];
+    return last === key && claim?.pool === pool ? [{ message: `claim ${key} asks pool ${pool} twice` }] : [];
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return Map.groupBy(requests, ({ claim }) => claim.pool);
+}
+
+function byPlace(a: Had, b: Had): number {
+  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
+  return byCodeUnit(a.owner, b.owner) || byCodeUnit(a.interface ?? "", b.interface ?? "");
+}

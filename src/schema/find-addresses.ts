@@ -1,0 +1,139 @@
+import type { LineCounter } from "yaml";
+import {
+  type Address,
+  contains,
+  familyOf,
+  IpamError,
+  type Pool,
+  parseAddress,
+  parsePrefix,
+  type Range,
+  rangeOf,
+} from "../core/index.ts";
+import type { ClusterNode } from "./node.ts";
+import { chunksOf, isJson, type LocatedObject, linesOf, objectsIn, placeIn } from "./objects.ts";
+import { type Evidence, emptyFindings, readObject } from "./uses.ts";
+import type { Chunk, SourceFile } from "./yaml.ts";
+
+/**
+ * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates
+ * configure has an owner; every other text that reads as an address (not as a prefix, and not in a YAML comment) has
+ * none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody mentions what the same document
+ * configures. Linear in the text. Throws IpamError `invalid` for broken addresses of our kinds, and NodeNetworkStates that cannot be read.
+ */
+export function findUses(
+  files: readonly SourceFile[],
+  pools: readonly Pool[],
+  nodes: readonly ClusterNode[],
+): Evidence {
+  const scope = new Scope(pools);
+  const all = emptyFindings();
+  for (const chunk of files.flatMap(chunksOf)) {
+    const tokens = tokensIn(chunk.text, scope);
+    const isReport = report.test(chunk.text);
+    if (tokens.length === 0 && !isReport) continue;
+    const objects = readable.test(chunk.text) ? objectsIn(chunk) : { value: [] };
+    if (objects.issues && isReport) all.issues.push(...objects.issues);
+    const before = all.uses.length;
+    for (const object of objects.value ?? []) readObject(object, nodes, all);
+    const configured = all.uses.splice(before).filter((use) => use.owner !== undefined && scope.holds(use.address));
+    const known = new Set(configured.map((use) => use.address));
+    const mentions = mentionsIn(chunk, tokens, objects.value, scope).filter(({ address }) => !known.has(address));
+    for (const use of [...configured, ...mentions]) all.uses.push(use);
+  }
+  if (all.issues.length > 0) throw new IpamError("invalid", all.issues);
+  return all;
+}
+
+/** The kinds that are more to us than a text. */
+const readable = /\bNode(?:IPPool|NetworkState|NetworkConfigurationPolicy)(?:List)?\b/;
+const report = /(?:^[^\S\n]*(?:- )?kind:[^\S\n]*"?|"kind":\s*")NodeNetworkState(?:List)?\b/m;
+
+/** The addresses of some pools. Most texts are told apart from them without being parsed. */
+class Scope {
+  private readonly ranges: ReadonlyMap<number, Range>;
+  /** First 16 bits of the IPv6 pools; undefined if that many are not the same in the whole of one. */
+  private readonly heads: ReadonlySet<number> | undefined;
+  readonly hasIPv6: boolean;
+
+  constructor(pools: readonly Pool[]) {
+    const families = Map.groupBy(pools, (pool) => familyOf(pool.start));
+    this.ranges = new Map([...families].map(([family, list]) => [family, rangeOf(...list.flatMap((p) => p.range))]));
+    const six = families.get(6) ?? [];
+    this.hasIPv6 = six.length > 0;
+    const isWide = six.some((pool) => pool.prefix.length < 16);
+    this.heads = isWide ? undefined : new Set(six.map((pool) => Number((pool.prefix.first >> 112n) & 0xffffn)));
+  }
+
+  holds(address: Address): boolean {
+    const range = this.ranges.get(familyOf(address));
+    return range !== undefined && contains(range, address);
+  }
+
+  mayHoldIPv6(text: string): boolean {
+    return this.heads === undefined || this.heads.has(Number.parseInt(text, 16) || 0);
+  }
+}
+
+interface Token {
+  readonly address: Address;
+  readonly offset: number;
+}
+
+const ipv4 = /(?<![\w.])((?:\d{1,3}\.){3}\d{1,3})(?!\w|\.\w)(\/\d{1,3}(?!\w))?/g;
+const ipv6 = /(?<![\w:.])([\dA-Fa-f:]{2,})(?![\w:]|\.\w)(\/\d{1,3}(?!\w))?/g;
+
+/** The addresses in a text that are in scope. A prefix without host bits is a network, not an address. */
+function tokensIn(text: string, scope: Scope): Token[] {
+  const tokens: Token[] = [];
+  const add = (word: string, length: string, offset: number) => {
+    const address = parseAddress(word).value;
+    if (address === undefined || !scope.holds(address)) return;
+    const prefix = parsePrefix(word + length).value;
+    if (prefix === undefined || prefix.first !== address || prefix.first === prefix.last)
+      tokens.push({ address, offset });
+  };
+  for (const { 1: word = "", 2: length = "", index } of text.matchAll(ipv4)) add(word, length, index);
+  if (!scope.hasIPv6) return tokens;
+  for (const { 1: run = "", 2: length = "", index } of text.matchAll(ipv6)) {
+    // A key of a mapping: its colon is not part of it.
+    const word = run.length > 45 ? "" : run.replace(/(?<!:):$/, "");
+    if (word.indexOf(":") !== word.lastIndexOf(":") && scope.mayHoldIPv6(word)) add(word, length, index);
+  }
+  return tokens.sort((a, b) => a.offset - b.offset);
+}
+
+const silent = ["NodeIPPool", "NodeNetworkState"];
+
+function mentionsIn(
+  chunk: Chunk,
+  tokens: readonly Token[],
+  objects: readonly LocatedObject[] | undefined,
+  scope: Scope,
+) {
+  const ours = objects?.filter(({ object }) => silent.includes(object.kind as string)) ?? [];
+  if (ours.length > 0 && ours.length === objects?.length) return [];
+  const said = new Set(ours.flatMap(({ object }) => tokensIn(JSON.stringify(object), scope)).map((t) => t.address));
+  const mentions = tokens.filter(({ address }) => !said.has(address));
+  if (mentions.length === 0) return [];
+  const lines = linesOf(chunk.text);
+  const isComment = isJson(chunk) ? () => false : commentsIn(chunk.text, lines);
+  return mentions
+    .filter(({ offset }) => !isComment(offset))
+    .map(({ address, offset }) => ({ address, at: placeIn(chunk, lines, offset) }));
+}
+
+/** Tells for ascending offsets whether they are behind a `#` of their line. */
+function commentsIn(text: string, lines: LineCounter): (offset: number) => boolean {
+  let current = -1;
+  let comment = -1;
+  return (offset) => {
+    const start = offset - lines.linePos(offset).col + 1;
+    if (start !== current) {
+      const end = text.indexOf("\n", offset);
+      current = start;
+      comment = text.slice(start, end < 0 ? text.length : end).search(/(?:^|\s)#/);
+    }
+    return comment >= 0 && offset > start + comment;
+  };
+}

@@ -1,0 +1,145 @@
+import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import type { Parsed, Place } from "../core/index.ts";
+import { quoteTemplates } from "./template.ts";
+import { type Chunk, type Path, type SourceFile, splitDocuments } from "./yaml.ts";
+
+export type Bag = { readonly [field: string]: unknown };
+
+/** An object of anybody's, and where it stands. */
+export interface LocatedObject {
+  readonly object: Bag;
+  /** The place of a text inside the object. In JSON it is searched for: ask in the order of the text. */
+  readonly at: (path: Path, text: string) => Place;
+}
+
+/** The documents of a file: parted by `---`, or JSON documents one after the other. */
+export function chunksOf(file: SourceFile): Chunk[] {
+  return splitDocuments(file).flatMap((chunk) => (isJson(chunk) ? splitJson(chunk) : [chunk]));
+}
+
+/** Does it look like JSON? A Helm template that begins with `{{` does not. */
+export function isJson({ text }: Chunk): boolean {
+  return /^\s*(?:\{(?!\{)|\[)/.test(text);
+}
+
+/** Only kubectl's indented form is taken apart: a closing brace and an opening one at the start of two lines. */
+function splitJson(chunk: Chunk): Chunk[] {
+  if (!chunk.text.includes("\n{")) return [chunk];
+  let line = chunk.line;
+  return chunk.text.split(/(?=\{)(?<=^\}[^\S\n]*\n)/m).map((text, _, parts) => {
+    const part = { ...chunk, text, line };
+    if (parts.length > 1) line += text.split("\n").length - 1;
+    return part;
+  });
+}
+
+/** Larger YAML takes minutes and gigabytes to parse; JSON of any size does not. */
+const maxYaml = 8 * 1024 * 1024;
+
+/** After these, more errors of one document help nobody. */
+const maxErrors = 10;
+
+/** The objects of a document, those in Lists too; or why it cannot be read. */
+export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
+  const json = isJson(chunk) ? parseJson(chunk.text) : undefined;
+  if (json !== undefined) {
+    const search = new Search(chunk);
+    return { value: flat(json).map(({ object }) => ({ object, at: (_, text) => search.next(text) })) };
+  }
+  const top = { file: chunk.label, line: chunk.line, column: 1 };
+  if (chunk.text.length > maxYaml)
+    return { issues: [{ message: "this YAML is larger than 8 MiB", at: top, hint: asJson }] };
+  const lines = new LineCounter();
+  try {
+    const text = chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text;
+    const document = parseDocument(text, { lineCounter: lines, stringKeys: true });
+    const issues = document.errors.slice(0, maxErrors).map(({ message, pos }) => {
+      return { message: message.replace(/ at line .*$/s, ""), at: placeIn(chunk, lines, pos[0]) };
+    });
+    if (issues.length > 0) return { issues };
+    const objects = flat(document.toJS({ maxAliasCount: 0 }));
+    return { value: objects.map(({ object, path }) => ({ object, at: placesIn(document, path, chunk, lines) })) };
+  } catch (error) {
+    return { issues: [{ message: `this YAML cannot be read: ${(error as Error).message}`, at: top }] };
+  }
+}
+
+const asJson = "Give it as JSON: kubectl get nns -o json.";
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** One level of array and one of List. Items of a typed List, as the API server gives it, do not repeat their kind. */
+function flat(value: unknown): { object: Bag; path: Path }[] {
+  const tops = Array.isArray(value)
+    ? value.map((item, i) => ({ item, path: [i] as Path }))
+    : [{ item: value, path: [] }];
+  return tops.flatMap(({ item, path }) => {
+    const top = asBag(item);
+    if (top === undefined) return [];
+    const { kind, items } = top;
+    if (typeof kind !== "string" || !kind.endsWith("List") || !Array.isArray(items)) return { object: top, path };
+    return items.flatMap((inner, i) => {
+      const object = asBag(inner);
+      if (object === undefined) return [];
+      const typed = "kind" in object || kind === "List" ? object : { ...object, kind: kind.slice(0, -"List".length) };
+      return { object: typed, path: [...path, "items", i] };
+    });
+  });
+}
+
+function placesIn(document: Document, base: Path, chunk: Chunk, lines: LineCounter): LocatedObject["at"] {
+  return (path) => {
+    const node = document.getIn([...base, ...path], true);
+    return placeIn(chunk, lines, (isNode(node) ? node.range?.[0] : undefined) ?? 0);
+  };
+}
+
+/** The place of an offset of a chunk. */
+export function placeIn({ label, line }: Chunk, lines: LineCounter, offset: number): Place {
+  const found = lines.linePos(offset);
+  return { file: label, line: line + Math.max(found.line, 1) - 1, column: Math.max(found.col, 1) };
+}
+
+/** Where the lines of a text begin. */
+export function linesOf(text: string): LineCounter {
+  const lines = new LineCounter();
+  for (let start = 0; start >= 0; start = text.indexOf("\n", start) + 1 || -1) lines.addNewLine(start);
+  return lines;
+}
+
+/** Finds texts again that JSON.parse gave without their places, each behind the one before. */
+class Search {
+  private readonly chunk: Chunk;
+  private lines: LineCounter | undefined;
+  private from = 0;
+  private isLost = false;
+
+  constructor(chunk: Chunk) {
+    this.chunk = chunk;
+  }
+
+  next(text: string): Place {
+    const found = this.isLost ? -1 : this.chunk.text.indexOf(JSON.stringify(text), this.from);
+    // A text that is written with escapes is not found, and searching on for each would cost the square.
+    if (found < 0) this.isLost = true;
+    else this.from = found + 1;
+    this.lines ??= linesOf(this.chunk.text);
+    return placeIn(this.chunk, this.lines, this.from);
+  }
+}
+
+/** A mapping, or undefined. */
+export function asBag(value: unknown): Bag | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : undefined;
+}
+
+/** A list; empty if it is none. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,232 @@
+import {
+  type Address,
+  formatOwner,
+  IpamError,
+  type Issue,
+  type Place,
+  parseAddress,
+  parsePrefix,
+  type Use,
+} from "../core/index.ts";
+import { nameIssue } from "./names.ts";
+import { type ClusterNode, hostnameLabel } from "./node.ts";
+import { asBag, asList, type Bag, chunksOf, type LocatedObject, objectsIn } from "./objects.ts";
+import type { Path, SourceFile } from "./yaml.ts";
+
+/** What a text shows of the addresses that nodes have. */
+export interface Evidence {
+  readonly uses: Use[];
+  /**
+   * The owners (`Node/<name>`) that it speaks about: what `uses` does not show of these, they do not have. Only a
+   * NodeNetworkState tells that much, and only if it lists interfaces and its handler could read them (it keeps the
+   * last state that it read, with condition Failing). Policies and CSV say what a node has, never what it has no more.
+   */
+  readonly nodes: Set<string>;
+}
+
+/**
+ * Reads NodeNetworkStates and NodeNetworkConfigurationPolicies with literal addresses (JSON or YAML, Lists, several
+ * documents), or CSV: `node,interface,address`. `nodes` tells whose a policy is; without it a hostname is a node's name.
+ * Link-local and loopback addresses are left out. Throws IpamError `invalid` with every issue: a text that shows
+ * neither, an address that is none, a policy whose nodes are not known.
+ */
+export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = []): Evidence {
+  const found = emptyFindings();
+  if (isCsv(file)) readCsv(file, found);
+  else
+    for (const chunk of chunksOf(file).filter((chunk) => configures.test(chunk.text))) {
+      const objects = objectsIn(chunk);
+      found.issues.push(...(objects.issues ?? []));
+      for (const object of objects.value ?? []) readObject(object, nodes, found);
+    }
+  const label = file.label ?? file.path;
+  for (const { owner, at } of found.uses)
+    if (owner === undefined)
+      found.issues.push({
+        message: "a policy configures this address, but which nodes it selects is not known",
+        at,
+        hint: "Give the nodes with their labels: kubectl get nodes -o json.",
+      });
+  if (!found.speaks && found.issues.length === 0)
+    found.issues.push({
+      message: `${label} shows no node's addresses`,
+      hint: "Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.",
+    });
+  if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
+  return { uses: found.uses, nodes: found.nodes };
+}
+
+/** The kinds that say what a node has; a document that names none of them need not be parsed. */
+const configures = /\bNodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
+
+/** What has been found so far. */
+export interface Findings extends Evidence {
+  readonly issues: Issue[];
+  /** Was there anything that could have shown an address? */
+  speaks: boolean;
+}
+
+export function emptyFindings(): Findings {
+  return { uses: [], nodes: new Set(), issues: [], speaks: false };
+}
+
+/** Adds what one object configures; nothing if it is of another kind. Uses of a policy whose nodes are not known have no owner. */
+export function readObject(located: LocatedObject, nodes: readonly ClusterNode[], found: Findings): void {
+  const { kind } = located.object;
+  if (kind === "NodeNetworkState") readState(located, found);
+  else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, nodes, found);
+}
+
+function readState({ object, at }: LocatedObject, found: Findings): void {
+  found.speaks = true;
+  const name = asBag(object.metadata)?.name;
+  const status = asBag(object.status);
+  const interfaces = asList(asBag(status?.currentState)?.interfaces);
+  if (interfaces.length === 0) return;
+  const issue = nameIssue(name);
+  if (issue !== undefined) {
+    found.issues.push({ message: `the name of a NodeNetworkState ${issue}`, at: at(["metadata"], "metadata") });
+    return;
+  }
+  const owner = ownerOf(name as string);
+  if (!asList(status?.conditions).some(isFailing)) found.nodes.add(owner);
+  at(["status"], "interfaces");
+  for (const entry of entriesOf(interfaces, ["status", "currentState", "interfaces"]))
+    addUse(entry, [owner], at, found);
+}
+
+function isFailing(condition: unknown): boolean {
+  const { type, status } = asBag(condition) ?? {};
+  return type === "Failing" && status === "True";
+}
+
+function readPolicy({ object, at }: LocatedObject, nodes: readonly ClusterNode[], found: Findings): void {
+  found.speaks = true;
+  const spec = asBag(object.spec);
+  const entries = entriesOf(asList(asBag(spec?.desiredState)?.interfaces), ["spec", "desiredState", "interfaces"]);
+  const literal = entries.filter(({ nic, section, ip }) => {
+    const isTemplate = typeof ip !== "string" || /[{}$<>%]/.test(ip);
+    return !isTemplate && nic.state !== "absent" && section.enabled !== false;
+  });
+  if (literal.length === 0) return;
+  const owners = selectedBy(asBag(spec?.nodeSelector) ?? {}, nodes);
+  at(["spec"], "desiredState");
+  for (const entry of literal) addUse(entry, owners, at, found);
+}
+
+/** The owners a selector selects; one `undefined` where that cannot be told. */
+function selectedBy(selector: Bag, nodes: readonly ClusterNode[]): (string | undefined)[] {
+  const hostname = selector[hostnameLabel];
+  const named = nodes.filter((node) => node.labels.get(hostnameLabel) === hostname);
+  if (named.length > 0) return named.map((node) => ownerOf(node.name));
+  if (hostname !== undefined) return [nameIssue(hostname) === undefined ? ownerOf(hostname as string) : undefined];
+  const labels = Object.entries(selector);
+  if (nodes.length === 0 || (labels.length > 0 && nodes.some((node) => node.bare))) return [undefined];
+  return nodes
+    .filter((node) => labels.every(([key, value]) => node.labels.get(key) === value))
+    .map((node) => ownerOf(node.name));
+}
+
+/** One item of an address list. */
+interface Entry {
+  readonly nic: Bag;
+  readonly section: Bag;
+  readonly ip: unknown;
+  readonly path: Path;
+}
+
+/** All items of all address lists, in the order of the text. */
+function entriesOf(interfaces: readonly unknown[], path: Path): Entry[] {
+  return interfaces.flatMap((item, i) => {
+    const nic = asBag(item) ?? {};
+    return Object.entries(nic).flatMap(([name, value]) => {
+      const section = asBag(value);
+      if (section === undefined || (name !== "ipv4" && name !== "ipv6")) return [];
+      return asList(section.address).map((entry, j) => {
+        const { ip } = asBag(entry) ?? {};
+        return { nic, section, ip, path: [...path, i, name, "address", j, "ip"] };
+      });
+    });
+  });
+}
+
+function addUse(
+  { nic, ip, path }: Entry,
+  owners: readonly (string | undefined)[],
+  at: LocatedObject["at"],
+  found: Findings,
+) {
+  if (typeof ip !== "string" || /^(?:fe[89ab][0-9a-f]:|127\.|::1$)/i.test(ip)) return;
+  const place = at(path, ip);
+  const address = parseAddress(ip);
+  for (const issue of address.issues ?? []) found.issues.push({ ...issue, at: place });
+  if (address.issues) return;
+  const name = typeof nic.name === "string" ? nic.name : undefined;
+  for (const owner of owners) found.uses.push(useOf(address.value, owner, name, place));
+}
+
+function useOf(address: Address, owner: string | undefined, nic: string | undefined, at: Place): Use {
+  return { address, ...(owner === undefined ? {} : { owner }), ...(nic === undefined ? {} : { interface: nic }), at };
+}
+
+function ownerOf(node: string): string {
+  return formatOwner({ kind: "Node", name: node });
+}
+
+const columns = ["node", "interface", "address"] as const;
+type Row = { readonly [column in (typeof columns)[number]]: Cell };
+
+interface Cell {
+  readonly text: string;
+  readonly at: Place;
+}
+
+/** By its name; or by its first line that says something, which in YAML and JSON has a colon or a bracket before any comma. */
+function isCsv({ path, text }: SourceFile): boolean {
+  const first = /^(?![^\S\n]*(?:#|$)).+$/m.exec(text)?.[0] ?? "";
+  return /\.csv$/i.test(path) || /^[^:{[]*,/.test(first);
+}
+
+function readCsv({ path, label = path, text }: SourceFile, found: Findings): void {
+  let order: readonly string[] | undefined;
+  text.split("\n").forEach((raw, i) => {
+    const line = raw.replace(/(?:^|\s)#.*$/s, "");
+    if (line.trim() === "") return;
+    const cells = cellsOf(line, { file: label, line: i + 1, column: 1 });
+    const isHeader = order === undefined && isSameSet(cells.map((cell) => cell.text.toLowerCase()));
+    order ??= isHeader ? cells.map((cell) => cell.text.toLowerCase()) : columns;
+    if (isHeader) return;
+    found.speaks = true;
+    if (cells.length !== columns.length || line.replace(/"[^",]*"/g, "").includes('"')) {
+      const message = `a line is ${columns.join(",")}, without commas or quotes inside; this one has ${cells.length} parts`;
+      found.issues.push({ message, at: { file: label, line: i + 1, column: 1 } });
+    } else readRow(Object.fromEntries(order.map((column, j) => [column, cells[j]])) as unknown as Row, found);
+  });
+}
+
+function isSameSet(texts: readonly string[]): boolean {
+  return texts.length === columns.length && columns.every((column) => texts.includes(column));
+}
+
+function cellsOf(line: string, start: Place): Cell[] {
+  let column = 1;
+  return line.split(",").map((raw) => {
+    const text = raw.trim().replace(/^"([^"]*)"$/, "$1");
+    const cell = { text, at: { ...start, column: column + raw.length - raw.trimStart().length } };
+    column += raw.length + 1;
+    return cell;
+  });
+}
+
+function readRow({ node, interface: nic, address: cell }: Row, found: Findings): void {
+  const name = nameIssue(node.text);
+  if (name !== undefined) found.issues.push({ message: `a node's name ${name}`, at: node.at });
+  if (nic.text === "") found.issues.push({ message: "this line names no interface", at: nic.at });
+  const slash = cell.text.indexOf("/");
+  const address = parseAddress(slash < 0 ? cell.text : cell.text.slice(0, slash));
+  const issues = [...(address.issues ?? []), ...(slash < 0 ? [] : (parsePrefix(cell.text).issues ?? []))];
+  if (issues[0] !== undefined)
+    found.issues.push({ ...issues[0], at: cell.at, hint: `The columns are ${columns.join(",")}.` });
+  if (address.value !== undefined && name === undefined)
+    found.uses.push(useOf(address.value, ownerOf(node.text), nic.text, cell.at));
+}

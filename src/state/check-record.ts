@@ -1,0 +1,74 @@
+import {
+  type Address,
+  type Allocation,
+  byAddress,
+  formatAddress,
+  formatPrefix,
+  type PoolRecord,
+} from "../core/index.ts";
+import type { Line, Lines } from "./codec.ts";
+
+/** Stops at the first line that breaks an invariant of the record; see `decode`. */
+export function checkRecord(lines: Lines, fail: (line: Line<unknown>, why: string) => never): void {
+  const pools = checkPools(lines.pools, fail);
+  checkList(lines.allocations, pools, fail);
+  checkList(lines.releasing, pools, fail);
+  checkClaims(lines.allocations, fail);
+  checkAddresses([...lines.allocations, ...lines.releasing], pools, fail);
+}
+
+type Fail = (line: Line<unknown>, why: string) => never;
+
+function checkPools(lines: readonly Line<PoolRecord>[], fail: Fail): Map<string, PoolRecord> {
+  const pools = new Map<string, PoolRecord>();
+  let last = "";
+  for (const line of lines) {
+    if (pools.has(line.value.name)) fail(line, "records a pool a second time");
+    if (line.value.name < last) fail(line, "is out of order");
+    last = line.value.name;
+    pools.set(last, line.value);
+  }
+  return pools;
+}
+
+/** Sorted by address, each in its pool's prefix. */
+function checkList(lines: readonly Line<Allocation>[], pools: ReadonlyMap<string, PoolRecord>, fail: Fail): void {
+  let previous: Allocation | undefined;
+  for (const line of lines) {
+    const { address, pool: name } = line.value;
+    const pool = pools.get(name);
+    if (pool === undefined) fail(line, `names pool ${name}, which is not recorded above`);
+    else if (address < pool.prefix.first || address > pool.prefix.last)
+      fail(line, `holds ${formatAddress(address)}, outside ${formatPrefix(pool.prefix)} of pool ${name}`);
+    const order = previous === undefined ? -1 : byAddress(previous, line.value);
+    if (order === 0) fail(line, `gives ${formatAddress(address)} away again; ${previous?.claim} holds it`);
+    if (order > 0) fail(line, "is out of order");
+    previous = line.value;
+  }
+}
+
+/** A claim has one live address in a pool. */
+function checkClaims(lines: readonly Line<Allocation>[], fail: Fail): void {
+  const claims = new Map<string, Set<string>>();
+  for (const line of lines) {
+    const { pool, claim } = line.value;
+    const known = claims.get(pool) ?? new Set();
+    if (known.has(claim)) fail(line, `gives claim ${claim} a second address`);
+    claims.set(pool, known.add(claim));
+  }
+}
+
+/** An address stands once per network, live and releasing together. */
+function checkAddresses(lines: readonly Line<Allocation>[], pools: ReadonlyMap<string, PoolRecord>, fail: Fail): void {
+  let current: Address | undefined;
+  let holders = new Map<string, Allocation>();
+  for (const line of [...lines].sort((a, b) => byAddress(a.value, b.value))) {
+    const { address, claim, pool } = line.value;
+    if (address !== current) holders = new Map();
+    current = address;
+    const network = (pools.get(pool) as PoolRecord).network;
+    const holder = holders.get(network);
+    if (holder !== undefined) fail(line, `gives ${formatAddress(address)} to ${claim}; ${holder.claim} holds it too`);
+    holders.set(network, line.value);
+  }
+}

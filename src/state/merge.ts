@@ -1,0 +1,161 @@
+import {
+  type Allocation,
+  byAddress,
+  byCodeUnit,
+  formatAddress,
+  formatPrefix,
+  IpamError,
+  type Issue,
+  type PoolRecord,
+  type Snapshot,
+  sameLine,
+} from "../core/index.ts";
+import type { Record } from "./apply.ts";
+import { decode, encode } from "./codec.ts";
+
+/** A line that lost its address or its claim to another one, and must be planned anew. */
+export interface Loser {
+  readonly line: Allocation;
+  readonly winner: Allocation;
+}
+
+export interface Merged {
+  readonly snapshot: Snapshot;
+  readonly losers: readonly Loser[];
+}
+
+/** A line and the list it stands in. */
+export interface Entry {
+  readonly line: Allocation;
+  readonly releasing: boolean;
+}
+
+/**
+ * Merges two records that grew from one base, address by address:
+ *
+ *  ours \ theirs | as base | changed                            | gone
+ *  --------------+---------+------------------------------------+--------
+ *  as base       | base    | theirs                             | gone
+ *  changed       | ours    | equal: it; one claim: the live one;| ours
+ *                |         | else both claim it (below)         |
+ *  gone          | gone    | theirs                             | gone
+ *
+ * Where two lines then claim one address, or one claim has two addresses: a live line of the base wins, else the
+ * line that `landed` holds, else nobody may say: IpamError `conflict` names both. Losers are left out.
+ */
+export function mergeRecords(base: Snapshot, ours: Snapshot, theirs: Snapshot, landed?: Snapshot): Merged {
+  const [b, o, t] = [base, ours, theirs].map(entriesOf) as [Entries, Entries, Entries];
+  const candidates: Entry[] = [];
+  for (const key of new Set([...o.keys(), ...t.keys()])) candidates.push(...pick(b.get(key), o.get(key), t.get(key)));
+  return settle(candidates, mergePools(base, ours, theirs), { base, ...(landed === undefined ? {} : { landed }) });
+}
+
+type Entries = Map<string, Entry>;
+
+function entriesOf(snapshot: Snapshot): Entries {
+  return new Map(entries(snapshot).map((entry) => [placeOf(entry.line), entry]));
+}
+
+export function entries(record: Record): Entry[] {
+  const list = (lines: readonly Allocation[], releasing: boolean) => lines.map((line) => ({ line, releasing }));
+  return [...list(record.allocations, false), ...list(record.releasing, true)];
+}
+
+function placeOf(line: Allocation): string {
+  return `${line.pool} ${line.address}`;
+}
+
+function pick(base: Entry | undefined, ours: Entry | undefined, theirs: Entry | undefined): Entry[] {
+  const present = [ours, theirs].filter((entry) => entry !== undefined);
+  if (ours === undefined || theirs === undefined) {
+    const gone = present.every((entry) => base !== undefined && sameEntry(entry, base));
+    return gone ? [] : present;
+  }
+  if (sameEntry(ours, theirs) || (base !== undefined && sameEntry(theirs, base))) return [ours];
+  if (base !== undefined && sameEntry(ours, base)) return [theirs];
+  if (ours.line.claim === theirs.line.claim) return [ours.releasing ? theirs : ours];
+  return [ours, theirs];
+}
+
+function sameEntry(a: Entry, b: Entry): boolean {
+  return a.releasing === b.releasing && sameLine(a.line, b.line);
+}
+
+/** Lets the entries in, the strongest first; an entry that finds its address or its claim taken has lost. */
+export function settle(
+  candidates: readonly Entry[],
+  pools: readonly PoolRecord[],
+  { base, landed }: { readonly base?: Snapshot; readonly landed?: Snapshot },
+): Merged {
+  const inBase = new Set((base?.allocations ?? []).map(lineKey));
+  const inLanded = new Set(landed === undefined ? [] : entries(landed).map(({ line }) => lineKey(line)));
+  const strength = ({ line }: Entry) => (inBase.has(lineKey(line)) ? 2 : inLanded.has(lineKey(line)) ? 1 : 0);
+  const network = new Map(pools.map((pool) => [pool.name, pool.network]));
+
+  const byPlace = new Map<string, Entry>();
+  const byClaim = new Map<string, Entry>();
+  const losers: Loser[] = [];
+  const undecided: Issue[] = [];
+  const ordered = [...candidates].sort(
+    (a, b) => strength(b) - strength(a) || byAddress(a.line, b.line) || byCodeUnit(a.line.claim, b.line.claim),
+  );
+  for (const entry of ordered) {
+    const place = `${network.get(entry.line.pool)} ${entry.line.address}`;
+    const claim = `${entry.line.pool} ${entry.line.claim}`;
+    const winner = byPlace.get(place) ?? (entry.releasing ? undefined : byClaim.get(claim));
+    if (winner === undefined) {
+      byPlace.set(place, entry);
+      if (!entry.releasing) byClaim.set(claim, entry);
+    } else if (strength(winner) > strength(entry)) losers.push({ line: entry.line, winner: winner.line });
+    else undecided.push({ message: collision(winner.line, entry.line) });
+  }
+  if (undecided.length > 0)
+    throw new IpamError("conflict", [
+      ...undecided.slice(0, -1),
+      {
+        ...(undecided.at(-1) as Issue),
+        hint: "Name the side that is in force: nodeippool allocate --landed REV (a branch or commit). The other is planned anew.",
+      },
+    ]);
+  return { snapshot: checked([...byPlace.values()], pools), losers };
+}
+
+function lineKey(line: Allocation): string {
+  return `${placeOf(line)} ${line.claim}`;
+}
+
+function collision(a: Allocation, b: Allocation): string {
+  const [x, y] = [formatAddress(a.address), formatAddress(b.address)];
+  return x === y ? `both ${a.claim} and ${b.claim} were given ${x}` : `${a.claim} was given both ${x} and ${y}`;
+}
+
+function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecord[] {
+  const find = (snapshot: Snapshot, name: string) => snapshot.pools.find((pool) => pool.name === name);
+  const text = (pool: PoolRecord | undefined) => pool && `${formatPrefix(pool.prefix)} of network ${pool.network}`;
+  const names = new Set([...ours.pools, ...theirs.pools].map((pool) => pool.name));
+  return [...names].map((name) => {
+    const [b, o, t] = [find(base, name), find(ours, name), find(theirs, name)];
+    if (o === undefined || t === undefined) return (o ?? t) as PoolRecord;
+    if (text(o) === text(t) || text(t) === text(b)) return o;
+    if (text(o) === text(b)) return t;
+    throw new IpamError("conflict", `pool ${name} was recorded as ${text(o)} and as ${text(t)}`, {
+      hint: "Keep one of the two in the manifests and take that side's lock.",
+    });
+  });
+}
+
+/** The record of these entries, through the same checks as any text. */
+function checked(all: readonly Entry[], pools: readonly PoolRecord[]): Snapshot {
+  const list = (releasing: boolean) =>
+    all
+      .filter((entry) => entry.releasing === releasing)
+      .map(({ line }) => line)
+      .sort(byAddress);
+  const used = new Set(all.map(({ line }) => line.pool));
+  const record: Record = {
+    pools: pools.filter((pool) => used.has(pool.name)).sort((a, b) => byCodeUnit(a.name, b.name)),
+    allocations: list(false),
+    releasing: list(true),
+  };
+  return decode(encode(record), "the merged lock");
+}

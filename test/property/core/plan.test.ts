@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Address } from "../../../src/core/address.ts";
+import type { Allocation, Snapshot } from "../../../src/core/allocation.ts";
+import { claimKey, ownerOfKey } from "../../../src/core/claim.ts";
+import { isNoop, type Plan, plan } from "../../../src/core/plan.ts";
+import type { Pool } from "../../../src/core/pool.ts";
+import { shuffled } from "../../support/core-arbitrary.ts";
+import { historyArb, type Visit, walk } from "../../support/core-history.ts";
+import { isCounted } from "../../support/core-model.ts";
+import { bytesOf, plus, shown, textOf } from "../../support/core-text.ts";
+
+const everyPlan = (law: (visit: Visit) => void, handOver = false, numRuns = 200) =>
+  fc.assert(
+    fc.property(historyArb({ handOver }), (history) => walk(history, law)),
+    { numRuns },
+  );
+
+const linesOf = (snapshot: Snapshot): Allocation[] => [...snapshot.allocations, ...snapshot.releasing];
+const twice = <T>(items: readonly T[]): T[] => items.filter((item, i) => items.indexOf(item) < i);
+const identity = (line: { pool: string; claim: string }) => `${line.pool} ${line.claim}`;
+
+/** What is free for whoever does not care, found by walking over the pool. */
+function freeIn(pool: Pool, held: readonly Allocation[]): Address[] {
+  const taken = new Set(held.map((line) => line.address));
+  return pool.automatic.flatMap(({ first, last }) =>
+    Array.from({ length: Number(last - first) + 1 }, (_, n) => plus(first, n)).filter(
+      (at) => isCounted(at, pool.skipsZeroAnd255) && !taken.has(at),
+    ),
+  );
+}
+
+function automaticIn(pool: Pool, { input, made }: Visit): Allocation[] {
+  const wanting = new Set(
+    input.claims.filter((claim) => claim.wanted !== undefined).map((c) => `${c.pool} ${claimKey(c.owner, c.name)}`),
+  );
+  const reserved = new Set(pool.reservations.map((r) => r.address));
+  return made.assign.filter(
+    (line) => line.pool === pool.name && !wanting.has(identity(line)) && !reserved.has(line.address),
+  );
+}
+
+describe("in every history of plans", () => {
+  it("no address is held twice, live or releasing", () => {
+    everyPlan(({ after }) => {
+      expect(twice(linesOf(after).map((line) => line.address))).toEqual([]);
+    });
+  });
+
+  it("no address is held twice, though parts of one pool become parts of another", () => {
+    everyPlan(({ after }) => {
+      expect(twice(linesOf(after).map((line) => line.address))).toEqual([]);
+    }, true);
+  });
+
+  it("no claim holds two live addresses of a pool", () => {
+    everyPlan(({ after }) => {
+      expect(twice(after.allocations.map(identity))).toEqual([]);
+    });
+  });
+
+  it("a live claim keeps its address, renamed or not, unless moves are allowed", () => {
+    everyPlan(({ before, input, after }) => {
+      if (input.allowMove) return;
+      const renamed = new Map(input.moved?.map(({ from, to }) => [from, to]));
+      const now = new Map(after.allocations.map((line) => [identity(line), line.address]));
+      for (const line of before.allocations)
+        for (const claim of [line.claim, renamed.get(line.claim) ?? line.claim])
+          expect(now.get(identity({ ...line, claim })) ?? line.address).toBe(line.address);
+    });
+  });
+
+  it("no live owner loses an address and gets a new one, unless moves are allowed", () => {
+    everyPlan(({ input, made }) => {
+      if (input.allowMove) return;
+      const ownerOf = (line: Allocation) => `${line.pool} ${ownerOfKey(line.claim)}`;
+      const losing = made.release.map(({ allocation }) => ownerOf(allocation));
+      expect(made.assign.filter((line) => losing.includes(ownerOf(line)))).toEqual([]);
+    });
+  });
+
+  it("no address goes from one owner to another in one plan, unless the claim is declared as moved", () => {
+    everyPlan(({ before, input, made }) => {
+      const held = new Set(linesOf(before).map((line) => line.address));
+      expect(made.assign.filter((line) => held.has(line.address))).toEqual([]);
+      const declared = new Set(input.moved?.map(({ from, to }) => `${from} > ${to}`));
+      for (const { allocation, was = allocation } of made.keep) {
+        expect([was.address, was.pool, was.set]).toEqual([allocation.address, allocation.pool, allocation.set]);
+        if (was.claim !== allocation.claim) expect(declared).toContain(`${was.claim} > ${allocation.claim}`);
+      }
+    });
+  });
+
+  it("lines of other sets stay as they are", () => {
+    everyPlan(({ before, input, after }) => {
+      const others = (snapshot: Snapshot) =>
+        [snapshot.allocations, snapshot.releasing].map((lines) => lines.filter((l) => l.set !== input.set).map(textOf));
+      expect(others(after)).toEqual(others(before));
+    });
+  });
+
+  it("every claim gets one answer, and every line that goes was live in this set", () => {
+    everyPlan(({ before, input, made }) => {
+      const asked = input.claims.map((claim) => `${claim.pool} ${claimKey(claim.owner, claim.name)}`);
+      const answers = [...made.assign, ...made.keep.map((kept) => kept.allocation), ...made.pending].map(identity);
+      expect(answers.filter((key) => asked.includes(key)).sort()).toEqual(asked.sort());
+      const live = before.allocations.filter((line) => line.set === input.set);
+      expect(made.release.filter(({ allocation, to }) => to !== "releasing" || !live.includes(allocation))).toEqual([]);
+    });
+  });
+
+  it("a claim is refused as exhausted only if nothing is free", () => {
+    everyPlan(({ before, input, made }) => {
+      for (const pool of input.pools)
+        if (made.pending.some((pending) => pending.code === "exhausted" && pending.pool === pool.name))
+          expect(freeIn(pool, [...linesOf(before), ...made.assign])).toEqual([]);
+    });
+  });
+
+  it("the lowest free addresses go to the first keys", () => {
+    everyPlan((visit) => {
+      for (const pool of visit.input.pools) {
+        const given = automaticIn(pool, visit);
+        const byKey = [...given].sort((a, b) => (a.claim < b.claim ? -1 : 1)).map((line) => line.address);
+        const others = visit.made.assign.filter((line) => !given.includes(line));
+        expect(byKey).toEqual(freeIn(pool, [...linesOf(visit.before), ...others]).slice(0, given.length));
+      }
+    });
+  });
+
+  it("a plan after its commit writes nothing", () => {
+    everyPlan(({ input, after }) => {
+      const again = plan({ ...input, snapshot: after });
+      expect(isNoop(again) ? [] : shown(again)).toEqual([]);
+    });
+  });
+
+  it("the order of pools, claims, renames and lines changes no byte", () => {
+    const same = (a: Plan, b: Plan) => expect(bytesOf(b)).toBe(bytesOf(a));
+    fc.assert(
+      fc.property(historyArb({ handOver: false }), fc.nat(), (history, seed) => {
+        walk(history, ({ before, input, made }) => {
+          const snapshot = {
+            ...before,
+            allocations: shuffled(before.allocations, seed),
+            releasing: shuffled(before.releasing, seed + 1),
+            pools: shuffled(before.pools, seed + 2),
+          };
+          const claims = shuffled(input.claims, seed + 3);
+          same(
+            made,
+            plan({
+              ...input,
+              snapshot,
+              claims,
+              pools: shuffled(input.pools, seed),
+              moved: shuffled(input.moved ?? [], seed),
+            }),
+          );
+        });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "../..");
+
+/** A folder with a `nodeippool` command that runs the sources. */
+function shims(): string {
+  const folder = mkdtempSync(join(tmpdir(), "nodeippool-bin-"));
+  const shim = join(folder, "nodeippool");
+  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${join(root, "src/cli/main.ts")}" "$@"\n`);
+  chmodSync(shim, 0o755);
+  return folder;
+}
+
+let path: string | undefined;
+
+/** The environment a reader of the docs has: nodeippool and this Node on the PATH, no colours, a git identity. */
+export function readersEnvironment(): NodeJS.ProcessEnv {
+  path ??= [shims(), dirname(process.execPath), join(root, "node_modules/.bin"), process.env.PATH].join(delimiter);
+  const git = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
+  const identity = { GIT_AUTHOR_NAME: "you", GIT_AUTHOR_EMAIL: "you@example.net" };
+  const committer = { GIT_COMMITTER_NAME: "you", GIT_COMMITTER_EMAIL: "you@example.net" };
+  return { ...process.env, ...git, ...identity, ...committer, PATH: path, NO_COLOR: "1", FORCE_COLOR: undefined };
+}
+
+/** A reader at a shell: `cd` stays, everything else is a process of its own. */
+export class Session {
+  private folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** Runs one line; what it prints on both outputs together. */
+  run(line: string): string {
+    const target = /^cd (\S+)$/.exec(line)?.[1];
+    if (target !== undefined) {
+      this.folder = resolve(this.folder, target);
+      return "";
+    }
+    const { stdout, status } = spawnSync("bash", ["-c", `exec 2>&1; ${line}`], {
+      cwd: this.folder,
+      env: readersEnvironment(),
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    return status === 0 || stdout !== "" ? stdout : `exit status ${status}\n`;
+  }
+}
+
+/** Runs nodeippool from the sources. */
+export function nodeippool(args: readonly string[], folder: string, input?: string) {
+  mkdirSync(folder, { recursive: true });
+  const { stdout, stderr, status } = spawnSync("nodeippool", args, {
+    cwd: folder,
+    env: readersEnvironment(),
+    encoding: "utf8",
+    input: input ?? "",
+    timeout: 60_000,
+    maxBuffer: 1024 ** 3,
+  });
+  return { stdout, stderr, status };
+}

@@ -1,0 +1,87 @@
+import { type Address, address, familyOf, formatAddress } from "../../src/core/address.ts";
+import type { Interval, Range } from "../../src/core/range.ts";
+
+/** `10.0.0.1 10.0.0.4-10.0.0.6` as intervals, unsorted and unchecked. */
+export function intervals(text: string): Interval[] {
+  return text
+    .split(" ")
+    .filter(Boolean)
+    .map((part) => {
+      const [first = "", last = first] = part.split("-");
+      return { first: address(first), last: address(last) };
+    });
+}
+
+/** The text that `intervals` reads. */
+export function rangeText(range: Range): string {
+  const text = ({ first, last }: Interval) =>
+    first === last ? formatAddress(first) : `${formatAddress(first)}-${formatAddress(last)}`;
+  return range.map(text).join(" ");
+}
+
+/** The members of a range as distances from a base, one by one. */
+export function membersOf(range: readonly Interval[], base: Address): Set<number> {
+  const members = new Set<number>();
+  for (const { first, last } of range) for (let n = Number(first - base); n <= Number(last - base); n++) members.add(n);
+  return members;
+}
+
+/** What is wrong with a range's form: its invariant is sorted, disjoint, never adjacent. */
+export function malformed(range: Range): string[] {
+  return range.flatMap(({ first, last }, i) => {
+    const before = range[i - 1];
+    if (first > last) return [`interval ${i} is reversed`];
+    if (before !== undefined && before.last + 1n >= first) return [`interval ${i} touches the one before`];
+    return [];
+  });
+}
+
+/** Do people number this address? Read off its text: last octets 0 and 255 are passed over where a pool skips. */
+export function isCounted(at: Address, skips: boolean): boolean {
+  return !skips || familyOf(at) === 6 || !/\.(0|255)$/.test(formatAddress(at));
+}
+
+/** The free space of a range, found by walking over it address by address. */
+export class WalkedSpace {
+  private readonly taken = new Set<Address>();
+  private readonly range: Range;
+  private readonly skips: boolean;
+
+  constructor(range: Range, skips: boolean) {
+    this.range = range;
+    this.skips = skips;
+  }
+
+  /** Counted one by one where addresses are skipped, so keep such ranges small. */
+  get capacity(): bigint {
+    let size = 0n;
+    for (const { first, last } of this.range) {
+      if (!this.skips) size += last - first + 1n;
+      else for (let at = first; at <= last; at++) size += isCounted(at, true) ? 1n : 0n;
+    }
+    return size;
+  }
+
+  get free(): bigint {
+    return this.capacity - BigInt(this.taken.size);
+  }
+
+  take(at: Address): void {
+    if (this.range.some(({ first, last }) => first <= at && at <= last) && isCounted(at, this.skips))
+      this.taken.add(at);
+  }
+
+  release(at: Address): void {
+    this.taken.delete(at);
+  }
+
+  takeLowest(): Address | undefined {
+    for (const { first, last } of this.range)
+      for (let at = first; at <= last; at++)
+        if (isCounted(at, this.skips) && !this.taken.has(at)) {
+          this.taken.add(at);
+          return at;
+        }
+    return undefined;
+  }
+}

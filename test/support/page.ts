@@ -1,0 +1,45 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, relative } from "node:path";
+import { root } from "./console.ts";
+
+/** All pages of the project that people read. */
+export function pages(): string[] {
+  const inside = (folder: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+  return ["README.md", ...inside("docs"), ...inside("examples")].filter((page) => page.endsWith(".md")).sort();
+}
+
+/** What the commands of an example make: they start without it, and must end with what is committed. */
+const made = ["nodeippool.lock", "rendered"];
+
+/**
+ * A folder to run a page's commands in: a copy of the example the page lies in, for any other page of all examples.
+ * The package is there as if it were installed.
+ */
+export function workFolder(page: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "nodeippool-page-"));
+  const isExample = page.startsWith("examples/");
+  const target = isExample ? folder : join(folder, "examples");
+  cpSync(join(root, isExample ? dirname(page) : "examples"), target, {
+    recursive: true,
+    filter: (path) => !made.includes(basename(path)),
+  });
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(root, join(folder, "node_modules/nodeippool"));
+  return folder;
+}
+
+/** What is committed beside a page and its commands make anew. */
+export function results(page: string): string[] {
+  return page.startsWith("examples/") ? made.filter((name) => existsSync(join(root, dirname(page), name))) : [];
+}
+
+/** All files under a path, with their text. */
+export function contents(path: string): Record<string, string> {
+  if (!existsSync(path)) return {};
+  if (statSync(path).isFile()) return { "": readFileSync(path, "utf8") };
+  const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const paths = files.map((entry) => join(entry.parentPath, entry.name)).sort();
+  return Object.fromEntries(paths.map((file) => [relative(path, file), readFileSync(file, "utf8")]));
+}

@@ -1,0 +1,80 @@
+import { IpamError, type Issue } from "../../src/core/errors.ts";
+import { type Manifests, readManifests } from "../../src/schema/manifests.ts";
+import { type ClusterNode, readNodes } from "../../src/schema/node.ts";
+import type { SourceFile } from "../../src/schema/yaml.ts";
+
+/** A NodeIPPool; its spec starts on line 5. */
+export function poolText(spec = "  range: {cidr: 10.0.0.0/24}", name = "p"): string {
+  return `apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: ${name}}\nspec:\n${spec}\n`;
+}
+
+/** A NodeNetworkConfigurationPolicy; its spec starts on line 5. */
+export function policyText(spec: string, name = "a"): string {
+  return `apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: ${name}}\nspec:\n${spec}\n`;
+}
+
+/** A policy that gives eth1 (or another NIC) an address of each pool. */
+export function nicPolicyText(name: string, pools: readonly string[] = ["p"], nic = "eth1", more = ""): string {
+  const captures = pools.map((pool) => `    ${pool}: ippool.${pool}.allocate`);
+  const addresses = pools.map(
+    (pool) =>
+      `        - ip: "{{ capture.${pool}.ip }}"\n          prefix-length: "{{ capture.${pool}.prefix-length }}"`,
+  );
+  return policyText(
+    `${more}  capture:
+${captures.join("\n")}
+  desiredState:
+    interfaces:
+    - name: ${nic}
+      type: ethernet
+      state: up
+      ipv4:
+        enabled: true
+        dhcp: false
+        address:
+${addresses.join("\n")}`,
+    name,
+  );
+}
+
+export function documentsOf(...texts: readonly string[]): string {
+  return texts.join("---\n");
+}
+
+/** Files by name, or one text. */
+export type Texts = string | Readonly<Record<string, string>>;
+
+export function sourcesOf(texts: Texts): SourceFile[] {
+  const files = typeof texts === "string" ? { "f.yaml": texts } : texts;
+  return Object.entries(files).map(([path, text]) => ({ path, text }));
+}
+
+export function read(texts: Texts): Manifests {
+  return readManifests(sourcesOf(texts));
+}
+
+/** Nodes as any text that readNodes takes. */
+export function nodesOf(text: string): ClusterNode[] {
+  return readNodes({ path: "nodes", text });
+}
+
+/** What a call says is wrong: the issues of the IpamError it throws, `line:column message`; none if it returns. */
+export function issuesIn(call: () => unknown, one = "f.yaml"): string[] {
+  try {
+    call();
+    return [];
+  } catch (error) {
+    if (error instanceof IpamError && error.code === "invalid") return error.issues.map((issue) => shown(issue, one));
+    throw error;
+  }
+}
+
+/** `line:column message`, after the file's name where it is not the one file. */
+export function issuesOf(texts: Texts): string[] {
+  return issuesIn(() => read(texts));
+}
+
+function shown({ at, message }: Issue, one: string): string {
+  if (at === undefined) return message;
+  return `${at.file === one ? "" : `${at.file}:`}${at.line}:${at.column} ${message}`;
+}

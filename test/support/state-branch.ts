@@ -1,0 +1,165 @@
+import fc from "fast-check";
+import type { Snapshot } from "../../src/core/allocation.ts";
+import { emptySnapshot } from "../../src/core/allocation.ts";
+import type { Claim } from "../../src/core/claim.ts";
+import { IpamError } from "../../src/core/errors.ts";
+import { type Plan, plan } from "../../src/core/plan.ts";
+import { planRelease, planRename } from "../../src/core/release.ts";
+import { encode } from "../../src/state/codec.ts";
+import { memory } from "../../src/state/memory.ts";
+import { claimOf, poolOf } from "./core-text.ts";
+
+/** Three pools that are soon full: both families, and one address space in two networks. */
+export const pools = [
+  poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.30"),
+  poolOf("q", "2001:db8::/64 2001:db8::1 2001:db8::1e"),
+  poolOf("r", "10.0.0.0/24 10.0.0.1 10.0.0.30", { network: "blue" }),
+];
+
+/** What the manifests of a branch say of one node. */
+interface Node {
+  readonly policy: string;
+  readonly nic: string;
+  readonly pools: readonly string[];
+  /** The last part of the address it wants. */
+  readonly wanted?: number;
+}
+
+/** A branch of a repository: manifests, and the lock that was committed with them. */
+export interface Branch {
+  readonly nodes: ReadonlyMap<string, Node>;
+  readonly record: Snapshot;
+}
+
+const nameArb = fc.nat({ max: 11 }).map((n) => `n${n}`);
+const poolsArb = fc.constantFrom(["p"], ["p"], ["p", "q"], ["q"], ["r"], ["p", "q", "r"]);
+const spotArb = fc.integer({ min: 1, max: 30 });
+const stepArb = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ add: fc.array(nameArb, { minLength: 1, maxLength: 3 }), pools: poolsArb }) },
+  { weight: 4, arbitrary: fc.record({ add: fc.tuple(nameArb), pools: poolsArb, wanted: spotArb }) },
+  { weight: 3, arbitrary: fc.record({ remove: nameArb }) },
+  { weight: 2, arbitrary: fc.record({ free: fc.nat({ max: 0xffff }) }) },
+  { weight: 1, arbitrary: fc.record({ rename: nameArb, to: nameArb }) },
+  { weight: 1, arbitrary: fc.record({ policy: fc.constantFrom("a", "b"), to: fc.constantFrom("a", "b", "c") }) },
+  { weight: 1, arbitrary: fc.record({ nic: nameArb, to: fc.constantFrom("eth0", "eth1", "eth2") }) },
+  { weight: 1, arbitrary: fc.record({ move: nameArb, wanted: spotArb }) },
+);
+type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never;
+
+/** A base and what was made of it on four branches. */
+const historyArb = fc.record({
+  base: fc.array(stepArb, { maxLength: 8 }),
+  branches: fc.array(fc.array(stepArb, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 4 }),
+});
+
+/** Two branches that both changed the lock since they parted. */
+export interface Fork {
+  readonly base: Branch;
+  readonly ours: Branch;
+  readonly theirs: Branch;
+}
+
+/** The same forks for the same seed. */
+export async function randomForks(count: number, seed: number): Promise<Fork[]> {
+  const forks: Fork[] = [];
+  for (let round = 0; forks.length < count; round++)
+    for (const history of fc.sample(historyArb, { numRuns: 50, seed: seed + round })) {
+      const base = await walk({ nodes: new Map(), record: emptySnapshot }, history.base);
+      const branches = await Promise.all(history.branches.map((steps) => walk(base, steps)));
+      const texts = new Set([encode(base.record)]);
+      const changed = branches.filter(({ record }) => texts.size < texts.add(encode(record)).size);
+      for (const [i, ours] of changed.entries())
+        for (const theirs of changed.slice(i + 1)) forks.push({ base, ours, theirs });
+    }
+  return forks.slice(0, count);
+}
+
+/** Plans and commits step by step; a step that the tool refuses changes nothing. */
+async function walk(start: Branch, steps: readonly Step[]): Promise<Branch> {
+  let branch = start;
+  for (const step of steps) branch = await take(branch, step);
+  return branch;
+}
+
+async function take(branch: Branch, step: Step): Promise<Branch> {
+  const { record } = branch;
+  if ("free" in step) {
+    const lines = record.releasing.filter((_, i) => (step.free >> i) & 1);
+    return { ...branch, record: await memory(record).commit(planRelease(record, lines)) };
+  }
+  const nodes = edited(branch.nodes, step);
+  const renamed = nameOf(step, branch.nodes);
+  const before = renamed === undefined ? record : await committed(record, () => planRename(record, ...renamed));
+  if (before === undefined) return branch;
+  const after = await committed(before, () => planFor(nodes, before, "move" in step));
+  return after === undefined ? branch : { nodes, record: after };
+}
+
+async function committed(record: Snapshot, make: () => Plan): Promise<Snapshot | undefined> {
+  try {
+    const made = make();
+    return made.pending.length > 0 ? undefined : await memory(record).commit(made);
+  } catch (error) {
+    if (error instanceof IpamError && error.code !== "conflict") return undefined;
+    throw error;
+  }
+}
+
+/** What `nodeippool allocate` plans for these manifests. */
+export function planFor(nodes: ReadonlyMap<string, Node>, snapshot: Snapshot, allowMove = false): Plan {
+  return plan({ pools, claims: claimsOf(nodes), snapshot, allowMove });
+}
+
+function claimsOf(nodes: ReadonlyMap<string, Node>): Claim[] {
+  return [...nodes].flatMap(([name, node]) =>
+    node.pools.map((pool) => {
+      const wanted = pool === "q" ? `2001:db8::${node.wanted?.toString(16)}` : `10.0.0.${node.wanted}`;
+      const rest = `pool=${pool} if=${node.nic}${node.wanted === undefined ? "" : ` wanted=${wanted}`}`;
+      return claimOf(`Node/${name}/${node.policy}/${pool} ${rest}`);
+    }),
+  );
+}
+
+function edited(before: ReadonlyMap<string, Node>, step: Exclude<Step, { free: number }>): Map<string, Node> {
+  const nodes = new Map(before);
+  const change = (name: string, to: Partial<Node>) => {
+    const node = nodes.get(name);
+    if (node !== undefined) nodes.set(name, { ...node, ...to });
+  };
+  if ("add" in step)
+    for (const name of step.add) {
+      const wanted = "wanted" in step ? { wanted: step.wanted as number } : {};
+      if (!nodes.has(name)) nodes.set(name, { policy: "a", nic: "eth0", pools: step.pools, ...wanted });
+    }
+  else if ("remove" in step) nodes.delete(step.remove);
+  else if ("nic" in step) change(step.nic, { nic: step.to });
+  else if ("move" in step) change(step.move, { wanted: step.wanted });
+  else if ("policy" in step)
+    for (const [name, node] of before) change(name, node.policy === step.policy ? { policy: step.to } : {});
+  else if (!nodes.has(step.to) && nodes.has(step.rename)) {
+    nodes.set(step.to, nodes.get(step.rename) as Node);
+    nodes.delete(step.rename);
+  }
+  return nodes;
+}
+
+/** The two names that `nodeippool mv` gets before manifests are changed so. */
+function nameOf(step: Step, nodes: ReadonlyMap<string, Node>): [string, string] | undefined {
+  if ("rename" in step && nodes.has(step.rename) && !nodes.has(step.to))
+    return [`Node/${step.rename}`, `Node/${step.to}`];
+  if ("policy" in step && step.policy !== step.to && [...nodes.values()].some((node) => node.policy === step.policy))
+    return [step.policy, step.to];
+  return undefined;
+}
+
+/** What the merged manifests say: node by node, a change wins over none, and ours over theirs. */
+export function mergedNodes({ base, ours, theirs }: Fork): Map<string, Node> {
+  const names = new Set([...ours.nodes.keys(), ...theirs.nodes.keys()]);
+  const merged = new Map<string, Node>();
+  for (const name of names) {
+    const [b, o, t] = [base, ours, theirs].map((branch) => branch.nodes.get(name));
+    const node = JSON.stringify(o) === JSON.stringify(b) ? t : o;
+    if (node !== undefined) merged.set(name, node);
+  }
+  return merged;
+}

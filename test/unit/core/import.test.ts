@@ -1,0 +1,343 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { address, formatAddress } from "../../../src/core/address.ts";
+import type { Use } from "../../../src/core/audit.ts";
+import { claimKey, ownerOfKey } from "../../../src/core/claim.ts";
+import { IpamError } from "../../../src/core/errors.ts";
+import { type ImportInput, planImport } from "../../../src/core/import.ts";
+import { isNoop, plan } from "../../../src/core/plan.ts";
+import { contains } from "../../../src/core/range.ts";
+import { apply } from "../../support/core-apply.ts";
+import { shuffled } from "../../support/core-arbitrary.ts";
+import { tableOf } from "../../support/core-table.ts";
+import { bytesOf, claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
+
+const pool = poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.9", {
+  exclude: ["10.0.0.4"],
+  reservations: [{ address: "10.0.0.5" }, { address: "10.0.0.6", owner: "Node/r" }],
+});
+
+/** `.1 Node/n eth1`: address, owner and NIC. */
+function useOf(text: string, i: number): Use {
+  const [where = "", owner = "", nic] = spelt(text).split(" ");
+  const at = { file: "nns.json", line: i + 1, column: 1 };
+  return { address: address(where), owner, at, ...(nic === undefined ? {} : { interface: nic }) };
+}
+
+function inputOf(claims: readonly string[], record: readonly string[], uses: readonly string[]): ImportInput {
+  return {
+    pools: [pool],
+    claims: claims.map((text) => claimOf(spelt(text))),
+    snapshot: recordOf(record.map(spelt), [pool]),
+    uses: uses.map(useOf),
+  };
+}
+
+describe("planImport records what nodes have", () => {
+  const table = tableOf(`
+claims                              | record                    | uses                               | plan
+------------------------------------+---------------------------+------------------------------------+------------------------------------------------------
+                                    |                           |                                    |
+# matched by node, NIC and pool
+Node/n/a if=eth1                    |                           | .3 Node/n eth1                     | assign .3 Node/n/a if=eth1
+Node/n/a if=eth1                    |                           | .3 Node/n eth2                     | assign .3 Node/n/imported/.3 set=imported if=eth2
+Node/n/a if=eth1                    |                           | .3 Node/m eth1                     | assign .3 Node/m/imported/.3 set=imported if=eth1
+Node/n/a if=eth1                    |                           |                                    |
+Node/n/a if=eth1 ; Node/n/b if=eth2 |                           | .3 Node/n eth2 ; .1 Node/n eth1    | assign .1 Node/n/a if=eth1 ; assign .3 Node/n/b if=eth2
+# two claims of one NIC: in order
+Node/n/b if=eth1 ; Node/n/a if=eth1 |                           | .3 Node/n eth1 ; .1 Node/n eth1    | assign .1 Node/n/a if=eth1 ; assign .3 Node/n/b if=eth1
+Node/n/b if=eth1 ; Node/n/a if=eth1 |                           | .3 Node/n eth1                     | assign .3 Node/n/a if=eth1
+Node/n/b if=eth1 ; Node/n/a if=eth1 | .1 Node/n/b if=eth1       | .3 Node/n eth1 ; .1 Node/n eth1    | assign .3 Node/n/a if=eth1 ; keep .1 Node/n/b if=eth1
+# a claim whose NIC is not known: by node and pool
+Node/n/a                            |                           | .3 Node/n eth7                     | assign .3 Node/n/a
+Node/n/a ; Node/n/b if=eth1         |                           | .3 Node/n eth7 ; .1 Node/n eth1    | assign .1 Node/n/b if=eth1 ; assign .3 Node/n/a
+Node/n/a ; Node/n/b if=eth1         |                           | .1 Node/n eth1                     | assign .1 Node/n/b if=eth1
+# a reservation of the pool says which
+Node/r/a if=eth1                    |                           | .6 Node/r eth1 ; .1 Node/r eth1    | assign .1 Node/r/imported/.1 set=imported if=eth1 ; assign .6 Node/r/a if=eth1
+Node/n/a if=eth1 wanted=10.0.0.2    |                           | .1 Node/n eth1 ; .2 Node/n eth1    | assign .1 Node/n/imported/.1 set=imported if=eth1 ; assign .2 Node/n/a if=eth1
+
+# on record: kept, and brought up to date
+Node/n/a if=eth1                    | .3 Node/n/a if=eth1       | .3 Node/n eth1                     | keep .3 Node/n/a if=eth1
+Node/n/a if=eth1                    | .3 Node/n/a               | .3 Node/n eth1                     | keep .3 Node/n/a if=eth1, was .3 Node/n/a
+Node/n/a if=eth1                    | .3 Node/n/a if=eth1       | .3 Node/n eth1 ; .2 Node/n eth1    | assign .2 Node/n/imported/.2 set=imported if=eth1 ; keep .3 Node/n/a if=eth1
+Node/n/a if=eth1                    | .3 Node/n/a if=eth1       |                                    |
+                                    | .3 Node/n/a if=eth1       | .3 Node/n eth1                     | keep .3 Node/n/a if=eth1
+Node/n/a if=eth1                    | .3 Node/n/x set=b if=eth1 | .3 Node/n eth1                     | keep .3 Node/n/x set=b if=eth1
+Node/n/a if=eth1                    | .3 Node/n/x set=b if=eth1 | .3 Node/n eth1 ; .1 Node/n eth1    | assign .1 Node/n/a if=eth1 ; keep .3 Node/n/x set=b if=eth1
+# on another NIC than recorded, which no claim asks for: the node has it, that is enough
+Node/n/a if=eth1                    | .3 Node/n/a if=eth1       | .3 Node/n eth2                     | keep .3 Node/n/a if=eth1
+# releasing: back to its claim; without one it stays what it is
+Node/n/a if=eth1                    | .3 Node/n/a if=eth1 releasing | .3 Node/n eth1                 | keep .3 Node/n/a if=eth1, was .3 Node/n/a if=eth1
+Node/n/a if=eth1                    | .3 Node/n/old releasing   | .3 Node/n eth1                     | keep .3 Node/n/a if=eth1, was .3 Node/n/old
+                                    | .3 Node/n/a releasing     | .3 Node/n eth1                     |
+# an earlier import finds its claim
+Node/n/a if=eth1                    | .3 Node/n/imported/.3 set=imported if=eth1 | .3 Node/n eth1    | keep .3 Node/n/a if=eth1, was .3 Node/n/imported/.3 set=imported if=eth1
+                                    | .3 Node/n/imported/.3 set=imported if=eth1 | .3 Node/n eth2    | keep .3 Node/n/imported/.3 set=imported if=eth1
+
+# what no pool hands out is passed over: outside, excluded, reserved for nobody
+Node/n/a if=eth1                    |                           | .10 Node/n eth2 ; 192.0.2.1 Node/n eth1 |
+                                    |                           | .4 Node/n eth1 ; .5 Node/n eth1    |
+Node/n/a if=eth1                    |                           | .1 Node/n eth1 ; .200 Node/n eth1  | assign .1 Node/n/a if=eth1
+# the same use twice, or on a second NIC
+                                    |                           | .1 Node/n eth2 ; .1 Node/n eth1 ; .1 Node/n eth1 | assign .1 Node/n/imported/.1 set=imported if=eth1
+Node/n/a if=eth2                    |                           | .1 Node/n eth2 ; .1 Node/n eth1    | assign .1 Node/n/a if=eth2
+                                    |                           | .1 Node/n                          | assign .1 Node/n/imported/.1 set=imported
+`);
+
+  it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {
+    const made = planImport(inputOf(cell("claims"), cell("record"), cell("uses")));
+    expect(shown(made)).toEqual(cell("plan").map((line) => line.replaceAll(/(?<=[ /])\.(\d)/g, "10.0.0.$1")));
+    expect(made.pending).toEqual([]);
+  });
+
+  it("passes over uses that only mention an address", () => {
+    const { owner: _, ...mention } = useOf(".1 Node/n", 0);
+    expect(isNoop(planImport({ ...inputOf([], [], []), uses: [mention] }))).toBe(true);
+  });
+});
+
+describe("planImport refuses what would move somebody", () => {
+  it.each<[string, ImportInput, string, string[]]>([
+    [
+      "a claim that holds another address",
+      inputOf(["Node/n/a if=eth1"], [".3 Node/n/a if=eth1"], [".2 Node/n eth1"]),
+      "conflict",
+      ["Node/n/a holds 10.0.0.3, but Node/n has 10.0.0.2 on eth1"],
+    ],
+    [
+      "a claim that was allocated for after an import had found its address",
+      inputOf(
+        ["Node/n/a if=eth1"],
+        [".1 Node/n/a if=eth1", ".3 Node/n/imported/10.0.0.3 set=imported if=eth1"],
+        [".3 Node/n eth1"],
+      ),
+      "conflict",
+      ["Node/n/a holds 10.0.0.1, but Node/n has 10.0.0.3 on eth1"],
+    ],
+    [
+      "NICs that changed places",
+      inputOf(
+        ["Node/n/a if=eth1", "Node/n/b if=eth2"],
+        [".1 Node/n/a if=eth1", ".2 Node/n/b if=eth2"],
+        [".1 Node/n eth2", ".2 Node/n eth1"],
+      ),
+      "conflict",
+      [
+        "Node/n/a holds 10.0.0.1, but Node/n has 10.0.0.2 on eth1",
+        "Node/n/b holds 10.0.0.2, but Node/n has 10.0.0.1 on eth2",
+      ],
+    ],
+    [
+      "an address of two nodes",
+      inputOf(["Node/n/a if=eth1"], [], [".2 Node/n eth1", ".2 Node/m eth1", ".3 Node/n eth2", ".3 Node/m eth2"]),
+      "conflict",
+      ["10.0.0.2 is on Node/n eth1 and on Node/m eth1", "10.0.0.3 is on Node/m eth2 and on Node/n eth2"],
+    ],
+    [
+      "an address of two claims",
+      inputOf(["Node/n/a if=eth1", "Node/m/a if=eth1"], [], [".2 Node/n eth1", ".2 Node/m eth1"]),
+      "conflict",
+      ["10.0.0.2 is on Node/m eth1 and on Node/n eth1"],
+    ],
+    [
+      "an address recorded for another node",
+      inputOf(["Node/m/a if=eth1"], [".2 Node/n/a if=eth1"], [".2 Node/m eth1"]),
+      "conflict",
+      ["10.0.0.2 is recorded for Node/n/a, but Node/m has 10.0.0.2 on eth1"],
+    ],
+    [
+      "an unclaimed address recorded for another node",
+      inputOf([], [".2 Node/n/imported/10.0.0.2 set=imported", ".3 Node/n/a releasing"], [".2 Node/m", ".3 Node/m"]),
+      "conflict",
+      [
+        "10.0.0.2 is recorded for Node/n/imported/10.0.0.2, but Node/m has 10.0.0.2",
+        "10.0.0.3 is recorded for Node/n/a, but Node/m has 10.0.0.3",
+      ],
+    ],
+    [
+      "an address recorded for another claim of the node, on another NIC",
+      inputOf(["Node/n/b if=eth2"], [".1 Node/n/a if=eth1"], [".1 Node/n eth2"]),
+      "conflict",
+      ["10.0.0.1 is recorded for Node/n/a, but Node/n has 10.0.0.1 on eth2"],
+    ],
+    [
+      "more addresses than claims",
+      inputOf(["Node/n/a if=eth1"], [], [".2 Node/n eth1", ".1 Node/n eth1"]),
+      "conflict",
+      ["Node/n has 10.0.0.1 and 10.0.0.2 on eth1 for Node/n/a to keep one of"],
+    ],
+    [
+      "another address than the reserved one",
+      inputOf(["Node/r/a if=eth1"], [], [".2 Node/r eth1"]),
+      "conflict",
+      ["10.0.0.6 is reserved for Node/r/a, but Node/r has 10.0.0.2 on eth1"],
+    ],
+    [
+      "an excluded address, one reserved for nobody, and one behind the end, on claimed NICs",
+      inputOf(
+        ["Node/n/a if=eth1", "Node/m/a if=eth1", "Node/o/a if=eth1"],
+        [],
+        [".4 Node/n eth1", ".5 Node/m eth1", ".10 Node/o eth1"],
+      ),
+      "out-of-range",
+      [
+        "Node/m has 10.0.0.5 on eth1, which pool p may not hand out",
+        "Node/n has 10.0.0.4 on eth1, which pool p may not hand out",
+        "Node/o has 10.0.0.10 on eth1, which pool p may not hand out",
+      ],
+    ],
+    [
+      "the set of import itself",
+      { ...inputOf([], [], []), set: "imported" },
+      "invalid",
+      ["claim set imported belongs to import itself"],
+    ],
+    [
+      "a pool that is not defined",
+      inputOf(["Node/n/a pool=q"], [], []),
+      "invalid",
+      ["claim Node/n/a asks for pool q, which is not defined"],
+    ],
+    ["a claim twice", inputOf(["Node/n/a", "Node/n/a"], [], []), "invalid", ["claim Node/n/a asks pool p twice"]],
+  ])("%s", (_, input, code, messages) => {
+    const error = refusalOf(input);
+    expect([error?.code, error?.issues.map(({ message }) => message)]).toEqual([code, messages]);
+    if (code !== "invalid")
+      expect(error?.issues.every(({ at, hint }) => at !== undefined && hint !== undefined)).toBe(true);
+  });
+});
+
+describe("planImport with several pools", () => {
+  it("takes the address of a claim from the pool it asks, where two pools share a subnet and a NIC", () => {
+    const pools = [poolOf("a", "10.0.0.0/24 10.0.0.1 10.0.0.9"), poolOf("b", "10.0.0.0/24 10.0.0.11 10.0.0.19")];
+    const claims = ["Node/n/a pool=a if=eth1", "Node/n/b pool=b if=eth1"].map(claimOf);
+    const made = planImport({ pools, claims, snapshot: recordOf([], pools), uses: [useOf(".12 Node/n eth1", 0)] });
+    expect(shown(made)).toEqual(["assign 10.0.0.12 Node/n/b pool=b if=eth1"]);
+  });
+
+  it("knows the network of a claimed NIC, and sets an unclaimed address aside in every network", () => {
+    const pools = [poolOf("a", "10.0.0.0/29", { network: "red" }), poolOf("b", "10.0.0.0/29", { network: "blue" })];
+    const claims = ["Node/n/x pool=a if=eth1", "Node/m/x pool=b if=eth1"].map(claimOf);
+    const uses = [".1 Node/n eth1", ".1 Node/m eth1", ".2 Node/m eth2"].map(useOf);
+    expect(shown(planImport({ pools, claims, snapshot: recordOf([], pools), uses }))).toEqual([
+      "assign 10.0.0.1 Node/m/x pool=b if=eth1",
+      "assign 10.0.0.1 Node/n/x pool=a if=eth1",
+      "assign 10.0.0.2 Node/m/imported/10.0.0.2 pool=a set=imported if=eth2",
+      "assign 10.0.0.2 Node/m/imported/10.0.0.2 pool=b set=imported if=eth2",
+    ]);
+  });
+
+  it("accepts .0 and .255 inside the range, and IPv6", () => {
+    const pools = [poolOf("a", "10.0.0.0/16"), poolOf("b", "2001:db8::/64")];
+    const uses = ["10.0.1.0 Node/n eth1", "10.0.1.255 Node/n eth2", "2001:db8::5 Node/n eth1"].map(useOf);
+    const claims = ["Node/n/x pool=a if=eth1", "Node/n/y pool=b if=eth1"].map(claimOf);
+    expect(shown(planImport({ pools, claims, snapshot: recordOf([], pools), uses }))).toEqual([
+      "assign 10.0.1.0 Node/n/x pool=a if=eth1",
+      "assign 10.0.1.255 Node/n/imported/10.0.1.255 pool=a set=imported if=eth2",
+      "assign 2001:db8::5 Node/n/y pool=b if=eth1",
+    ]);
+  });
+
+  it("refuses pools as plan does", () => {
+    const pools = [poolOf("a", "10.0.0.0/29"), poolOf("b", "10.0.0.0/29")];
+    expect(refusalOf({ pools, claims: [], snapshot: recordOf([], []), uses: [] })?.code).toBe("overlap");
+  });
+});
+
+function refusalOf(input: ImportInput): IpamError | undefined {
+  try {
+    planImport(input);
+    return undefined;
+  } catch (error) {
+    if (error instanceof IpamError) return error;
+    throw error;
+  }
+}
+
+describe("whatever nodes have", () => {
+  const nodes = ["n", "m", "r"];
+  const nic = fc.constantFrom("eth1", "eth2");
+  const claimArb = fc
+    .tuple(fc.constantFrom(...nodes), fc.constantFrom("a", "b"), fc.option(nic))
+    .map(([node, name, on]) => `Node/${node}/${name}${on === null ? "" : ` if=${on}`}`);
+  const claimsArb = fc.uniqueArray(claimArb, { selector: (text) => text.split(" ")[0], maxLength: 6 });
+  const usesArb = fc
+    .uniqueArray(fc.tuple(fc.nat({ max: 11 }), fc.constantFrom(...nodes), nic), { selector: ([n]) => n, maxLength: 6 })
+    .map((rows) => rows.map(([n, node, on]) => `.${n + 1} Node/${node} ${on}`));
+  const casesArb = fc.record({ before: claimsArb, claims: claimsArb, earlier: usesArb, uses: usesArb, seed: fc.nat() });
+
+  /** A record with some history, and an import into it, if it is not refused. */
+  function importOf({
+    before,
+    claims,
+    earlier,
+    uses,
+  }: { [key in "before" | "claims" | "earlier" | "uses"]: string[] }) {
+    const first = inputOf(before, [], earlier);
+    const imported = refusalOf(first) === undefined ? apply(planImport(first), first.snapshot) : first.snapshot;
+    const snapshot = apply(plan({ ...first, snapshot: imported }), imported);
+    const input = { ...inputOf(claims, [], uses), snapshot };
+    return refusalOf(input) === undefined ? { input, made: planImport(input) } : undefined;
+  }
+
+  it("an import moves nobody, takes nothing away, and leaves nothing out", () => {
+    fc.assert(
+      fc.property(casesArb, (one) => {
+        const imported = importOf(one);
+        fc.pre(imported !== undefined);
+        const { input, made } = imported;
+        const after = apply(made, input.snapshot);
+        const held = [...after.allocations, ...after.releasing].map((l) => `${l.address} ${ownerOfKey(l.claim)}`);
+        for (const line of [...input.snapshot.allocations, ...input.snapshot.releasing])
+          expect(held).toContain(`${line.address} ${ownerOfKey(line.claim)}`);
+        for (const use of input.uses)
+          if (contains(pool.assignable, use.address)) expect(held).toContain(`${use.address} ${use.owner}`);
+      }),
+    );
+  });
+
+  it("a second import changes nothing", () => {
+    fc.assert(
+      fc.property(casesArb, (one) => {
+        const imported = importOf(one);
+        fc.pre(imported !== undefined);
+        const { input, made } = imported;
+        expect(isNoop(planImport({ ...input, snapshot: apply(made, input.snapshot) }))).toBe(true);
+      }),
+    );
+  });
+
+  it("a plan after an import gives no claim another address than its NIC has", () => {
+    fc.assert(
+      fc.property(casesArb, (one) => {
+        const imported = importOf(one);
+        fc.pre(imported !== undefined);
+        const { input, made } = imported;
+        const planned = plan({ ...input, snapshot: apply(made, input.snapshot) });
+        for (const line of [...made.assign, ...made.keep.map(({ allocation }) => allocation)]) {
+          if (line.set === "imported") continue;
+          const claim = input.claims.find(({ owner, name }) => claimKey(owner, name) === line.claim);
+          if (claim !== undefined) expect(planned.keep.map(({ allocation }) => allocation)).toContainEqual(line);
+        }
+        for (const line of planned.assign) {
+          const has = input.uses.map(
+            ({ address: used, owner, interface: on }) => `${formatAddress(used)} ${owner} ${on}`,
+          );
+          expect(has).not.toContain(`${formatAddress(line.address)} ${ownerOfKey(line.claim)} ${line.interface}`);
+        }
+      }),
+    );
+  });
+
+  it("the order of what is given makes no difference", () => {
+    fc.assert(
+      fc.property(casesArb, (one) => {
+        const imported = importOf(one);
+        fc.pre(imported !== undefined);
+        const { input, made } = imported;
+        const [claims, uses] = [shuffled(input.claims, one.seed), shuffled(input.uses, one.seed)];
+        expect(bytesOf(planImport({ ...input, claims, uses }))).toBe(bytesOf(made));
+      }),
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { plan } from "../../../src/core/plan.ts";
+import { apply } from "../../support/core-apply.ts";
+import { tableOf } from "../../support/core-table.ts";
+import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
+
+const pools = [poolOf("p", "10.0.0.0/29"), poolOf("q", "10.0.1.0/29")];
+
+// A live owner never gets another address silently (DESIGN.md D7). Two ways out: a declared rename, and allowMove.
+const table = tableOf(`
+record                                | claims                | moved                     | with | want
+--------------------------------------+-----------------------+---------------------------+------+--------------------------------------
+# a rename: refused until it is declared, then the address stays
+.5 Node/n/a                           | Node/n/b              |                           |      | in-use Node/n/b ; keep .5 Node/n/a
+.5 Node/n/a                           | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
+.5 Node/n/a                           | Node/n/b              |                           | move | assign .1 Node/n/b ; releasing .5 Node/n/a
+.5 Node/n/a                           | Node/m/a              | Node/n/a > Node/m/a       |      | keep .5 Node/m/a, was .5 Node/n/a
+.5 Node/n/a releasing                 | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
+.5 Node/n/a if=eth1 uid=7             | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a if=eth1 uid=7
+.5 Node/n/a                           | Node/n/b wanted=.5    | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
+.5 Node/n/a                           | Node/n/b wanted=.6    | Node/n/a > Node/n/b       |      | in-use Node/n/b
+.5 Node/n/a set=b                     | Node/n/b              | Node/n/a > Node/n/b       |      | in-use Node/n/b
+
+# a declaration that has done its work, or that fits nothing, does nothing
+.5 Node/n/b                           | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b
+.5 Node/n/b                           | Node/n/b              | Node/n/b > Node/n/a       |      | keep .5 Node/n/b
+                                      | Node/n/b              | Node/n/a > Node/n/b       |      | assign .1 Node/n/b
+.5 Node/n/a                           |                       | Node/n/a > Node/n/b       |      | releasing .5 Node/n/a
+.4 Node/n/b ; .5 Node/n/a             | Node/n/b              | Node/n/a > Node/n/b       |      | keep .4 Node/n/b ; releasing .5 Node/n/a
+
+# the renamed claim is live: it keeps its address, though the new name once had another one
+.5 Node/n/a ; .2 Node/n/b releasing   | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
+
+# another pool is no move
+.5 Node/n/a                           | Node/n/a pool=q       |                           |      | assign 10.0.1.1 Node/n/a pool=q ; releasing .5 Node/n/a
+.5 Node/n/a                           | Node/n/b pool=q       | Node/n/a > Node/n/b       |      | assign 10.0.1.1 Node/n/b pool=q ; releasing .5 Node/n/a
+10.0.1.5 Node/n/a pool=q ; .5 Node/n/a | Node/n/b ; Node/n/b pool=q | Node/n/a > Node/n/b |      | keep .5 Node/n/b, was .5 Node/n/a ; keep 10.0.1.5 Node/n/b pool=q, was 10.0.1.5 Node/n/a pool=q
+`);
+
+const movesOf = (texts: readonly string[]) =>
+  texts.map((text) => {
+    const [from = "", to = ""] = text.split(" > ");
+    return { from, to };
+  });
+const writes = (line: string) => /^(assign|releasing|free) |, was /.test(line);
+
+describe("plan with moved and allowMove", () => {
+  it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {
+    const snapshot = recordOf(cell("record").map(spelt), pools);
+    const claims = cell("claims").map((text) => claimOf(spelt(text)));
+    const input = { pools, claims, moved: movesOf(cell("moved")), allowMove: cell("with").includes("move") };
+    const made = plan({ ...input, snapshot });
+    expect(shown(made)).toEqual(cell("want").map(spelt));
+    expect(shown(plan({ ...input, snapshot: apply(made, snapshot) })).filter(writes)).toEqual([]);
+  });
+});
+
+const a = "10.0.0.4 Node/n/a";
+const b = "10.0.0.5 Node/n/b";
+
+describe("moved that leads two claims to one address, or one claim to two, is refused", () => {
+  it.each([
+    {
+      name: "the old name is still claimed",
+      record: [a],
+      claims: ["Node/n/a", "Node/n/b"],
+      moved: ["Node/n/a > Node/n/b"],
+    },
+    {
+      name: "one old name, two new ones",
+      record: [a],
+      claims: ["Node/n/b", "Node/n/c"],
+      moved: ["Node/n/a > Node/n/b", "Node/n/a > Node/n/c"],
+    },
+    {
+      name: "two old names, one new one",
+      record: [a, b],
+      claims: ["Node/n/c"],
+      moved: ["Node/n/a > Node/n/c", "Node/n/b > Node/n/c"],
+    },
+  ])("$name", ({ record, claims, moved }) => {
+    const made = () =>
+      plan({ pools, claims: claims.map(claimOf), moved: movesOf(moved), snapshot: recordOf(record, pools) });
+    expect(made).toThrow(expect.objectContaining({ name: "IpamError", code: "invalid" }));
+  });
+});
+
+it("a refused move names the owner, the address, both claims and both ways out", () => {
+  const snapshot = recordOf(["10.0.0.5 Node/n/old"], pools);
+  expect(plan({ pools, claims: [claimOf("Node/n/new")], snapshot }).pending).toEqual([
+    {
+      claim: "Node/n/new",
+      pool: "p",
+      code: "in-use",
+      message: expect.stringMatching(/^Node\/n .*10\.0\.0\.5.*\(old\)/),
+      hint: expect.stringMatching(/mv old new.*--allow-move/),
+    },
+  ]);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { plan } from "../../../src/core/plan.ts";
+import type { ReservationSpec } from "../../../src/core/pool.ts";
+import { tableOf } from "../../support/core-table.ts";
+import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
+
+// A reservation is an address, then its owner, then the name of the owner's claim.
+const table = tableOf(`
+reservations        | record        | claims                       | want
+--------------------+---------------+------------------------------+--------------------------------------------------
+.3 Node/n           |               | Node/n/a                     | assign .3 Node/n/a
+.3 Node/n a         |               | Node/n/a ; Node/n/b          | assign .1 Node/n/b ; assign .3 Node/n/a
+.3 Node/n a ; .5 Node/n b |         | Node/n/a ; Node/n/b          | assign .3 Node/n/a ; assign .5 Node/n/b
+.3 VM/ns:v          |               | VM/ns:v/a ; VM/other:v/a     | assign .1 VM/other:v/a ; assign .3 VM/ns:v/a
+.3                  |               | Node/n/a wanted=.3           | out-of-range Node/n/a
+
+# the claim's own wish comes first
+.3 Node/n           |               | Node/n/a wanted=.4           | assign .4 Node/n/a
+
+# the one that names the claim comes before the one that names the owner alone, in either order
+.3 Node/n a ; .5 Node/n |           | Node/n/a ; Node/n/b          | assign .3 Node/n/a ; assign .5 Node/n/b
+.5 Node/n ; .3 Node/n a |           | Node/n/a ; Node/n/b          | assign .3 Node/n/a ; assign .5 Node/n/b
+
+# nobody else gets it: not by chance, not by asking for it
+.1 Node/n ; .2      |               | Node/m/a ; Node/m/b          | assign .3 Node/m/a ; assign .4 Node/m/b
+.3 Node/n           |               | Node/m/a wanted=.3           | out-of-range Node/m/a
+.3 Node/n           |               | Node/m/a wanted=.3 ; Node/n/a | assign .3 Node/n/a ; out-of-range Node/m/a
+
+# who holds an address when it becomes reserved for another one keeps it
+.3 Node/n           | .3 Node/m/a   | Node/m/a ; Node/n/a          | in-use Node/n/a ; keep .3 Node/m/a
+.3                  | .3 Node/m/a   | Node/m/a                     | in-use Node/m/a
+.3 Node/n           | .5 Node/n/a   | Node/n/a                     | in-use Node/n/a
+.3 Node/n           | .3 Node/n/a   | Node/n/a                     | keep .3 Node/n/a
+`);
+
+describe("plan of a pool with reservations", () => {
+  it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {
+    const reservations = cell("reservations").map((text): ReservationSpec => {
+      const [address = "", owner, claim] = spelt(text).split(" ");
+      return { address, ...(owner === undefined ? {} : { owner }), ...(claim === undefined ? {} : { claim }) };
+    });
+    const pools = [poolOf("p", "10.0.0.0/29", { reservations })];
+    const snapshot = recordOf(cell("record").map(spelt), pools);
+    const claims = cell("claims").map((text) => claimOf(spelt(text)));
+    expect(shown(plan({ pools, claims, snapshot }))).toEqual(cell("want").map(spelt));
+  });
+});

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import { unwrap } from "../../../src/core/errors.ts";
+import { type PoolSpec, parsePool } from "../../../src/core/pool.ts";
+import { sizeOf } from "../../../src/core/range.ts";
+import { rangeText } from "../../support/core-model.ts";
+import { poolOf } from "../../support/core-text.ts";
+
+describe("the defaults of start and end leave out what no host may have", () => {
+  it.each([
+    { cidr: "10.0.0.0/24", range: "10.0.0.1-10.0.0.254" },
+    { cidr: "10.0.0.64/30", range: "10.0.0.65-10.0.0.66" },
+    { cidr: "10.0.0.64/31", range: "10.0.0.64-10.0.0.65" },
+    { cidr: "10.0.0.64/32", range: "10.0.0.64" },
+    { cidr: "10.10.11.0/16", range: "10.10.0.1-10.10.255.254" }, // the seed's host bits (nmstate.md E2)
+    { cidr: "10.1.2.3/8", range: "10.0.0.1-10.255.255.254" },
+    { cidr: "0.0.0.0/0", range: "0.0.0.1-255.255.255.254" },
+    { cidr: "2001:db8::/126", range: "2001:db8::1-2001:db8::3" },
+    { cidr: "2001:db8::/127", range: "2001:db8::-2001:db8::1" },
+    { cidr: "2001:db8::/128", range: "2001:db8::" },
+    { cidr: "2001:db8::/32", range: "2001:db8::1-2001:db8:ffff:ffff:ffff:ffff:ffff:ffff" },
+    { cidr: "::/80", range: "::1-::fffe:ffff:ffff" }, // ::ffff:0:0/96 is IPv4 in disguise, which parseAddress refuses
+  ])("$cidr has $range", ({ cidr, range }) => {
+    const pool = poolOf("p", cidr);
+    expect(rangeText(pool.range)).toBe(range);
+    expect(rangeText(pool.assignable)).toBe(range);
+    expect(rangeText(pool.automatic)).toBe(range);
+    expect(pool.start).toBe(pool.range[0]?.first);
+  });
+
+  it.each<[PoolSpec["range"], string]>([
+    [{ cidr: "10.0.0.0/24", start: "10.0.0.200" }, "10.0.0.200-10.0.0.254"],
+    [{ cidr: "10.0.0.0/24", end: "10.0.0.9" }, "10.0.0.1-10.0.0.9"],
+    [{ cidr: "10.0.0.0/24", start: "10.0.0.7", end: "10.0.0.7" }, "10.0.0.7"],
+    [{ cidr: "2001:db8::/64", start: "2001:db8::A" }, "2001:db8::a-2001:db8::ffff:ffff:ffff:ffff"],
+  ])("%j has %s", (range, want) => {
+    expect(rangeText(unwrap(parsePool("p", { range })).range)).toBe(want);
+  });
+});
+
+describe("range, assignable, automatic", () => {
+  type Rest = Partial<Omit<PoolSpec, "range">> & Partial<PoolSpec["range"]>;
+  const of = (rest: Rest, cidr = "10.0.0.0/28") => {
+    const { start, end, exclude, ...spec } = rest;
+    const range = { cidr, ...(start && { start }), ...(end && { end }), ...(exclude && { exclude }) };
+    return unwrap(parsePool("p", { range, ...spec }));
+  };
+  const rows: { spec: Rest; range?: string; assignable: string; automatic?: string }[] = [
+    { spec: { start: "10.0.0.0", end: "10.0.0.15" }, range: "10.0.0.0-10.0.0.15", assignable: "10.0.0.1-10.0.0.14" },
+    { spec: { exclude: ["10.0.0.4"] }, assignable: "10.0.0.1-10.0.0.3 10.0.0.5-10.0.0.14" },
+    { spec: { exclude: ["10.0.0.4/30", "10.0.0.13"] }, assignable: "10.0.0.1-10.0.0.3 10.0.0.8-10.0.0.12 10.0.0.14" },
+    { spec: { exclude: ["10.0.0.7/30"] }, assignable: "10.0.0.1-10.0.0.3 10.0.0.8-10.0.0.14" },
+    { spec: { exclude: ["10.0.0.0/28"] }, assignable: "" },
+    { spec: { gateway: "10.0.0.1" }, assignable: "10.0.0.2-10.0.0.14" },
+    { spec: { end: "10.0.0.9", gateway: "10.0.0.14" }, range: "10.0.0.1-10.0.0.9", assignable: "10.0.0.1-10.0.0.9" },
+    { spec: { clusterRange: { start: "10.0.0.8", end: "10.0.0.14" } }, assignable: "10.0.0.1-10.0.0.7" },
+    {
+      spec: {
+        end: "10.0.0.3",
+        additionalRanges: [
+          { start: "10.0.0.12", end: "10.0.0.15" },
+          { start: "10.0.0.4", end: "10.0.0.5" },
+        ],
+      },
+      range: "10.0.0.1-10.0.0.5 10.0.0.12-10.0.0.15",
+      assignable: "10.0.0.1-10.0.0.5 10.0.0.12-10.0.0.14",
+    },
+    {
+      spec: { reservations: [{ address: "10.0.0.3", owner: "Node/n1" }] },
+      assignable: "10.0.0.1-10.0.0.14",
+      automatic: "10.0.0.1-10.0.0.2 10.0.0.4-10.0.0.14",
+    },
+    { spec: { reservations: [{ address: "10.0.0.3" }] }, assignable: "10.0.0.1-10.0.0.2 10.0.0.4-10.0.0.14" },
+    {
+      spec: { end: "10.0.0.9", reservations: [{ address: "10.0.0.12" }] },
+      range: "10.0.0.1-10.0.0.9",
+      assignable: "10.0.0.1-10.0.0.9",
+    },
+  ];
+
+  it.each(rows.map((row) => [JSON.stringify(row.spec), row] as const))("of %s", (_, row) => {
+    const pool = of(row.spec);
+    expect(rangeText(pool.range)).toBe(row.range ?? "10.0.0.1-10.0.0.14");
+    expect(rangeText(pool.assignable)).toBe(row.assignable);
+    expect(rangeText(pool.automatic)).toBe(row.automatic ?? row.assignable);
+  });
+
+  it.each([
+    {
+      cidr: "::/0",
+      start: "::fffe:ffff:fffe",
+      assignable: "::fffe:ffff:fffe-::fffe:ffff:ffff ::1:0:0:0-ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+    },
+    {
+      cidr: "::/64",
+      start: "::fffe:ffff:fffe",
+      assignable: "::fffe:ffff:fffe-::fffe:ffff:ffff ::1:0:0:0-::ffff:ffff:ffff:ffff",
+    },
+  ])("of $cidr never hold an address that parseAddress refuses", ({ cidr, start, assignable }) => {
+    expect(rangeText(of({ start }, cidr).assignable)).toBe(assignable);
+  });
+
+  it("of IPv6 never hold the subnet-router anycast address", () => {
+    const pool = of({ start: "2001:db8::", end: "2001:db8::f" }, "2001:db8::/124");
+    expect(rangeText(pool.range)).toBe("2001:db8::-2001:db8::f");
+    expect(rangeText(pool.assignable)).toBe("2001:db8::1-2001:db8::f");
+  });
+});
+
+describe("skipsZeroAnd255", () => {
+  it.each([
+    { cidr: "10.0.0.0/16", allowZeroAnd255: undefined, want: true },
+    { cidr: "10.0.0.0/16", allowZeroAnd255: false, want: true },
+    { cidr: "10.0.0.0/16", allowZeroAnd255: true, want: false },
+    { cidr: "10.0.0.0/30", allowZeroAnd255: undefined, want: true },
+    { cidr: "10.0.0.0/31", allowZeroAnd255: undefined, want: false },
+    { cidr: "10.0.0.0/32", allowZeroAnd255: undefined, want: false },
+    { cidr: "2001:db8::/32", allowZeroAnd255: undefined, want: false },
+  ])("of $cidr with allowZeroAnd255 $allowZeroAnd255 is $want", ({ cidr, allowZeroAnd255, want }) => {
+    expect(poolOf("p", cidr, allowZeroAnd255 === undefined ? {} : { allowZeroAnd255 }).skipsZeroAnd255).toBe(want);
+  });
+});
+
+describe("what is said is kept, what is not has a default", () => {
+  it("of a pool that says all", () => {
+    const pool = poolOf("p", "10.0.0.0/24", {
+      network: "red",
+      gateway: "10.0.0.254",
+      dnsServers: ["10.9.9.9", "2001:db8::53"],
+      authority: "Cluster",
+      reclaimPolicy: "Retain",
+      clusterRange: { start: "10.0.0.100", end: "10.0.0.199" },
+      reservations: [{ address: "10.0.0.5", owner: "Node/n1", claim: "a", description: "the first" }],
+    });
+    expect(pool).toMatchObject({ name: "p", network: "red", authority: "Cluster", reclaimPolicy: "Retain" });
+    expect(pool.gateway).toBe(pool.prefix.first + 254n);
+    expect(pool.dnsServers).toEqual([0x0a090909n, (1n << 128n) + 0x20010db8000000000000000000000053n]);
+    expect(rangeText(pool.clusterRange)).toBe("10.0.0.100-10.0.0.199");
+    expect(pool.reservations).toMatchObject([{ address: pool.prefix.first + 5n, owner: "Node/n1", claim: "a" }]);
+  });
+
+  it("of a pool that says nothing", () => {
+    expect(poolOf("p", "10.0.0.0/24")).toMatchObject({
+      network: "default",
+      gateway: undefined,
+      dnsServers: [],
+      authority: undefined,
+      clusterRange: [],
+      reclaimPolicy: "Delete",
+      reservations: [],
+    });
+  });
+});
+
+describe("no size is too large", () => {
+  it.each([
+    { cidr: "10.0.0.0/8", want: 2n ** 24n - 3n },
+    { cidr: "2001:db8::/32", want: 2n ** 96n - 2n },
+    { cidr: "2000::/3", want: 2n ** 125n - 2n },
+  ])("parsePool($cidr) makes one interval on each side of a hole", ({ cidr, want }) => {
+    const whole = poolOf("p", cidr);
+    const pool = poolOf("p", cidr, { gateway: cidr.includes(":") ? "2001:db8::9" : "10.0.0.9" });
+    expect(pool.assignable).toHaveLength(2);
+    expect(sizeOf(pool.assignable)).toBe(want);
+    expect(sizeOf(whole.assignable)).toBe(want + 1n);
+  });
+});

@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import type { Use } from "../../../src/core/audit.ts";
+import { isNamedBy, planRelease, planRename, provenGone } from "../../../src/core/release.ts";
+import { apply } from "../../support/core-apply.ts";
+import { lineOf, poolOf, recordOf, shown, textOf } from "../../support/core-text.ts";
+
+const pools = [poolOf("p", "10.0.0.0/28"), poolOf("q", "10.0.1.0/28")];
+const record = recordOf(
+  [
+    "10.0.0.1 Node/n/static-ip/eth1 if=eth1",
+    "10.0.0.2 Node/m/static-ip/eth1 set=b",
+    "10.0.0.3 Node/m/other",
+    "10.0.0.4 Node/n/static-ip/eth2 releasing",
+    "10.0.1.1 VM/ns:n/net0 pool=q uid=7",
+  ],
+  pools,
+);
+
+it("planRelease frees the lines it is given, live or releasing, and no other", () => {
+  const lines = [...record.releasing, ...record.allocations.slice(2, 3)];
+  const made = planRelease(record, lines);
+  expect(shown(made)).toEqual(["free 10.0.0.3 Node/m/other", "free 10.0.0.4 Node/n/static-ip/eth2"]);
+  expect(made.base).toBe(record.base);
+  expect(apply(made, record).releasing).toEqual([]);
+});
+
+describe("provenGone", () => {
+  const use = (text: string): Use => ({
+    address: lineOf(`${text} Node/x/y`).address,
+    at: { file: "nns.yaml", line: 1, column: 1 },
+  });
+  it.each([
+    {
+      name: "the node does not have it",
+      nodes: ["Node/n", "Node/m"],
+      uses: ["10.0.0.9"],
+      want: ["10.0.0.4 Node/n/static-ip/eth2"],
+    },
+    { name: "the node has it", nodes: ["Node/n"], uses: ["10.0.0.4"], want: [] },
+    { name: "the node said nothing", nodes: ["Node/m"], uses: [], want: [] },
+    { name: "nobody said anything", nodes: [], uses: [], want: [] },
+  ])("$name: $want", ({ nodes, uses, want }) => {
+    expect(provenGone(record, new Set(nodes), uses.map(use)).map(textOf)).toEqual(want);
+  });
+});
+
+describe("isNamedBy", () => {
+  it.each([
+    ["10.0.0.1 Node/n/static-ip/eth1", "Node/n/static-ip/eth1", true],
+    ["10.0.0.1 Node/n/static-ip/eth1", "Node/n", true],
+    ["10.0.0.1 Node/n/static-ip/eth1", "n", true],
+    ["10.0.0.1 Node/n/static-ip/eth1", "static-ip/eth1", true],
+    ["10.0.0.1 Node/n/static-ip/eth1", "static-ip", true],
+    ["10.0.0.1 Node/n/static-ip/eth1", "10.0.0.1", true],
+    ["10.0.0.1 VM/ns:n/net0", "VM/ns:n", true],
+    ["10.0.0.1 Node/n/static-ip/eth1", "static", false],
+    ["10.0.0.1 Node/n/static-ip/eth1", "eth1", false],
+    ["10.0.0.1 Node/n/static-ip/eth1", "Node", false],
+    ["10.0.0.1 Node/n/static-ip/eth1", "Node/n/", false],
+    ["10.0.0.1 Node/n/static-ip/eth1", "10.0.0.10", false],
+    ["10.0.0.1 Node/n/static-ip/eth1", "", false],
+    ["10.0.0.1 VM/ns:n/net0", "ns", false],
+  ])("isNamedBy(%s, %j) is %s", (line, word, want) => {
+    expect(isNamedBy(lineOf(line), word)).toBe(want);
+  });
+});
+
+describe("planRename", () => {
+  it.each([
+    {
+      from: "Node/n",
+      to: "Node/z",
+      want: ["keep 10.0.0.1 Node/z/static-ip/eth1 if=eth1, was 10.0.0.1 Node/n/static-ip/eth1 if=eth1"],
+    },
+    { from: "Node/m/other", to: "Node/m/new", want: ["keep 10.0.0.3 Node/m/new, was 10.0.0.3 Node/m/other"] },
+    { from: "other", to: "a/b", want: ["keep 10.0.0.3 Node/m/a/b, was 10.0.0.3 Node/m/other"] },
+    {
+      from: "static-ip",
+      to: "fixed",
+      want: ["keep 10.0.0.1 Node/n/fixed/eth1 if=eth1, was 10.0.0.1 Node/n/static-ip/eth1 if=eth1"],
+    },
+    {
+      from: "VM/ns:n",
+      to: "VM/ns:z",
+      want: ["keep 10.0.1.1 VM/ns:z/net0 pool=q uid=7, was 10.0.1.1 VM/ns:n/net0 pool=q uid=7"],
+    },
+  ])("planRename($from, $to)", ({ from, to, want }) => {
+    expect(shown(planRename(record, from, to))).toEqual(want);
+  });
+
+  it("renames the claims of the set it is given", () => {
+    const made = planRename(record, "static-ip", "fixed", "b");
+    expect(made.set).toBe("b");
+    expect(shown(made)).toEqual(["keep 10.0.0.2 Node/m/fixed/eth1 set=b, was 10.0.0.2 Node/m/static-ip/eth1 set=b"]);
+  });
+
+  it.each([
+    { from: "nobody", to: "z", code: "invalid" },
+    { from: "Node/n/static-ip/eth2", to: "Node/n/z", code: "invalid" }, // releasing: nobody's claim
+    { from: "other", to: "", code: "invalid" },
+    { from: "Node/n", to: "z", code: "invalid" },
+    { from: "Node/n", to: "Node/a b", code: "invalid" },
+    { from: "Node/m/other", to: "other", code: "invalid" },
+    { from: "other", to: "new\n", code: "invalid" },
+    { from: "other", to: "static-ip/eth1", code: "in-use" },
+    { from: "Node/m/other", to: "Node/m/static-ip/eth1", code: "in-use" },
+  ])("planRename($from, $to) is refused: $code", ({ from, to, code }) => {
+    expect(() => planRename(record, from, to)).toThrow(expect.objectContaining({ name: "IpamError", code }));
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, it } from "vitest";
+import { issuesOf, policyText, poolText } from "../../support/schema-text.ts";
+
+const pools = { "pools.yaml": poolText() };
+
+describe("readManifests places every issue of a policy's spec", () => {
+  // The spec starts on line 5; pool p is defined elsewhere.
+  const rows: [spec: string, ...issues: string[]][] = [
+    ["  capture: {x: ippool.q.allocate}", "5:16 capture x asks for pool q, which is not defined; did you mean p?"],
+    ["  capture: {x: ippool.traffic-1.allocate}", "5:16 capture x asks for pool traffic-1, which is not defined"],
+    ["  capture: {x: ippool.p.alocate}", "5:16 ippool.p.alocate is no allocation; write ippool.POOL.allocate"],
+    ["  capture: {x: ippool.p}", "5:16 ippool.p is no allocation; write ippool.POOL.allocate"],
+    ["  capture: {x: IPPool.p.allocate}", "5:16 IPPool.p.allocate is no allocation; write ippool.POOL.allocate"],
+    ["  capture: {x: ippool.P_1.allocate}", "5:16 ippool.P_1.allocate is no allocation; write ippool.POOL.allocate"],
+    [
+      "  capture: {'1x': ippool.p.allocate}",
+      "5:19 capture name 1x must be letters, digits and - and start with a letter",
+    ],
+    [
+      "  capture: {x.b: ippool.p.allocate}",
+      "5:18 capture name x.b must be letters, digits and - and start with a letter",
+    ],
+    ["  capture: {x: ippool.p.allocate, z: 5}", "5:38 z must be text; quote it"],
+    [
+      "  capture: {x: ippool.p.allocate}\n  nodeSelectr: {}\n  desiredstate: {}",
+      "6:3 unknown field nodeSelectr; did you mean nodeSelector?",
+      "7:3 unknown field desiredstate; did you mean desiredState?",
+    ],
+    [
+      "  capture: {x: ippool.p.allocate}\n  nodeSelector: {a: true, b: 1}",
+      "6:21 a must be text; quote it",
+      "6:30 b must be text; quote it",
+    ],
+    ["  capture: {x: ippool.p.allocate}\n  nodeSelector: [a]", "6:17 nodeSelector must be a mapping of text"],
+    [
+      "  capture: {x: ippool.p.allocate, o: capture.x.ip == 1, q: interfaces.name==capture.x.z}",
+      "5:38 capture o reads x, which only desiredState can use",
+      "5:60 capture q reads x, which only desiredState can use",
+    ],
+  ];
+  it.each(rows)("%j", (spec, ...issues) => {
+    expect(issuesOf({ "f.yaml": policyText(spec), ...pools })).toEqual(issues);
+  });
+});
+
+describe("readManifests places every issue of a policy as an object", () => {
+  const head = "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\n";
+  const spec = "spec: {capture: {x: ippool.p.allocate}}\n";
+  const rows: [text: string, ...issues: string[]][] = [
+    [`${head}${spec}`, "1:1 metadata.name is missing"],
+    [
+      `${head}metadata: {name: A}\n${spec}`,
+      '3:18 metadata.name "A" is no name: lower case letters, digits, - and . only',
+    ],
+    [
+      `${head}metadata: {name: ${"a".repeat(64)}}\n${spec}`,
+      "3:18 metadata.name is longer than the 63 characters of a label value",
+    ],
+    [
+      `${head}metadata: {name: a, labels: {b: 1}, annotations: [c]}\n${spec}`,
+      "3:33 b must be text; quote it",
+      "3:50 annotations must be a mapping of text",
+    ],
+    [
+      `apiVersion: nmstate.io/v2\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: a}\n${spec}`,
+      "1:13 apiVersion must be nmstate.io/v1 or nmstate.io/v1beta1",
+    ],
+    [
+      `${head}metadata: {name: a}\ncapture: {x: ippool.p.allocate}\ndesiredState: {a: "{{ capture.z.ip }}"}\nnodeSelector: {}\n`,
+      "4:10 capture belongs under spec",
+      "5:15 desiredState belongs under spec",
+      "6:15 nodeSelector belongs under spec",
+      "5:19 capture z is not defined; did you mean x?",
+    ],
+  ];
+  it.each(rows)("%j", (text, ...issues) => {
+    expect(issuesOf({ "f.yaml": text, ...pools })).toEqual(issues);
+  });
+
+  it("nmstate.io/v1beta1 is a policy too", () => {
+    const text = policyText("  capture: {x: ippool.p.allocate}").replace("nmstate.io/v1", "nmstate.io/v1beta1");
+    expect(issuesOf({ "f.yaml": text, ...pools })).toEqual([]);
+  });
+});
+
+describe("readManifests names all issues of all documents at once", () => {
+  it("of several files and documents", () => {
+    const bad = poolText("  range: {cidr: 10.0.0.0/33}", "q");
+    expect(
+      issuesOf({
+        "a.yaml": `${bad}---\n${poolText("  range: {cidr: 10.0.1.0/24, strat: 10.0.1.1}", "r")}`,
+        "b.yaml": policyText("  capture: {x: ippool.q.allocate, z: ippool.s.allocate}\n  desiredState: {a: '{{ }}'}"),
+        "c.yaml": poolText("  range: {cidr: [}", "t"),
+        "d.yaml": policyText("  capture: {u: ippool.r.allocate}", "a"),
+      }),
+    ).toEqual([
+      'a.yaml:5:17 "10.0.0.0/33" has a prefix length that is not a number from 0 to 32',
+      "a.yaml:11:30 unknown field strat; did you mean start?",
+      'b.yaml:6:21 {{ }}: a template must be the whole value, as in "{{ capture.NAME.ip }}"',
+      "c.yaml:5:18 Flow sequence in block collection must be sufficiently indented and end with a ]",
+      "c.yaml:5:19 Flow map in block collection must be sufficiently indented and end with a }",
+    ]);
+  });
+
+  it("a pool that is wrong is defined all the same: its policies are not blamed", () => {
+    const broken = poolText("  range: {cidr: nonsense}");
+    expect(issuesOf(`${broken}---\n${policyText("  capture: {x: ippool.p.allocate}")}`)).toHaveLength(1);
+  });
+
+  it("where a document cannot be read, its pools are not missed elsewhere", () => {
+    const twice = `${poolText()}${poolText("  range: {cidr: 10.0.1.0/24}", "q")}`;
+    expect(issuesOf({ "f.yaml": twice, "g.yaml": policyText("  capture: {x: ippool.p.allocate}") })).toEqual([
+      "6:1 this key stands here a second time",
+    ]);
+  });
+
+  it("a name used twice, of a pool and of a policy, in one file and in two", () => {
+    const policy = policyText("  capture: {x: ippool.p.allocate}");
+    expect(issuesOf({ "f.yaml": `${poolText()}---\n${poolText()}---\n${policy}`, "g.yaml": policy })).toEqual([
+      "9:18 pool p is defined twice",
+      "g.yaml:3:18 policy a is defined twice",
+    ]);
+  });
+});

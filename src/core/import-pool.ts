@@ -92,9 +92,9 @@ export class PoolImport {
       return [];
     });
     const lacking = requests.filter(({ key }) => !this.lineOf.has(key));
-    const fits = open.filter(({ address }) => contains(this.pool.assignable, address));
+    const [fits, others] = parted(open, ({ address }) => contains(this.pool.assignable, address));
+    if (nic !== undefined && fits.length < lacking.length) for (const use of others) this.refuseOutside(use);
     if (lacking.length === 0) return settled;
-    if (fits.length === 0 && nic !== undefined) for (const use of open) this.refuseOutside(use);
     const pairs = this.pair(lacking, fits);
     for (const { request, use } of pairs) this.give(request, use);
     return [...settled, ...pairs.map(({ use }) => use)];
@@ -224,6 +224,10 @@ const hints = {
   which: "Say which: a reservation of the pool with address, owner and claim.",
   wanted: "Reserve the address that the node has.",
 };
+
+function parted<T>(list: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  return [list.filter(test), list.filter((item) => !test(item))];
+}
 
 /** `Node/a has 10.0.0.1 and 10.0.0.2 on eth1` */
 function having(uses: readonly Had[]): string {

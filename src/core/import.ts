@@ -27,7 +27,7 @@ export interface ImportInput {
  *  another one                        | any              | conflict
  *  one that the pool may hand out     | none             | assign; a reservation of this import is renamed to the claim
  *  more than there are claims         | none             | conflict, unless reservations of the pool tell which
- *  only others of the pool's prefix   | none             | out-of-range
+ *  only others of the pool's subnet   | none             | out-of-range
  *
  * Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set `imported`, unless its
  * owner has a line for it already. A claim whose NIC is not known is matched by node and pool. An address that two

@@ -1,4 +1,4 @@
-import { Document, stringify } from "yaml";
+import { stringify } from "yaml";
 import {
   type Allocation,
   familyOf,
@@ -43,8 +43,14 @@ export function render(input: RenderInput): SourceFile[] {
   return orphans.length === 0 ? rendered : [...rendered, { path: releasingFile, text: joined(orphans) }];
 }
 
+/** Documents as one text. Directives may follow `...` only. */
 function joined(texts: readonly string[]): string {
-  return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("---\n");
+  return texts
+    .map((text, i) => {
+      const separator = i === 0 ? "" : /^%/m.test(text) ? "...\n" : "---\n";
+      return `${separator}${text}${text.endsWith("\n") ? "" : "\n"}`;
+    })
+    .join("");
 }
 
 function renderDocument(document: ManifestDocument, input: RenderInput, lines: Lines): string[] {
@@ -62,7 +68,7 @@ function renderDocument(document: ManifestDocument, input: RenderInput, lines: L
 
 /** The pool as it was written, its authority said: in a cluster an absent one would mean Cluster. */
 function poolText({ yaml, path }: Extract<ManifestDocument, { kind: "pool" }>): string {
-  const document = path.length === 0 ? yaml.document.clone() : new Document(yaml.document.getIn(path, false));
+  const document = yaml.part(path);
   document.deleteIn(["status"]);
   document.setIn(["spec", "authority"], "Plan");
   return document.toString({ lineWidth: 0 });

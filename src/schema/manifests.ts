@@ -1,7 +1,7 @@
-import { stringify } from "yaml";
+import { isMap, isSeq } from "yaml";
 import { IpamError, type Issue, type Parsed, type Pool } from "../core/index.ts";
 import { didYouMean } from "./nearest.ts";
-import { type ClusterNode, nodeOf } from "./node.ts";
+import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import { type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
@@ -11,7 +11,7 @@ import { type Chunk, type Path, type SourceFile, splitDocuments, YamlDocument } 
 export type ManifestDocument =
   | (Located & { readonly kind: "pool"; readonly pool: Pool })
   | (Located & { readonly kind: "policy"; readonly policy: Policy })
-  | { readonly kind: "node"; readonly file: string; readonly node: ClusterNode }
+  | { readonly kind: "node"; readonly file: string; readonly row: NodeRow }
   /** Everything else, byte for byte. `name` is the name of a NodeNetworkConfigurationPolicy written by hand. */
   | { readonly kind: "foreign"; readonly file: string; readonly text: string; readonly policyName?: string };
 
@@ -33,36 +33,62 @@ export interface Manifests {
 
 /** Reads all documents of all files. Throws IpamError `invalid` with the issues of all of them, each with its place. */
 export function readManifests(files: readonly SourceFile[]): Manifests {
-  const reading: Reading = { issues: [], poolNames: new Set() };
+  const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false };
   const { issues } = reading;
   const documents = files.flatMap(splitDocuments).flatMap((chunk) => readChunk(chunk, reading));
   const pools = documents.flatMap((d) => (d.kind === "pool" ? d.pool : []));
   const policies = documents.flatMap((d) => (d.kind === "policy" ? d.policy : []));
-  issues.push(...crossIssues(documents, reading.poolNames));
+  issues.push(...crossIssues(documents, reading));
+  const { nodes, issues: nodeIssues } = checkNodes(documents.flatMap((d) => (d.kind === "node" ? d.row : [])));
+  issues.push(...nodeIssues);
   if (issues.length > 0) throw new IpamError("invalid", issues);
-  return { documents, pools, policies, nodes: documents.flatMap((d) => (d.kind === "node" ? d.node : [])) };
+  return { documents, pools, policies, nodes };
 }
 
 interface Reading {
   readonly issues: Issue[];
   /** Names of all pools, also of those that are wrong in some other way. */
   readonly poolNames: Set<string>;
+  /** Is there a pool whose name could not be read? */
+  hasUnreadable: boolean;
 }
 
-const ours =
-  /\b(?:NodeIPPool|NodeNetworkConfigurationPolicy|NodeIPPoolList|NodeNetworkConfigurationPolicyList|NodeList|Node|List)\b|nmstate\.io\/v1/;
-const surelyOurs = /^kind:\s*["']?(?:NodeIPPool|NodeNetworkConfigurationPolicy)["']?\s*(?:#.*)?$/m;
+/** Documents of our own kinds are no larger. */
+const maxLength = 1024 * 1024;
+
+const mentionsUs =
+  /\b(?:NodeIPPool|NodeNetworkConfigurationPolicy|Node|List|(?:NodeIPPool|NodeNetworkConfigurationPolicy|Node)List)\b|nmstate\.io\/v1/;
+/** A kind of ours, in text that need not be YAML. A policy is ours if it uses pools. */
+const kindOfPool = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeIPPool\b/;
+const kindOfPolicy = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeNetworkConfigurationPolicy\b/;
 
 function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
-  const foreign: ManifestDocument = { kind: "foreign", file: chunk.file, text: chunk.text };
-  if (!ours.test(chunk.text)) return [foreign];
-  const isPolicy = chunk.text.includes("NodeNetworkConfigurationPolicy");
-  const yaml = new YamlDocument(isPolicy ? { ...chunk, text: quoteTemplates(chunk.text) } : chunk);
-  const isOurs = yaml.issues.length === 0 || surelyOurs.test(chunk.text);
-  // Broken YAML that is not one of our kinds is somebody else's: a Helm template, say.
-  if (!isOurs) return [foreign];
-  reading.issues.push(...yaml.issues);
-  return readObject(yaml.value, [], yaml, reading) ?? [foreign];
+  const { text, label, line, column } = chunk;
+  const foreign: ManifestDocument = { kind: "foreign", file: chunk.file, text };
+  if (!mentionsUs.test(text)) return [foreign];
+  const looksOurs = kindOfPool.test(text) || (kindOfPolicy.test(text) && /\bippool\b/.test(text));
+  if (text.length > maxLength && looksOurs) {
+    const at = { file: label, line, column: column + 1 };
+    reading.issues.push({ message: "this document is larger than 1 MiB", at });
+    return [];
+  }
+  const yaml = new YamlDocument(chunk, kindOfPolicy.test(text) ? quoteTemplates(text) : text);
+  // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
+  const isOurs = yaml.errors.length > 0 ? looksOurs : hasOurs(yaml.document.contents);
+  if (!isOurs) return yaml.errors.length > 0 ? [foreign] : (readObject(yaml.value, [], yaml, reading) ?? [foreign]);
+  reading.issues.push(...yaml.errors, ...yaml.traps);
+  reading.hasUnreadable ||= yaml.value === undefined;
+  return readObject(yaml.value, [], yaml, reading) ?? (yaml.value === undefined ? [] : [foreign]);
+}
+
+/** Is this object, or one of a List, one that we read strictly? */
+function hasOurs(node: unknown): boolean {
+  if (!isMap(node)) return false;
+  const kind = node.get("kind");
+  if (kind === "NodeIPPool" || kind === "Node") return true;
+  if (kind === "NodeNetworkConfigurationPolicy") return /\bippool\b/.test(String(node.get("spec") ?? node));
+  const items = node.get("items");
+  return typeof kind === "string" && kind.endsWith("List") && isSeq(items) && items.items.some(hasOurs);
 }
 
 /** The documents an object stands for; undefined if it is none of ours. */
@@ -85,10 +111,8 @@ function readObject(object: unknown, path: Path, yaml: YamlDocument, reading: Re
   }
   if (kind === "NodeNetworkConfigurationPolicy" && usesPools(object as never))
     return take(parsePolicy(object as never)).map((policy) => ({ kind: "policy", file, policy, yaml, path }));
-  if (kind === "Node" && apiVersion === "v1") {
-    const { name, labels } = (metadata ?? {}) as { name?: unknown; labels?: unknown };
-    return [{ kind: "node", file, node: nodeOf(String(name), labels ?? {}) }];
-  }
+  if (kind === "Node" && apiVersion === "v1")
+    return [{ kind: "node", file, row: nodeRow(object, yaml.at([...path, "metadata", "name"])) }];
   if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items))
     return readList(items, path, yaml, reading);
   if (typeof apiVersion === "string" && apiVersion.startsWith("nmstate.io/") && typeof kind === "string") {
@@ -113,14 +137,12 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
   if (read.every((documents) => documents === undefined)) return undefined;
   return read.flatMap(
     (documents, i): ManifestDocument[] =>
-      documents ?? [
-        { kind: "foreign", file: yaml.chunk.file, text: stringify(items[i], { version: "1.1", lineWidth: 0 }) },
-      ],
+      documents ?? [{ kind: "foreign", file: yaml.chunk.file, text: yaml.textOf([...path, "items", i]) }],
   );
 }
 
 /** What only all documents together show: names used twice, pools that no document defines. */
-function crossIssues(documents: readonly ManifestDocument[], pools: ReadonlySet<string>): Issue[] {
+function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnreadable }: Reading): Issue[] {
   const seen = new Set<string>();
   return documents.flatMap((document): Issue[] => {
     if (document.kind !== "pool" && document.kind !== "policy") return [];
@@ -134,9 +156,9 @@ function crossIssues(documents: readonly ManifestDocument[], pools: ReadonlySet<
     seen.add(`${document.kind} ${name}`);
     if (document.kind === "policy")
       for (const [capture, { pool }] of document.policy.captures)
-        if (!pools.has(pool))
+        if (!poolNames.has(pool) && !hasUnreadable)
           issues.push({
-            message: `capture ${capture} asks for pool ${pool}, which is not defined${didYouMean(pool, pools)}`,
+            message: `capture ${capture} asks for pool ${pool}, which is not defined${didYouMean(pool, poolNames)}`,
             at: document.yaml.at([...document.path, "spec", "capture", capture]),
           });
     return issues;

@@ -33,7 +33,7 @@ function issueOf(error: ErrorObject): Issue {
     .slice(1)
     .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-  const field = path.at(-1) ?? "the document";
+  const field = fieldName(path);
   switch (error.keyword) {
     case "additionalProperties": {
       const unknown = error.params.additionalProperty as string;
@@ -51,6 +51,13 @@ function issueOf(error: ErrorObject): Issue {
     default:
       return { message: `${field} ${error.message}`, path };
   }
+}
+
+/** `cidr`; `exclude[1]` for an item of a list; the whole for the top. */
+function fieldName(path: readonly (string | number)[]): string {
+  const last = path.at(-1);
+  if (typeof last !== "number") return last ?? "the document";
+  return `${path.at(-2)}[${last}]`;
 }
 
 function noun(type: string): string {

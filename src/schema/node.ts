@@ -1,7 +1,6 @@
-import { parseDocument } from "yaml";
 import { IpamError, type Issue, type Place } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
-import type { SourceFile } from "./yaml.ts";
+import { type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** A cluster node: what selectors see of it. */
 export interface ClusterNode {
@@ -13,98 +12,112 @@ export interface ClusterNode {
 
 export const hostnameLabel = "kubernetes.io/hostname";
 
+/** A node as a text says it, unchecked; or an issue instead. */
+export interface NodeRow {
+  readonly name?: unknown;
+  /** Absent: only the name is known. */
+  readonly labels?: unknown;
+  readonly issue?: string;
+  readonly at: Place;
+}
+
 /**
  * Reads nodes from any form people have them in: `kubectl get nodes` as JSON, YAML, names (`-o name`) or a table;
  * a YAML list of names or of `{name, labels}`; plain lines `NAME [label=value,...]`.
  * Throws IpamError `invalid` with every issue.
  */
 export function readNodes(file: SourceFile): ClusterNode[] {
-  const trimmed = file.text.trimStart();
-  const rows = looksLikeYaml(trimmed) ? fromYaml(file) : fromLines(file);
-  return checked(rows, file);
-}
-
-interface Row {
-  readonly name: unknown;
-  readonly labels?: unknown;
-  readonly at: Place;
+  const rows = looksLikeYaml(file.text) ? fromYaml(file) : fromLines(file);
+  const { nodes, issues } = checkNodes(rows);
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  if (nodes.length > 0) return nodes;
+  throw new IpamError("invalid", `${file.label ?? file.path} lists no nodes`, {
+    hint: "Give it names, one on a line, or kubectl get nodes -o json.",
+  });
 }
 
 /** Documents with fields, or lists; everything else is lines of names. */
 function looksLikeYaml(text: string): boolean {
-  return /^(?:[{[]|-\s|[\w./"-]+:(?:\s|$))/m.test(text.replace(/^\s*#.*\n/gm, "").replace(/^---.*\n/, ""));
+  return /^(?:[{[]|-\s|-$|[\w./"-]+:(?:\s|$))/m.test(text.replace(/^\s*#.*\n/gm, "").replace(/^---.*\n/, ""));
 }
 
-function fromLines({ path, text }: SourceFile): Row[] {
-  const lines = text.split("\n");
+function fromLines({ path, text, label = path }: SourceFile): NodeRow[] {
   const isTable = /^NAME\s/.test(text.trimStart());
-  return lines.flatMap((line, i): Row[] => {
-    const [name = "", second] = line.replace(/#.*/, "").trim().split(/\s+/);
-    if (name === "" || (isTable && name === "NAME")) return [];
-    const at = { file: path, line: i + 1, column: line.indexOf(name) + 1 };
-    const bare = name.replace(/^node\//, "");
-    if (isTable || second === undefined) return [{ name: bare, at }];
-    return [{ name: bare, at, labels: Object.fromEntries(second.split(",").map((pair) => pair.split(/=(.*)/s))) }];
+  return text.split("\n").flatMap((line, i): NodeRow[] => {
+    const [first = "", second, third] = line.replace(/#.*/, "").trim().split(/\s+/);
+    if (first === "" || (isTable && first === "NAME")) return [];
+    const at = { file: label, line: i + 1, column: line.indexOf(first) + 1 };
+    const name = first.replace(/^node\//, "");
+    if (isTable || second === undefined) return [{ name, at }];
+    const pairs = second.split(",").map((pair) => /^([^=]+)=(.*)$/.exec(pair)?.slice(1));
+    if (third !== undefined || pairs.includes(undefined))
+      return [{ issue: "a line is a name, and after a blank its labels: NAME label=value,label=value", at }];
+    return [{ name, labels: Object.fromEntries(pairs as string[][]), at }];
   });
 }
 
-function fromYaml({ path, text }: SourceFile): Row[] {
-  const top = { file: path, line: 1, column: 1 };
-  return documents(text, top).flatMap((value) => rowsOf(value, top));
-}
-
 /** JSON goes through JSON.parse: a dump of 5,000 nodes is 75 MB, for which a YAML parser takes minutes. */
-function documents(text: string, at: Place): unknown[] {
+function fromYaml(file: SourceFile): NodeRow[] {
   try {
-    return [JSON.parse(text)];
+    const top = { file: file.label ?? file.path, line: 1, column: 1 };
+    return rowsOf(JSON.parse(file.text), [], () => top);
   } catch {
-    return text.split(/^---(?=\s|$).*$/m).map((part) => {
-      const document = parseDocument(part, { uniqueKeys: true });
-      const error = document.errors[0];
-      if (error !== undefined) throw new IpamError("invalid", [{ message: error.message, at }]);
-      return document.toJS({ maxAliasCount: 0 });
+    return splitDocuments(file).flatMap((chunk) => {
+      const yaml = new YamlDocument(chunk);
+      const issues = [...yaml.errors, ...yaml.traps];
+      if (issues.length > 0) throw new IpamError("invalid", issues);
+      return rowsOf(yaml.value, [], (path) => yaml.at(path));
     });
   }
 }
 
-function rowsOf(value: unknown, at: Place): Row[] {
-  if (Array.isArray(value)) return value.flatMap((item) => rowsOf(item, at));
-  if (typeof value === "string") return [{ name: value.replace(/^node\//, ""), at }];
-  if (typeof value !== "object" || value === null) return [];
-  const { kind, items, metadata, name, labels, nodes } = value as { [field: string]: unknown };
-  if (Array.isArray(items)) return rowsOf(items, at);
-  if (Array.isArray(nodes)) return rowsOf(nodes, at);
-  if (kind === "Node" && typeof metadata === "object" && metadata !== null) {
-    const meta = metadata as { name?: unknown; labels?: unknown };
-    return [{ name: meta.name, labels: meta.labels ?? {}, at }];
-  }
-  return kind === undefined && name !== undefined ? [{ name, labels, at }] : [];
+function rowsOf(value: unknown, path: Path, at: (path: Path) => Place): NodeRow[] {
+  if (Array.isArray(value)) return value.flatMap((item, i) => rowsOf(item, [...path, i], at));
+  if (typeof value === "string") return [{ name: value.replace(/^node\//, ""), at: at(path) }];
+  if (typeof value !== "object" || value === null) return [{ name: value, at: at(path) }];
+  const { kind, items, name, labels, nodes } = value as { [field: string]: unknown };
+  if (Array.isArray(items)) return rowsOf(items, [...path, "items"], at);
+  if (Array.isArray(nodes)) return rowsOf(nodes, [...path, "nodes"], at);
+  if (kind === "Node") return [nodeRow(value, at([...path, "metadata", "name"]))];
+  if (path.length === 0 || kind !== undefined) return name === undefined ? [] : [{ name, labels, at: at(path) }];
+  return [{ name, labels, at: at([...path, "name"]) }];
 }
 
-function checked(rows: readonly Row[], file: SourceFile): ClusterNode[] {
+/** A Node object. */
+export function nodeRow(object: object, at: Place): NodeRow {
+  const { name, labels } = ((object as { metadata?: unknown }).metadata ?? {}) as { name?: unknown; labels?: unknown };
+  return { name, labels: labels ?? {}, at };
+}
+
+/** The nodes of these rows, and what is wrong with the others. */
+export function checkNodes(rows: readonly NodeRow[]): { nodes: ClusterNode[]; issues: Issue[] } {
   const issues: Issue[] = [];
   const nodes = new Map<string, ClusterNode>();
-  for (const { name, labels, at } of rows) {
-    const issue = nameIssue(name);
-    if (issue !== undefined) {
-      issues.push({ message: `a node's name ${issue}`, at });
-      continue;
-    }
-    const node = name as string;
-    if (nodes.has(node)) issues.push({ message: `node ${node} is listed twice`, at });
-    nodes.set(node, nodeOf(node, labels));
+  for (const { name, labels, issue, at } of rows) {
+    const wrong = issue ?? labelIssue(labels) ?? prefixed("a node's name ", nameIssue(name));
+    if (wrong !== undefined) issues.push({ message: wrong, at });
+    else if (nodes.has(name as string)) issues.push({ message: `node ${name} is listed twice`, at });
+    else nodes.set(name as string, nodeOf(name as string, labels));
   }
-  if (nodes.size === 0 && issues.length === 0)
-    issues.push({
-      message: `${file.path} lists no nodes`,
-      hint: "Give it names, one on a line, or kubectl get nodes -o yaml.",
-    });
-  if (issues.length > 0) throw new IpamError("invalid", issues);
-  return [...nodes.values()];
+  return { nodes: [...nodes.values()], issues };
 }
 
-export function nodeOf(name: string, labels: unknown): ClusterNode {
-  if (typeof labels !== "object" || labels === null)
-    return { name, labels: new Map([[hostnameLabel, name]]), bare: true };
-  return { name, labels: new Map(Object.entries(labels).map(([key, value]) => [key, String(value)])), bare: false };
+function prefixed(prefix: string, text: string | undefined): string | undefined {
+  return text === undefined ? undefined : prefix + text;
+}
+
+function labelIssue(labels: unknown): string | undefined {
+  if (labels === undefined || labels === null) return undefined;
+  const isMapping = typeof labels === "object" && !Array.isArray(labels);
+  const isText = (value: unknown) => ["string", "boolean", "number"].includes(typeof value);
+  return isMapping && Object.values(labels).every(isText) ? undefined : "labels must be a mapping of text";
+}
+
+function nodeOf(name: string, labels: unknown): ClusterNode {
+  if (labels === undefined || labels === null) return { name, labels: new Map([[hostnameLabel, name]]), bare: true };
+  return {
+    name,
+    labels: new Map(Object.entries(labels).map(([key, value]) => [key, String(value)])),
+    bare: false,
+  };
 }

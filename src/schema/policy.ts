@@ -1,7 +1,7 @@
 import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
-import { type Field, fields, poolOfCapture, Reference, readTemplate } from "./template.ts";
+import { type Field, fields, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
 import type { Path } from "./yaml.ts";
 
 /** One address that a policy asks for on every node it selects. */
@@ -94,7 +94,7 @@ class Reader {
       const pool = poolOfCapture(expression);
       if (pool === null) this.fail(`${expression} is no allocation; write ippool.POOL.allocate`, path);
       else if (pool === undefined) this.others[name] = expression;
-      else if (readTemplate(`{{ capture.${name} }}`).kind !== "capture")
+      else if (!isCaptureName(name))
         this.fail(`capture name ${name} must be letters, digits and - and start with a letter`, path);
       else this.pools.set(name, pool);
     }
@@ -128,7 +128,7 @@ class Reader {
     if (template.kind !== "capture") return text;
     const { capture, rest } = template;
     if (this.pools.has(capture)) return this.reference(capture, rest, path, nic);
-    if (!(capture in this.others)) {
+    if (!Object.hasOwn(this.others, capture)) {
       const known = [...this.pools.keys(), ...Object.keys(this.others)];
       this.fail(`capture ${capture} is not defined${didYouMean(capture, known)}`, path);
     }

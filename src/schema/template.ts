@@ -26,9 +26,14 @@ export type Template =
  */
 export function readTemplate(text: string): Template {
   if (!text.includes("{{")) return { kind: "text" };
-  const match = /^\{\{ capture\.([A-Za-z][A-Za-z0-9_-]*)((?:\.[^\s.{}]+)*) \}\}$/.exec(text);
+  const match = /^\{\{ capture\.([A-Za-z][A-Za-z0-9-]*)((?:\.[^\s.{}]+)*) \}\}$/.exec(text);
   if (match === null) return { kind: "bad", why: 'a template must be the whole value, as in "{{ capture.NAME.ip }}"' };
   return { kind: "capture", capture: match[1] as string, rest: (match[2] as string).slice(1) };
+}
+
+/** Letters, digits and -: what both engines take as a name. */
+export function isCaptureName(name: string): boolean {
+  return /^[A-Za-z][A-Za-z0-9-]*$/.test(name);
 }
 
 /** The pool of a capture `ippool.POOL.allocate`; undefined for every other capture; `null` if it only looks like one. */
@@ -38,7 +43,19 @@ export function poolOfCapture(expression: string): string | undefined | null {
   return /^ippool\.([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\.allocate$/.exec(text)?.[1] ?? null;
 }
 
-/** Quotes `{{ ... }}` values that stand unquoted, as the seed documents sometimes write them: to YAML they are mappings. */
+/**
+ * Quotes `{{ ... }}` values that stand unquoted, as the seed documents sometimes write them: to YAML they are
+ * mappings. A line is `- `, `key:`, both or neither, and then the template; text in block scalars stays as it is.
+ */
 export function quoteTemplates(yaml: string): string {
-  return yaml.replace(/^(\s*(?:- +)?(?:[^\s:#'"{}[\]]+:)?\s+)(\{\{[^{}"'\n]*\}\})([^\S\n]*(?:#.*)?)$/gm, '$1"$2"$3');
+  let block: number | undefined;
+  const lines = yaml.split("\n").map((line) => {
+    const indent = line.search(/\S/);
+    if (block !== undefined && (indent < 0 || indent > block)) return line;
+    block = /(?:^|[:-] )\s*[|>][-+0-9]*\s*(?:#.*)?$/.test(line) ? line.search(/[^\s-]/) : undefined;
+    return line.replace(unquoted, '$1"$2"$3');
+  });
+  return lines.join("\n");
 }
+
+const unquoted = /^(\s*(?:-\s+)*(?:[^\s:#'"{}[\],&*!|>%@`]+:\s+)?)(\{\{[^{}"'\n]*\}\})(\s*(?:#.*)?)$/;

@@ -1,6 +1,6 @@
 import {
-  type Alias,
-  type Document,
+  Document,
+  isAlias,
   isMap,
   isNode,
   isScalar,
@@ -20,68 +20,84 @@ export interface SourceFile {
   readonly label?: string;
 }
 
-/** One document of a file: its text, byte for byte, and the line of the file it starts on (from 1). */
+/** One document of a file, byte for byte, and where in the file it starts (line from 1, column from 0). */
 export interface Chunk {
   readonly file: string;
   readonly label: string;
   readonly text: string;
   readonly line: number;
+  readonly column: number;
 }
 
 export type Path = readonly (string | number)[];
 
-/** Splits at `---` and `...` lines, which YAML allows nowhere else at the start of a line. Empty documents vanish. */
+/**
+ * Splits at `---` and `...` lines, which YAML allows nowhere else at the start of a line. Directives (`%YAML`) stay with
+ * the document they are for, and so does what follows `---` on its line. Empty documents vanish.
+ */
 export function splitDocuments({ path, text, label = path }: SourceFile): Chunk[] {
   const chunks: Chunk[] = [];
-  let start = 0;
-  let line = 1;
+  let start = { offset: 0, line: 1, column: 0 };
   const push = (end: number) => {
-    const part = text.slice(start, end);
-    if (/^[^\S\n]*[^#\s]/m.test(part)) chunks.push({ file: path, label, text: part, line });
-    line += part.split("\n").length - 1;
-    start = end;
+    const part = text.slice(start.offset, end);
+    if (/^[^\S\n]*[^#\s]/m.test(part))
+      chunks.push({ file: path, label, text: part, line: start.line, column: start.column });
   };
-  for (const marker of text.matchAll(/^(---|\.\.\.)(?=\s|$).*\n?/gm)) {
-    push(marker.index);
-    // What follows `---` on its own line belongs to the document: keep it there, without the marker.
-    const rest = marker[0].slice(3).trim();
-    if (rest !== "" && !rest.startsWith("#")) start = marker.index + 3;
-    else {
-      start = marker.index + marker[0].length;
-      line += marker[0].endsWith("\n") ? 1 : 0;
+  for (let offset = 0, line = 1; offset < text.length; line++) {
+    const newline = text.indexOf("\n", offset);
+    const next = newline < 0 ? text.length : newline + 1;
+    const marker = /^(---|\.\.\.)(?:\s|$)/.exec(text.slice(offset, offset + 4))?.[1];
+    if (marker !== undefined && !(marker === "---" && isDirectives(text.slice(start.offset, offset)))) {
+      push(offset);
+      const rest = text.slice(offset + 3, next).trim();
+      const goesOn = rest !== "" && !rest.startsWith("#");
+      start = goesOn ? { offset: offset + 3, line, column: 3 } : { offset: next, line: line + 1, column: 0 };
     }
+    offset = next;
   }
   push(text.length);
   return chunks;
 }
 
-/** Larger documents of our own kinds are refused before they are parsed. */
-const maxLength = 1024 * 1024;
+function isDirectives(text: string): boolean {
+  return /^%/m.test(text) && text.split("\n").every((line) => /^(%|\s*#|\s*$)/.test(line));
+}
 
-/** A parsed document of one of our kinds: plain data, and the place of every part of it. */
+/** A parsed document: plain data, and the place of every part of it. */
 export class YamlDocument {
-  readonly document: Document;
-  readonly issues: Issue[] = [];
   readonly chunk: Chunk;
+  readonly document: Document;
+  /** The first thing that is no YAML; what a parser finds behind it mostly follows from it. */
+  readonly errors: readonly Issue[];
+  /** YAML that our kinds do not take. */
+  readonly traps: readonly Issue[];
   private readonly lines = new LineCounter();
-  private isTree: boolean;
 
-  constructor(chunk: Chunk) {
+  /** `text` is what is parsed, where that is not the chunk as it stands. */
+  constructor(chunk: Chunk, text = chunk.text) {
     this.chunk = chunk;
-    const text = chunk.text.length > maxLength ? "" : chunk.text;
     this.document = parseDocument(text, { lineCounter: this.lines, uniqueKeys: true, merge: false, stringKeys: true });
-    if (text !== chunk.text) this.issues.push({ message: "this document is larger than 1 MiB", at: this.placeAt(0) });
-    const errors = this.document.errors.filter(
-      (error, i, all) => error.code !== "DUPLICATE_KEY" || all[i - 1]?.code !== error.code,
-    );
-    for (const error of errors) this.issues.push(this.issueOf(error.code, error.message, error.pos[0]));
-    this.isTree = this.issues.length === 0;
-    this.refuseTraps();
+    const [first] = this.document.errors;
+    this.errors = first === undefined ? [] : [this.issueOf(first.code, first.message, first.pos[0])];
+    this.traps = this.findTraps();
   }
 
-  /** The data, where it can be had in spite of the issues; aliases are refused, so it is no larger than its text. */
+  /** The data. Without aliases, so it is a tree no larger than its text; undefined where there is none. */
   get value(): unknown {
-    return this.isTree ? this.document.toJS() : undefined;
+    const hasAlias = this.traps.some(({ message }) => message === noAliases);
+    return this.errors.length > 0 || hasAlias ? undefined : this.document.toJS();
+  }
+
+  /** A part of the document as a document of its own: scalars spelt as they were, comments kept. */
+  part(path: Path): Document {
+    if (path.length === 0) return this.document.clone();
+    const part = new Document();
+    part.contents = (this.document.getIn(path, true) as Node).clone() as Node;
+    return part;
+  }
+
+  textOf(path: Path): string {
+    return this.part(path).toString({ lineWidth: 0 });
   }
 
   /** Where a part of the document stands; the nearest parent of a part that is not there. */
@@ -108,7 +124,8 @@ export class YamlDocument {
 
   private placeAt(offset: number): Place {
     const { line, col } = this.lines.linePos(offset);
-    return { file: this.chunk.label, line: this.chunk.line + Math.max(line, 1) - 1, column: Math.max(col, 1) };
+    const { label, line: first, column } = this.chunk;
+    return { file: label, line: first + Math.max(line, 1) - 1, column: Math.max(col, 1) + (line <= 1 ? column : 0) };
   }
 
   private issueOf(code: string, message: string, offset: number): Issue {
@@ -123,37 +140,34 @@ export class YamlDocument {
   }
 
   /** Aliases (YAML bombs), tags, prototype keys, and plain words that YAML 1.1 (kubectl) and 1.2 read differently. */
-  private refuseTraps(): void {
-    const refuse = (node: { range?: readonly number[] | null }, message: string, hint?: string) =>
-      this.issues.push({ message, at: this.placeAt(node.range?.[0] ?? 0), ...(hint === undefined ? {} : { hint }) });
+  private findTraps(): Issue[] {
+    const traps: Issue[] = [];
+    const trap = (node: Node, message: string, hint?: string) =>
+      traps.push({ message, at: this.placeAt(node.range?.[0] ?? 0), ...(hint === undefined ? {} : { hint }) });
     visit(this.document, {
-      Alias: (_, node: Alias) => {
-        refuse(node, "YAML aliases are not allowed here", "Write the value out.");
-        this.isTree = false;
-      },
       Node: (_, node) => {
-        if (node.tag && !node.tag.startsWith("tag:yaml.org,2002:"))
-          refuse(node, `the YAML tag ${node.tag} is not allowed here`);
+        if (isAlias(node)) trap(node, noAliases, "Write the value out.");
+        else if (node.tag && !node.tag.startsWith("tag:yaml.org,2002:"))
+          trap(node, `the YAML tag ${node.tag} is not allowed here`);
+        else if (isScalar(node) && node.type === "PLAIN" && isAmbiguous(node.source ?? "")) {
+          const message = `${node.source} means one thing to YAML 1.2 and another to kubectl`;
+          trap(node, message, "Quote it, or write true, false or a plain number.");
+        }
       },
-      Pair: (_, pair: Pair) => {
-        if (isScalar(pair.key) && (pair.key.value === "__proto__" || pair.key.value === "<<"))
-          refuse(pair.key, `the key ${pair.key.value} is not allowed here`);
-      },
-      Scalar: (_, node) => {
-        if (node.type === "PLAIN" && isAmbiguous(node.source ?? ""))
-          refuse(
-            node,
-            `${node.source} means one thing to YAML 1.2 and another to kubectl`,
-            "Quote it, or write true, false or a plain number.",
-          );
+      Pair: (_, { key }: Pair) => {
+        if (isScalar(key) && (key.value === "__proto__" || key.value === "<<"))
+          trap(key, `the key ${key.value} is not allowed here`);
       },
     });
+    return traps;
   }
 }
 
-/** yes, no, on, off, y, n; octal, binary and underscored numbers. */
+const noAliases = "YAML aliases are not allowed here";
+
+/** yes, no, on, off, y, n; octal, binary, signed hexadecimal and underscored numbers. */
 function isAmbiguous(source: string): boolean {
-  return (
-    /^(?:y|yes|n|no|on|off|[-+]?0o?[0-7_]+|[-+]?0b[01_]+|[-+]?[0-9][0-9_]*_[0-9_]*)$/i.test(source) && source !== "0"
-  );
+  if (/^(?:y|yes|n|no|on|off|[-+]?0b[01_]+|[-+]?0o?[0-7_]+)$/i.test(source)) return source !== "0";
+  if (/^[-+]?0x[0-9a-f_]+$/i.test(source)) return !/^0x[0-9a-f]+$/i.test(source) || source.startsWith("0X");
+  return source.includes("_") && /^[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?$/i.test(source);
 }

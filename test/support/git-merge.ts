@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readersEnvironment } from "./console.ts";
+import { scratchFolder } from "./state-folder.ts";
 
 /** Three versions of a text. */
 export interface Versions {
@@ -28,7 +28,7 @@ export function git(folder: string, args: readonly string[], input: string | Buf
 
 /** What `git merge` makes of each, all in one repository and one process (`git merge-tree`, git 2.39). */
 export function mergeTexts(all: readonly Versions[], conflictStyle = "merge"): MergedText[] {
-  const folder = mkdtempSync(join(tmpdir(), "nodeippool-merge-"));
+  const folder = scratchFolder();
   try {
     git(folder, ["init", "--quiet", "--bare"]);
     git(folder, ["fast-import", "--quiet", `--export-marks=${join(folder, "marks")}`], history(all));
@@ -56,7 +56,8 @@ function history(all: readonly Versions[]): string {
         const mark = 3 * i + k + 1;
         const from = side === "base" ? "" : `from :${3 * i + 1}\n`;
         const file = `M 100644 inline lock\n${data(versions[side])}`;
-        return `commit refs/heads/${side}-${i}\nmark :${mark}\ncommitter a <a@b> 0 +0000\n${data("")}${from}${file}`;
+        const start = side === "base" ? "reset refs/heads/main\n" : "";
+        return `${start}commit refs/heads/main\nmark :${mark}\ncommitter a <a@b> 0 +0000\n${data("")}${from}${file}`;
       }),
     )
     .join("\n");

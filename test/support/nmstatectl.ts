@@ -8,18 +8,19 @@ import { tool } from "./tools.ts";
 
 /**
  * What the handler of a node makes of an NNCP's `capture` and `desiredState`: `nmstatectl policy`. The current state is
- * what `show` returns, or any part of it that the captures look at; `captured` is what captures gave before, as an
- * enactment keeps it. Throws what nmstatectl reports.
+ * what `show` returns, or any part of it that the captures look at. With `captured`, what captures gave before as an
+ * enactment keeps it, none is evaluated. Throws what nmstatectl reports.
  */
 export function runPolicy(
   capture: Record<string, string>,
   desiredState: unknown,
   current: unknown,
-  captured: unknown = {},
+  captured?: unknown,
 ): Promise<unknown> {
-  return withFiles({ policy: { capture, desiredState }, current, captured }, (paths) =>
-    nmstatectl("policy", "-q", "--current", paths.current, "--captured", paths.captured, paths.policy),
-  );
+  return withFiles({ policy: { capture, desiredState }, current, captured }, (paths) => {
+    const cache = captured === undefined ? [] : ["--captured", paths.captured];
+    return nmstatectl("policy", "-q", "--current", paths.current, ...cache, paths.policy);
+  });
 }
 
 /** The NetworkManager profiles that a state stands for, by file name: `nmstatectl gc`. It knows no current state. */
@@ -43,7 +44,7 @@ async function withFiles<K extends string, T>(
     const paths = {} as Record<K, string>;
     for (const name in contents) {
       paths[name] = join(folder, name);
-      await writeFile(paths[name], JSON.stringify(contents[name]));
+      await writeFile(paths[name], JSON.stringify(contents[name] ?? null));
     }
     return await use(paths);
   } finally {

@@ -31,17 +31,21 @@ export interface Branch {
   readonly record: Snapshot;
 }
 
-const nameArb = fc.nat({ max: 11 }).map((n) => `n${n}`);
+const nameArb = fc.nat({ max: 9 }).map((n) => `n${n}`);
 const poolsArb = fc.constantFrom(["p"], ["p"], ["p", "q"], ["q"], ["r"], ["p", "q", "r"]);
 const spotArb = fc.integer({ min: 1, max: 30 });
+const nicArb = fc.constantFrom("eth0", "eth0", "eth1");
 const stepArb = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ add: fc.array(nameArb, { minLength: 1, maxLength: 3 }), pools: poolsArb }) },
-  { weight: 4, arbitrary: fc.record({ add: fc.tuple(nameArb), pools: poolsArb, wanted: spotArb }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ add: fc.array(nameArb, { minLength: 1, maxLength: 3 }), pools: poolsArb, nic: nicArb }),
+  },
+  { weight: 4, arbitrary: fc.record({ add: fc.tuple(nameArb), pools: poolsArb, nic: nicArb, wanted: spotArb }) },
   { weight: 3, arbitrary: fc.record({ remove: nameArb }) },
   { weight: 2, arbitrary: fc.record({ free: fc.nat({ max: 0xffff }) }) },
   { weight: 1, arbitrary: fc.record({ rename: nameArb, to: nameArb }) },
   { weight: 1, arbitrary: fc.record({ policy: fc.constantFrom("a", "b"), to: fc.constantFrom("a", "b", "c") }) },
-  { weight: 1, arbitrary: fc.record({ nic: nameArb, to: fc.constantFrom("eth0", "eth1", "eth2") }) },
+  { weight: 1, arbitrary: fc.record({ rewire: nameArb, to: nicArb }) },
   { weight: 1, arbitrary: fc.record({ move: nameArb, wanted: spotArb }) },
 );
 type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never;
@@ -49,7 +53,7 @@ type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never;
 /** A base and what was made of it on four branches. */
 const historyArb = fc.record({
   base: fc.array(stepArb, { maxLength: 8 }),
-  branches: fc.array(fc.array(stepArb, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 4 }),
+  branches: fc.array(fc.array(stepArb, { minLength: 1, maxLength: 2 }), { minLength: 4, maxLength: 4 }),
 });
 
 /** Two branches that both changed the lock since they parted. */
@@ -129,10 +133,10 @@ function edited(before: ReadonlyMap<string, Node>, step: Exclude<Step, { free: n
   if ("add" in step)
     for (const name of step.add) {
       const wanted = "wanted" in step ? { wanted: step.wanted as number } : {};
-      if (!nodes.has(name)) nodes.set(name, { policy: "a", nic: "eth0", pools: step.pools, ...wanted });
+      if (!nodes.has(name)) nodes.set(name, { policy: "a", nic: step.nic, pools: step.pools, ...wanted });
     }
   else if ("remove" in step) nodes.delete(step.remove);
-  else if ("nic" in step) change(step.nic, { nic: step.to });
+  else if ("rewire" in step) change(step.rewire, { nic: step.to });
   else if ("move" in step) change(step.move, { wanted: step.wanted });
   else if ("policy" in step)
     for (const [name, node] of before) change(name, node.policy === step.policy ? { policy: step.to } : {});

@@ -30,6 +30,7 @@ describe("readTemplate", () => {
     ["two references", "{{ capture.x.ip }}{{ capture.x.ip }}", "bad"],
     ["not closed", "{{ capture.x.ip", "bad"],
     ["an id that starts with a digit: Rust alone", "{{ capture.1x.ip }}", "bad"],
+    ["an id with _: Rust alone", "{{ capture.a_b.ip }}", "bad"],
     ["an id that starts with -", "{{ capture.-x.ip }}", "bad"],
     ["no name", "{{ capture..ip }}", "bad"],
     ["an empty step", "{{ capture.x..ip }}", "bad"],

@@ -1,0 +1,17 @@
+import { accessSync, constants, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A new folder, in memory where the machine has such a place: these tests write thousands of small files. */
+export function scratchFolder(): string {
+  return mkdtempSync(join(isWritable("/dev/shm") ? "/dev/shm" : tmpdir(), "nodeippool-test-"));
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

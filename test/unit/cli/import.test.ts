@@ -1,0 +1,143 @@
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { nodeippool, root } from "../../support/console.ts";
+import { cli, folderOf } from "../../support/schema-cli.ts";
+
+const nodes = "node01\nnode02\nnode03\n";
+
+/** The example's manifests and nodes, and this evidence. */
+function workspace(evidence: string, name = "fleet.csv"): string {
+  const folder = folderOf({ "nodes.txt": nodes, [name]: evidence });
+  cpSync(join(root, "examples/static-ip/manifests"), join(folder, "manifests"), { recursive: true });
+  return folder;
+}
+
+const args = (...rest: string[]) => ["import", "fleet.csv", "manifests", "--nodes", "nodes.txt", ...rest];
+const lockOf = (folder: string) => readFileSync(join(folder, "nodeippool.lock"), "utf8").split("\n").filter((line) => line.includes("claim"));
+
+/** Somebody numbered by hand: node02 first, .0 and all; a virtual IP; things that are no business of ours. */
+const fleet = `node,interface,address
+node02,eth1,10.10.10.1/24
+node01,eth1,10.10.10.10
+node01,eth1:vip,10.10.10.9
+node01,eth0,192.0.2.1
+node02,eth0,10.10.10.4
+`;
+
+describe("import", () => {
+  it("records what nodes have, and nobody moves when the rest is allocated", () => {
+    const folder = workspace(fleet);
+    const first = nodeippool(args(), folder);
+    expect([first.stdout.split("\n"), first.stderr, first.status]).toEqual([
+      [
+        "Pool traffic-1  10.10.10.0/24 .1-.10 less 2   8 usable  0 held  3 new  5 free",
+        "  + 10.10.10.1  node02  static-ip/address-from-traffic-1",
+        "  + 10.10.10.9  node01  imported/10.10.10.9",
+        "  + 10.10.10.10  node01  static-ip/address-from-traffic-1",
+        "Pool traffic-2  10.10.11.0/24 .1-.10 less 2   8 usable  0 held  8 free",
+        "Plan: 3 to allocate, 0 kept, 0 to release.",
+        "2 other addresses passed over: no pool hands them out.",
+        "Recorded in nodeippool.lock.",
+        "",
+      ],
+      "",
+      0,
+    ]);
+    const imported = lockOf(folder);
+    expect(imported[1]).toBe(
+      '- {"address":"10.10.10.9","pool":"traffic-1","claim":"Node/node01/imported/10.10.10.9","set":"imported","interface":"eth1:vip"}',
+    );
+
+    const again = nodeippool(args(), folder);
+    expect(again.stdout).toContain("Plan: 0 to allocate, 3 kept, 0 to release.\n");
+    expect(again.stdout).toContain("Nothing to record.\n");
+    expect(lockOf(folder)).toEqual(imported);
+
+    nodeippool(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    expect(lockOf(folder)).toEqual(expect.arrayContaining(imported));
+    expect(lockOf(folder)).toHaveLength(7);
+    nodeippool(["render", "manifests", "--nodes", "nodes.txt", "--out", "rendered"], folder);
+    expect(nodeippool(["audit", "rendered", "--nodes", "nodes.txt"], folder).stdout).toBe("7 addresses checked, 0 findings\n");
+  });
+
+  it("gives an imported address to the claim that comes later", async () => {
+    const folder = workspace("node01,eth1,10.10.10.9\n");
+    await cli(["import", "fleet.csv", "manifests/pools.yaml", "--nodes", "nodes.txt"], folder);
+    const { stdout } = await cli(args(), folder);
+    expect(stdout).toContain("  ~ 10.10.10.9  node01  static-ip/address-from-traffic-1  was Node/node01/imported/10.10.10.9\n");
+    expect(lockOf(folder)).toEqual([
+      '- {"address":"10.10.10.9","pool":"traffic-1","claim":"Node/node01/static-ip/address-from-traffic-1","interface":"eth1"}',
+    ]);
+  });
+
+  it("frees an imported address by name", async () => {
+    const folder = workspace("node01,eth7,10.10.10.9\n");
+    await cli(args(), folder);
+    await cli(["release", "10.10.10.9", "--confirm"], folder);
+    expect(lockOf(folder)).toEqual([]);
+  });
+
+  it("reads per-node policies of a folder, by the hostname of the node", async () => {
+    const folder = workspace("");
+    writeFileSync(join(folder, "labels.txt"), "node01 kubernetes.io/hostname=a.example.net\nnode02 kubernetes.io/hostname=b.example.net\n");
+    const policy = (host: string, ip: string) => `apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: eth1-${host}}
+spec:
+  nodeSelector: {kubernetes.io/hostname: ${host}.example.net}
+  desiredState:
+    interfaces:
+    - name: eth1
+      ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 24}]}
+`;
+    const old = folderOf({ "a.yaml": policy("a", "10.10.10.5"), "b.yml": policy("b", "10.10.10.3"), "c.yaml": "kind: ConfigMap\n" });
+    const { stdout } = await cli(["import", old, "manifests", "--nodes", "labels.txt", "--json"], folder);
+    const { assign, ignored } = JSON.parse(stdout);
+    expect(assign.map((line: Record<string, string>) => `${line.address} ${line.claim}`)).toEqual([
+      "10.10.10.3 Node/node02/static-ip/address-from-traffic-1",
+      "10.10.10.5 Node/node01/static-ip/address-from-traffic-1",
+    ]);
+    expect(ignored).toBe(0);
+  });
+
+  it.each<[string, string, string, number]>([
+    ["an address of two nodes", "node01,eth1,10.10.10.1\nnode02,eth1,10.10.10.1\n", "conflict: fleet.csv:2:13: 10.10.10.1 is on Node/node01 eth1 and on Node/node02 eth1\n  Take it off one of them first.\n", 4],
+    ["an excluded address on a claimed NIC", "node01,eth1,10.10.10.4\nnode02,eth1,10.10.10.1\n", "out-of-range: fleet.csv:1:13: Node/node01 has 10.10.10.4 on eth1, which pool traffic-1 may not hand out\n  Let the pool cover it (start, end, exclude), or renumber the node first.\n", 2],
+    ["a broken line", "node01,eth1,10.10.10.1\nnode02,eth1\n", "invalid: fleet.csv:2:1: a line is node,interface,address, without commas or quotes inside; this one has 2 parts\n", 2],
+  ])("writes nothing where it refuses %s", async (_, evidence, stderr, status) => {
+    const folder = workspace(evidence);
+    const ran = await cli(args(), folder);
+    expect([ran.stdout, ran.stderr, ran.status]).toEqual(["", stderr, status]);
+    expect(existsSync(join(folder, "nodeippool.lock"))).toBe(false);
+  });
+
+  it("refuses to move a node after addresses were allocated without looking", async () => {
+    const folder = workspace("node01,eth1,10.10.10.9\n");
+    await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    const before = lockOf(folder);
+    const { stderr, status } = await cli(args(), folder);
+    expect(stderr).toContain(
+      "conflict: fleet.csv:1:13: Node/node01/static-ip/address-from-traffic-1 holds 10.10.10.1, but Node/node01 has 10.10.10.9 on eth1\n",
+    );
+    expect([status, lockOf(folder)]).toEqual([4, before]);
+  });
+
+  it.each<[string, string[], string]>([
+    ["standard input twice", ["import", "-", "manifests", "--nodes", "-"], "invalid: the evidence and another input cannot both come from standard input\n"],
+    ["a folder that shows nothing", ["import", ".", "manifests", "--nodes", "nodes.txt"], ""],
+    ["a file that shows nothing", ["import", "nodes.txt", "manifests", "--nodes", "nodes.txt"], "invalid: nodes.txt shows no node's addresses\n  Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.\n"],
+    ["its own set", args("--set", "imported"), "invalid: claim set imported belongs to import itself\n"],
+  ])("refuses %s", async (title, line, stderr) => {
+    const folder = workspace(fleet);
+    const ran = await cli(title.startsWith("a folder") ? ["import", folderOf({}), ...line.slice(2)] : line, folder);
+    expect([ran.status, ran.stdout]).toEqual([2, ""]);
+    expect(ran.stderr).toMatch(stderr === "" ? /^invalid: no file in .* shows a node's addresses\n$/ : stderr);
+  });
+
+  it("reads the evidence from standard input", () => {
+    const folder = workspace("");
+    const { stdout } = nodeippool(["import", "-", "manifests", "--nodes", "nodes.txt"], folder, fleet);
+    expect(stdout).toContain("Plan: 3 to allocate, 0 kept, 0 to release.\n");
+  });
+});

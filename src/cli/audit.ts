@@ -12,14 +12,7 @@ import {
   type Snapshot,
   type Use,
 } from "../core/index.ts";
-import {
-  type ClusterNode,
-  findUses,
-  type Manifests,
-  readManifests,
-  readNodes,
-  type SourceFile,
-} from "../schema/index.ts";
+import { type ClusterNode, findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { lockfile } from "../state/index.ts";
 import { exists, readInput, readInputs } from "./files.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
@@ -34,9 +27,11 @@ export interface AuditOptions {
 
 /** Findings are what the verb is asked for, so they are its output and no error: only the exit status tells of them. */
 export async function auditVerb(path: string, options: AuditOptions): Promise<void> {
+  const inputs = [path, options.nodes, options.pools].filter((input) => input === "-");
+  if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
   const files = readInputs(path);
-  const { pools, ...manifests } = readPools(path, files, options);
-  const nodes = options.nodes === undefined ? manifests.nodes : readNodes(fileOf(options.nodes));
+  const pools = readPools(path, files, options);
+  const nodes = options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: readInput(options.nodes) });
   const snapshot = await lockfile(options.lock).read();
   const { uses, nodes: owners } = findUses(files, pools, nodes);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
@@ -50,9 +45,7 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
 }
 
 /** The pools that the record is for: where the controller allocates, it is not. */
-function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Manifests {
-  const inputs = [path, options.nodes, options.pools].filter((input) => input === "-");
-  if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
+function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Pool[] {
   const source = options.pools === undefined ? files : readInputs(options.pools);
   const manifests = readManifests(source.filter((file) => /\bNodeIPPool\b/.test(file.text)));
   const pools = manifests.pools.filter((pool) => pool.authority !== "Cluster");
@@ -60,11 +53,7 @@ function readPools(path: string, files: readonly SourceFile[], options: AuditOpt
     throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
       hint: "Say where the pools are defined: --pools MANIFESTS.",
     });
-  return { ...manifests, pools };
-}
-
-function fileOf(path: string): SourceFile {
-  return { path, text: readInput(path) };
+  return pools;
 }
 
 /** The nodes; of owners of other kinds nothing is known, so those on record are taken to exist. */

@@ -3,6 +3,7 @@ import {
   type Allocation,
   formatAddress,
   IpamError,
+  importedSet,
   isNamedBy,
   planRelease,
   provenGone,
@@ -27,7 +28,7 @@ export async function releaseVerb(names: readonly string[], options: Options): P
   const snapshot = await backend.read();
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];
-  const free = options.evidence === undefined ? lines : withEvidence(snapshot, lines, options.evidence);
+  const free = options.evidence === undefined ? lines : withEvidence(lines, options.evidence);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
   await backend.commit(planRelease(snapshot, free));
   print(...free.map((line) => paint("red", `  - ${describeLine(line)}`)), `Freed ${plural(free.length, "address")}.`);
@@ -35,7 +36,7 @@ export async function releaseVerb(names: readonly string[], options: Options): P
 
 /** The lines a name stands for that may be freed: releasing ones, and imported ones, which no claim gives up by itself. */
 function freeable(snapshot: Snapshot, name: string): Allocation[] {
-  const candidates = [...snapshot.releasing, ...snapshot.allocations.filter((line) => line.set === "imported")];
+  const candidates = [...snapshot.releasing, ...snapshot.allocations.filter((line) => line.set === importedSet)];
   const found = candidates.filter((line) => isNamedBy(line, name));
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
@@ -46,9 +47,9 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
   throw new IpamError("invalid", `nothing that is releasing is named ${name}`);
 }
 
-function withEvidence(snapshot: Snapshot, lines: readonly Allocation[], file: string): Allocation[] {
+function withEvidence(lines: readonly Allocation[], file: string): Allocation[] {
   const { uses, nodes } = readEvidence({ path: file, text: readInput(file) });
-  const gone = new Set(provenGone(snapshot, nodes, uses));
+  const gone = new Set(provenGone(lines, nodes, uses));
   const kept = lines.filter((line) => !gone.has(line));
   print(...kept.map((line) => paint("dim", `  = ${describeLine(line)}  not known to be off its node`)));
   return lines.filter((line) => gone.has(line));

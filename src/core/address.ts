@@ -37,7 +37,7 @@ export function address(text: string): Address {
 }
 
 // A loop, not ip-address' Address4: lockfiles hold 100,000 of these and the library takes 2 us for one.
-// test/property/address.test.ts holds the two to the same answers.
+// test/property/core/address.test.ts holds the two to the same answers.
 function parseIPv4(text: string): Parsed<Address> {
   let value = 0;
   let octet = -1;

@@ -43,3 +43,18 @@ export function byAddress(a: Allocation, b: Allocation): number {
 export function identityOf(allocation: { readonly pool: string; readonly claim: string }): string {
   return `${allocation.pool} ${allocation.claim}`;
 }
+
+/** Do two lines say the same? */
+export function sameLine(a: Allocation, b: Allocation): boolean {
+  return (
+    a.address === b.address &&
+    a.pool === b.pool &&
+    a.claim === b.claim &&
+    a.set === b.set &&
+    a.interface === b.interface &&
+    a.uid === b.uid
+  );
+}
+
+/** The claim set of addresses that owners have and nobody claims (see `planImport`): nobody else gets them. */
+export const importedSet = "imported";

@@ -47,7 +47,7 @@ export interface AuditInput {
   readonly owners?: ReadonlySet<string>;
   /** All uses found; without it nothing leaks and nobody is a stranger. */
   readonly uses?: readonly Use[];
-  /** What `uses` shows the whole of; without it, everything. A line that it ought to show and does not, leaks. */
+  /** What `uses` shows all of, in the ranges of the pools; without it, everything. A line it ought to show leaks. */
   readonly shows?: {
     /** Everything that these owners have: their own reports. */
     readonly owners: ReadonlySet<string>;
@@ -105,16 +105,17 @@ function leaked(input: AuditInput, uses: readonly Use[], recorded: Lines): Findi
 
 function shownBy({ pools, shows }: AuditInput, uses: readonly Use[], recorded: Lines): (line: Allocation) => boolean {
   if (shows === undefined) return () => true;
-  const names = new Set(pools.map((pool) => pool.name));
+  const ranges = new Map(pools.map((pool) => [pool.name, pool.range]));
   const shown = new Set<string>();
   for (const use of uses) {
     if (use.owner === undefined || shows.owners.has(use.owner)) continue;
     const line = lineOf(use, recorded);
-    for (const { name, range } of pools)
+    for (const [name, range] of ranges)
       if (line === undefined ? contains(range, use.address) : line.pool === name) shown.add(name);
   }
-  return ({ claim, pool, set }) =>
-    (names.has(pool) && shows.owners.has(ownerOfKey(claim))) || (shown.has(pool) && set === shows.set);
+  return ({ address, claim, pool, set }) =>
+    contains(ranges.get(pool) ?? [], address) &&
+    (shows.owners.has(ownerOfKey(claim)) || (shown.has(pool) && set === shows.set));
 }
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */

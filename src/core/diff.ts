@@ -1,5 +1,4 @@
-import { type Allocation, byAddress, type Snapshot } from "./allocation.ts";
-import { sameLine } from "./plan-pool.ts";
+import { type Allocation, byAddress, type Snapshot, sameLine } from "./allocation.ts";
 
 /** One address whose line is not the same in two records. */
 export interface Difference {

@@ -1,15 +1,12 @@
 import { type Address, formatAddress } from "./address.ts";
-import type { Allocation, Snapshot } from "./allocation.ts";
+import { type Allocation, importedSet, type Snapshot, sameLine } from "./allocation.ts";
 import type { Use } from "./audit.ts";
-import { type Claim, formatOwner, ownerOfKey } from "./claim.ts";
+import { formatOwner, ownerOfKey } from "./claim.ts";
 import type { Issue } from "./errors.ts";
 import type { Kept } from "./plan.ts";
-import { type Request, sameLine } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { contains, rangeOf } from "./range.ts";
-
-/** The claim set of addresses that nodes have and nobody claims: occupied space, which no plan of another set moves. */
-export const importedSet = "imported";
+import { lineFor, type Request, wantedBy } from "./request.ts";
 
 /** A use whose owner is known. */
 export type Had = Use & { readonly owner: string };
@@ -126,7 +123,7 @@ export class PoolImport {
     });
     if (waiting.length > 0 && left.length > waiting.length) {
       const keys = waiting.map(({ key }) => key).join(", ");
-      this.conflict(left[0] as Had, `${having(left)} for ${keys} to keep one of`, hints.which);
+      this.conflict(left[0] as Had, `${having(left)}, more than ${keys} asks for`, hints.which);
       return pairs;
     }
     return [...pairs, ...left.flatMap((use, i) => (waiting[i] === undefined ? [] : { request: waiting[i], use }))];
@@ -134,7 +131,7 @@ export class PoolImport {
 
   /** The node has what the record says. */
   private confirm(request: Request, line: Allocation, use: Had): Had {
-    const allocation = line.set === this.set ? this.lineFor(request, line.address) : line;
+    const allocation = line.set === this.set ? lineFor(request, this.set, line.address) : line;
     this.hold(sameLine(line, allocation) ? { allocation } : { allocation, was: line }, use);
     return use;
   }
@@ -142,7 +139,7 @@ export class PoolImport {
   /** The claim gets the address that the node has. */
   private give(request: Request, use: Had): void {
     const holding = this.holdings.get(use.address);
-    const allocation = this.lineFor(request, use.address);
+    const allocation = lineFor(request, this.set, use.address);
     if (holding === undefined) {
       this.assign.push(allocation);
       this.holdings.set(use.address, { line: allocation, releasing: false, use });
@@ -183,18 +180,6 @@ export class PoolImport {
   private hold(kept: Kept, use: Had): void {
     this.keep.push(kept);
     this.holdings.set(use.address, { line: kept.allocation, releasing: false, use });
-  }
-
-  private lineFor({ key, claim }: Request, address: Address): Allocation {
-    const nic = claim.interface === undefined ? {} : { interface: claim.interface };
-    return {
-      address,
-      pool: this.pool.name,
-      claim: key,
-      set: this.set,
-      ...nic,
-      ...(claim.uid === undefined ? {} : { uid: claim.uid }),
-    };
   }
 
   private refuseHeld(use: Had, { line, use: other }: Holding): void {
@@ -238,11 +223,4 @@ function having(uses: readonly Had[]): string {
 
 function where({ owner, interface: nic }: Had): string {
   return nic === undefined ? owner : `${owner} ${nic}`;
-}
-
-/** The address a claim asks for: its own wish, else a reservation of the pool for its owner. */
-function wantedBy(claim: Claim, pool: Pool): Address | undefined {
-  const owner = formatOwner(claim.owner);
-  const isFor = (r: Pool["reservations"][number]) => r.owner === owner && (r.claim ?? claim.name) === claim.name;
-  return claim.wanted ?? pool.reservations.find(isFor)?.address;
 }

@@ -1,12 +1,12 @@
-import { byAddress, type Snapshot } from "./allocation.ts";
+import { byAddress, importedSet, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
-import { type Claim, claimKey } from "./claim.ts";
-import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
-import { type Had, importedSet, PoolImport } from "./import-pool.ts";
+import type { Claim } from "./claim.ts";
+import { byCodeUnit, IpamError } from "./errors.ts";
+import { type Had, PoolImport } from "./import-pool.ts";
 import type { Plan } from "./plan.ts";
-import type { Request } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
+import { requestsByPool } from "./request.ts";
 
 export interface ImportInput {
   readonly pools: readonly Pool[];
@@ -58,19 +58,6 @@ export function planImport(input: ImportInput): Plan {
     release: [],
     pending: [],
   };
-}
-
-function requestsByPool(pools: readonly Pool[], claims: readonly Claim[]): Map<string, Request[]> {
-  const requests = claims.map((claim) => ({ key: claimKey(claim.owner, claim.name), claim }));
-  requests.sort((a, b) => byCodeUnit(a.claim.pool, b.claim.pool) || byCodeUnit(a.key, b.key));
-  const names = new Set(pools.map((pool) => pool.name));
-  const issues = requests.flatMap(({ key, claim: { pool } }, i): Issue[] => {
-    const { key: last, claim } = requests[i - 1] ?? {};
-    if (!names.has(pool)) return [{ message: `claim ${key} asks for pool ${pool}, which is not defined` }];
-    return last === key && claim?.pool === pool ? [{ message: `claim ${key} asks pool ${pool} twice` }] : [];
-  });
-  if (issues.length > 0) throw new IpamError("invalid", issues);
-  return Map.groupBy(requests, ({ claim }) => claim.pool);
 }
 
 function byPlace(a: Had, b: Had): number {

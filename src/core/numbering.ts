@@ -43,7 +43,7 @@ export function advance(from: Address, count: bigint, skips: boolean): Address {
 
 /** How many IPv4 addresses below this one end in 1 to 254. */
 function rank(value: number): number {
-  return Math.floor(value / 256) * 254 + Math.min(Math.max((value % 256) - 1, 0), 254);
+  return Math.floor(value / 256) * 254 + Math.max((value % 256) - 1, 0);
 }
 
 /** The IPv4 address with this many such addresses below it. */

@@ -1,17 +1,12 @@
 import { type Address, formatAddress } from "./address.ts";
-import type { Allocation } from "./allocation.ts";
+import { type Allocation, importedSet, sameLine } from "./allocation.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import type { Changes, Kept, Pending, Release } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
-
-/** A claim with its key. */
-export interface Request {
-  readonly key: string;
-  readonly claim: Claim;
-}
+import { lineFor, mayHave, type Request, wantedBy } from "./request.ts";
 
 interface Lines {
   readonly live: readonly Allocation[];
@@ -36,9 +31,10 @@ interface Options {
  *  live               | other                 | pending in-use; with allowMove: release, and ask anew
  *  releasing          | as wanted, assignable | keep: back to live (not across sets or uids)
  *  releasing          | other                 | ask anew; the old address stays releasing
+ *  imported, its NIC  | as wanted, assignable | keep, as its own: the owner has that address already
  *  none               | -                     | ask anew
  *
- *  asks anew          | its owner loses a line of this pool in this plan: pending in-use, unless allowMove
+ *  asks anew, returns | its owner loses a line of this pool in this plan: pending in-use, unless allowMove
  *  ... wanted         | not assignable: pending out-of-range; held: pending in-use; else assign
  *  ... any            | lowest free address; none left: pending exhausted
  *
@@ -53,28 +49,38 @@ export function planPool(
   const claimed = new Set<Allocation>();
   const keep: Kept[] = [];
   const pending: Pending[] = [];
+  /** Those that may get an address they do not hold now, and those that come back to one that is releasing. */
   const asking: Request[] = [];
+  const returning = new Map<Request, Kept>();
   const find = finder(lines, options);
 
   for (const request of requests) {
-    const decision = sticky(request, find(request, pool as Pool), pool as Pool, options);
+    const found = find(request, pool as Pool);
+    const decision = sticky(request, found, pool as Pool, options);
     if (decision.line !== undefined) claimed.add(decision.line);
-    if (decision.keep !== undefined) keep.push(decision.keep);
-    else if (decision.refusal !== undefined) pending.push(decision.refusal);
-    else asking.push(request);
+    if (decision.refusal !== undefined) pending.push(decision.refusal);
+    else if (decision.keep === undefined) asking.push(request);
+    else if (found?.releasing) returning.set(request, decision.keep);
+    else keep.push(decision.keep);
   }
 
   const lost = lines.live
     .filter((line) => line.set === options.set && !claimed.has(line))
     .sort((a, b) => byCodeUnit(a.claim, b.claim));
-  const { refused, allowed } = options.allowMove ? { refused: [], allowed: asking } : separateMoves(asking, lost);
+  const wanting = [...asking, ...returning.keys()];
+  const { refused, allowed } = options.allowMove ? { refused: [], allowed: wanting } : separateMoves(wanting, lost);
   const stuck = new Set(refused.map(({ line }) => line));
   for (const { request, line } of refused) pending.push(refusedMove(request, line));
 
-  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, allowed, lines, options.set);
+  const fresh = allowed.filter((request) => !returning.has(request));
+  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, lines, options.set);
   return {
     assign: given.assign,
-    keep: [...keep, ...[...stuck].map((allocation): Kept => ({ allocation }))],
+    keep: [
+      ...keep,
+      ...allowed.flatMap((request) => returning.get(request) ?? []),
+      ...[...stuck].map((allocation): Kept => ({ allocation })),
+    ],
     release: lost.filter((line) => !stuck.has(line)).map((allocation): Release => ({ allocation, to: "releasing" })),
     pending: [...pending, ...given.pending],
   };
@@ -93,6 +99,7 @@ function finder(lines: Lines, options: Options): (request: Request, pool: Pool) 
   const live = new Map(lines.live.map((line) => [line.claim, line]));
   const own = lines.releasing.filter((line) => line.set === options.set);
   const releasing = Map.groupBy(own, (line) => line.claim);
+  const imported = adopter(lines);
   return (request, pool) => {
     const from = options.movedFrom.get(request.key);
     const keys = from === undefined ? [request.key] : [request.key, from];
@@ -103,7 +110,19 @@ function finder(lines: Lines, options: Options): (request: Request, pool: Pool) 
       .flatMap((key) => releasing.get(key) ?? [])
       .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
     if (leaving !== undefined) return { line: leaving, releasing: true };
-    return line === undefined ? undefined : { line, releasing: false };
+    const adopted = line ?? imported(request, pool);
+    return adopted === undefined ? undefined : { line: adopted, releasing: false };
+  };
+}
+
+/** Finds what an import recorded on the NIC of a claim, where that is one address and would do. */
+function adopter(lines: Lines): (request: Request, pool: Pool) => Allocation | undefined {
+  const nicOf = (owner: string, nic: string | undefined) => `${owner} ${nic}`;
+  const had = lines.live.filter((line) => line.set === importedSet && line.interface !== undefined);
+  const byNic = Map.groupBy(had, (line) => nicOf(ownerOfKey(line.claim), line.interface));
+  return (request, pool) => {
+    const [line, more] = byNic.get(nicOf(formatOwner(request.claim.owner), request.claim.interface)) ?? [];
+    return line !== undefined && more === undefined && wouldDo(line, request, pool) ? line : undefined;
   };
 }
 
@@ -127,7 +146,7 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
     line,
     refusal: pendingOf(request, "in-use", `${formatAddress(line.address)} ${message}`, hint),
   });
-  if (line.set !== options.set)
+  if (line.set !== options.set && line.set !== importedSet)
     return refuse(
       `is already held by ${line.claim} in set ${line.set}`,
       "Name the claim otherwise, or plan it in that set.",
@@ -138,7 +157,10 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
       "Release it once the earlier one is gone.",
     );
   if (wouldDo(line, request, pool)) {
-    const allocation = lineFor(request, options.set, line.address);
+    const allocation = {
+      ...(line.uid === undefined ? {} : { uid: line.uid }),
+      ...lineFor(request, options.set, line.address),
+    };
     return { line, keep: !releasing && sameLine(line, allocation) ? { allocation } : { allocation, was: line } };
   }
   if (options.allowMove) return {};
@@ -156,44 +178,6 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
 
 function isAnotherObject(line: Allocation, claim: Claim): boolean {
   return claim.owner.kind !== "Node" && line.uid !== undefined && claim.uid !== undefined && line.uid !== claim.uid;
-}
-
-/** The address this claim asks for: its own wish, else a reservation, one that names the claim before one that names its owner. */
-function wantedBy(claim: Claim, pool: Pool): Address | undefined {
-  if (claim.wanted !== undefined) return claim.wanted;
-  if (pool.reservations.length === 0) return undefined;
-  const owner = formatOwner(claim.owner);
-  const mine = pool.reservations.filter((reservation) => reservation.owner === owner);
-  return (mine.find((r) => r.claim === claim.name) ?? mine.find((r) => r.claim === undefined))?.address;
-}
-
-/** May this claim have that address, if nobody holds it? Not if it is kept for another one. */
-function mayHave({ claim }: Request, address: Address, pool: Pool): boolean {
-  if (!contains(pool.assignable, address)) return false;
-  const kept = pool.reservations.find((reservation) => reservation.address === address);
-  return kept === undefined || (kept.owner === formatOwner(claim.owner) && (kept.claim ?? claim.name) === claim.name);
-}
-
-function lineFor({ key, claim }: Request, set: string, address: Address): Allocation {
-  return {
-    address,
-    pool: claim.pool,
-    claim: key,
-    set,
-    ...(claim.interface === undefined ? {} : { interface: claim.interface }),
-    ...(claim.uid === undefined ? {} : { uid: claim.uid }),
-  };
-}
-
-export function sameLine(a: Allocation, b: Allocation): boolean {
-  return (
-    a.address === b.address &&
-    a.pool === b.pool &&
-    a.claim === b.claim &&
-    a.set === b.set &&
-    a.interface === b.interface &&
-    a.uid === b.uid
-  );
 }
 
 /** Splits off the requests whose owner would lose an address of this pool and get another one: renames nobody declared. */
@@ -231,7 +215,7 @@ function give(pool: Pool, requests: readonly Request[], lines: Lines, set: strin
     if (wanted === undefined) continue;
     const text = formatAddress(wanted);
     const holder = holders.get(wanted);
-    if (!mayHave(request, wanted, pool)) {
+    if (!mayHave(request.claim, wanted, pool)) {
       const message = `${text} is not an address that pool ${pool.name} may give to it`;
       pending.push(pendingOf(request, "out-of-range", message, "See what it is: nodeippool explain ADDRESS."));
     } else if (holder !== undefined) {

@@ -2,9 +2,10 @@ import type { Allocation, PoolRecord, Snapshot } from "./allocation.ts";
 import { byAddress } from "./allocation.ts";
 import { type Claim, claimKey } from "./claim.ts";
 import { byCodeUnit, type IpamCode, IpamError, type Issue } from "./errors.ts";
-import { planPool, type Request } from "./plan-pool.ts";
+import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
+import { requestsByPool } from "./request.ts";
 
 export interface PlanInput {
   readonly pools: readonly Pool[];
@@ -77,7 +78,7 @@ export function isNoop(plan: Plan): boolean {
 export function plan(input: PlanInput): Plan {
   const { pools, snapshot } = input;
   checkPools(pools, snapshot);
-  const requests = requestsByPool(input);
+  const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
   const options = {
@@ -120,29 +121,4 @@ function movedFrom({ moved = [], claims }: PlanInput): Map<string, string> {
       issues.sort((a, b) => byCodeUnit(a.message, b.message)),
     );
   return new Map(declared.map(({ from, to }) => [to, from]));
-}
-
-/** The claims of each pool in key order, with the address a reservation wants for them. */
-function requestsByPool({ pools, claims }: PlanInput): Map<string, Request[]> {
-  const byName = new Map(pools.map((pool) => [pool.name, pool]));
-  const requests = new Map<string, Request[]>(pools.map((pool) => [pool.name, []]));
-  const issues: Issue[] = [];
-  for (const claim of claims) {
-    const key = claimKey(claim.owner, claim.name);
-    const pool = byName.get(claim.pool);
-    if (pool === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
-    else requests.get(pool.name)?.push({ key, claim });
-  }
-  for (const [pool, list] of requests) {
-    list.sort((a, b) => byCodeUnit(a.key, b.key));
-    list.forEach((request, i) => {
-      if (list[i - 1]?.key === request.key) issues.push({ message: `claim ${request.key} asks pool ${pool} twice` });
-    });
-  }
-  if (issues.length > 0)
-    throw new IpamError(
-      "invalid",
-      issues.sort((a, b) => byCodeUnit(a.message, b.message)),
-    );
-  return requests;
 }

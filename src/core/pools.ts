@@ -51,7 +51,8 @@ function overlapping(pools: readonly Pool[]): Issue[] {
   );
   return sorted.flatMap((a, i) => {
     const issues: Issue[] = [];
-    for (const b of sorted.slice(i + 1)) {
+    for (let j = i + 1; j < sorted.length; j++) {
+      const b = sorted[j] as Pool;
       if (b.prefix.first > a.prefix.last) break;
       if (a.network === b.network && overlaps(a.range, b.range)) issues.push(shared(a.name, b.name, a.network));
     }

@@ -12,12 +12,14 @@ export function planRelease(snapshot: Snapshot, lines: readonly Allocation[]): P
   return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to: "free" })) };
 }
 
-/**
- * Releasing lines whose node says that it has the address no more. A node that is not in the evidence says nothing.
- */
-export function provenGone(snapshot: Snapshot, nodes: ReadonlySet<string>, uses: readonly Use[]): Allocation[] {
+/** The lines whose node says that it has the address no more. A node that is not in the evidence says nothing. */
+export function provenGone(
+  lines: readonly Allocation[],
+  nodes: ReadonlySet<string>,
+  uses: readonly Use[],
+): Allocation[] {
   const inUse = new Set(uses.map((use) => use.address));
-  return snapshot.releasing.filter((line) => nodes.has(ownerOfKey(line.claim)) && !inUse.has(line.address));
+  return lines.filter((line) => nodes.has(ownerOfKey(line.claim)) && !inUse.has(line.address));
 }
 
 /** Does this word name the line: its claim key, owner, owner's name, claim name, policy (the part before `/`), or address? */

@@ -5,14 +5,14 @@ import { type ClusterNode, hostnameLabel, type Policy } from "../schema/index.ts
 const limit = 63;
 
 /**
- * The name of one node's own policy: `<policy>--<node>`, and `<policy>--<node>--<hash>`, shortened, where either
- * part holds `--` or the whole is longer than a label value may be. Injective: the short form has one `--`, the
- * long one has at least two, and its hash covers both parts.
+ * The name of one node's own policy: `<policy>--<node>`, and `<policy>--<node>---<hash>`, shortened, where either
+ * part holds `--` or the whole is longer than a label value may be. Injective: no short form holds `---`, because no
+ * name begins or ends with `-`; every long one does, and its hash covers both parts.
  */
 export function childName(policy: string, node: string): string {
   const name = `${policy}--${node}`;
   if (name.length <= limit && !policy.includes("--") && !node.includes("--")) return name;
-  return shorten(name, `--${hashOf(`${policy}/${node}`)}`);
+  return shorten(name, `---${hashOf(`${policy}/${node}`)}`);
 }
 
 /** A text as a label value: itself, or shortened with a hash. */

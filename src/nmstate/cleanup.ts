@@ -17,10 +17,19 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
     const section = familyOf(line.address) === 4 ? "ipv4" : "ipv6";
     const at = interfaces.findIndex((item) => item.name === line.interface);
     if (at < 0) interfaces.push({ name: line.interface, [section]: noAddress[section] });
-    else if (!(section in (interfaces[at] as Bag)))
-      interfaces[at] = { ...interfaces[at], [section]: noAddress[section] };
+    else if (keepsAddresses((interfaces[at] as Bag)[section]))
+      interfaces[at] = {
+        ...interfaces[at],
+        [section]: { ...noAddress[section], ...((interfaces[at] as Bag)[section] as Bag) },
+      };
   }
   return interfaces.length === 0 ? desiredState : { ...state, interfaces };
+}
+
+/** nmstate keeps what a state does not mention: without a list of addresses, or `enabled: false`, the old ones stay. */
+function keepsAddresses(section: unknown): boolean {
+  const { enabled, address } = (section ?? {}) as Bag;
+  return enabled !== false && address === undefined;
 }
 
 /** Takes all addresses off and leaves the link up; test/e2e tries it on a kernel. */

@@ -1,6 +1,7 @@
-import { stringify } from "yaml";
+import { Document, visit } from "yaml";
 import {
   type Allocation,
+  byCodeUnit,
   familyOf,
   formatOwner,
   IpamError,
@@ -28,19 +29,51 @@ export const releasingFile = "nodeippool-releasing.yaml";
 
 /**
  * The same files, with every policy that uses pools replaced by one policy per node. Documents that are not ours
- * pass through byte for byte; Node documents are input and stay behind. Pure.
+ * pass through byte for byte; Node documents are input and stay behind. A JSON file that had to be changed becomes
+ * YAML, and says so in its name. Pure. Throws `invalid` if two policies or two files would have one name.
  */
-export function render(input: RenderInput): SourceFile[] {
+export function render(unsorted: RenderInput): SourceFile[] {
+  const input = { ...unsorted, nodes: unsorted.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name)) };
   const lines = new Lines(input);
+  const names = new Names(input.manifests);
   const byFile = Map.groupBy(input.manifests.documents, (document) => document.file);
   const rendered = input.files.flatMap((file): SourceFile[] => {
     const documents = byFile.get(file.path) ?? [];
     if (documents.every((document) => document.kind === "foreign")) return [file];
-    const texts = documents.flatMap((document) => renderDocument(document, input, lines));
-    return texts.length === 0 ? [] : [{ path: file.path, text: joined(texts) }];
+    const texts = documents.flatMap((document) => renderDocument(document, input, lines, names));
+    return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joined(texts) }];
   });
-  const orphans = lines.orphans(input.manifests.policies, input.nodes).map(yamlOf);
-  return orphans.length === 0 ? rendered : [...rendered, { path: releasingFile, text: joined(orphans) }];
+  const orphans = lines.orphans(input.manifests.policies, input.nodes);
+  for (const orphan of orphans) names.take(orphan.metadata.name, "a policy that is gone");
+  const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joined(orphans.map(yamlOf)) }];
+  return distinct([...rendered, ...cleanup]);
+}
+
+function distinct(files: readonly SourceFile[]): SourceFile[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const twice = files.find((file) => byPath.get(file.path) !== file);
+  if (twice !== undefined)
+    throw new IpamError("invalid", `render needs the name ${twice.path} for itself; rename that file`);
+  return [...files];
+}
+
+/** The names of all policies that are written; no two may be one. */
+class Names {
+  private readonly makers = new Map<string, string>();
+
+  constructor({ documents }: Manifests) {
+    for (const document of documents)
+      if (document.kind === "foreign") for (const name of document.policyNames) this.makers.set(name, "your own hand");
+  }
+
+  take(name: string, maker: string): void {
+    const other = this.makers.get(name);
+    if (other !== undefined)
+      throw new IpamError("invalid", `policy ${name} would be made by ${maker}, but is also made by ${other}`, {
+        hint: "Rename one of them.",
+      });
+    this.makers.set(name, maker);
+  }
 }
 
 /** Documents as one text. Directives may follow `...` only. */
@@ -53,7 +86,7 @@ function joined(texts: readonly string[]): string {
     .join("");
 }
 
-function renderDocument(document: ManifestDocument, input: RenderInput, lines: Lines): string[] {
+function renderDocument(document: ManifestDocument, input: RenderInput, lines: Lines, names: Names): string[] {
   switch (document.kind) {
     case "foreign":
       return [document.text];
@@ -61,8 +94,11 @@ function renderDocument(document: ManifestDocument, input: RenderInput, lines: L
       return [];
     case "pool":
       return [poolText(document)];
-    case "policy":
-      return policyObjects(document.policy, input, lines).map(yamlOf);
+    case "policy": {
+      const objects = policyObjects(document.policy, input, lines);
+      for (const { metadata } of objects) names.take(metadata.name, `policy ${document.policy.name}`);
+      return objects.map(yamlOf);
+    }
   }
 }
 
@@ -77,31 +113,25 @@ function poolText({ yaml, path }: Extract<ManifestDocument, { kind: "pool" }>): 
 function policyObjects(policy: Policy, input: RenderInput, lines: Lines): PolicyObject[] {
   const pools = new Map(input.manifests.pools.map((pool) => [pool.name, pool]));
   const selected = new Set(selectNodes(policy, input.nodes));
-  const handwritten = new Set(
-    input.manifests.documents.flatMap((d) => (d.kind === "foreign" ? (d.policyName ?? []) : [])),
-  );
   const children = input.nodes.flatMap((node): PolicyObject[] => {
     const releasing = lines.releasing(policy.name, node);
     if (selected.has(node))
       return [expandPolicy({ policy, node, addresses: lines.addresses(policy, node, pools), releasing })];
     return releasing.length === 0 ? [] : [cleanupPolicy(policy, node, releasing)];
   });
-  const clash = children.find((child) => handwritten.has(child.metadata.name));
-  if (clash !== undefined)
-    throw new IpamError(
-      "invalid",
-      `policy ${clash.metadata.name} is written by hand, and ${policy.name} would make one of that name`,
-      {
-        hint: "Rename one of them.",
-      },
-    );
   const joinsLater = [...policy.captures.values()].some(({ pool }) => pools.get(pool)?.clusterRange.length);
   return joinsLater ? [...children, parkPolicy(policy)] : children;
 }
 
 function yamlOf(object: PolicyObject): string {
-  // 1.1 quotes what older parsers would misread: on, 11:22:33:44:55:10.
-  return stringify(object, { version: "1.1", lineWidth: 0, aliasDuplicateObjects: false });
+  // As YAML 1.1 it quotes what older parsers would misread (on, 11:22:33:44:55:10); 0o17 only newer ones do.
+  const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === "string" && /^[-+]?0o[0-7]+$/.test(node.value)) node.type = "QUOTE_DOUBLE";
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
 /** The record, looked up the way a renderer asks. */

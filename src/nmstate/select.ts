@@ -7,19 +7,32 @@ export const parkKey = "nmstate.io/ippool-template";
 /** The nodes a policy is for. Throws `invalid` where a node is known by name alone and the selector asks for more. */
 export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): ClusterNode[] {
   const selector = Object.entries(policy.nodeSelector).filter(([key]) => key !== parkKey);
-  const issues: Issue[] = [];
-  const selected = nodes.filter((node) =>
-    selector.every(([key, value]) => {
-      if (node.bare && key !== hostnameLabel)
-        issues.push({
-          message: `policy ${policy.name} selects nodes by ${key}, but only the name of ${node.name} is known`,
-          hint: "Give the nodes with their labels: kubectl get nodes -o json, or NAME label=value in the list.",
-        });
-      return node.labels.get(key) === value;
-    }),
-  );
-  if (issues.length > 0) throw new IpamError("invalid", issues.slice(0, 1));
+  const other = selector.map(([key]) => key).find((key) => key !== hostnameLabel);
+  const bare = nodes.find((node) => node.bare);
+  if (other !== undefined && bare !== undefined)
+    throw new IpamError(
+      "invalid",
+      `policy ${policy.name} selects nodes by ${other}, but only the name of ${bare.name} is known`,
+      { hint: "Give the nodes with their labels: kubectl get nodes -o json, or NAME label=value in the list." },
+    );
+  const selected = nodes.filter((node) => selector.every(([key, value]) => node.labels.get(key) === value));
+  refuseTwins(selected);
   return selected;
+}
+
+/** A policy for one node is selected by its hostname label: two nodes with one label would each get both. */
+function refuseTwins(nodes: readonly ClusterNode[]): void {
+  const known = new Map<string, ClusterNode>();
+  for (const node of nodes) {
+    const hostname = node.labels.get(hostnameLabel);
+    const twin = hostname === undefined ? undefined : known.get(hostname);
+    if (twin !== undefined)
+      throw new IpamError(
+        "invalid",
+        `nodes ${twin.name} and ${node.name} have the same label ${hostnameLabel}: ${hostname}`,
+      );
+    if (hostname !== undefined) known.set(hostname, node);
+  }
 }
 
 /** One claim for each node a policy is for and each capture it makes: `Node/<node>` asks as `<policy>/<capture>`. */

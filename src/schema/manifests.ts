@@ -12,8 +12,13 @@ export type ManifestDocument =
   | (Located & { readonly kind: "pool"; readonly pool: Pool })
   | (Located & { readonly kind: "policy"; readonly policy: Policy })
   | { readonly kind: "node"; readonly file: string; readonly row: NodeRow }
-  /** Everything else, byte for byte. `name` is the name of a NodeNetworkConfigurationPolicy written by hand. */
-  | { readonly kind: "foreign"; readonly file: string; readonly text: string; readonly policyName?: string };
+  /** Everything else, byte for byte, with the names of the NodeNetworkConfigurationPolicies in it. */
+  | {
+      readonly kind: "foreign";
+      readonly file: string;
+      readonly text: string;
+      readonly policyNames: readonly string[];
+    };
 
 interface Located {
   readonly file: string;
@@ -64,10 +69,13 @@ const kindOfPolicy = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeNetw
 
 function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   const { text, label, line, column } = chunk;
-  const foreign: ManifestDocument = { kind: "foreign", file: chunk.file, text };
-  if (!mentionsUs.test(text)) return [foreign];
+  const foreign = (object?: unknown): ManifestDocument[] => [
+    { kind: "foreign", file: chunk.file, text, policyNames: policyNamesIn(object) },
+  ];
+  if (!mentionsUs.test(text)) return foreign();
   const looksOurs = kindOfPool.test(text) || (kindOfPolicy.test(text) && /\bippool\b/.test(text));
-  if (text.length > maxLength && looksOurs) {
+  if (text.length > maxLength) {
+    if (!looksOurs) return foreign();
     const at = { file: label, line, column: column + 1 };
     reading.issues.push({ message: "this document is larger than 1 MiB", at });
     return [];
@@ -75,10 +83,20 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   const yaml = new YamlDocument(chunk, kindOfPolicy.test(text) ? quoteTemplates(text) : text);
   // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
   const isOurs = yaml.errors.length > 0 ? looksOurs : hasOurs(yaml.document.contents);
-  if (!isOurs) return yaml.errors.length > 0 ? [foreign] : (readObject(yaml.value, [], yaml, reading) ?? [foreign]);
+  const { value } = yaml;
+  if (!isOurs) return yaml.errors.length > 0 ? foreign() : (readObject(value, [], yaml, reading) ?? foreign(value));
   reading.issues.push(...yaml.errors, ...yaml.traps);
-  reading.hasUnreadable ||= yaml.value === undefined;
-  return readObject(yaml.value, [], yaml, reading) ?? (yaml.value === undefined ? [] : [foreign]);
+  if (value !== undefined) return readObject(value, [], yaml, reading) ?? foreign(value);
+  reading.hasUnreadable = true;
+  return [];
+}
+
+/** Names of the policies in an object, itself one or a List. */
+function policyNamesIn(object: unknown): string[] {
+  if (typeof object !== "object" || object === null) return [];
+  const { kind, items, metadata } = object as { [field: string]: unknown };
+  if (Array.isArray(items)) return items.flatMap(policyNamesIn);
+  return kind === "NodeNetworkConfigurationPolicy" ? [String((metadata as { name?: unknown } | undefined)?.name)] : [];
 }
 
 /** Is this object, or one of a List, one that we read strictly? */
@@ -126,9 +144,7 @@ function readObject(object: unknown, path: Path, yaml: YamlDocument, reading: Re
     if (hint !== "" && !known.includes(kind))
       reading.issues.push(located({ message: `unknown kind ${kind}${hint}`, path: ["kind"] }));
   }
-  if (kind !== "NodeNetworkConfigurationPolicy") return undefined;
-  const policyName = String((metadata as { name?: unknown } | undefined)?.name);
-  return path.length > 0 ? undefined : [{ kind: "foreign", file, text: yaml.chunk.text, policyName }];
+  return undefined;
 }
 
 /** A List with one of our kinds in it is taken apart; what is not ours is written out as a document of its own. */
@@ -137,7 +153,14 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
   if (read.every((documents) => documents === undefined)) return undefined;
   return read.flatMap(
     (documents, i): ManifestDocument[] =>
-      documents ?? [{ kind: "foreign", file: yaml.chunk.file, text: yaml.textOf([...path, "items", i]) }],
+      documents ?? [
+        {
+          kind: "foreign",
+          file: yaml.chunk.file,
+          text: yaml.textOf([...path, "items", i]),
+          policyNames: policyNamesIn(items[i]),
+        },
+      ],
   );
 }
 

@@ -38,7 +38,7 @@ export function readNodes(file: SourceFile): ClusterNode[] {
 
 /** Documents with fields, or lists; everything else is lines of names. */
 function looksLikeYaml(text: string): boolean {
-  return /^(?:[{[]|-\s|-$|[\w./"-]+:(?:\s|$))/m.test(text.replace(/^\s*#.*\n/gm, "").replace(/^---.*\n/, ""));
+  return /^(?:[{[]|-\s|-$|[\w./"-]+:(?:\s|$))/m.test(text.replace(/^[^\S\n]*#.*\n/gm, "").replace(/^---.*\n/, ""));
 }
 
 function fromLines({ path, text, label = path }: SourceFile): NodeRow[] {

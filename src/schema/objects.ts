@@ -1,7 +1,7 @@
-import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import { LineCounter } from "yaml";
 import type { Parsed, Place } from "../core/index.ts";
 import { quoteTemplates } from "./template.ts";
-import { type Chunk, type Path, type SourceFile, splitDocuments } from "./yaml.ts";
+import { type Chunk, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 export type Bag = { readonly [field: string]: unknown };
 
@@ -25,19 +25,17 @@ export function isJson({ text }: Chunk): boolean {
 /** Only kubectl's indented form is taken apart: a closing brace and an opening one at the start of two lines. */
 function splitJson(chunk: Chunk): Chunk[] {
   if (!chunk.text.includes("\n{")) return [chunk];
-  let line = chunk.line;
+  let { line, column } = chunk;
   return chunk.text.split(/(?=\{)(?<=^\}[^\S\n]*\n)/m).map((text, _, parts) => {
-    const part = { ...chunk, text, line };
+    const part = { ...chunk, text, line, column };
     if (parts.length > 1) line += text.split("\n").length - 1;
+    column = 0;
     return part;
   });
 }
 
 /** Larger YAML takes minutes and gigabytes to parse; JSON of any size does not. */
 const maxYaml = 8 * 1024 * 1024;
-
-/** After these, more errors of one document help nobody. */
-const maxErrors = 10;
 
 /** The objects of a document, those in Lists too; or why it cannot be read. */
 export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
@@ -46,25 +44,15 @@ export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
     const search = new Search(chunk);
     return { value: flat(json).map(({ object }) => ({ object, at: (_, text) => search.next(text) })) };
   }
-  const top = { file: chunk.label, line: chunk.line, column: 1 };
-  if (chunk.text.length > maxYaml)
-    return { issues: [{ message: "this YAML is larger than 8 MiB", at: top, hint: asJson }] };
-  const lines = new LineCounter();
-  try {
-    const text = chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text;
-    const document = parseDocument(text, { lineCounter: lines, stringKeys: true });
-    const issues = document.errors.slice(0, maxErrors).map(({ message, pos }) => {
-      return { message: message.replace(/ at line .*$/s, ""), at: placeIn(chunk, lines, pos[0]) };
-    });
-    if (issues.length > 0) return { issues };
-    const objects = flat(document.toJS({ maxAliasCount: 0 }));
-    return { value: objects.map(({ object, path }) => ({ object, at: placesIn(document, path, chunk, lines) })) };
-  } catch (error) {
-    return { issues: [{ message: `this YAML cannot be read: ${(error as Error).message}`, at: top }] };
+  if (chunk.text.length > maxYaml) {
+    const at = placeIn(chunk, linesOf(""), 0);
+    return { issues: [{ message: "this YAML is larger than 8 MiB", at, hint: "Give it as JSON: kubectl -o json." }] };
   }
+  const yaml = new YamlDocument(chunk, chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text);
+  const { value } = yaml;
+  if (value === undefined) return { issues: yaml.errors.length > 0 ? yaml.errors : yaml.traps };
+  return { value: flat(value).map(({ object, path }) => ({ object, at: (part) => yaml.at([...path, ...part]) })) };
 }
-
-const asJson = "Give it as JSON: kubectl get nns -o json.";
 
 function parseJson(text: string): unknown {
   try {
@@ -93,17 +81,10 @@ function flat(value: unknown): { object: Bag; path: Path }[] {
   });
 }
 
-function placesIn(document: Document, base: Path, chunk: Chunk, lines: LineCounter): LocatedObject["at"] {
-  return (path) => {
-    const node = document.getIn([...base, ...path], true);
-    return placeIn(chunk, lines, (isNode(node) ? node.range?.[0] : undefined) ?? 0);
-  };
-}
-
 /** The place of an offset of a chunk. */
-export function placeIn({ label, line }: Chunk, lines: LineCounter, offset: number): Place {
+export function placeIn({ label, line, column }: Chunk, lines: LineCounter, offset: number): Place {
   const found = lines.linePos(offset);
-  return { file: label, line: line + Math.max(found.line, 1) - 1, column: Math.max(found.col, 1) };
+  return { file: label, line: line + found.line - 1, column: found.col + (found.line === 1 ? column : 0) };
 }
 
 /** Where the lines of a text begin. */

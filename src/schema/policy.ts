@@ -92,7 +92,7 @@ class Reader {
     for (const [name, expression] of Object.entries(this.texts(capture, root))) {
       const path = [...root, name];
       const pool = poolOfCapture(expression);
-      if (pool === null) this.fail(`${expression} is no allocation; write ippool.POOL.allocate`, path);
+      if (pool === null) this.fail(`${brief(expression)} is no allocation; write ippool.POOL.allocate`, path);
       else if (pool === undefined) this.others[name] = expression;
       else if (!isCaptureName(name))
         this.fail(`capture name ${name} must be letters, digits and - and start with a letter`, path);
@@ -124,7 +124,7 @@ class Reader {
 
   private scalar(text: string, path: Path, nic: unknown): unknown {
     const template = readTemplate(text);
-    if (template.kind === "bad") this.fail(`${text}: ${template.why}`, path);
+    if (template.kind === "bad") this.fail(`${brief(text)}: ${template.why}`, path);
     if (template.kind !== "capture") return text;
     const { capture, rest } = template;
     if (this.pools.has(capture)) return this.reference(capture, rest, path, nic);
@@ -178,6 +178,10 @@ function policyNameIssue(name: unknown): string | undefined {
   const issue = nameIssue(name);
   if (issue !== undefined) return issue;
   return (name as string).length > 63 ? "is longer than the 63 characters of a label value" : undefined;
+}
+
+function brief(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 97)}...` : text;
 }
 
 function asBag(value: unknown): Bag | undefined {

@@ -31,16 +31,16 @@ export function readTemplate(text: string): Template {
   return { kind: "capture", capture: match[1] as string, rest: (match[2] as string).slice(1) };
 }
 
-/** Letters, digits and -: what both engines take as a name. */
+/** Letters, digits and -: what both engines take as a name; no longer than a Kubernetes name. */
 export function isCaptureName(name: string): boolean {
-  return /^[A-Za-z][A-Za-z0-9-]*$/.test(name);
+  return /^[A-Za-z][A-Za-z0-9-]{0,252}$/.test(name);
 }
 
 /** The pool of a capture `ippool.POOL.allocate`; undefined for every other capture; `null` if it only looks like one. */
 export function poolOfCapture(expression: string): string | undefined | null {
   const text = expression.trim();
   if (!/^ippool\b/i.test(text)) return undefined;
-  return /^ippool\.([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)\.allocate$/.exec(text)?.[1] ?? null;
+  return /^ippool\.([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\.allocate$/.exec(text)?.[1] ?? null;
 }
 
 /**

@@ -40,7 +40,7 @@ export function splitDocuments({ path, text, label = path }: SourceFile): Chunk[
   let start = { offset: 0, line: 1, column: 0 };
   const push = (end: number) => {
     const part = text.slice(start.offset, end);
-    if (/^[^\S\n]*[^#\s]/m.test(part))
+    if (part.split("\n").some((line) => /^[^#]/.test(line.trim())))
       chunks.push({ file: path, label, text: part, line: start.line, column: start.column });
   };
   for (let offset = 0, line = 1; offset < text.length; line++) {
@@ -76,9 +76,17 @@ export class YamlDocument {
   /** `text` is what is parsed, where that is not the chunk as it stands. */
   constructor(chunk: Chunk, text = chunk.text) {
     this.chunk = chunk;
-    this.document = parseDocument(text, { lineCounter: this.lines, uniqueKeys: true, merge: false, stringKeys: true });
+    this.document = parseDocument(text, {
+      lineCounter: this.lines,
+      uniqueKeys: false,
+      prettyErrors: false,
+      merge: false,
+      stringKeys: true,
+    });
     const [first] = this.document.errors;
-    this.errors = first === undefined ? [] : [this.issueOf(first.code, first.message, first.pos[0])];
+    const twice = first === undefined ? this.findKeyTwice() : undefined;
+    if (first !== undefined) this.errors = [this.issueOf(first.message, first.pos[0])];
+    else this.errors = twice === undefined ? [] : [twice];
     this.traps = this.findTraps();
   }
 
@@ -128,15 +136,30 @@ export class YamlDocument {
     return { file: label, line: first + Math.max(line, 1) - 1, column: Math.max(col, 1) + (line <= 1 ? column : 0) };
   }
 
-  private issueOf(code: string, message: string, offset: number): Issue {
-    const at = this.placeAt(offset);
-    if (code === "DUPLICATE_KEY")
-      return {
-        message: "this key stands here a second time",
-        at,
-        hint: "Are these two documents? Put --- between them.",
-      };
-    return { message: message.split("\n")[0]?.replace(/ at line .*$/, "") ?? message, at };
+  private issueOf(message: string, offset: number): Issue {
+    return { message: message.split("\n")[0]?.replace(/ at line .*$/, "") ?? message, at: this.placeAt(offset) };
+  }
+
+  /** The parser's own check compares every key with every other. */
+  private findKeyTwice(): Issue | undefined {
+    let found: Node | undefined;
+    visit(this.document, {
+      Map: (_, map) => {
+        const keys = new Set<unknown>();
+        for (const { key } of map.items) {
+          if (!isScalar(key)) continue;
+          if (keys.has(key.value)) {
+            found = key;
+            return visit.BREAK;
+          }
+          keys.add(key.value);
+        }
+        return undefined;
+      },
+    });
+    if (found === undefined) return undefined;
+    const hint = "Are these two documents? Put --- between them.";
+    return { message: "this key stands here a second time", at: this.placeAt(found.range?.[0] ?? 0), hint };
   }
 
   /** Aliases (YAML bombs), tags, prototype keys, and plain words that YAML 1.1 (kubectl) and 1.2 read differently. */
@@ -146,6 +169,7 @@ export class YamlDocument {
       traps.push({ message, at: this.placeAt(node.range?.[0] ?? 0), ...(hint === undefined ? {} : { hint }) });
     visit(this.document, {
       Node: (_, node) => {
+        if (traps.length === enough) return visit.BREAK;
         if (isAlias(node)) trap(node, noAliases, "Write the value out.");
         else if (node.tag && !node.tag.startsWith("tag:yaml.org,2002:"))
           trap(node, `the YAML tag ${node.tag} is not allowed here`);
@@ -153,6 +177,7 @@ export class YamlDocument {
           const message = `${node.source} means one thing to YAML 1.2 and another to kubectl`;
           trap(node, message, "Quote it, or write true, false or a plain number.");
         }
+        return undefined;
       },
       Pair: (_, { key }: Pair) => {
         if (isScalar(key) && (key.value === "__proto__" || key.value === "<<"))
@@ -162,6 +187,9 @@ export class YamlDocument {
     return traps;
   }
 }
+
+/** Nobody reads more issues of one document. */
+const enough = 100;
 
 const noAliases = "YAML aliases are not allowed here";
 

@@ -1,4 +1,7 @@
+import { join } from "node:path";
 import { describe, expect, onTestFinished, type TestContext, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { root } from "../support/console.ts";
 import { handle, nodeNetworkStates } from "../support/e2e-handler.ts";
 import { Project } from "../support/e2e-project.ts";
 import { addresses, createLab, type LabNode, ping, runIn } from "../support/lab.ts";
@@ -170,5 +173,40 @@ describe("on real kernels", { timeout: BUILD_TIMEOUT }, () => {
     ]);
     await handle(nodes, policies);
     expect(await Promise.all(nodes.map((node) => addresses(node, "eth1")))).toEqual(before);
+  });
+
+  test("both families: a NIC, then a node leaves the policy of example two-families", async (context) => {
+    const project = new Project(join(root, "examples/two-families"));
+    onTestFinished(() => project.remove());
+    const lab = await orSkip(context, createLab(["worker-1", "worker-2"], ["eth0", "eth1", "eth2"]));
+    onTestFinished(() => lab.close());
+    const [worker1, worker2] = lab.nodes as [LabNode, LabNode];
+    const update = async () => {
+      project.allocate();
+      await handle(lab.nodes, project.render());
+    };
+    const both = (node: LabNode) => Promise.all(["eth1", "eth2"].map((nic) => addresses(node, nic)));
+    const over = (node: LabNode) => runIn(node, "ip", ["-6", "route", "show", "proto", "static"]);
+    await update();
+    expect(await both(worker2)).toEqual([["192.168.40.21/24", "2001:db8:40::21/64"], ["192.168.50.2/24"]]);
+
+    // The policy does without eth2: each node's own policy takes its address off there.
+    const policy = parse(project.read("manifests/storage.yaml"));
+    delete policy.spec.capture.backup;
+    policy.spec.desiredState.interfaces.pop();
+    project.write("manifests/storage.yaml", stringify(policy));
+    await update();
+    expect(await both(worker1)).toEqual([["192.168.40.20/24", "2001:db8:40::20/64"], []]);
+    expect(await both(worker2)).toEqual([["192.168.40.21/24", "2001:db8:40::21/64"], []]);
+
+    // worker-2 is no worker any more: eth1 loses both families and their routes, but for the link-local address.
+    const [first, second] = project.read("nodes.yaml").split("- name: worker-2");
+    project.write("nodes.yaml", `${first}- name: worker-2${second?.replace("role.kubernetes.io/worker", "role/none")}`);
+    await update();
+    expect(await both(worker2)).toEqual([[], []]);
+    expect([await routes(worker2), await over(worker2)]).toEqual(["", ""]);
+    expect(await runIn(worker2, "ip", ["-brief", "address", "show", "eth1"])).toMatch(/ UP +fe80:/);
+    expect(await both(worker1)).toEqual([["192.168.40.20/24", "2001:db8:40::20/64"], []]);
+    expect(await over(worker1)).toContain("2001:db8::/32 via 2001:db8:40::1 dev eth1");
   });
 });

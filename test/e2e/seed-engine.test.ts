@@ -84,7 +84,7 @@ describe("the proposal's addresses", () => {
     ["10.10.10.1/24", "a prefix length inside"],
     ["10.10.10.256", "a part too large"],
     ["fe80::1%eth1", "a zone"],
-  ])("%s (%s) is refused by nmstate and by us", async ([ip]) => {
+  ] as const)("%s (%s) is refused by nmstate and by us", async ([ip]) => {
     expect(await reported(gc(nic(ip)))).toContain("invalid IP address syntax");
     expect(parseAddress(ip).issues).toHaveLength(1);
   });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Snapshot } from "../../src/core/allocation.ts";
 import { applyPlan } from "../../src/state/apply.ts";
 import { decode } from "../../src/state/codec.ts";
 import { mergeRecords } from "../../src/state/merge.ts";
@@ -161,7 +162,7 @@ describe("allocate after a merge", () => {
         if (outcome(() => decode(merged.text, "nodeippool.lock")).value !== undefined) return [];
         tried++;
         const { value, code } = outcome(() => salvage(merged.text, "nodeippool.lock", records[landed]));
-        if (value === undefined) return [`it threw ${code}`];
+        if (value === undefined) return isHeadless(merged.text, records[landed]) ? [] : [`it threw ${code}`];
         return [...duplicates(value.snapshot), ...unkept(records, landed, value.snapshot)];
       });
       expect(broken).toBe("none");
@@ -169,3 +170,10 @@ describe("allocate after a merge", () => {
     },
   );
 });
+
+/** Does it have lines of a pool that it says nothing about, and the landed side neither? Then nobody can place them. */
+function isHeadless(text: string, landed: Snapshot): boolean {
+  const heads = new Set([...text.matchAll(/^- \{"pool":"(\w+)"/gm)].map(([, pool]) => pool));
+  for (const { name } of landed.pools) heads.add(name);
+  return [...text.matchAll(/^- \{"address":"[^"]+","pool":"(\w+)"/gm)].some(([, pool]) => !heads.has(pool));
+}

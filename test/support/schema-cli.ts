@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { readersEnvironment } from "./console.ts";
+import { documentsOf, nicPolicyText, poolText } from "./schema-text.ts";
 
 export interface Ran {
   readonly stdout: string;
@@ -30,7 +32,7 @@ export async function cli(args: readonly string[], folder: string): Promise<Ran>
       return true;
     }) as typeof one.write;
   process.argv = [process.execPath, "nodeippool", ...args];
-  process.env = { ...env, NO_COLOR: "1", FORCE_COLOR: undefined };
+  process.env = readersEnvironment();
   process.exitCode = undefined;
   process.chdir(folder);
   try {
@@ -45,6 +47,36 @@ export async function cli(args: readonly string[], folder: string): Promise<Ran>
         if (!errors.includes(added)) stream.off("error", added as (error: Error) => void);
     }
   }
+}
+
+/** Pool p of six addresses, and policy `a` that gives eth1 one of them. */
+export const manifests = documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), nicPolicyText("a"));
+
+/** A new folder: `manifests/a.yaml` and `nodes.txt` with n1 and n2, and whatever else is said. */
+export function projectOf(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
+  return folderOf({ "manifests/a.yaml": manifests, "nodes.txt": "n1\nn2\n", ...files });
+}
+
+/** `nodeippool VERB manifests --nodes nodes.txt ...` in such a folder. */
+export function run(folder: string, verb: string, ...options: readonly string[]): Promise<Ran> {
+  return cli([verb, "manifests", "--nodes", "nodes.txt", ...options], folder);
+}
+
+/** A lock with these lines of pool p. */
+export function lockText(...lines: readonly string[]): string {
+  const live = lines.filter((line) => !line.endsWith(" releasing"));
+  const leaving = lines.filter((line) => line.endsWith(" releasing"));
+  const section = (name: string, list: readonly string[]) =>
+    list.length === 0 ? `${name}: []` : [`${name}:`, ...list.map(lockLine)].join("\n");
+  const pools = lines.length === 0 ? "pools: []" : 'pools:\n- {"pool":"p","cidr":"10.0.0.0/29"}';
+  return `# Written by nodeippool. Review it like code.\nversion: 1\n${pools}\n${section("allocations", live)}\n${section("releasing", leaving)}\n`;
+}
+
+/** `10.0.0.1 Node/n1/a/p`, and `if=eth2` or `set=other`; the NIC is eth1 unless said. */
+function lockLine(text: string): string {
+  const [address, claim, ...words] = text.replace(/ releasing$/, "").split(" ");
+  const { set, if: nic = "eth1" } = Object.fromEntries(words.map((word) => word.split("=")));
+  return `- ${JSON.stringify({ address, pool: "p", claim, set, interface: nic })}`;
 }
 
 /** A new folder with these files. */

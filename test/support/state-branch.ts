@@ -29,6 +29,8 @@ interface Node {
 export interface Branch {
   readonly nodes: ReadonlyMap<string, Node>;
   readonly record: Snapshot;
+  /** The commit before; none in the first one of a history. */
+  readonly parent?: Branch;
 }
 
 const nameArb = fc.nat({ max: 9 }).map((n) => `n${n}`);
@@ -81,7 +83,10 @@ export async function randomForks(count: number, seed: number): Promise<Fork[]> 
 /** Plans and commits step by step; a step that the tool refuses changes nothing. */
 async function walk(start: Branch, steps: readonly Step[]): Promise<Branch> {
   let branch = start;
-  for (const step of steps) branch = await take(branch, step);
+  for (const step of steps) {
+    const next = await take(branch, step);
+    if (next !== branch) branch = { ...next, parent: branch };
+  }
   return branch;
 }
 
@@ -157,7 +162,7 @@ function nameOf(step: Step, nodes: ReadonlyMap<string, Node>): [string, string] 
 }
 
 /** What the merged manifests say: node by node, a change wins over none, and ours over theirs. */
-export function mergedNodes({ base, ours, theirs }: Fork): Map<string, Node> {
+export function mergedNodes({ base, ours, theirs }: Record<keyof Fork, Pick<Branch, "nodes">>): Map<string, Node> {
   const names = new Set([...ours.nodes.keys(), ...theirs.nodes.keys()]);
   const merged = new Map<string, Node>();
   for (const name of names) {

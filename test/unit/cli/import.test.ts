@@ -14,7 +14,10 @@ function workspace(evidence: string, name = "fleet.csv"): string {
 }
 
 const args = (...rest: string[]) => ["import", "fleet.csv", "manifests", "--nodes", "nodes.txt", ...rest];
-const lockOf = (folder: string) => readFileSync(join(folder, "nodeippool.lock"), "utf8").split("\n").filter((line) => line.includes("claim"));
+const lockOf = (folder: string) =>
+  readFileSync(join(folder, "nodeippool.lock"), "utf8")
+    .split("\n")
+    .filter((line) => line.includes("claim"));
 
 /** Somebody numbered by hand: node02 first, .0 and all; a virtual IP; things that are no business of ours. */
 const fleet = `node,interface,address
@@ -26,7 +29,7 @@ node02,eth0,10.10.10.4
 `;
 
 describe("import", () => {
-  it("records what nodes have, and nobody moves when the rest is allocated", () => {
+  it("records what nodes have, and nobody moves when the rest is allocated", async () => {
     const folder = workspace(fleet);
     const first = nodeippool(args(), folder);
     expect([first.stdout.split("\n"), first.stderr, first.status]).toEqual([
@@ -49,23 +52,27 @@ describe("import", () => {
       '- {"address":"10.10.10.9","pool":"traffic-1","claim":"Node/node01/imported/10.10.10.9","set":"imported","interface":"eth1:vip"}',
     );
 
-    const again = nodeippool(args(), folder);
+    const again = await cli(args(), folder);
     expect(again.stdout).toContain("Plan: 0 to allocate, 3 kept, 0 to release.\n");
     expect(again.stdout).toContain("Nothing to record.\n");
     expect(lockOf(folder)).toEqual(imported);
 
-    nodeippool(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
     expect(lockOf(folder)).toEqual(expect.arrayContaining(imported));
     expect(lockOf(folder)).toHaveLength(7);
-    nodeippool(["render", "manifests", "--nodes", "nodes.txt", "--out", "rendered"], folder);
-    expect(nodeippool(["audit", "rendered", "--nodes", "nodes.txt"], folder).stdout).toBe("7 addresses checked, 0 findings\n");
+    await cli(["render", "manifests", "--nodes", "nodes.txt", "--out", "rendered"], folder);
+    expect((await cli(["audit", "rendered", "--nodes", "nodes.txt"], folder)).stdout).toBe(
+      "7 addresses checked, 0 findings\n",
+    );
   });
 
   it("gives an imported address to the claim that comes later", async () => {
     const folder = workspace("node01,eth1,10.10.10.9\n");
     await cli(["import", "fleet.csv", "manifests/pools.yaml", "--nodes", "nodes.txt"], folder);
     const { stdout } = await cli(args(), folder);
-    expect(stdout).toContain("  ~ 10.10.10.9  node01  static-ip/address-from-traffic-1  was Node/node01/imported/10.10.10.9\n");
+    expect(stdout).toContain(
+      "  ~ 10.10.10.9  node01  static-ip/address-from-traffic-1  was Node/node01/imported/10.10.10.9\n",
+    );
     expect(lockOf(folder)).toEqual([
       '- {"address":"10.10.10.9","pool":"traffic-1","claim":"Node/node01/static-ip/address-from-traffic-1","interface":"eth1"}',
     ]);
@@ -80,7 +87,10 @@ describe("import", () => {
 
   it("reads per-node policies of a folder, by the hostname of the node", async () => {
     const folder = workspace("");
-    writeFileSync(join(folder, "labels.txt"), "node01 kubernetes.io/hostname=a.example.net\nnode02 kubernetes.io/hostname=b.example.net\n");
+    writeFileSync(
+      join(folder, "labels.txt"),
+      "node01 kubernetes.io/hostname=a.example.net\nnode02 kubernetes.io/hostname=b.example.net\n",
+    );
     const policy = (host: string, ip: string) => `apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
 metadata: {name: eth1-${host}}
@@ -91,7 +101,11 @@ spec:
     - name: eth1
       ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 24}]}
 `;
-    const old = folderOf({ "a.yaml": policy("a", "10.10.10.5"), "b.yml": policy("b", "10.10.10.3"), "c.yaml": "kind: ConfigMap\n" });
+    const old = folderOf({
+      "a.yaml": policy("a", "10.10.10.5"),
+      "b.yml": policy("b", "10.10.10.3"),
+      "c.yaml": "kind: ConfigMap\n",
+    });
     const { stdout } = await cli(["import", old, "manifests", "--nodes", "labels.txt", "--json"], folder);
     const { assign, ignored } = JSON.parse(stdout);
     expect(assign.map((line: Record<string, string>) => `${line.address} ${line.claim}`)).toEqual([
@@ -102,9 +116,24 @@ spec:
   });
 
   it.each<[string, string, string, number]>([
-    ["an address of two nodes", "node01,eth1,10.10.10.1\nnode02,eth1,10.10.10.1\n", "conflict: fleet.csv:2:13: 10.10.10.1 is on Node/node01 eth1 and on Node/node02 eth1\n  Take it off one of them first.\n", 4],
-    ["an excluded address on a claimed NIC", "node01,eth1,10.10.10.4\nnode02,eth1,10.10.10.1\n", "out-of-range: fleet.csv:1:13: Node/node01 has 10.10.10.4 on eth1, which pool traffic-1 may not hand out\n  Let the pool cover it (start, end, exclude), or renumber the node first.\n", 2],
-    ["a broken line", "node01,eth1,10.10.10.1\nnode02,eth1\n", "invalid: fleet.csv:2:1: a line is node,interface,address, without commas or quotes inside; this one has 2 parts\n", 2],
+    [
+      "an address of two nodes",
+      "node01,eth1,10.10.10.1\nnode02,eth1,10.10.10.1\n",
+      "conflict: fleet.csv:2:13: 10.10.10.1 is on Node/node01 eth1 and on Node/node02 eth1\n  Take it off one of them first.\n",
+      4,
+    ],
+    [
+      "an excluded address on a claimed NIC",
+      "node01,eth1,10.10.10.4\nnode02,eth1,10.10.10.1\n",
+      "out-of-range: fleet.csv:1:13: Node/node01 has 10.10.10.4 on eth1, which pool traffic-1 may not hand out\n  Let the pool cover it (start, end, exclude), or renumber the node first.\n",
+      2,
+    ],
+    [
+      "a broken line",
+      "node01,eth1,10.10.10.1\nnode02,eth1\n",
+      "invalid: fleet.csv:2:1: a line is node,interface,address, without commas or quotes inside; this one has 2 parts\n",
+      2,
+    ],
   ])("writes nothing where it refuses %s", async (_, evidence, stderr, status) => {
     const folder = workspace(evidence);
     const ran = await cli(args(), folder);
@@ -124,9 +153,17 @@ spec:
   });
 
   it.each<[string, string[], string]>([
-    ["standard input twice", ["import", "-", "manifests", "--nodes", "-"], "invalid: the evidence and another input cannot both come from standard input\n"],
+    [
+      "standard input twice",
+      ["import", "-", "manifests", "--nodes", "-"],
+      "invalid: the evidence and another input cannot both come from standard input\n",
+    ],
     ["a folder that shows nothing", ["import", ".", "manifests", "--nodes", "nodes.txt"], ""],
-    ["a file that shows nothing", ["import", "nodes.txt", "manifests", "--nodes", "nodes.txt"], "invalid: nodes.txt shows no node's addresses\n  Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.\n"],
+    [
+      "a file that shows nothing",
+      ["import", "nodes.txt", "manifests", "--nodes", "nodes.txt"],
+      "invalid: nodes.txt shows no node's addresses\n  Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.\n",
+    ],
     ["its own set", args("--set", "imported"), "invalid: claim set imported belongs to import itself\n"],
   ])("refuses %s", async (title, line, stderr) => {
     const folder = workspace(fleet);

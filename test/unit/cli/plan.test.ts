@@ -1,18 +1,182 @@
-import { expect, it } from "vitest";
-import { cli, filesOf, folderOf } from "../../support/schema-cli.ts";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { root } from "../../support/console.ts";
+import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
-it("x", async () => {
-  const f = folderOf({ "a.txt": "1" });
-  for (let i = 0; i < 5; i++) {
-    const t = Date.now();
-    const r = await cli(
-      ["plan", "/work/main/examples/static-ip/manifests", "--nodes", "/work/main/examples/static-ip/nodes.txt"],
-      f,
+describe("nodeippool plan", () => {
+  it("shows every pool, every change and what to do next", async () => {
+    const { stdout, stderr, status } = await run(
+      projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.4 Node/gone/a/p") }),
+      "plan",
     );
-    console.log(Date.now() - t, r.status, r.stdout.slice(0, 100), r.stderr);
-  }
-  const r = await cli(["plan", "nope"], f);
-  console.log(r);
-  console.log(await cli(["plan", "--nope"], f));
-  console.log(filesOf(f));
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toBe(`Pool p  10.0.0.0/29 .1-.6   6 usable  2 held  1 new  3 free
+  + 10.0.0.2  n2  a/p
+  - 10.0.0.4  gone  a/p  releasing
+  = 1 kept
+Plan: 1 to allocate, 1 kept, 1 to release.
+Run nodeippool allocate to record it.
+`);
+  });
+
+  it("says so where there is nothing to record", async () => {
+    const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
+    const { stdout } = await run(projectOf({ "nodeippool.lock": lock }), "plan");
+    expect(stdout).toMatch(/= 2 kept\nPlan: 0 to allocate, 2 kept, 0 to release\.\nNothing to record\.\n$/);
+  });
+
+  it("reads the seed's example as the seed says", async () => {
+    const example = join(root, "examples/static-ip");
+    const { stdout } = await cli(
+      ["plan", join(example, "manifests"), "--nodes", join(example, "nodes.txt")],
+      projectOf(),
+    );
+    expect(stdout).toContain("Pool traffic-1  10.10.10.0/24 .1-.10 less 2   8 usable  0 held  3 new  5 free\n");
+    expect(stdout).toContain("  + 10.10.11.3  node03  static-ip/address-from-traffic-2\n");
+  });
+
+  it("prints JSON and nothing else with --json", async () => {
+    const folder = projectOf({
+      "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.4 Node/gone/a/p", "10.0.0.5 Node/n2/a/p if=eth9"),
+    });
+    const { stdout, stderr, status } = await run(folder, "plan", "--json");
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    const line = (address: string, claim: string, nic = "eth1") => ({
+      address,
+      pool: "p",
+      claim,
+      set: "default",
+      interface: nic,
+    });
+    expect(JSON.parse(stdout)).toEqual({
+      set: "default",
+      assign: [],
+      keep: [
+        line("10.0.0.1", "Node/n1/a/p"),
+        { ...line("10.0.0.5", "Node/n2/a/p"), was: line("10.0.0.5", "Node/n2/a/p", "eth9") },
+      ],
+      release: [{ ...line("10.0.0.4", "Node/gone/a/p"), to: "releasing" }],
+      pending: [],
+    });
+  });
+
+  it("prints JSON of a plan that cannot be, and its reason on standard error", async () => {
+    const folder = projectOf({ "nodes.txt": "n1\nn2\nn3\nn4\nn5\nn6\nn7\n" });
+    const { stdout, stderr, status } = await run(folder, "plan", "--json");
+    expect(status).toBe(3);
+    expect(JSON.parse(stdout).pending).toHaveLength(1);
+    expect(stderr).toBe(
+      "exhausted: pool p is exhausted: 7 needed, 6 free\n  Let the pool grow: a later end, or additionalRanges.\n",
+    );
+  });
+
+  it.each([
+    ["with a lock", { "nodeippool.lock": lockText("10.0.0.4 Node/gone/a/p") }, []],
+    ["without a lock", {}, []],
+    ["as JSON", {}, ["--json"]],
+    ["of another set", {}, ["--set", "other"]],
+    ["that moves", { "nodeippool.lock": lockText("10.0.0.4 Node/n1/old/p") }, ["--allow-move"]],
+  ])("writes nothing: %s", async (_, files, options) => {
+    const folder = projectOf(files);
+    const before = filesOf(folder);
+    expect((await run(folder, "plan", ...options)).status).toBe(0);
+    expect(filesOf(folder)).toEqual(before);
+  });
+
+  it("takes lines of other sets for occupied, and leaves them alone", async () => {
+    const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n9/x/p set=other") });
+    const { stdout } = await run(folder, "plan");
+    expect(stdout).toContain("  + 10.0.0.2  n1  a/p\n  + 10.0.0.3  n2  a/p\n");
+    expect(stdout).toContain("0 to release");
+  });
+
+  it("gives two policies addresses of one pool", async () => {
+    const { stdout } = await run(projectOf({ "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2") }), "plan");
+    expect(stdout.match(/\+ \S+ {2}\S+ {2}\S+/g)).toEqual([
+      "+ 10.0.0.1  n1  a/p",
+      "+ 10.0.0.2  n1  b/p",
+      "+ 10.0.0.3  n2  a/p",
+      "+ 10.0.0.4  n2  b/p",
+    ]);
+  });
+});
+
+describe("nodeippool plan finds manifests and nodes", () => {
+  const claims = async (folder: string, args: readonly string[]) => {
+    const { stdout, stderr } = await cli(["plan", ...args], folder);
+    return stdout.match(/(?<=^ {2}\+ \S+ {2})\S+/gm) ?? stderr;
+  };
+  const node = (name: string) =>
+    `apiVersion: v1\nkind: Node\nmetadata: {name: ${name}, labels: {kubernetes.io/hostname: ${name}}}\n`;
+
+  it.each([
+    ["a folder", {}, ["manifests", "--nodes", "nodes.txt"], ["n1", "n2"]],
+    ["a file", {}, ["manifests/a.yaml", "--nodes", "nodes.txt"], ["n1", "n2"]],
+    ["nothing: this folder", {}, ["--nodes", "nodes.txt"], ["n1", "n2"]],
+    [
+      "Node documents among the manifests",
+      { "manifests/nodes.yaml": documentsOf(node("x"), node("z")) },
+      ["manifests"],
+      ["x", "z"],
+    ],
+    [
+      "the nodes file among the manifests",
+      { "manifests/nodes.yaml": "- x\n- z\n" },
+      ["manifests", "--nodes", "manifests/nodes.yaml"],
+      ["x", "z"],
+    ],
+    [
+      "its own words for the nodes file",
+      { "manifests/nodes.yaml": node("x") },
+      ["./manifests/", "--nodes", "manifests/../manifests/nodes.yaml"],
+      ["x"],
+    ],
+    [
+      "--nodes before Node documents",
+      { "manifests/nodes.yaml": node("x") },
+      ["manifests", "--nodes", "nodes.txt"],
+      ["n1", "n2"],
+    ],
+    [
+      "hidden files, node_modules and other endings left out",
+      {
+        "manifests/.b.yaml": "{",
+        "manifests/.git/c.yaml": "{",
+        "manifests/node_modules/d.yaml": node("x"),
+        "manifests/e.txt": node("x"),
+      },
+      ["manifests", "--nodes", "nodes.txt"],
+      ["n1", "n2"],
+    ],
+  ] as [string, Record<string, string>, string[], string[]][])("%s", async (_, files, args, names) => {
+    expect(await claims(projectOf(files), args)).toEqual(names);
+  });
+
+  it("folders in folders, .yml and .json", async () => {
+    const folder = projectOf({
+      "manifests/a.yaml": "kind: Other\n",
+      "manifests/deep/er/p.yml": poolText("  range: {cidr: 10.0.0.0/29}"),
+      "manifests/deep/a.json": JSON.stringify({
+        apiVersion: "nmstate.io/v1",
+        kind: "NodeNetworkConfigurationPolicy",
+        metadata: { name: "a" },
+        spec: { capture: { x: "ippool.p.allocate" } },
+      }),
+    });
+    expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1", "n2"]);
+  });
+
+  it("a loop of links ends", async () => {
+    const folder = projectOf();
+    symlinkSync("..", join(folder, "manifests/loop"));
+    expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1", "n2"]);
+  });
+
+  it("a link to a manifest is read or refused, but not left out without a word", async () => {
+    const folder = projectOf({ "manifests/a.yaml": "kind: Other\n", "elsewhere.yaml": manifests });
+    symlinkSync("../elsewhere.yaml", join(folder, "manifests/link.yaml"));
+    expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).not.toEqual("");
+  });
 });

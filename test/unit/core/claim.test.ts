@@ -81,6 +81,11 @@ describe("parseClaimKey refuses", () => {
     "Node/node01/\u0000",
     "Node/node01/a\u007f",
     "Node/node01/\t",
+    "Node/node01/a\u0085",
+    "Node/node01/a\u2028",
+    "Node/node01/a\u202eb",
+    "Node/node01/a\u200bb",
+    "Node/node01/a\ud800",
     `Node/node01/${"a".repeat(401)}`,
   ])("%j", (key) => {
     expect(parseClaimKey(key).issues?.[0]?.message).toMatch("is not a claim");

@@ -40,7 +40,7 @@ describe("provenGone", () => {
     { name: "the node said nothing", nodes: ["Node/m"], uses: [], want: [] },
     { name: "nobody said anything", nodes: [], uses: [], want: [] },
   ])("$name: $want", ({ nodes, uses, want }) => {
-    expect(provenGone(record, new Set(nodes), uses.map(use)).map(textOf)).toEqual(want);
+    expect(provenGone(record.releasing, new Set(nodes), uses.map(use)).map(textOf)).toEqual(want);
   });
 });
 

@@ -98,7 +98,6 @@ describe("readManifests names all issues of all documents at once", () => {
       "a.yaml:11:30 unknown field strat; did you mean start?",
       'b.yaml:6:21 {{ }}: a template must be the whole value, as in "{{ capture.NAME.ip }}"',
       "c.yaml:5:18 Flow sequence in block collection must be sufficiently indented and end with a ]",
-      "c.yaml:5:19 Flow map in block collection must be sufficiently indented and end with a }",
     ]);
   });
 

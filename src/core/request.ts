@@ -1,0 +1,64 @@
+import type { Address } from "./address.ts";
+import type { Allocation } from "./allocation.ts";
+import { type Claim, claimKey, formatOwner } from "./claim.ts";
+import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import type { Pool } from "./pool.ts";
+import { contains } from "./range.ts";
+
+/** A claim with its key. */
+export interface Request {
+  readonly key: string;
+  readonly claim: Claim;
+}
+
+/** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is made twice or of an unknown pool. */
+export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[]): Map<string, Request[]> {
+  const requests = new Map<string, Request[]>(pools.map((pool) => [pool.name, []]));
+  const issues: Issue[] = [];
+  for (const claim of claims) {
+    const key = claimKey(claim.owner, claim.name);
+    const list = requests.get(claim.pool);
+    if (list === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
+    else list.push({ key, claim });
+  }
+  for (const [pool, list] of requests) {
+    list.sort((a, b) => byCodeUnit(a.key, b.key));
+    list.forEach((request, i) => {
+      if (list[i - 1]?.key === request.key) issues.push({ message: `claim ${request.key} asks pool ${pool} twice` });
+    });
+  }
+  if (issues.length > 0)
+    throw new IpamError(
+      "invalid",
+      issues.sort((a, b) => byCodeUnit(a.message, b.message)),
+    );
+  return requests;
+}
+
+/** The address a claim asks for: its own wish, else a reservation, one that names the claim before one that names its owner. */
+export function wantedBy(claim: Claim, pool: Pool): Address | undefined {
+  if (claim.wanted !== undefined) return claim.wanted;
+  if (pool.reservations.length === 0) return undefined;
+  const owner = formatOwner(claim.owner);
+  const mine = pool.reservations.filter((reservation) => reservation.owner === owner);
+  return (mine.find((r) => r.claim === claim.name) ?? mine.find((r) => r.claim === undefined))?.address;
+}
+
+/** May this claim have that address, if nobody holds it? Not if it is kept for another one. */
+export function mayHave(claim: Claim, address: Address, pool: Pool): boolean {
+  if (!contains(pool.assignable, address)) return false;
+  const kept = pool.reservations.find((reservation) => reservation.address === address);
+  return kept === undefined || (kept.owner === formatOwner(claim.owner) && (kept.claim ?? claim.name) === claim.name);
+}
+
+/** The line by which a claim holds an address. */
+export function lineFor({ key, claim }: Request, set: string, address: Address): Allocation {
+  return {
+    address,
+    pool: claim.pool,
+    claim: key,
+    set,
+    ...(claim.interface === undefined ? {} : { interface: claim.interface }),
+    ...(claim.uid === undefined ? {} : { uid: claim.uid }),
+  };
+}

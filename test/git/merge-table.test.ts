@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { encode } from "../../src/state/codec.ts";
+import { mergeRecords } from "../../src/state/merge.ts";
+import { salvage } from "../../src/state/salvage.ts";
+import { tableOf } from "../support/core-table.ts";
+import { poolOf, recordOf, spelt, textOf } from "../support/core-text.ts";
+import { outcome } from "../support/git-forks.ts";
+import { mergeTexts } from "../support/git-merge.ts";
+import { recordTexts } from "../support/state-record.ts";
+
+const pools = [
+  poolOf("p", "10.0.0.0/24"),
+  poolOf("q", "10.0.0.0/24 10.0.0.100 10.0.0.120"),
+  poolOf("r", "10.0.0.0/24", { network: "blue" }),
+];
+const record = (lines: readonly string[]) => recordOf(lines.map(spelt), pools);
+
+// Node/n/a is written n, Node/m/a is m, and so on. `either`: nobody is in force, so any one of the two may win.
+const table = tableOf(`
+base              | ours              | theirs            | landed | want                        | losers
+------------------+-------------------+-------------------+--------+-----------------------------+-------
+# changes at other places go together
+.1 n              | .1 n ; .2 m       | .1 n ; .3 o       |        | .1 n ; .2 m ; .3 o          |
+.1 n              | .1 n releasing    | .1 n ; .3 o       |        | .3 o ; .1 n releasing       |
+.1 n releasing    |                   | .1 n releasing ; .2 m |    | .2 m                        |
+.1 n              | .1 m              | .1 n ; .2 o       |        | .1 m ; .2 o                 |
+.1 n              | .1 n if=eth1      | .1 n ; .2 o       |        | .1 n if=eth1 ; .2 o         |
+                  | .1 n              | .1 m pool=r       |        | .1 n ; .1 m pool=r          |
+
+# the same change on both sides is one change
+                  | .1 n              | .1 n              |        | .1 n                        |
+.1 n              | .1 n releasing    | .1 n releasing    |        | .1 n releasing              |
+.1 n releasing    |                   |                   |        |                             |
+
+# one claim at one address: live wins, because its node may have it
+.1 n              | .1 n releasing    | .1 n if=eth1      |        | .1 n if=eth1                |
+.1 n releasing    | .1 n              |                   |        | .1 n                        |
+                  | .1 n if=eth1      | .1 n if=eth2      | ours   | .1 n if=eth1                |
+                  | .1 n if=eth1      | .1 n if=eth2      | theirs | .1 n if=eth2                |
+
+# one address, two claims
+                  | .1 n              | .1 m              |        | conflict                    |
+                  | .1 n              | .1 m              | ours   | .1 n                        | .1 m
+                  | .1 n              | .1 m              | theirs | .1 m                        | .1 n
+                  | .101 n            | .101 m pool=q     | theirs | .101 m pool=q               | .101 n
+.1 n              | .1 m              | .1 o              |        | conflict                    |
+.1 n              | .1 m              | .1 o              | theirs | .1 o                        | .1 m
+
+# one claim, two addresses
+                  | .1 n              | .2 n              |        | conflict                    |
+                  | .1 n              | .2 n              | ours   | .1 n                        | .2 n
+                  | .1 n              | .2 n              | theirs | .2 n                        | .1 n
+                  | .1 n              | .2 n pool=r       |        | .1 n ; .2 n pool=r          |
+                  | .1 n              | .2 n ; .1 m       | theirs | .1 m ; .2 n                 | .1 n
+
+# ours freed and gave away what theirs still has: never silently, and never from under the landed side
+.1 n              | .1 m              | .1 n releasing    |        | conflict                    |
+.1 n              | .1 m              | .1 n releasing    | ours   | .1 m                        | .1 n
+.1 n              | .1 m              | .1 n releasing    | theirs | .1 n releasing              | .1 m
+.1 n              | .1 m              | .1 n if=eth1      |        | conflict                    |
+.1 n              | .1 m              | .1 n if=eth1      | ours   | .1 m                        | .1 n if=eth1
+
+# ours moved n; theirs rewrote its line
+.1 n              | .1 n releasing ; .2 n | .1 n if=eth1  |        | conflict                    |
+.1 n              | .1 n releasing ; .2 n | .1 n if=eth1  | ours   | .2 n ; .1 n releasing       |
+`);
+
+const long = (lines: readonly string[]) => lines.map((line) => line.replace(/^(\S+) (\w+)/, "$1 Node/$2/a"));
+
+describe("mergeRecords", () => {
+  it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {
+    const [base, ours, theirs] = ["base", "ours", "theirs"].map((side) => record(long(cell(side))));
+    if (base === undefined || ours === undefined || theirs === undefined) throw new Error("a column is missing");
+    const landed = { ours, theirs }[cell("landed")[0] ?? ""];
+    const { value, code } = outcome(() => mergeRecords(base, ours, theirs, landed));
+    if (cell("want")[0] === "conflict") return expect(code ?? value).toBe("conflict");
+    expect(code).toBeUndefined();
+    expect(recordTexts(value?.snapshot as typeof base)).toEqual(long(cell("want").map(spelt)));
+    expect(value?.losers.map(({ line }) => textOf(line))).toEqual(long(cell("losers").map(spelt)));
+  });
+
+  it("asks nobody again where the named side holds neither of two lines", () => {
+    // The second commit of a rebase: `ours` is main and the first commit, replanned; main itself is `--landed`.
+    const landed = record(long([".1 n"]));
+    const ours = record(long([".1 n", ".2 m"]));
+    const theirs = record(long([".1 m", ".2 o"]));
+    const { value, code } = outcome(() => mergeRecords(record(long([".1 m"])), ours, theirs, landed));
+    expect(code).toBeUndefined();
+    expect(value?.losers.map(({ line }) => textOf(line))).toEqual(long([".2 o"].map(spelt)));
+  });
+});
+
+describe("salvage", () => {
+  // The line that main moved (--allow-move) stands in the text twice: live as theirs has it, releasing as main has it.
+  it("settles a claim that the landed side moved to another address", () => {
+    const versions = {
+      base: record([]),
+      ours: record(long([".7 n", ".1 n releasing"])),
+      theirs: record(long([".1 n"])),
+    };
+    const [merged] = mergeTexts([{ base: "", ours: encode(versions.ours), theirs: encode(versions.theirs) }]);
+    const { value, code } = outcome(() => salvage(merged?.text ?? "", "nodeippool.lock", versions.ours));
+    expect(code).toBeUndefined();
+    expect(recordTexts(value?.snapshot as typeof versions.ours)).toEqual(recordTexts(versions.ours));
+  });
+
+  it("knows a pool whose line git took out from the side that landed", () => {
+    const versions = {
+      base: record(long([".22 n", ".4 m pool=r"])),
+      ours: record(long([".22 o", ".4 o pool=r"])),
+      theirs: record(long([".4 m pool=r"])),
+    };
+    const [merged] = mergeTexts([
+      { base: encode(versions.base), ours: encode(versions.ours), theirs: encode(versions.theirs) },
+    ]);
+    const { value, code } = outcome(() => salvage(merged?.text ?? "", "nodeippool.lock", versions.ours));
+    expect(code).toBeUndefined();
+    expect(recordTexts(value?.snapshot as typeof versions.ours)).toEqual(
+      expect.arrayContaining(recordTexts(versions.ours)),
+    );
+  });
+});

@@ -1,0 +1,184 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli, filesOf, folderOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+
+const lockIn = (folder: string) => {
+  const path = join(folder, "nodeippool.lock");
+  return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+};
+const both = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
+const nodes = (folder: string, text: string) => writeFileSync(join(folder, "nodes.txt"), text);
+
+describe("nodeippool allocate", () => {
+  it("records what it shows, and a second time nothing", async () => {
+    const folder = projectOf();
+    const first = await run(folder, "allocate");
+    expect(first).toMatchObject({ status: 0, stderr: "" });
+    expect(first.stdout).toMatch(
+      /\+ 10\.0\.0\.2 {2}n2 {2}a\/p\nPlan: 2 to allocate, 0 kept, 0 to release\.\nRecorded in nodeippool\.lock\.\n$/,
+    );
+    expect(lockIn(folder)).toBe(both);
+    const second = await run(folder, "allocate");
+    expect(second.stdout).toMatch(/Plan: 0 to allocate, 2 kept, 0 to release\.\nNothing to record\.\n$/);
+    expect(lockIn(folder)).toBe(both);
+  });
+
+  it("writes no lock where there is nothing to write", async () => {
+    const folder = projectOf({ "manifests/a.yaml": "kind: Other\n" });
+    expect((await run(folder, "allocate")).status).toBe(0);
+    expect(lockIn(folder)).toBeUndefined();
+  });
+
+  it("writes the lock it is told, and nothing else", async () => {
+    const folder = projectOf({ "state/.keep": "" });
+    const before = filesOf(folder);
+    expect((await run(folder, "allocate", "--lock", "state/my.lock")).status).toBe(0);
+    expect(filesOf(folder)).toEqual({ ...before, "state/my.lock": both });
+  });
+
+  it("prints JSON and nothing else with --json", async () => {
+    const folder = projectOf();
+    const { stdout, stderr } = await run(folder, "allocate", "--json");
+    expect(JSON.parse(stdout).assign.map((line: { address: string }) => line.address)).toEqual([
+      "10.0.0.1",
+      "10.0.0.2",
+    ]);
+    expect(stderr).toBe("");
+    expect(lockIn(folder)).toBe(both);
+  });
+
+  it("nobody moves when nodes come, whatever their names", async () => {
+    const folder = projectOf();
+    await run(folder, "allocate");
+    nodes(folder, "a0\nn1\nn2\n");
+    await run(folder, "allocate");
+    expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p", "10.0.0.3 Node/a0/a/p"));
+  });
+
+  it("a node that goes is releasing, its address nobody else's; when it returns it has it again", async () => {
+    const folder = projectOf();
+    await run(folder, "allocate");
+    nodes(folder, "n2\nn3\n");
+    const { stdout } = await run(folder, "allocate");
+    expect(stdout).toContain("  - 10.0.0.1  n1  a/p  releasing\n");
+    expect(lockIn(folder)).toBe(
+      lockText("10.0.0.2 Node/n2/a/p", "10.0.0.3 Node/n3/a/p", "10.0.0.1 Node/n1/a/p releasing"),
+    );
+    nodes(folder, "n1\nn2\nn3\n");
+    const back = await run(folder, "allocate");
+    expect(back.stdout).toContain("  ~ 10.0.0.1  n1  a/p  no longer releasing\n");
+    expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p", "10.0.0.3 Node/n3/a/p"));
+  });
+
+  it("keeps sets apart: each plans its own lines and sees the others' as taken", async () => {
+    const folder = projectOf({
+      "other/b.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), nicPolicyText("b", ["p"], "eth2")),
+    });
+    await run(folder, "allocate");
+    await cli(["allocate", "other", "--nodes", "nodes.txt", "--set", "team-b"], folder);
+    const whole = lockText(
+      "10.0.0.1 Node/n1/a/p",
+      "10.0.0.2 Node/n2/a/p",
+      "10.0.0.3 Node/n1/b/p set=team-b if=eth2",
+      "10.0.0.4 Node/n2/b/p set=team-b if=eth2",
+    );
+    expect(lockIn(folder)).toBe(whole);
+    for (const [path, set] of [
+      ["manifests", "default"],
+      ["other", "team-b"],
+    ] as const)
+      expect((await cli(["render", path, "--nodes", "nodes.txt", "--set", set], folder)).status).toBe(0);
+    writeFileSync(join(folder, "other/b.yaml"), poolText("  range: {cidr: 10.0.0.0/29}"));
+    await cli(["allocate", "other", "--nodes", "nodes.txt", "--set", "team-b"], folder);
+    expect(lockIn(folder)).toContain("10.0.0.1");
+    expect(lockIn(folder)?.split("releasing:")[1]).toMatch(/10\.0\.0\.3.*\n.*10\.0\.0\.4/);
+  });
+
+  it("never writes a lock that it cannot read", async () => {
+    const long = "c".repeat(450);
+    const folder = projectOf({
+      "manifests/b.yaml": `apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: b}\nspec: {capture: {${long}: ippool.p.allocate}}\n`,
+    });
+    await run(folder, "allocate");
+    expect((await run(folder, "plan")).stderr).not.toContain("corrupt");
+  });
+});
+
+describe("nodeippool allocate -- COMMAND", () => {
+  const around = (folder: string, script: string, ...options: string[]) =>
+    cli(["allocate", ...options, "--", "sh", "-c", `{ ${script}; } > out.txt 2> err.txt`], folder);
+  const render = "nodeippool render manifests --nodes nodes.txt";
+  const other = {
+    "other/b.yaml": documentsOf(poolText("  range: {cidr: 10.9.0.0/29}", "q"), nicPolicyText("b", ["q"], "eth2")),
+  };
+
+  it("records what the command planned, and leaves its output alone", async () => {
+    const folder = projectOf();
+    const ran = await around(folder, render);
+    expect(readFileSync(join(folder, "err.txt"), "utf8")).toBe("");
+    expect(readFileSync(join(folder, "out.txt"), "utf8")).toContain("            - ip: 10.0.0.2\n");
+    expect(ran).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: "  + 10.0.0.1  n1  a/p\n  + 10.0.0.2  n2  a/p\n1 plan recorded in nodeippool.lock.\n",
+    });
+    expect(lockIn(folder)).toBe(both);
+  });
+
+  it("records several plans at once, all of them or none", async () => {
+    const folder = projectOf(other);
+    const fails = await around(folder, `${render} && nodeippool render other --nodes nodes.txt && exit 7`);
+    expect(fails.status).toBe(7);
+    expect(lockIn(folder)).toBeUndefined();
+    const works = await around(folder, `${render} && nodeippool render other --nodes nodes.txt`);
+    expect(works).toMatchObject({ status: 0, stderr: expect.stringContaining("2 plans recorded in nodeippool.lock.") });
+    expect(lockIn(folder)?.match(/10\.\d\.0\.\d/g)).toEqual(
+      expect.arrayContaining(["10.0.0.1", "10.0.0.2", "10.9.0.1", "10.9.0.2"]),
+    );
+  });
+
+  it("records nothing where two plans give one address away", async () => {
+    const folder = projectOf({ "more.txt": "n3\n" });
+    const ran = await around(folder, `${render} --set one && nodeippool render manifests --nodes more.txt --set two`);
+    expect(ran.status).toBe(4);
+    expect(ran.stderr).toMatch(/^conflict: pool p changed since this plan was made; nothing was written\n/);
+    expect(lockIn(folder)).toBeUndefined();
+  });
+
+  it.each([
+    ["fails", "exit 7", 7, /^sh ended with exit status 7; nothing was recorded\.\n$/],
+    ["is killed", "kill -9 $$", 1, /^sh ended with SIGKILL; nothing was recorded\.\n$/],
+  ])("records nothing where the command %s", async (_, script, status, says) => {
+    const folder = projectOf({ "nodeippool.lock": both });
+    const ran = await around(folder, script);
+    expect(ran).toEqual({ status, stdout: "", stderr: expect.stringMatching(says) });
+    expect(lockIn(folder)).toBe(both);
+  });
+
+  it("says so where there is no such command", async () => {
+    const ran = await cli(["allocate", "--", "no-such-command"], projectOf());
+    expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining("no-such-command cannot be run") });
+  });
+
+  it("a command that plans nothing writes no lock", async () => {
+    const folder = projectOf();
+    expect(await around(folder, "true")).toMatchObject({ status: 0, stderr: "0 plans recorded in nodeippool.lock.\n" });
+    expect(lockIn(folder)).toBeUndefined();
+  });
+
+  it("leaves no folder behind", async () => {
+    const folder = projectOf();
+    const ran = await around(folder, 'printf "%s" "$NODEIPPOOL_ALLOCATE" > where.txt; test -d "$NODEIPPOOL_ALLOCATE"');
+    expect(ran.status).toBe(0);
+    expect(existsSync(readFileSync(join(folder, "where.txt"), "utf8"))).toBe(false);
+  });
+});
+
+it("a folder that holds nothing releases what the record has, in two steps", async () => {
+  const folder = folderOf({ "nodeippool.lock": both, "manifests/a.yaml": manifests.split("---\n")[0] as string });
+  mkdirSync(join(folder, "empty"));
+  await cli(["allocate", "empty"], folder);
+  expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p releasing", "10.0.0.2 Node/n2/a/p releasing"));
+});

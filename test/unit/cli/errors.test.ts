@@ -1,0 +1,234 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+const pool = poolText("  range: {cidr: 10.0.0.0/29}");
+const held = { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p") };
+const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i + 1}\n`).join("");
+const policyOn = (selector: string, name = "a") =>
+  nicPolicyText(name, ["p"], "eth1", `  nodeSelector: {${selector}}\n`);
+const markers = `${lockText().slice(0, -1)}\n<<<<<<< ours\n=======\n>>>>>>> theirs\n`;
+
+/** Files to add, the verb and options, and what standard error says. */
+const rows: [what: string, status: number, files: Files, says: string | RegExp, ...options: string[]][] = [
+  // 2: the input is wrong
+  ["no such manifests", 2, {}, "nope does not exist", "--nodes", "nodes.txt"],
+  ["broken YAML", 2, { "manifests/b.yaml": "kind: NodeIPPool\nspec: {\n" }, "invalid: manifests/b.yaml:3:1: "],
+  [
+    "a typo",
+    2,
+    { "manifests/b.yaml": poolText("  rnge: {cidr: 10.0.0.0/24}", "q") },
+    "manifests/b.yaml:5:3: unknown field rnge; did you mean range?",
+  ],
+  [
+    "all that is wrong, in all files",
+    2,
+    {
+      "manifests/b.yaml": poolText("  range: {cidr: x/8}", "q"),
+      "manifests/c.yaml": policyText("  capture: {x: ippool.pp.allocate}", "b"),
+    },
+    /b\.yaml:5:17: .*\n.*c\.yaml:5:16: .*did you mean p\?/,
+  ],
+  [
+    "a pool that no document defines",
+    2,
+    { "manifests/a.yaml": nicPolicyText("a") },
+    "asks for pool p, which is not defined",
+  ],
+  [
+    "pools that overlap",
+    2,
+    { "manifests/b.yaml": poolText("  range: {cidr: 10.0.0.0/24}", "q") },
+    /^overlap: pools p and q of network default share addresses\n {2}Give them separate ranges/,
+  ],
+  [
+    "authority Cluster",
+    2,
+    { "manifests/a.yaml": manifests.replace("  range", "  authority: Cluster\n  range") },
+    /a\.yaml:5:14: pool p has authority Cluster: only the controller allocates from it\n {2}\S/,
+  ],
+  [
+    "one NIC, two policies",
+    2,
+    { "manifests/b.yaml": nicPolicyText("b") },
+    /policies a and b both set the IPv4 addresses of eth1 on node n1.*\n {2}Make all captures of one NIC in one policy/,
+  ],
+  [
+    "a bare name under another selector",
+    2,
+    { "manifests/a.yaml": documentsOf(pool, policyOn("role: worker")) },
+    /policy a selects nodes by role, but only the name of n1 is known\n {2}Give the nodes with their labels/,
+  ],
+  ["a node list that is none", 2, { "nodes.txt": "N1\n" }, 'nodes.txt:1:1: a node\'s name "N1" is no name'],
+  ["an empty node list", 2, { "nodes.txt": "" }, /nodes\.txt lists no nodes\n {2}Give it names/],
+  ["a node twice", 2, { "nodes.txt": "n1\nn1\n" }, "nodes.txt:2:1: node n1 is listed twice"],
+  [
+    "nodes that are not text",
+    2,
+    { "nodes.txt": new Uint8Array([110, 49, 10, 0, 1, 2]) },
+    "nodes.txt is not a text file",
+  ],
+  [
+    "manifests that are not text",
+    2,
+    { "manifests/b.yaml": new Uint8Array([0xff, 0xfe, 0x00, 0xc3, 0x28]) },
+    "manifests/b.yaml",
+  ],
+  [
+    "a pool outgrown by its own end",
+    2,
+    { "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29, end: 10.0.0.9}"), nicPolicyText("a")) },
+    "a.yaml:5:35: 10.0.0.9 is not in 10.0.0.0/29",
+  ],
+  // 3: not possible
+  [
+    "an exhausted pool",
+    3,
+    { "nodes.txt": names(7) },
+    /^exhausted: pool p is exhausted: 7 needed, 6 free\n {2}Let the pool grow: a later end, or additionalRanges\.\n$/,
+  ],
+  [
+    "a pool that is full of releasing addresses",
+    3,
+    { "nodes.txt": names(6), "nodeippool.lock": lockText("10.0.0.1 Node/x/a/p releasing") },
+    /^exhausted: pool p is exhausted: 6 needed, 5 free\n {2}1 of its addresses are releasing: free them with nodeippool release/,
+  ],
+  [
+    "a rename that nobody declared",
+    3,
+    { "nodeippool.lock": lockText("10.0.0.1 Node/n1/old/p") },
+    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}Is it a rename\? nodeippool mv old\/p a\/p /,
+  ],
+  [
+    "another subnet for a pool with addresses",
+    3,
+    { ...held, "manifests/a.yaml": manifests.replace("10.0.0.0/29", "10.9.0.0/29") },
+    /^in-use: pool p is 10\.9\.0\.0\/29 of network default, but its allocations were made in 10\.0\.0\.0\/29/,
+  ],
+  [
+    "an address that its pool excludes now",
+    3,
+    { ...held, "manifests/a.yaml": manifests.replace("/29}", "/29, exclude: [10.0.0.1]}") },
+    /^in-use: .*10\.0\.0\.1 is held by Node\/n1\/a\/p, but pool p no longer covers it\n {2}Give the pool that address back/,
+  ],
+  [
+    "a claim of another set",
+    3,
+    { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p set=other") },
+    /^in-use: .*in set other\n/,
+  ],
+  // 5: the record is broken
+  [
+    "a record that is none",
+    5,
+    { "nodeippool.lock": "hello\n" },
+    /^corrupt: nodeippool\.lock:1:1: this line should be `version: 1`:\n {2}hello\n {2}Restore the file from git/,
+  ],
+  [
+    "a record with an address twice",
+    5,
+    { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.1 Node/n2/a/p") },
+    "nodeippool.lock:7:1: this line gives 10.0.0.1 away again; Node/n1/a/p holds it",
+  ],
+  // 6: no access to it
+  ["a record that is a folder", 6, { "nodeippool.lock/x": "" }, "unavailable: nodeippool.lock: "],
+];
+
+describe.each(["plan", "allocate", "render"])("nodeippool %s fails and leaves every file as it was:", (verb) => {
+  it.each(rows)("%s, exit %i", async (what, status, files, says) => {
+    const folder = projectOf({ ...files, "out/.keep": "" });
+    const before = filesOf(folder);
+    const path = what === "no such manifests" ? "nope" : "manifests";
+    const ran = await cli([verb, path, "--nodes", "nodes.txt", ...(verb === "render" ? ["--out", "out"] : [])], folder);
+    expect(ran.stderr).toEqual(typeof says === "string" ? expect.stringContaining(says) : expect.stringMatching(says));
+    expect(ran.status).toBe(status);
+    expect(ran.stderr).not.toContain("bug:");
+    if (verb !== "plan" || status === 2) expect(ran.stdout).toBe("");
+    expect(filesOf(folder)).toEqual(before);
+  });
+});
+
+describe("a record in the middle of a merge", () => {
+  it.each(["plan", "render"])("is a conflict for %s, exit 4", async (verb) => {
+    const folder = projectOf({ "nodeippool.lock": markers });
+    const { stdout, stderr, status } = await run(folder, verb);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 4 });
+    expect(stderr).toBe(
+      "conflict: nodeippool.lock has merge conflict markers\n  Run nodeippool allocate: it merges both sides and plans the losers anew.\n",
+    );
+    expect(filesOf(folder)["nodeippool.lock"]).toBe(markers);
+  });
+});
+
+describe("a command line that is none, exit 2:", () => {
+  it.each([
+    [["frobnicate"], "unknown command 'frobnicate'"],
+    [["plan", "--node", "nodes.txt"], "Did you mean --nodes?"],
+    [["plan", "manifests", "--nodes"], "argument missing"],
+    [["mv", "a"], "missing required argument 'to'"],
+    [["plan", "-", "--nodes", "-"], "manifests and nodes cannot both come from standard input"],
+    [["plan", "manifests"], "there are no nodes to plan for\n  Add --nodes FILE"],
+    [["release"], "say what to free"],
+    [["plan", "manifests", "--nodes", "missing.txt"], "missing.txt does not exist"],
+    [["plan", "manifests", "--nodes", "manifests"], "manifests is a folder"],
+  ])("%j", async (args, says) => {
+    const folder = projectOf();
+    const before = filesOf(folder);
+    const { stdout, stderr, status } = await cli(args, folder);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+    expect(stderr).toContain(says);
+    expect(filesOf(folder)).toEqual(before);
+  });
+
+  it.each([["--help"], ["--version"], ["allocate", "--help"]])("but not %s %s", async (...args) => {
+    const { stdout, stderr, status } = await cli(args, projectOf());
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).not.toBe("");
+  });
+});
+
+describe("a lock that is a link", () => {
+  it.each(["plan", "allocate", "render"])("is refused by %s: a rename would replace it", async (verb) => {
+    const folder = projectOf({ "real.lock": lockText() });
+    symlinkSync("real.lock", join(folder, "nodeippool.lock"));
+    const { stderr, status } = await run(folder, verb);
+    expect(status).toBe(6);
+    expect(stderr).toBe("unavailable: nodeippool.lock is a symbolic link\n  Name the file itself.\n");
+    expect(filesOf(folder)["real.lock"]).toBe(lockText());
+  });
+});
+
+describe("what is printed of foreign text", () => {
+  const commands = "\\e]0;owned\\a\\e[2J";
+  it.each([
+    ["an unknown field", { "manifests/b.yaml": poolText(`  range: {cidr: 10.9.0.0/24}\n  "${commands}": 1`, "q") }],
+    [
+      "a template",
+      {
+        "manifests/b.yaml": policyText(
+          `  capture: {x: ippool.p.allocate}\n  desiredState: {a: "{{ ${commands} }}"}`,
+          "b",
+        ),
+      },
+    ],
+    ["a capture", { "manifests/b.yaml": policyText(`  capture: {"${commands}": ippool.p.allocate}`, "b") }],
+    [
+      "a NIC",
+      {
+        "manifests/b.yaml": documentsOf(
+          nicPolicyText("b", ["p"], `"${commands}"`),
+          nicPolicyText("c", ["p"], `"${commands}"`),
+        ),
+      },
+    ],
+    ["a NIC of the record", { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p if=\u001b[2J") }],
+    ["a line of the record", { "nodeippool.lock": "version: 1\n\u001b[2J\n" }],
+  ] as [string, Files][])("%s commands no terminal", async (_, files) => {
+    const { stdout, stderr } = await run(projectOf(files), "plan");
+    expect(`${stdout}${stderr}`).not.toBe("");
+    expect(`${stdout}${stderr}`.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
+  });
+});

@@ -1,0 +1,120 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli, filesOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+
+const pool = poolText("  range: {cidr: 10.0.0.0/29}");
+const held = lockText("10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n2/a/p");
+const lockIn = (folder: string) => readFileSync(join(folder, "nodeippool.lock"), "utf8");
+
+describe("nodeippool mv, then allocate: nothing changes but the names", () => {
+  const rows: [what: string, from: string, to: string, manifests: string, nodes: string, after: string][] = [
+    [
+      "a policy",
+      "a",
+      "b",
+      documentsOf(pool, nicPolicyText("b")),
+      "n1\nn2\n",
+      lockText("10.0.0.4 Node/n1/b/p", "10.0.0.5 Node/n2/b/p"),
+    ],
+    [
+      "a capture",
+      "a/p",
+      "a/q",
+      documentsOf(pool, nicPolicyText("a").replaceAll(/\bp(?=: ippool)|(?<=capture\.)p/g, "q")),
+      "n1\nn2\n",
+      lockText("10.0.0.4 Node/n1/a/q", "10.0.0.5 Node/n2/a/q"),
+    ],
+    [
+      "a node",
+      "Node/n1",
+      "Node/m1",
+      documentsOf(pool, nicPolicyText("a")),
+      "m1\nn2\n",
+      lockText("10.0.0.4 Node/m1/a/p", "10.0.0.5 Node/n2/a/p"),
+    ],
+    [
+      "a whole claim",
+      "Node/n1/a/p",
+      "Node/m1/a/p",
+      documentsOf(pool, nicPolicyText("a")),
+      "m1\nn2\n",
+      lockText("10.0.0.4 Node/m1/a/p", "10.0.0.5 Node/n2/a/p"),
+    ],
+  ];
+  it.each(rows)("%s", async (_, from, to, manifests, nodes, after) => {
+    const folder = projectOf({ "nodeippool.lock": held, "manifests/a.yaml": manifests, "nodes.txt": nodes });
+    const undeclared = await run(folder, "plan");
+    const moved = await cli(["mv", from, to], folder);
+    expect(moved).toMatchObject({ status: 0, stderr: "" });
+    expect(moved.stdout).toMatch(/Renamed \d claims? in nodeippool\.lock; no address moved\.\n$/);
+    expect(lockIn(folder)).toBe(after);
+    const { stdout, status } = await run(folder, "allocate");
+    expect(status).toBe(0);
+    expect(stdout).toContain("Plan: 0 to allocate, 2 kept, 0 to release.\nNothing to record.\n");
+    // without it, the rename is refused, or the addresses would be given up
+    expect(undeclared.stdout).not.toContain("Nothing to record.");
+  });
+
+  it("there and back again", async () => {
+    const folder = projectOf({ "nodeippool.lock": held });
+    await cli(["mv", "a", "b"], folder);
+    await cli(["mv", "b", "a"], folder);
+    expect(lockIn(folder)).toBe(held);
+  });
+
+  it("renames the lines of its own set, and no releasing ones", async () => {
+    const lines = (mine: string, theirs: string) =>
+      lockText(
+        `10.0.0.4 Node/n1/${mine}/p`,
+        `10.0.0.5 Node/n2/${theirs}/p set=other`,
+        "10.0.0.6 Node/n3/a/p releasing",
+      );
+    const folder = projectOf({ "nodeippool.lock": lines("a", "a") });
+    await cli(["mv", "a", "b"], folder);
+    expect(lockIn(folder)).toBe(lines("b", "a"));
+    await cli(["mv", "a", "c", "--set", "other"], folder);
+    expect(lockIn(folder)).toBe(lines("b", "c"));
+  });
+});
+
+describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
+  const lock = lockText("10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n2/a/p", "10.0.0.6 Node/n1/b/p");
+  const rows: [what: string, from: string, to: string, status: number, says: string][] = [
+    ["an unknown name", "nobody", "b", 2, "no allocation is named nobody\n  nodeippool show lists them."],
+    ["a name that is taken", "a", "b", 3, "Node/n1/b/p already holds an address of pool p"],
+    ["an owner that has one already", "Node/n1", "Node/n2", 3, "Node/n2/a/p already holds an address of pool p"],
+    ["a name as it is", "a", "a", 2, 'a cannot be renamed to "a"\n  Rename an owner to an owner'],
+    ["a claim that is none", "Node/n1/a/p", "foo", 2, "Node/n1/a/p cannot be renamed"],
+    ["an owner that is none", "Node/n1", "", 2, "Node/n1 cannot be renamed"],
+    ["a name with a line break", "a", "b\nc", 2, "a cannot be renamed"],
+    ["no name", "a/p", "", 2, "a/p cannot be renamed"],
+    ["a name of 450 letters", "a", "b".repeat(450), 2, "a cannot be renamed"],
+    ["an owner with a path", "Node/n1", "Node/../n1", 2, "Node/n1 cannot be renamed"],
+  ];
+  it.each(rows)("%s: mv %j %j", async (_, from, to, status, says) => {
+    const folder = projectOf({ "nodeippool.lock": lock });
+    const before = filesOf(folder);
+    const ran = await cli(["mv", from, to], folder);
+    expect(ran.stderr).toContain(says);
+    expect(ran).toMatchObject({ status, stdout: "" });
+    expect(filesOf(folder)).toEqual(before);
+  });
+
+  it("with no lock at all, and makes none", async () => {
+    const folder = projectOf();
+    const before = filesOf(folder);
+    expect(await cli(["mv", "a", "b"], folder)).toMatchObject({ status: 2, stdout: "" });
+    expect(filesOf(folder)).toEqual(before);
+  });
+});
+
+it("nodeippool mv never writes a lock that it cannot read", async () => {
+  for (const to of ["foo", "Node/n1", "a b", "/", "Node//x", "-"]) {
+    const folder = projectOf({ "nodeippool.lock": held });
+    await cli(["mv", "Node/n1/a/p", to], folder);
+    writeFileSync(join(folder, "nodes.txt"), "n2\n");
+    expect((await run(folder, "plan")).stderr, to).not.toContain("corrupt");
+  }
+});

@@ -1,0 +1,164 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli, filesOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
+
+const live = ["10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/b/p if=eth2"];
+const leaving = [
+  "10.0.0.3 Node/n3/a/p releasing",
+  "10.0.0.4 Node/n4/a/p releasing",
+  "10.0.0.5 Node/n4/b/p if=eth2 releasing",
+];
+const projectWith = (...lines: string[]) => projectOf({ "nodeippool.lock": lockText(...lines) });
+const lockIn = (folder: string) => readFileSync(join(folder, "nodeippool.lock"), "utf8");
+
+describe("nodeippool release --confirm", () => {
+  const rows: [names: string[], freed: string[]][] = [
+    [["n3"], ["10.0.0.3"]],
+    [["Node/n3"], ["10.0.0.3"]],
+    [["10.0.0.4"], ["10.0.0.4"]],
+    [["n4"], ["10.0.0.4", "10.0.0.5"]],
+    [["Node/n4/b/p"], ["10.0.0.5"]],
+    [["a/p"], ["10.0.0.3", "10.0.0.4"]],
+    [["a"], ["10.0.0.3", "10.0.0.4"]],
+    [
+      ["n3", "a"],
+      ["10.0.0.3", "10.0.0.4"],
+    ],
+  ];
+  it.each(rows)("%j frees %j", async (names, freed) => {
+    const folder = projectWith(...live, ...leaving);
+    const { stdout, stderr, status } = await cli(["release", ...names, "--confirm"], folder);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout.match(/(?<=^ {2}- )\S+/gm)).toEqual(freed);
+    expect(stdout).toContain(`Freed ${freed.length} address${freed.length === 1 ? "" : "es"}.\n`);
+    expect(lockIn(folder)).toBe(
+      lockText(...live, ...leaving.filter((line) => !freed.includes(line.split(" ")[0] ?? ""))),
+    );
+  });
+
+  it("lets somebody else have the address, and not before", async () => {
+    const full = [
+      "10.0.0.1 Node/n1/a/p",
+      "10.0.0.3 Node/n3/a/p",
+      "10.0.0.4 Node/n4/a/p",
+      "10.0.0.5 Node/n5/a/p",
+      "10.0.0.6 Node/n6/a/p",
+      "10.0.0.2 Node/old/a/p releasing",
+    ];
+    const folder = projectWith(...full);
+    writeFileSync(join(folder, "nodes.txt"), "n1\nn2\nn3\nn4\nn5\nn6\n");
+    const early = await run(folder, "allocate");
+    expect(early.status).toBe(3);
+    expect(early.stderr).toContain(
+      "pool p is exhausted: 1 needed, 0 free\n  1 of its addresses are releasing: free them with nodeippool release",
+    );
+    expect(lockIn(folder)).toBe(lockText(...full));
+    await cli(["release", "old", "--confirm"], folder);
+    expect((await run(folder, "allocate")).stdout).toContain("  + 10.0.0.2  n2  a/p\n");
+  });
+});
+
+describe("nodeippool release refuses, and leaves the lock as it was:", () => {
+  const rows: [what: string, args: string[], status: number, says: string | RegExp][] = [
+    ["nothing named", [], 2, "say what to free: a claim, node, policy or address, or --evidence FILE"],
+    ["an unknown name", ["nobody", "--confirm"], 2, "nothing that is releasing is named nobody"],
+    [
+      "an unknown name beside a known one",
+      ["n3", "nobody", "--confirm"],
+      2,
+      "nothing that is releasing is named nobody",
+    ],
+    [
+      "a live line",
+      ["n1", "--confirm"],
+      3,
+      /in-use: 10\.0\.0\.1 is held by Node\/n1\/a\/p, which still claims it\n {2}Take the node or the policy out of the manifests and run nodeippool allocate first\./,
+    ],
+    ["a live line beside a releasing one", ["n3", "10.0.0.2", "--confirm"], 3, "10.0.0.2 is held by Node/n2/b/p"],
+    [
+      "no word and no evidence, with nobody to ask",
+      ["n3"],
+      3,
+      /in-use: 1 address may still be on a node\n {2}Show that they are not \(--evidence nns\.json\), or say that you know \(--confirm\)\./,
+    ],
+    ["evidence that is not there", ["--evidence", "nns.yaml"], 2, "nns.yaml does not exist"],
+    ["evidence that is none", ["--evidence", "nodes.txt"], 2, "nodes.txt"],
+  ];
+  it.each(rows)("%s", async (_, args, status, says) => {
+    const folder = projectWith(...live, ...leaving);
+    const before = filesOf(folder);
+    const ran = await cli(["release", ...args], folder);
+    expect(ran).toMatchObject({ status, stdout: "" });
+    expect(ran.stderr).toEqual(typeof says === "string" ? expect.stringContaining(says) : expect.stringMatching(says));
+    expect(filesOf(folder)).toEqual(before);
+  });
+
+  it("with no lock at all, and makes none", async () => {
+    const folder = projectOf();
+    const before = filesOf(folder);
+    expect(await cli(["release", "n1", "--confirm"], folder)).toMatchObject({ status: 2, stdout: "" });
+    expect(filesOf(folder)).toEqual(before);
+  });
+});
+
+describe("nodeippool release --evidence", () => {
+  const state = (node: string, ...addresses: string[]) => ({
+    apiVersion: "nmstate.io/v1beta1",
+    kind: "NodeNetworkState",
+    metadata: { name: node },
+    status: {
+      currentState: {
+        interfaces: [
+          {
+            name: "eth1",
+            type: "ethernet",
+            ipv4: { enabled: true, address: addresses.map((ip) => ({ ip, "prefix-length": 29 })) },
+          },
+        ],
+      },
+    },
+  });
+  const dump = (...items: object[]) => JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const released = async (items: object[], ...names: string[]) => {
+    const folder = projectWith(...live, ...leaving);
+    writeFileSync(join(folder, "nns.json"), dump(...items));
+    const ran = await cli(["release", ...names, "--evidence", "nns.json"], folder);
+    return {
+      ...ran,
+      left:
+        lockIn(folder)
+          .split("releasing:")[1]
+          ?.match(/10\.0\.0\.\d/g) ?? [],
+    };
+  };
+
+  it("frees what its node has no more, and keeps what it has", async () => {
+    const { status, stderr, stdout, left } = await released([state("n3"), state("n4", "10.0.0.5")]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("  = 10.0.0.5  n4  b/p  not known to be off its node\n");
+    expect(stdout).toContain("Freed 2 addresses.\n");
+    expect(left).toEqual(["10.0.0.5"]);
+  });
+
+  it("a node that says nothing proves nothing", async () => {
+    const { status, left } = await released([state("n3")]);
+    expect(status).toBe(0);
+    expect(left).toEqual(["10.0.0.4", "10.0.0.5"]);
+  });
+
+  it("an address that another node has is not off", async () => {
+    expect((await released([state("n3"), state("n4"), state("n9", "10.0.0.3")])).left).toEqual(["10.0.0.3"]);
+  });
+
+  it("frees no more than is named", async () => {
+    expect((await released([state("n3"), state("n4")], "n3")).left).toEqual(["10.0.0.4", "10.0.0.5"]);
+  });
+
+  it("never frees a live line", async () => {
+    const folder = projectWith(...live);
+    writeFileSync(join(folder, "nns.json"), dump(state("n1"), state("n2")));
+    await cli(["release", "--evidence", "nns.json"], folder);
+    expect(lockIn(folder)).toBe(lockText(...live));
+  });
+});

@@ -1,0 +1,207 @@
+import { chmodSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { writeFolder } from "../../../src/cli/write-folder.ts";
+import { IpamError } from "../../../src/core/errors.ts";
+import type { SourceFile } from "../../../src/schema/yaml.ts";
+import { cli, filesOf, folderOf, lockText, projectOf } from "../../support/schema-cli.ts";
+
+const list = ".nodeippool-rendered";
+const files = (...names: string[]): SourceFile[] => names.map((path) => ({ path, text: `# ${path}\n` }));
+const made = (...names: string[]) => ({
+  ...Object.fromEntries(names.map((name) => [name, `# ${name}\n`])),
+  [list]: names.map((name) => `${name}\n`).join(""),
+});
+
+/** A folder beside another one, so that there is something to escape to. */
+const place = (before: Record<string, string> = {}) => {
+  const parent = folderOf({
+    "outside/secret.yaml": "mine",
+    ...Object.fromEntries(Object.entries(before).map(([name, text]) => [`out/${name}`, text])),
+  });
+  return { parent, out: join(parent, "out"), outside: join(parent, "outside") };
+};
+const refusal = (call: () => unknown) => {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof IpamError) return `${error.code}: ${error.message}`;
+    throw error;
+  }
+  return "nothing";
+};
+
+describe("writeFolder", () => {
+  it("makes the folder, writes, keeps, rewrites and removes", () => {
+    const { out } = place();
+    expect(writeFolder(out, files("a.yaml", "b/c.yaml"), "-")).toEqual({ written: 2, removed: 0 });
+    expect(filesOf(out)).toEqual(made("a.yaml", "b/c.yaml"));
+    expect(writeFolder(out, files("a.yaml", "b/c.yaml"), "-")).toEqual({ written: 0, removed: 0 });
+    expect(writeFolder(out, [{ path: "a.yaml", text: "new" }], "-")).toEqual({ written: 1, removed: 1 });
+    expect(filesOf(out)).toEqual({ "a.yaml": "new", [list]: "a.yaml\n" });
+  });
+
+  it("writes names in one order, whatever order they come in", () => {
+    const { out } = place();
+    writeFolder(out, files("b.yaml", "a.yaml", "B.yaml"), "-");
+    expect(readFileSync(join(out, list), "utf8")).toBe("B.yaml\na.yaml\nb.yaml\n");
+  });
+
+  it("keeps the modification time of a file that does not change", () => {
+    const { out } = place();
+    writeFolder(out, files("a.yaml"), "-");
+    const before = lstatSync(join(out, "a.yaml"), { bigint: true });
+    writeFolder(out, files("a.yaml", "b.yaml"), "-");
+    expect(lstatSync(join(out, "a.yaml"), { bigint: true }).mtimeNs).toBe(before.mtimeNs);
+  });
+
+  it("a file of its own that somebody removed is written again, or is gone already", () => {
+    const { out } = place({ [list]: "a.yaml\nb.yaml\n" });
+    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 1, removed: 1 });
+    expect(filesOf(out)).toEqual(made("a.yaml"));
+  });
+
+  it("after a crash it knows every file that it may have written", () => {
+    const { out } = place();
+    writeFolder(out, files("a.yaml"), "-");
+    mkdirSync(join(out, "z.yaml.d"));
+    writeFileSync(join(out, list), "a.yaml\nb.yaml\nc.yaml\n");
+    writeFileSync(join(out, "b.yaml"), "half");
+    expect(writeFolder(out, files("b.yaml"), "-")).toEqual({ written: 1, removed: 2 });
+    expect(filesOf(out)).toEqual(made("b.yaml"));
+  });
+
+  it("lists a file before it writes it: where writing fails, the next render may go on", () => {
+    const { out } = place();
+    writeFolder(out, files("a.yaml"), "-");
+    mkdirSync(join(out, `m.yaml.${process.pid}.tmp`));
+    expect(() => writeFolder(out, files("b.yaml", "m.yaml", "z.yaml"), "-")).toThrow();
+    expect(readFileSync(join(out, list), "utf8")).toBe("a.yaml\nb.yaml\nm.yaml\nz.yaml\n");
+    expect(writeFolder(out, files("b.yaml", "z.yaml"), "-")).toMatchObject({ written: 1 });
+  });
+});
+
+describe("writeFolder refuses before it writes anything", () => {
+  const escapes = [
+    "../outside/secret.yaml",
+    "/etc/passwd",
+    "a/../../outside/secret.yaml",
+    "./a.yaml",
+    "a//b.yaml",
+    "..",
+    ".",
+    "b/.",
+  ];
+
+  it.each(escapes)("to remove %s, which its list names", (name) => {
+    const { parent, out } = place({ [list]: `a.yaml\n${name}\n`, "a.yaml": "old" });
+    const before = filesOf(parent);
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-"))).toMatch(/^invalid: .* is no path inside /);
+    expect(filesOf(parent)).toEqual(before);
+  });
+
+  it.each(escapes)("to write %s", (name) => {
+    const { parent, out } = place();
+    const before = filesOf(parent);
+    expect(refusal(() => writeFolder(out, files("b.yaml", name), "-"))).toMatch(/^invalid: .* is no path inside /);
+    expect(filesOf(parent)).toEqual(before);
+  });
+
+  it("to follow a link, of a file or of a folder, listed or not", () => {
+    for (const [link, name] of [
+      ["a.yaml", "a.yaml"],
+      ["sub", "sub/secret.yaml"],
+      ["sub", "sub/new.yaml"],
+    ] as const)
+      for (const listed of ["", `${name}\n`]) {
+        const { parent, out, outside } = place({ [list]: listed });
+        symlinkSync(link === "sub" ? outside : join(outside, "secret.yaml"), join(out, link));
+        const before = filesOf(parent);
+        expect(refusal(() => writeFolder(out, files("b.yaml", name), "-"))).toMatch(/^invalid: .* is a symbolic link/);
+        expect(filesOf(parent)).toEqual(before);
+      }
+  });
+
+  it("a file that no render wrote", () => {
+    const { parent, out } = place({ [list]: "a.yaml\n", "a.yaml": "old", "b.yaml": "mine" });
+    const before = filesOf(parent);
+    expect(refusal(() => writeFolder(out, files("a.yaml", "b.yaml"), "-"))).toMatch(
+      /^invalid: .*b\.yaml is there, but no render wrote it\n {2}Render into a folder of its own\.$/,
+    );
+    expect(filesOf(parent)).toEqual(before);
+  });
+
+  it("a folder where a file should be, and a file where a folder should be", () => {
+    for (const [before, name] of [
+      [{ "a.yaml/x": "mine" }, "a.yaml"],
+      [{ sub: "mine" }, "sub/a.yaml"],
+    ] as const) {
+      const { parent, out } = place(before);
+      const found = filesOf(parent);
+      expect(refusal(() => writeFolder(out, files("b.yaml", name), "-"))).toMatch(/^invalid: /);
+      expect(filesOf(parent)).toEqual(found);
+    }
+  });
+
+  it("a folder of its own list's name, which it would have to remove", () => {
+    const { parent, out } = place({ [list]: "a.yaml\n", "a.yaml/x": "mine" });
+    const before = filesOf(parent);
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-"))).toMatch(/^(invalid|unavailable): /);
+    expect(filesOf(parent)).toMatchObject(before);
+  });
+});
+
+describe("nodeippool render --out refuses", () => {
+  const project = (more: Record<string, string> = {}) =>
+    projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p"), ...more });
+  const refused = async (folder: string, out: string, manifests = "manifests") => {
+    const before = filesOf(folder);
+    const { stdout, stderr, status } = await cli(["render", manifests, "--nodes", "nodes.txt", "--out", out], folder);
+    expect(filesOf(folder)).toEqual(before);
+    expect({ stdout, status }).toEqual({ stdout: "", status: expect.toSatisfy((code) => code === 2 || code === 6) });
+    return stderr;
+  };
+
+  it.each(["manifests", "manifests/out", "./manifests/a/b/../out", "manifests/deep"])(
+    "%s: it lies in the manifests",
+    async (out) => {
+      expect(await refused(project({ "manifests/deep/c.yaml": "kind: Other\n" }), out)).toContain(
+        "lies in the manifests (manifests)\n  Render into a folder beside them.",
+      );
+    },
+  );
+
+  it("this folder, where the manifests are this folder", async () => {
+    for (const out of [".", "out"]) expect(await refused(project(), out, ".")).toContain("lies in the manifests");
+  });
+
+  it("a way round by a link", async () => {
+    const folder = project();
+    symlinkSync("manifests", join(folder, "link"));
+    for (const [manifests, out] of [
+      ["link", "link/out"],
+      ["manifests", "link/out"],
+      ["link", "manifests/out"],
+      ["manifests", "link"],
+      ["link", "manifests"],
+    ] as const)
+      expect(await refused(folder, out, manifests)).toContain("lies in the manifests");
+  });
+
+  it("a file, or what lies under a file", async () => {
+    const folder = project({ "out.yaml": "mine" });
+    for (const out of ["out.yaml", "out.yaml/sub", "nodeippool.lock"])
+      expect(await refused(folder, out)).not.toContain("bug:");
+  });
+
+  it.skipIf(process.getuid?.() === 0)("a folder that may not be written", async () => {
+    const folder = project({ "out/.keep": "" });
+    chmodSync(join(folder, "out"), 0o500);
+    expect(await refused(folder, "out")).not.toContain("bug:");
+  });
+
+  it("but not a folder beside them whose name begins like theirs", async () => {
+    const { status } = await cli(["render", "manifests", "--nodes", "nodes.txt", "--out", "manifests-out"], project());
+    expect(status).toBe(0);
+  });
+});

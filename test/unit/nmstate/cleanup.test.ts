@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { cleanupPolicy, removals } from "../../../src/nmstate/cleanup.ts";
+import { lineOf } from "../../support/core-text.ts";
+import { nodesOf } from "../../support/schema-text.ts";
+
+const [node] = nodesOf("n1");
+const lines = (...texts: string[]) => texts.map((text) => lineOf(text.replace(" ", " Node/n1/a/x ")));
+const none4 = { enabled: true, dhcp: false, address: [] };
+const none6 = { enabled: true, dhcp: false, autoconf: false, address: [] };
+const some = { enabled: true, dhcp: false, address: [{ ip: "10.0.0.9", "prefix-length": 24 }] };
+
+describe("removals", () => {
+  const rows: [what: string, releasing: string[], state: unknown, expected: unknown][] = [
+    ["nothing", [], { interfaces: [{ name: "eth1" }], mtu: 1 }, { interfaces: [{ name: "eth1" }], mtu: 1 }],
+    ["nothing, of nothing", [], undefined, undefined],
+    ["a NIC the state does not name", ["10.0.0.1 if=eth1"], {}, { interfaces: [{ name: "eth1", ipv4: none4 }] }],
+    ["of IPv6", ["2001:db8::1 if=eth1"], {}, { interfaces: [{ name: "eth1", ipv6: none6 }] }],
+    [
+      "of both families",
+      ["10.0.0.1 if=eth1", "2001:db8::1 if=eth1"],
+      {},
+      { interfaces: [{ name: "eth1", ipv4: none4, ipv6: none6 }] },
+    ],
+    [
+      "two addresses of one NIC",
+      ["10.0.0.1 if=eth1", "10.0.0.2 if=eth1"],
+      {},
+      { interfaces: [{ name: "eth1", ipv4: none4 }] },
+    ],
+    [
+      "several NICs, after those of the state",
+      ["10.0.0.1 if=eth2", "10.0.0.2 if=eth3"],
+      { interfaces: [{ name: "eth1", ipv4: some }], routes: {} },
+      {
+        interfaces: [
+          { name: "eth1", ipv4: some },
+          { name: "eth2", ipv4: none4 },
+          { name: "eth3", ipv4: none4 },
+        ],
+        routes: {},
+      },
+    ],
+    [
+      "a NIC whose list the state replaces: that alone removes it",
+      ["10.0.0.1 if=eth1"],
+      { interfaces: [{ name: "eth1", ipv4: some }] },
+      { interfaces: [{ name: "eth1", ipv4: some }] },
+    ],
+    [
+      "a NIC that the state gives addresses of the other family",
+      ["2001:db8::1 if=eth1"],
+      { interfaces: [{ name: "eth1", ipv4: some }] },
+      { interfaces: [{ name: "eth1", ipv4: some, ipv6: none6 }] },
+    ],
+    [
+      "a NIC whose IPv4 the state turns off",
+      ["10.0.0.1 if=eth1"],
+      { interfaces: [{ name: "eth1", ipv4: { enabled: false } }] },
+      { interfaces: [{ name: "eth1", ipv4: { enabled: false } }] },
+    ],
+    // nmstate keeps what a state does not mention: without a list in it, the section would keep the address
+    [
+      "a NIC whose IPv4 the state turns on without saying which addresses",
+      ["10.0.0.1 if=eth1"],
+      { interfaces: [{ name: "eth1", ipv4: { enabled: true, dhcp: false } }] },
+      { interfaces: [{ name: "eth1", ipv4: { enabled: true, dhcp: false, address: [] } }] },
+    ],
+    [
+      "a NIC that is a name from another capture: nobody knows which",
+      ["10.0.0.1"],
+      { interfaces: [{ name: "{{ capture.up.interfaces.0.name }}", ipv4: some }] },
+      { interfaces: [{ name: "{{ capture.up.interfaces.0.name }}", ipv4: some }] },
+    ],
+  ];
+  it.each(rows)("of %s", (_, releasing, state, expected) => {
+    const before = structuredClone(state);
+    expect(removals(state, lines(...releasing))).toEqual(expected);
+    expect(state).toEqual(before);
+  });
+});
+
+describe("cleanupPolicy", () => {
+  const policy = (desiredState: unknown) => ({
+    name: "a",
+    desiredState,
+    labels: { app: "x" },
+    apiVersion: "nmstate.io/v1beta1",
+  });
+
+  it("gives up addresses on the node, and does nothing else", () => {
+    const desiredState = { interfaces: [{ name: "eth1", mtu: 9000, ipv4: some }, { name: "eth2" }] };
+    expect(cleanupPolicy(policy(desiredState), node as never, lines("10.0.0.1 if=eth1"))).toEqual({
+      apiVersion: "nmstate.io/v1beta1",
+      kind: "NodeNetworkConfigurationPolicy",
+      metadata: {
+        name: "a--n1",
+        labels: { app: "x", "nodeippool.nmstate.io/policy": "a", "nodeippool.nmstate.io/node": "n1" },
+      },
+      spec: {
+        nodeSelector: { "kubernetes.io/hostname": "n1" },
+        desiredState: { interfaces: [{ name: "eth1", ipv4: none4 }] },
+      },
+    });
+  });
+
+  it("takes the policy's routes over those NICs away: a route over a NIC without addresses fails the whole state", () => {
+    const route = (destination: string, nic: string, more = {}) => ({
+      destination,
+      "next-hop-interface": nic,
+      ...more,
+    });
+    const config = [
+      route("0.0.0.0/0", "eth1", { "next-hop-address": "10.0.0.254", metric: 100 }),
+      route("10.9.0.0/16", "eth1", { "next-hop-address": "10.0.0.253", "table-id": 7 }),
+      route("10.8.0.0/16", "eth2", { "next-hop-address": "10.1.0.254" }),
+    ];
+    const made = cleanupPolicy(policy({ routes: { config } }), node as never, lines("10.0.0.1 if=eth1"));
+    expect(made.spec.desiredState).toEqual({
+      routes: {
+        config: [
+          route("0.0.0.0/0", "eth1", { state: "absent" }),
+          route("10.9.0.0/16", "eth1", { "table-id": 7, state: "absent" }),
+        ],
+      },
+      interfaces: [{ name: "eth1", ipv4: none4 }],
+    });
+  });
+
+  it("of a policy that is gone knows its name alone", () => {
+    const made = cleanupPolicy({ name: "a" }, node as never, lines("10.0.0.1 if=eth1", "2001:db8::1 if=eth2"));
+    expect(made.apiVersion).toBe("nmstate.io/v1");
+    expect(made.spec.desiredState).toEqual({
+      interfaces: [
+        { name: "eth1", ipv4: none4 },
+        { name: "eth2", ipv6: none6 },
+      ],
+    });
+  });
+});

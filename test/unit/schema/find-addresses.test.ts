@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { formatAddress } from "../../../src/core/address.ts";
+import { findUses } from "../../../src/schema/find-addresses.ts";
+import { hostnameLabel } from "../../../src/schema/node.ts";
+import { addressArb } from "../../support/core-arbitrary.ts";
+import { poolOf } from "../../support/core-text.ts";
+import { issuesOf, list, pointed, policyOf, shownUse, stateOf } from "../../support/schema-uses.ts";
+
+describe("findUses", () => {
+  const four = poolOf("four", "10.0.0.0/24 10.0.0.1 10.0.0.20");
+  const six = poolOf("six", "2001:db8::/64");
+  const found = (text: string, pools = [four, six]) => findUses([{ path: "x", text }], pools, []).uses.map(shownUse);
+
+  it.each<[string, string[]]>([
+    ["a: 10.0.0.1", ["1:4 10.0.0.1"]],
+    ["a: 10.0.0.1/24, b: 10.0.0.20/32", ["1:4 10.0.0.1", "1:20 10.0.0.20"]],
+    ['{"a":"10.0.0.1:8080"}', ["1:7 10.0.0.1"]],
+    [
+      "{{ .Values.x | default 10.0.0.1 }}\n{{- if }}\n  - 10.0.0.2-10.0.0.3",
+      ["1:24 10.0.0.1", "3:5 10.0.0.2", "3:14 10.0.0.3"],
+    ],
+    ["see 10.0.0.1.", ["1:5 10.0.0.1"]],
+    ["http://10.0.0.1/x?y=10.0.0.2&z", ["1:8 10.0.0.1", "1:21 10.0.0.2"]],
+    ["\n\n  x\n---\n\na: 10.0.0.1", ["6:4 10.0.0.1"]],
+    ["ip=2001:db8::1, [2001:DB8:0::2]:80", ["1:4 2001:db8::1", "1:18 2001:db8::2"]],
+    ["2001:db8::1: x\n2001:db8::2/64", ["1:1 2001:db8::1", "2:1 2001:db8::2"]],
+    ["::ffff:10.0.0.1", ["1:8 10.0.0.1"]],
+    // not addresses, not in a pool, not said
+    ["10.0.0.21 192.0.2.1 2001:db9::1", []],
+    ["1.10.0.0.1 10.0.0.1.2 v10.0.0.1 10.0.0.1a 10.0.0.1.example.net 10.0.0.001 10.0.0.1000", []],
+    ["2001:db8::1g x2001:db8::1 2001:db8:::1 2001:db8 52:54:00:12:34:56 12:30:00", []],
+    ["10.0.0.16/28 10.0.0.0/24 2001:db8::/64 2001:db8::8/125", []],
+    ["# 10.0.0.1\na: 1 # 10.0.0.2\n  # 10.0.0.3", []],
+    ["a: b#10.0.0.2", ["1:6 10.0.0.2"]],
+    ['{"a": "# 10.0.0.1"}', ["1:10 10.0.0.1"]],
+  ])("%j", (text, expected) => {
+    expect(found(text)).toEqual(expected);
+  });
+
+  it("finds every address of a pool, however it is written, and no other", () => {
+    fc.assert(
+      fc.property(fc.array(addressArb, { maxLength: 5 }), (addresses) => {
+        const wide = [poolOf("four", "0.0.0.0/0"), poolOf("six", "::/0", { gateway: "::1" })];
+        const text = addresses.map((address) => `- ${formatAddress(address)}\n`).join("");
+        const isInside = (text: string) => text !== "0.0.0.0" && text !== "255.255.255.255" && text !== "::";
+        expect(found(text, wide).map((use) => use.split(" ")[1])).toEqual(
+          addresses.map(formatAddress).filter(isInside),
+        );
+      }),
+    );
+  });
+
+  const pool = `apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: four}\nspec: {range: {cidr: 10.0.0.0/24, start: 10.0.0.1, end: 10.0.0.20}}\n`;
+  const configMap = { apiVersion: "v1", kind: "ConfigMap", data: { a: "10.0.0.2", b: "10.0.0.8" } };
+  const policy = policyOf({ [hostnameLabel]: "n" }, "eth1 10.0.0.2 172.16.0.1");
+  it.each<[string, string, string[]]>([
+    ["pools mention nothing", pool, []],
+    ["other documents of the file do", `${pool}---\na: 10.0.0.1\n`, ["10.0.0.1"]],
+    ["a policy's addresses have an owner", stringify(policy), ["10.0.0.2 Node/n eth1"]],
+    [
+      "other addresses of a policy are mentions",
+      stringify({ ...policy, routes: "10.0.0.5" }),
+      ["10.0.0.2 Node/n eth1", "10.0.0.5"],
+    ],
+    [
+      "a policy for nodes that are not known is a mention",
+      stringify(policyOf({ rack: "a" }, "eth1 10.0.0.2")),
+      ["10.0.0.2"],
+    ],
+    ["NodeNetworkStates mention nothing", stringify(stateOf("n", "eth1 10.0.0.2")), ["10.0.0.2 Node/n eth1"]],
+    [
+      "others in the same List do",
+      JSON.stringify(list(stateOf("n", "eth1 10.0.0.2"), configMap), null, 1),
+      ["10.0.0.2 Node/n eth1", "10.0.0.8"],
+    ],
+    ["a policy in a Helm template is text", `{{ if x }}\n${stringify(policy)}{{ end }}`, ["10.0.0.2"]],
+  ])("%s", (_, text, expected) => {
+    expect(pointed(text, findUses([{ path: "x", text }], [four], []).uses)).toEqual(expected);
+  });
+
+  it("tells whose whole state it read, also of those without an address of a pool", () => {
+    const text = stringify(list(stateOf("n", "eth1"), stateOf("m", "eth1 192.0.2.1")));
+    for (const form of [text, JSON.stringify(list(stateOf("n", "eth1"), stateOf("m")).items)])
+      expect([...findUses([{ path: "x", text: form }], [four], []).nodes][0]).toBe("Node/n");
+  });
+
+  it("refuses a NodeNetworkState that cannot be read: half of it would look clean", () => {
+    expect(issuesOf(() => found("kind: NodeNetworkState\nstatus: [\n"))).toHaveLength(1);
+  });
+
+  it("is linear in hostile lines", () => {
+    const size = 1 << 20;
+    const lines = [
+      "1",
+      "1.",
+      "10.0.0.1 ",
+      "a",
+      ":",
+      "a:",
+      "2001:db8::",
+      " #",
+      '"',
+      "[",
+      "- ",
+      "}\n{",
+      "\n",
+      " \n",
+      "10.0.0.1 # ",
+    ];
+    const started = performance.now();
+    for (const line of lines) {
+      found(`${line.repeat(size / line.length)}10.0.0.1`);
+      found(`"kind": "ConfigMap", NodeIPPoolX ${line.repeat(size / line.length)}`);
+    }
+    expect(performance.now() - started).toBeLessThan(20_000);
+  });
+});

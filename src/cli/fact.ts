@@ -1,7 +1,8 @@
 import { type Address, type Allocation, contains, formatAddress, nameOfKey, ownerOfKey } from "../core/index.ts";
-import { type PoolView, plain } from "./pools.ts";
+import type { PoolView } from "./pools.ts";
 import { describePool, ownerName } from "./report-plan.ts";
 import { offsetIn, type Standing, standings } from "./standing.ts";
+import { plain } from "./terminal.ts";
 
 /** What one pool has to do with an address. */
 export interface Fact extends Pick<PoolView, "record" | "pool"> {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { byCodeUnit, IpamError } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
@@ -8,18 +8,21 @@ const maxBytes = 256 * 1024 * 1024;
 /** The names of the files that `render` wrote into a folder: it removes and overwrites no others, and nothing reads them as input. */
 export const renderedList = ".nodeippool-rendered";
 
-/** The manifests of a folder (*.yaml, *.yml, *.json, all levels, hidden ones left out), of one file, or of standard input. */
+/** The manifests of a folder (*.yaml, *.yml, *.json, all levels, links followed, hidden and rendered ones left out), of one file, or of standard input. */
 export function readInputs(path: string): SourceFile[] {
   if (path === "-") return [{ path: "stdin.yaml", text: readInput("-"), label: "standard input" }];
   if (!stat(path).isDirectory()) return [{ path: basename(path), text: readInput(path), label: path }];
   const found: string[] = [];
+  const visited = new Set<string>();
   const walk = (folder: string) => {
-    if (folder !== "" && exists(join(path, folder, renderedList))) return;
-    for (const entry of readdirSync(join(path, folder), { withFileTypes: true })) {
-      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
-      const inside = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) walk(inside);
-      else if (entry.isFile() && /\.(ya?ml|json)$/.test(entry.name)) found.push(inside);
+    const real = realpathSync(join(path, folder));
+    if (visited.has(real) || (folder !== "" && exists(join(real, renderedList)))) return;
+    visited.add(real);
+    for (const entry of readdirSync(real)) {
+      if (entry.startsWith(".") || entry === "node_modules") continue;
+      const inside = folder === "" ? entry : `${folder}/${entry}`;
+      if (stat(join(path, inside)).isDirectory()) walk(inside);
+      else if (/\.(ya?ml|json)$/.test(entry)) found.push(inside);
     }
   };
   walk("");

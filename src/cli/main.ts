@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { IpamError } from "../core/errors.ts";
 import { reportError } from "./report-error.ts";
 
 // Verbs load on use: `--help` needs nothing but this file.
@@ -119,6 +120,12 @@ program
   .option("--install", "set it up in this git repository")
   .action(async (base, ours, theirs, options) => (await import("./merge.ts")).mergeVerb(base, ours, theirs, options));
 
+function refuseOldNode(): void {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (major > 22 || (major === 22 && minor >= 19)) return;
+  throw new IpamError("invalid", `nodeippool needs Node 22.19 or newer; this is ${process.versions.node}`);
+}
+
 function packageVersion(): string {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }
@@ -135,6 +142,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
+  refuseOldNode();
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;

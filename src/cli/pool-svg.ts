@@ -14,9 +14,10 @@ import {
   width,
 } from "./pool-map.ts";
 import { facts, foldText } from "./pool-text.ts";
-import { type PoolView, plain } from "./pools.ts";
+import type { PoolView } from "./pools.ts";
 import { count } from "./report-plan.ts";
 import { style } from "./svg-style.ts";
+import { plain } from "./terminal.ts";
 
 const size = 18;
 const pitch = 21;

@@ -13,10 +13,10 @@ import {
   runsOf,
   width,
 } from "./pool-map.ts";
-import { type PoolView, plain } from "./pools.ts";
+import type { PoolView } from "./pools.ts";
 import { count, describePool, ownerName, usage } from "./report-plan.ts";
 import { countedIn, offsetIn } from "./standing.ts";
-import { paint } from "./terminal.ts";
+import { paint, plain } from "./terminal.ts";
 
 const looks: Readonly<Record<Cell, { glyph: string; colour: Parameters<typeof paint>[0] }>> = {
   held: { glyph: "#", colour: "cyan" },

@@ -56,8 +56,3 @@ export function viewNamed(views: readonly PoolView[], name: string): PoolView {
 export function countJson(count: bigint): number | string {
   return count <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(count) : count.toString();
 }
-
-/** Text that somebody else chose, without anything that moves a cursor, turns the writing direction or breaks XML. */
-export function plain(text: string): string {
-  return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, "\uFFFD");
-}

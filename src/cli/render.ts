@@ -1,5 +1,5 @@
 import type { Plan, Snapshot } from "../core/index.ts";
-import { render } from "../nmstate/index.ts";
+import { joinDocuments, render } from "../nmstate/index.ts";
 import { lockfile, memory, offerPlan } from "../state/index.ts";
 import { changeLines } from "./report-plan.ts";
 import { plural, print } from "./terminal.ts";
@@ -14,7 +14,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const snapshot = await covered(made, recorded, options.lock);
   const files = render({ ...workspace, snapshot, set: options.set });
   if (options.out === undefined) {
-    process.stdout.write(files.map((file) => ensureEnd(file.text)).join("---\n"));
+    process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return;
   }
   const { written, removed } = writeFolder(options.out, files, path);
@@ -29,8 +29,4 @@ async function covered(made: Plan, recorded: Snapshot, lock: string): Promise<Sn
   if (offerPlan(made)) return memory(recorded).commit(made);
   refuseDrift(made, changeLines(made), lock);
   return recorded;
-}
-
-function ensureEnd(text: string): string {
-  return text.endsWith("\n") ? text : `${text}\n`;
 }

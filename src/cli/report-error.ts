@@ -1,5 +1,5 @@
 import { codes, formatIssue, IpamError } from "../core/errors.ts";
-import { paint } from "./terminal.ts";
+import { paint, plain } from "./terminal.ts";
 
 /** Prints an error as one block each and returns the exit status. An error that is not ours is our bug: 1, with its stack. */
 export function reportError(error: unknown): number {
@@ -7,6 +7,9 @@ export function reportError(error: unknown): number {
     process.stderr.write(`${paint("red", "bug:")} ${error instanceof Error ? error.stack : String(error)}\n`);
     return 1;
   }
-  for (const issue of error.issues) process.stderr.write(`${paint("red", `${error.code}:`)} ${formatIssue(issue)}\n`);
+  for (const issue of error.issues) {
+    const text = formatIssue(issue).split("\n").map(plain).join("\n");
+    process.stderr.write(`${paint("red", `${error.code}:`)} ${text}\n`);
+  }
   return codes[error.code].exit;
 }

@@ -23,3 +23,8 @@ export function progress(what = ""): void {
 export function plural(count: number | bigint, noun: string): string {
   return `${count} ${noun}${count === 1 || count === 1n ? "" : noun.endsWith("s") ? "es" : "s"}`;
 }
+
+/** Text that somebody else chose, without anything that moves a cursor, turns the writing direction or breaks XML. */
+export function plain(text: string): string {
+  return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, "\uFFFD");
+}

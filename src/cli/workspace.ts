@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { IpamError, type Issue, importedSet, isNoop, type Plan, plan, type Snapshot } from "../core/index.ts";
+import { IpamError, type Issue, isNoop, type Plan, plan, type Snapshot } from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { readInput, readInputs } from "./files.ts";
@@ -19,9 +19,7 @@ export interface Workspace {
 }
 
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
-export function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes" | "set">): Workspace {
-  if (options.set === importedSet)
-    throw new IpamError("invalid", `the set ${importedSet} belongs to nodeippool import; plan in another one`);
+export function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes">): Workspace {
   if (path === "-" && options.nodes === "-")
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   const files = readInputs(path).filter((file) => !isNodesFile(file, path, options.nodes));

@@ -1,12 +1,22 @@
-import { lstatSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { byCodeUnit, IpamError } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
-import { exists, readInput, renderedList } from "./files.ts";
+import { readInput, renderedList } from "./files.ts";
 
 /**
  * Makes a folder hold these files. Everything is checked before anything is written: no path leaves the folder,
- * follows a link, or replaces a file that an earlier render did not write.
+ * follows a link, or replaces a file that an earlier render did not write. Throws IpamError `invalid`, or
+ * `unavailable` where the file system fails.
  */
 export function writeFolder(
   folder: string,
@@ -15,31 +25,41 @@ export function writeFolder(
 ): { written: number; removed: number } {
   refuseInput(folder, input);
   const list = join(folder, renderedList);
-  const listed = exists(list)
-    ? readInput(list)
-        .split("\n")
-        .filter((name) => name !== "")
-    : [];
+  const listed =
+    statOf(list) === undefined
+      ? []
+      : readInput(list)
+          .split("\n")
+          .filter((name) => name !== "");
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
   for (const name of wanted)
-    if (!mine.has(name) && exists(join(folder, name)))
+    if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
       throw new IpamError("invalid", `${join(folder, name)} is there, but no render wrote it`, {
         hint: "Render into a folder of its own.",
       });
+  try {
+    return write(folder, files, listed);
+  } catch (error) {
+    throw new IpamError("unavailable", `${folder}: ${(error as Error).message}`, { cause: error });
+  }
+}
 
+function write(folder: string, files: readonly SourceFile[], listed: readonly string[]) {
+  const list = join(folder, renderedList);
+  const wanted = files.map((file) => file.path);
   const obsolete = listed.filter((name) => !wanted.includes(name));
   mkdirSync(folder, { recursive: true });
   // First the list of both old and new names: a crash leaves no file that the next render does not know.
-  replace(list, names([...listed, ...wanted]));
+  replace(list, namesText([...listed, ...wanted]));
   const written = files.filter((file) => replace(join(folder, file.path), file.text)).length;
   for (const name of obsolete) rmSync(join(folder, name), { force: true });
-  replace(list, names(wanted));
+  replace(list, namesText(wanted));
   return { written, removed: obsolete.length };
 }
 
-function names(list: readonly string[]): string {
+function namesText(list: readonly string[]): string {
   return [...new Set(list)]
     .sort(byCodeUnit)
     .map((name) => `${name}\n`)
@@ -47,28 +67,52 @@ function names(list: readonly string[]): string {
 }
 
 function refuseInput(folder: string, input: string): void {
-  if (input === "-" || !exists(input)) return;
-  const inside = relative(realpathSync(input), exists(folder) ? realpathSync(folder) : resolve(folder));
-  if (inside === "" || (!inside.startsWith("..") && !inside.startsWith(sep) && lstatSync(input).isDirectory()))
+  const out = statOf(realPath(folder));
+  if (out !== undefined && !out.isDirectory()) throw new IpamError("invalid", `--out ${folder} is no folder`);
+  if (input === "-" || !statOf(realPath(input))?.isDirectory()) return;
+  const inside = relative(realPath(input), realPath(folder));
+  if (inside === "" || !(inside === ".." || inside.startsWith(`..${sep}`)))
     throw new IpamError("invalid", `--out ${folder} lies in the manifests (${input})`, {
       hint: "Render into a folder beside them.",
     });
 }
 
+/** The path without links, also of what is not there yet. */
+function realPath(path: string): string {
+  const whole = resolve(path);
+  try {
+    return realpathSync(whole);
+  } catch {
+    return whole === dirname(whole) ? whole : join(realPath(dirname(whole)), relative(dirname(whole), whole));
+  }
+}
+
+/** A name in the folder, below folders that are folders, for a file that is a file. */
 function refuseEscape(folder: string, name: string): void {
   const parts = name.split("/");
   if (name.startsWith("/") || parts.some((part) => part === "" || part === "." || part === ".."))
     throw new IpamError("invalid", `${JSON.stringify(name)} is no path inside ${folder}`);
   parts.forEach((_, i) => {
     const path = join(folder, ...parts.slice(0, i + 1));
-    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
-      throw new IpamError("invalid", `${path} is a symbolic link; render does not follow it`);
+    const stat = statOf(path);
+    if (stat?.isSymbolicLink()) throw new IpamError("invalid", `${path} is a symbolic link; render does not follow it`);
+    if (stat !== undefined && stat.isDirectory() !== i < parts.length - 1)
+      throw new IpamError("invalid", `${path} is in the way of ${name}`);
   });
+}
+
+/** What is there, links not followed; undefined for nothing. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Writes a text whole or not at all; false if the file holds it already. */
 function replace(path: string, text: string): boolean {
-  if (exists(path) && readFileSync(path, "utf8") === text) return false;
+  if (statOf(path) !== undefined && readFileSync(path, "utf8") === text) return false;
   mkdirSync(dirname(path), { recursive: true });
   const temp = `${path}.${process.pid}.tmp`;
   writeFileSync(temp, text, { flag: "wx" });

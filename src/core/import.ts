@@ -1,4 +1,4 @@
-import { byAddress, importedSet, type Snapshot } from "./allocation.ts";
+import { byAddress, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
 import type { Claim } from "./claim.ts";
 import { byCodeUnit, IpamError } from "./errors.ts";
@@ -6,7 +6,7 @@ import { type Had, PoolImport } from "./import-pool.ts";
 import type { Plan } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
-import { requestsByPool } from "./request.ts";
+import { refuseImportedSet, requestsByPool } from "./request.ts";
 
 export interface ImportInput {
   readonly pools: readonly Pool[];
@@ -36,7 +36,7 @@ export interface ImportInput {
  */
 export function planImport(input: ImportInput): Plan {
   const { snapshot, set = "default" } = input;
-  if (set === importedSet) throw new IpamError("invalid", `claim set ${importedSet} belongs to import itself`);
+  refuseImportedSet(set);
   checkPools(input.pools, snapshot);
   const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
   const requests = requestsByPool(pools, input.claims);

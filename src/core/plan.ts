@@ -5,7 +5,7 @@ import { byCodeUnit, type IpamCode, IpamError, type Issue } from "./errors.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
-import { requestsByPool } from "./request.ts";
+import { refuseImportedSet, requestsByPool } from "./request.ts";
 
 export interface PlanInput {
   readonly pools: readonly Pool[];
@@ -76,13 +76,14 @@ export function isNoop(plan: Plan): boolean {
  * has another prefix or network).
  */
 export function plan(input: PlanInput): Plan {
-  const { pools, snapshot } = input;
+  const { pools, snapshot, set = "default" } = input;
+  refuseImportedSet(set);
   checkPools(pools, snapshot);
   const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
   const options = {
-    set: input.set ?? "default",
+    set,
     allowMove: input.allowMove ?? false,
     movedFrom: movedFrom(input),
   };
@@ -94,7 +95,7 @@ export function plan(input: PlanInput): Plan {
     return planPool(byName.get(name), requests.get(name) ?? [], lines, options);
   });
   return {
-    set: options.set,
+    set,
     base: snapshot.base,
     pools: pools
       .map(({ name, prefix, network }) => ({ name, prefix, network }))

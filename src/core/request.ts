@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { Allocation } from "./allocation.ts";
+import { type Allocation, importedSet } from "./allocation.ts";
 import { type Claim, claimKey, formatOwner } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
@@ -9,6 +9,11 @@ import { contains } from "./range.ts";
 export interface Request {
   readonly key: string;
   readonly claim: Claim;
+}
+
+/** Lines of the imported set have no claims: a plan for it would release them all. */
+export function refuseImportedSet(set: string): void {
+  if (set === importedSet) throw new IpamError("invalid", `claim set ${importedSet} belongs to import itself`);
 }
 
 /** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is made twice or of an unknown pool. */

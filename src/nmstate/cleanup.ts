@@ -1,69 +1,91 @@
-import { type Allocation, familyOf } from "../core/index.ts";
-import { type ClusterNode, hostnameLabel, type Policy, type PolicyObject } from "../schema/index.ts";
+import { type Allocation, familyOf, nameOfKey } from "../core/index.ts";
+import { type ClusterNode, hostnameLabel, type Policy, type PolicyObject, Reference } from "../schema/index.ts";
 import { childMetadata, hostnameOf } from "./child.ts";
 
 type Bag = { readonly [field: string]: unknown };
 
+/** The policy an address came from, as far as it is known: of one that is gone only the name. */
+type Origin = Pick<Policy, "name"> & Partial<Policy>;
+
 /**
  * The desired state, and in it the removal of releasing addresses. nmstate replaces the address list of a NIC as a
- * whole: a NIC that the state already gives addresses of that family loses the old one by that alone; for any other
- * NIC an empty list is asked for.
+ * whole: a NIC that the state already gives addresses of that family loses the old one by that alone; on any other
+ * NIC the family loses its addresses.
  */
-export function removals(desiredState: unknown, releasing: readonly Allocation[]): unknown {
+export function removals(desiredState: unknown, releasing: readonly Allocation[], origin?: Origin): unknown {
   const state = (desiredState ?? {}) as Bag;
   const interfaces = [...((state.interfaces as Bag[] | undefined) ?? [])];
   for (const line of releasing) {
-    if (line.interface === undefined) continue;
-    const section = familyOf(line.address) === 4 ? "ipv4" : "ipv6";
-    const at = interfaces.findIndex((item) => item.name === line.interface);
-    if (at < 0) interfaces.push({ name: line.interface, [section]: noAddress[section] });
-    else if (keepsAddresses((interfaces[at] as Bag)[section]))
-      interfaces[at] = {
-        ...interfaces[at],
-        [section]: { ...noAddress[section], ...((interfaces[at] as Bag)[section] as Bag) },
-      };
+    const family = sectionOf(line);
+    for (const name of nicsOf(line, origin)) {
+      const at = interfaces.findIndex((item) => item.name === name);
+      const section = interfaces[at]?.[family] as Bag | undefined;
+      if (at < 0) interfaces.push({ name, [family]: noAddress[family] });
+      else if (section === undefined) interfaces[at] = { ...interfaces[at], [family]: noAddress[family] };
+      // nmstate keeps what a state does not mention: a section without a list keeps the old addresses.
+      else if (section.enabled !== false && section.address === undefined)
+        interfaces[at] = { ...interfaces[at], [family]: { ...section, address: [] } };
+    }
   }
   return interfaces.length === 0 ? desiredState : { ...state, interfaces };
 }
 
-/** nmstate keeps what a state does not mention: without a list of addresses, or `enabled: false`, the old ones stay. */
-function keepsAddresses(section: unknown): boolean {
-  const { enabled, address } = (section ?? {}) as Bag;
-  return enabled !== false && address === undefined;
+function sectionOf(line: Allocation): "ipv4" | "ipv6" {
+  return familyOf(line.address) === 4 ? "ipv4" : "ipv6";
 }
 
-/** Takes all addresses off and leaves the link up; test/e2e tries it on a kernel. */
-const noAddress: Record<string, Bag> = {
-  ipv4: { enabled: true, dhcp: false, address: [] },
+/** The NICs that a line's address is on: the recorded one, else those to which the policy gives it, by whatever name. */
+function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
+  if (line.interface !== undefined) return [line.interface];
+  const capture = nameOfKey(line.claim).slice((origin?.name.length ?? 0) + 1);
+  const { interfaces = [] } = (origin?.desiredState ?? {}) as { interfaces?: Bag[] };
+  const gives = (item: Bag) => {
+    const { address } = (item[sectionOf(line)] ?? {}) as { address?: unknown };
+    const ips = Array.isArray(address) ? address.map((entry) => (entry as Bag | null)?.ip) : [];
+    return ips.some((ip) => ip instanceof Reference && ip.capture === capture);
+  };
+  return interfaces.filter(gives).map((item) => item.name);
+}
+
+/**
+ * Takes all addresses off and leaves the link up; test/e2e tries it on a kernel. IPv4 is turned off, which takes its
+ * routes along; IPv6 is not, because the link-local address would go with it.
+ */
+const noAddress: Record<"ipv4" | "ipv6", Bag> = {
+  ipv4: { enabled: false },
   ipv6: { enabled: true, dhcp: false, autoconf: false, address: [] },
 };
 
 /**
- * A node's policy that does nothing but give addresses up, because its policy is for the node no more (or is gone:
- * then its routes are not known and stay). A route over a NIC without addresses would fail the whole state.
+ * A node's policy that does nothing but give addresses up, because its policy is for the node no more, or is gone.
+ * Undefined if nobody knows on which NIC they are.
  */
 export function cleanupPolicy(
-  policy: Pick<Policy, "name"> & Partial<Policy>,
+  origin: Origin,
   node: ClusterNode,
   releasing: readonly Allocation[],
-): PolicyObject {
-  const routes = routesOver(policy.desiredState, new Set(releasing.map((line) => line.interface)));
+): PolicyObject | undefined {
+  const nics = new Set(releasing.flatMap((line) => nicsOf(line, origin)));
+  if (nics.size === 0) return undefined;
+  const routes = routesOver(origin.desiredState, nics);
+  const captures = origin.otherCaptures ?? {};
   return {
-    apiVersion: policy.apiVersion ?? "nmstate.io/v1",
+    apiVersion: origin.apiVersion ?? "nmstate.io/v1",
     kind: "NodeNetworkConfigurationPolicy",
-    metadata: childMetadata(policy.name, node.name, policy),
+    metadata: childMetadata(origin.name, node.name, origin),
     spec: {
       nodeSelector: { [hostnameLabel]: hostnameOf(node) },
-      desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing),
+      ...([...nics].some((nic) => String(nic).includes("{{")) ? { capture: captures } : {}),
+      desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin),
     },
   };
 }
 
-/** The routes that a desired state makes over these NICs, as routes to take away. */
-function routesOver(desiredState: unknown, nics: ReadonlySet<string | undefined>): Bag[] {
+/** The routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */
+function routesOver(desiredState: unknown, nics: ReadonlySet<unknown>): Bag[] {
   const { routes } = (desiredState ?? {}) as { routes?: { config?: Bag[] } };
   return (routes?.config ?? [])
-    .filter((route) => nics.has(route["next-hop-interface"] as string) && typeof route.destination === "string")
+    .filter((route) => nics.has(route["next-hop-interface"]) && typeof route.destination === "string")
     .map(({ destination, "next-hop-interface": nic, "table-id": table }) => ({
       destination,
       "next-hop-interface": nic,

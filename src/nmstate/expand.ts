@@ -34,7 +34,7 @@ export function expandPolicy({ policy, node, addresses, releasing }: ChildInput)
     spec: {
       nodeSelector: { [hostnameLabel]: hostnameOf(node) },
       ...(Object.keys(policy.otherCaptures).length === 0 ? {} : { capture: policy.otherCaptures }),
-      desiredState: removals(desiredState, releasing),
+      desiredState: removals(desiredState, releasing, policy),
     },
   };
 }

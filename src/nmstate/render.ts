@@ -41,11 +41,11 @@ export function render(unsorted: RenderInput): SourceFile[] {
     const documents = byFile.get(file.path) ?? [];
     if (documents.every((document) => document.kind === "foreign")) return [file];
     const texts = documents.flatMap((document) => renderDocument(document, input, lines, names));
-    return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joined(texts) }];
+    return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joinDocuments(texts) }];
   });
   const orphans = lines.orphans(input.manifests.policies, input.nodes);
   for (const orphan of orphans) names.take(orphan.metadata.name, "a policy that is gone");
-  const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joined(orphans.map(yamlOf)) }];
+  const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(orphans.map(yamlOf)) }];
   return distinct([...rendered, ...cleanup]);
 }
 
@@ -77,7 +77,7 @@ class Names {
 }
 
 /** Documents as one text. Directives may follow `...` only. */
-function joined(texts: readonly string[]): string {
+export function joinDocuments(texts: readonly string[]): string {
   return texts
     .map((text, i) => {
       const separator = i === 0 ? "" : /^%/m.test(text) ? "...\n" : "---\n";
@@ -117,10 +117,14 @@ function policyObjects(policy: Policy, input: RenderInput, lines: Lines): Policy
     const releasing = lines.releasing(policy.name, node);
     if (selected.has(node))
       return [expandPolicy({ policy, node, addresses: lines.addresses(policy, node, pools), releasing })];
-    return releasing.length === 0 ? [] : [cleanupPolicy(policy, node, releasing)];
+    return present(cleanupPolicy(policy, node, releasing));
   });
   const joinsLater = [...policy.captures.values()].some(({ pool }) => pools.get(pool)?.clusterRange.length);
   return joinsLater ? [...children, parkPolicy(policy)] : children;
+}
+
+function present<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
 }
 
 function yamlOf(object: PolicyObject): string {
@@ -170,7 +174,7 @@ class Lines {
     return gone.flatMap((name) =>
       nodes.flatMap((node) => {
         const releasing = this.releasing(name, node);
-        return releasing.length === 0 ? [] : [cleanupPolicy({ name }, node, releasing)];
+        return present(cleanupPolicy({ name }, node, releasing));
       }),
     );
   }

@@ -6,6 +6,7 @@ import {
   address,
   formatAddress,
   formatPrefix,
+  IpamError,
   type Plan,
   parsePrefix,
   unwrap,
@@ -20,9 +21,16 @@ export const offerVariable = "NODEIPPOOL_ALLOCATE";
  */
 export function offerPlan(plan: Plan): boolean {
   const folder = process.env[offerVariable];
-  if (folder === undefined) return false;
-  writeFileSync(join(folder, `${Date.now()}-${randomUUID()}.json`), stringify(plan), { flag: "wx" });
-  return true;
+  if (folder === undefined || folder === "") return false;
+  try {
+    writeFileSync(join(folder, `${Date.now()}-${randomUUID()}.json`), stringify(plan), { flag: "wx" });
+    return true;
+  } catch (error) {
+    throw new IpamError(
+      "unavailable",
+      `${offerVariable} names no folder that takes plans: ${(error as Error).message}`,
+    );
+  }
 }
 
 /** The plans that were offered, oldest first. */

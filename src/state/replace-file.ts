@@ -32,6 +32,7 @@ export function replaceFile(path: string, base: string | undefined, text: string
   const temp = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
   const step = join(folder, `.${basename(path)}.${hashOf(base)}`);
   try {
+    if (base === undefined) fs.mkdirSync(folder, { recursive: true });
     writeDurably(temp, text);
     try {
       fs.linkSync(temp, step);

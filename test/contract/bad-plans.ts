@@ -44,7 +44,10 @@ const bad: { what: string; make: (store: Store) => Promise<Plan> }[] = [
     make: async (store) => {
       await committed(store, ["Node/n/a", "Node/m/a"]);
       const [n, m] = [line(".1 Node/n/a"), line(".2 Node/m/a")];
-      return { ...(await planned(store, ["Node/n/a", "Node/m/a"])), keep: [{ allocation: { ...n, claim: m.claim }, was: n }] };
+      return {
+        ...(await planned(store, ["Node/n/a", "Node/m/a"])),
+        keep: [{ allocation: { ...n, claim: m.claim }, was: n }],
+      };
     },
   },
   {
@@ -53,17 +56,26 @@ const bad: { what: string; make: (store: Store) => Promise<Plan> }[] = [
   },
   {
     what: "assigns in a pool that it does not name",
-    make: async (store) => ({ ...(await planned(store, ["Node/n/a"])), pools: [], assign: [line("2001:db8::1 Node/n/a pool=q")] }),
+    make: async (store) => ({
+      ...(await planned(store, ["Node/n/a"])),
+      pools: [],
+      assign: [line("2001:db8::1 Node/n/a pool=q")],
+    }),
   },
   {
     what: "claims under a key that no record can hold",
     make: async (store) => ({ ...(await planned(store, ["Node/n/a"])), assign: [line(".2 Node/m/")] }),
   },
   {
+    what: "is for a set that no record can hold",
+    make: (store) => planned(store, ["Node/n/b"], { set: "", allowMove: true }),
+  },
+  {
     what: "gives an address that a pool of the same network, unknown to this plan, got meanwhile",
     make: async (store) => {
+      const other = { pools: [poolOf("other", "10.0.0.0/24 10.0.0.5 10.0.0.6")], set: "other" };
       const snapshot = await store.open().read();
-      const mine = plan({ pools: [poolOf("mine", "10.0.0.0/28")], claims: [claimOf("Node/x/a pool=mine wanted=10.0.0.5")], snapshot: { ...snapshot, allocations: [], pools: [] }, set: "x" });
+      const mine = plan({ ...other, claims: [claimOf("Node/x/a pool=other")], snapshot });
       await committed(store, ["Node/n/a", "Node/y/a wanted=.5"]);
       return mine;
     },

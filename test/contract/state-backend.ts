@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../src/core/allocation.ts";
-import { type Plan, plan } from "../../src/core/plan.ts";
-import { planRelease, planRename } from "../../src/core/release.ts";
+import { plan } from "../../src/core/plan.ts";
+import { planRename } from "../../src/core/release.ts";
 import { claimOf, spelt } from "../support/core-text.ts";
 import { refusesBadPlans } from "./bad-plans.ts";
 import { planners } from "./planners.ts";
+import { repeats } from "./repeats.ts";
 import { committed, freed, lines, planned, pools, type Store } from "./store.ts";
 
 const refused = (code: string) => expect.objectContaining({ name: "IpamError", code });
@@ -37,9 +38,7 @@ export function contract(name: string, make: () => Store): void {
       const store = make();
       await committed(store, ["Node/n/a wanted=.9"]);
       await committed(store, ["Node/n/a wanted=.9", "Node/m/a wanted=.2", "Node/o/a pool=r wanted=.2"]);
-      expect(await lines(store)).toEqual(
-        [".2 Node/m/a", ".2 Node/o/a pool=r", ".9 Node/n/a"].map(spelt),
-      );
+      expect(await lines(store)).toEqual([".2 Node/m/a", ".2 Node/o/a pool=r", ".9 Node/n/a"].map(spelt));
     });
 
     it("an empty plan writes nothing, and commits whatever happened meanwhile", async () => {
@@ -136,7 +135,10 @@ export function contract(name: string, make: () => Store): void {
       { other: "a node came", change: (store) => committed(store, ["Node/n/a", "Node/o/a"]) },
       { other: "a node went", change: (store) => committed(store, []) },
       { other: "a NIC changed", change: (store) => committed(store, ["Node/n/a if=eth1"]) },
-      { other: "a claim was renamed", change: async (store) => store.open().commit(planRename(await store.open().read(), "a", "b")) },
+      {
+        other: "a claim was renamed",
+        change: async (store) => store.open().commit(planRename(await store.open().read(), "a", "b")),
+      },
       { other: "another set came", change: (store) => committed(store, ["Node/o/a"], { set: "b" }) },
     ])("a plan is refused and nothing changes, if meanwhile $other", async ({ change }) => {
       const store = make();
@@ -191,61 +193,4 @@ interface Step {
   readonly rename?: readonly [string, string];
   readonly want: readonly string[];
   readonly pools?: readonly string[];
-}
-
-function repeats(name: string, make: () => Store): void {
-  describe(`${name}: C3, a commit again`, () => {
-    // What the record held, the plan (claims, or renaming n to m, or freeing), and what others did before the repeat.
-    const plans: { what: string; plan: (store: Store) => Promise<Plan> }[] = [
-      { what: "that assigned", plan: (store) => planned(store, ["Node/n/a", "Node/o/a", "Node/o/a pool=q"]) },
-      { what: "that released", plan: (store) => planned(store, []) },
-      { what: "that rewrote a line", plan: (store) => planned(store, ["Node/n/a if=eth1"]) },
-      { what: "that renamed", plan: async (store) => planRename(await store.open().read(), "Node/n", "Node/m") },
-      {
-        what: "that moved",
-        plan: (store) => planned(store, ["Node/n/a wanted=.5"], { allowMove: true }),
-      },
-      {
-        what: "that freed",
-        plan: async (store) => {
-          const snapshot = await store.open().read();
-          return planRelease(snapshot, snapshot.allocations);
-        },
-      },
-    ];
-    it.each(plans)("$what succeeds without a write, also after others changed other lines", async ({ plan: make1 }) => {
-      const store = make();
-      await committed(store, ["Node/n/a"]);
-      const made = await make1(store);
-      const after = await store.open().commit(made);
-      const stamp = await store.stamp();
-      expect(await store.open().commit(made)).toEqual(after);
-      expect(await store.stamp()).toBe(stamp);
-
-      await committed(store, ["Node/x/a wanted=.9", "Node/x/a pool=q"], { set: "b" });
-      const [now, later] = [await store.open().read(), await store.stamp()];
-      expect(await store.open().commit(made)).toEqual(now);
-      expect(await store.stamp()).toBe(later);
-    });
-
-    it.each(plans)("$what is a conflict once a part of it was undone", async ({ plan: make1 }) => {
-      const store = make();
-      await committed(store, ["Node/n/a"]);
-      const made = await make1(store);
-      await store.open().commit(made);
-      await committed(store, ["Node/n/a if=eth7", "Node/y/a"], { allowMove: true });
-      await freed(store);
-      const stamp = await store.stamp();
-      await expect(store.open().commit(made)).rejects.toEqual(refused("conflict"));
-      expect(await store.stamp()).toBe(stamp);
-    });
-
-    it("that went through in one pool alone is completed (C2)", async () => {
-      const store = make();
-      const all = await planned(store, ["Node/n/a", "Node/n/a pool=q", "Node/n/a pool=r"]);
-      await store.open().commit({ ...all, assign: all.assign.slice(0, 1) });
-      await store.open().commit(all);
-      expect(await lines(store)).toEqual(["10.0.0.1 Node/n/a", "10.0.0.1 Node/n/a pool=r", "2001:db8::1 Node/n/a pool=q"]);
-    });
-  });
 }

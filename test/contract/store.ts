@@ -38,4 +38,3 @@ export async function freed(store: Store): Promise<Snapshot> {
 export async function lines(store: Store): Promise<string[]> {
   return recordTexts(await store.open().read());
 }
-

@@ -1,16 +1,17 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 
 export const root = resolve(import.meta.dirname, "../..");
 
 /** A folder with a `nodeippool` command that runs the sources. */
 function shims(): string {
-  const folder = mkdtempSync(join(tmpdir(), "nodeippool-bin-"));
-  const shim = join(folder, "nodeippool");
-  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${join(root, "src/cli/main.ts")}" "$@"\n`);
-  chmodSync(shim, 0o755);
+  const folder = join(root, "node_modules/.cache/nodeippool-bin");
+  mkdirSync(folder, { recursive: true });
+  const draft = join(folder, `draft-${process.pid}`);
+  writeFileSync(draft, `#!/bin/sh\nexec "${process.execPath}" "${join(root, "src/cli/main.ts")}" "$@"\n`);
+  chmodSync(draft, 0o755);
+  renameSync(draft, join(folder, "nodeippool"));
   return folder;
 }
 

@@ -1,9 +1,12 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { writeFolder } from "../../../src/cli/write-folder.ts";
 import { IpamError } from "../../../src/core/errors.ts";
 import type { SourceFile } from "../../../src/schema/yaml.ts";
+import { root } from "../../support/console.ts";
 import { cli, filesOf, folderOf, lockText, projectOf } from "../../support/schema-cli.ts";
 
 const list = ".nodeippool-rendered";
@@ -64,20 +67,29 @@ describe("writeFolder", () => {
   it("after a crash it knows every file that it may have written", () => {
     const { out } = place();
     writeFolder(out, files("a.yaml"), "-");
-    mkdirSync(join(out, "z.yaml.d"));
     writeFileSync(join(out, list), "a.yaml\nb.yaml\nc.yaml\n");
     writeFileSync(join(out, "b.yaml"), "half");
     expect(writeFolder(out, files("b.yaml"), "-")).toEqual({ written: 1, removed: 2 });
     expect(filesOf(out)).toEqual(made("b.yaml"));
   });
 
-  it("lists a file before it writes it: where writing fails, the next render may go on", () => {
+  it("killed at any moment it leaves no manifest that its list does not name", async () => {
     const { out } = place();
-    writeFolder(out, files("a.yaml"), "-");
-    mkdirSync(join(out, `m.yaml.${process.pid}.tmp`));
-    expect(() => writeFolder(out, files("b.yaml", "m.yaml", "z.yaml"), "-")).toThrow();
-    expect(readFileSync(join(out, list), "utf8")).toBe("a.yaml\nb.yaml\nm.yaml\nz.yaml\n");
-    expect(writeFolder(out, files("b.yaml", "z.yaml"), "-")).toMatchObject({ written: 1 });
+    const names = Array.from({ length: 20_000 }, (_, i) => `${i}.yaml`);
+    const script = `
+      const { writeFolder } = await import(${JSON.stringify(join(root, "src/cli/write-folder.ts"))});
+      writeFolder(${JSON.stringify(out)}, ${JSON.stringify(files(...names))}, "-");`;
+    writeFileSync(join(out, "../write.mts"), script);
+    const child = spawn(process.execPath, [join(out, "../write.mts")], { stdio: "ignore" });
+    const ended = once(child, "exit");
+    await vi.waitFor(() => expect(existsSync(join(out, "9.yaml"))).toBe(true), { timeout: 20_000, interval: 1 });
+    child.kill("SIGKILL");
+    expect((await ended)[1]).toBe("SIGKILL");
+    const there = readdirSync(out).filter((name) => name.endsWith(".yaml"));
+    const listed = new Set(readFileSync(join(out, list), "utf8").split("\n"));
+    expect(there.length).toBeLessThan(names.length);
+    expect(there.filter((name) => !listed.has(name))).toEqual([]);
+    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 1, removed: names.length });
   });
 });
 
@@ -143,7 +155,7 @@ describe("writeFolder refuses before it writes anything", () => {
     }
   });
 
-  it("a folder of its own list's name, which it would have to remove", () => {
+  it("to remove a folder that stands where a file of its own was", () => {
     const { parent, out } = place({ [list]: "a.yaml\n", "a.yaml/x": "mine" });
     const before = filesOf(parent);
     expect(refusal(() => writeFolder(out, files("b.yaml"), "-"))).toMatch(/^(invalid|unavailable): /);

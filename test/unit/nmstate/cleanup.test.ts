@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { cleanupPolicy, removals } from "../../../src/nmstate/cleanup.ts";
+import { Reference } from "../../../src/schema/template.ts";
 import { lineOf } from "../../support/core-text.ts";
 import { nodesOf } from "../../support/schema-text.ts";
 
 const [node] = nodesOf("n1");
 const lines = (...texts: string[]) => texts.map((text) => lineOf(text.replace(" ", " Node/n1/a/x ")));
-const none4 = { enabled: true, dhcp: false, address: [] };
+const none4 = { enabled: false };
 const none6 = { enabled: true, dhcp: false, autoconf: false, address: [] };
 const some = { enabled: true, dhcp: false, address: [{ ip: "10.0.0.9", "prefix-length": 24 }] };
 
@@ -65,17 +66,22 @@ describe("removals", () => {
       { interfaces: [{ name: "eth1", ipv4: { enabled: true, dhcp: false } }] },
       { interfaces: [{ name: "eth1", ipv4: { enabled: true, dhcp: false, address: [] } }] },
     ],
-    [
-      "a NIC that is a name from another capture: nobody knows which",
-      ["10.0.0.1"],
-      { interfaces: [{ name: "{{ capture.up.interfaces.0.name }}", ipv4: some }] },
-      { interfaces: [{ name: "{{ capture.up.interfaces.0.name }}", ipv4: some }] },
-    ],
   ];
   it.each(rows)("of %s", (_, releasing, state, expected) => {
     const before = structuredClone(state);
     expect(removals(state, lines(...releasing))).toEqual(expected);
     expect(state).toEqual(before);
+  });
+
+  it("of a NIC that is a name from another capture: by that name, where the policy is known to use it", () => {
+    const name = "{{ capture.up.interfaces.0.name }}";
+    const uses = (capture: string) => ({
+      interfaces: [{ name, ipv4: { address: [{ ip: new Reference(capture, "ip") }] } }],
+    });
+    const removed = (desiredState: unknown) => removals({}, lines("10.0.0.1"), { name: "a", desiredState });
+    expect(removed(uses("x"))).toEqual({ interfaces: [{ name, ipv4: none4 }] });
+    expect(removed(uses("other"))).toEqual({});
+    expect(removals({}, lines("10.0.0.1"), { name: "a" })).toEqual({});
   });
 });
 
@@ -115,7 +121,7 @@ describe("cleanupPolicy", () => {
       route("10.8.0.0/16", "eth2", { "next-hop-address": "10.1.0.254" }),
     ];
     const made = cleanupPolicy(policy({ routes: { config } }), node as never, lines("10.0.0.1 if=eth1"));
-    expect(made.spec.desiredState).toEqual({
+    expect(made?.spec.desiredState).toEqual({
       routes: {
         config: [
           route("0.0.0.0/0", "eth1", { state: "absent" }),
@@ -126,10 +132,26 @@ describe("cleanupPolicy", () => {
     });
   });
 
+  it("is none where nobody knows the NIC: an empty policy would only pretend", () => {
+    expect(cleanupPolicy({ name: "a" }, node as never, lines("10.0.0.1"))).toBeUndefined();
+    expect(cleanupPolicy(policy({}), node as never, [])).toBeUndefined();
+  });
+
+  it("brings the captures that name its NIC along", () => {
+    const name = "{{ capture.up.interfaces.0.name }}";
+    const desiredState = { interfaces: [{ name, ipv4: { address: [{ ip: new Reference("x", "ip") }] } }] };
+    const origin = { ...policy(desiredState), otherCaptures: { up: 'interfaces.name=="eth0"' } };
+    expect(cleanupPolicy(origin, node as never, lines("10.0.0.1"))?.spec).toEqual({
+      nodeSelector: { "kubernetes.io/hostname": "n1" },
+      capture: { up: 'interfaces.name=="eth0"' },
+      desiredState: { interfaces: [{ name, ipv4: none4 }] },
+    });
+  });
+
   it("of a policy that is gone knows its name alone", () => {
     const made = cleanupPolicy({ name: "a" }, node as never, lines("10.0.0.1 if=eth1", "2001:db8::1 if=eth2"));
-    expect(made.apiVersion).toBe("nmstate.io/v1");
-    expect(made.spec.desiredState).toEqual({
+    expect(made?.apiVersion).toBe("nmstate.io/v1");
+    expect(made?.spec.desiredState).toEqual({
       interfaces: [
         { name: "eth1", ipv4: none4 },
         { name: "eth2", ipv6: none6 },

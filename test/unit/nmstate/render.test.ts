@@ -4,7 +4,7 @@ import { objectsIn, policiesOf, rendered } from "../../support/schema-render.ts"
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
 const pool = poolText();
-const none4 = { enabled: true, dhcp: false, address: [] };
+const none4 = { enabled: false };
 const workers = (policy: string) => policy.replace("spec:\n", "spec:\n  nodeSelector: {role: worker}\n");
 const [n1, n2] = ["n1 kubernetes.io/hostname=n1,role=worker", "n2 kubernetes.io/hostname=n2,role=none"];
 

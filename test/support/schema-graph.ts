@@ -1,0 +1,126 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, posix } from "node:path";
+import ts from "typescript";
+import { root } from "./console.ts";
+
+/** A source file: its path below src, and its text as a tree. */
+export interface Source {
+  readonly path: string;
+  readonly tree: ts.SourceFile;
+}
+
+export function sourceOf(path: string, text: string): Source {
+  return { path, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
+}
+
+/** Every source of src, but what is generated. */
+export function sources(): Source[] {
+  return readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.includes("generated"))
+    .sort()
+    .map((path) => sourceOf(path, readFileSync(join(root, "src", path), "utf8")));
+}
+
+function* nodesOf(node: ts.Node): Generator<ts.Node> {
+  yield node;
+  for (const child of node.getChildren()) yield* nodesOf(child);
+}
+
+/** What a file imports, statically or not: paths below src, or names of packages. */
+export function importsOf({ path, tree }: Source): string[] {
+  return [...nodesOf(tree)].flatMap((node) => {
+    const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+    const specifier = isDynamic
+      ? node.arguments[0]
+      : ts.isImportDeclaration(node) || ts.isExportDeclaration(node)
+        ? node.moduleSpecifier
+        : undefined;
+    if (specifier === undefined) return [];
+    const text = ts.isStringLiteral(specifier) ? specifier.text : specifier.getText();
+    return text.startsWith(".") ? posix.join(posix.dirname(path), text) : text;
+  });
+}
+
+/** The folder of src that a file belongs to; what lies at the top is a layer by its own name. */
+export function layerOf(path: string): string {
+  return path.split("/")[0] as string;
+}
+
+/** For each layer the layers, packages and built-in modules that it may import. */
+export type Rules = Readonly<Record<string, readonly string[]>>;
+
+/** Every import that breaks the rules, as `file -> import`. A layer without a rule may not import anything. */
+export function violations(files: readonly Source[], rules: Rules): string[] {
+  return files.flatMap((file) => {
+    const layer = layerOf(file.path);
+    const allowed = rules[layer] ?? [];
+    return importsOf(file)
+      .filter((name) => !(name.endsWith(".ts") && layerOf(name) === layer))
+      .filter(
+        (name) =>
+          !allowed.includes(name.endsWith(".ts") ? layerOf(name) : name) &&
+          !(name.startsWith("node:") && allowed.includes("node:*")),
+      )
+      .map((name) => `${file.path} -> ${name}`);
+  });
+}
+
+const impureNames = new Set(
+  "process console fetch performance crypto globalThis global require setTimeout setInterval setImmediate queueMicrotask Promise Date Intl navigator eval Function".split(
+    " ",
+  ),
+);
+const impureMembers = new Set([
+  "Math.random",
+  "Math.sin",
+  "localeCompare",
+  "toLocaleString",
+  "toLocaleLowerCase",
+  "toLocaleUpperCase",
+]);
+
+/** Everything in a file that is not a function of its arguments alone, as `file:line what`. */
+export function impurities({ path, tree }: Source): string[] {
+  return [...nodesOf(tree)].flatMap((node) => {
+    const what = impurity(node);
+    if (what === undefined) return [];
+    return `${path}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1} ${what}`;
+  });
+}
+
+function impurity(node: ts.Node): string | undefined {
+  if (node.kind === ts.SyntaxKind.AsyncKeyword || node.kind === ts.SyntaxKind.AwaitKeyword) return node.getText();
+  if (ts.isPropertyAccessExpression(node)) {
+    const text = node.getText();
+    return impureMembers.has(text) || impureMembers.has(node.name.text) ? text : undefined;
+  }
+  if (!ts.isIdentifier(node) || !impureNames.has(node.text)) return undefined;
+  const { parent } = node;
+  const isField =
+    (ts.isPropertyAccessExpression(parent) || ts.isPropertyAssignment(parent) || ts.isPropertySignature(parent)) &&
+    parent.name === node;
+  return isField ? undefined : node.text;
+}
+
+/** Every function of more lines than this, as `file name: lines`. */
+export function longFunctions({ path, tree }: Source, limit: number): string[] {
+  return [...nodesOf(tree)].flatMap((node) => {
+    if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return [];
+    const line = (position: number) => tree.getLineAndCharacterOfPosition(position).line;
+    const lines = line(node.getEnd()) - line(node.getStart()) + 1;
+    return lines > limit ? [`${path} ${node.name?.getText() ?? "(function)"}: ${lines}`] : [];
+  });
+}
+
+/** The names that a file itself declares and exports. */
+export function exportsOf({ tree }: Source): string[] {
+  return tree.statements.flatMap((statement) => {
+    const isExported =
+      ts.canHaveModifiers(statement) &&
+      ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
+    if (!isExported) return [];
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.map(({ name }) => name.getText());
+    return "name" in statement ? [(statement.name as ts.Node).getText()] : [];
+  });
+}

@@ -1,0 +1,54 @@
+import fc from "fast-check";
+import type { Allocation, Snapshot } from "../../src/core/allocation.ts";
+import { isPlain } from "../../src/core/claim.ts";
+import { plus, poolOf, snapshotOf } from "./core-text.ts";
+
+/** Pools of both families; two share a prefix in one network, two share addresses in different networks. */
+const pools = [
+  poolOf("a", "10.0.0.0/24"),
+  poolOf("b-1.x", "10.0.0.0/24 10.0.0.1 10.0.0.9"),
+  poolOf("c", "10.0.0.0/24", { network: "blue" }),
+  poolOf("d", "2001:db8::/64"),
+  poolOf("e", "2001:db8::/64", { network: "Blue :: ✓" }),
+  poolOf("f", "fe80::/10"),
+];
+
+/** Texts that a line may hold: quotes, brackets, other scripts, names that objects have. */
+const textArb = fc
+  .oneof(
+    fc.constantFrom("eth0", "default", "__proto__", '"}', "# x", "- {}", "\\u0041", "e\u0301 ✓ 😀", "<<<<<<< x"),
+    fc.string({ unit: "binary", minLength: 1, maxLength: 6 }),
+  )
+  .filter(isPlain);
+const claimArb = fc
+  .tuple(
+    fc.constantFrom("Node/n", "Node/N.x-1", "VM/ns:v", "Toaster/x_y"),
+    fc.oneof(fc.constantFrom("a", "a/b"), textArb),
+  )
+  .map(([owner, name]) => `${owner}/${name}`);
+
+const lineArb = fc.record({
+  pool: fc.constantFrom(...pools),
+  spot: fc.nat({ max: 250 }),
+  claim: claimArb,
+  set: fc.oneof({ weight: 3, arbitrary: fc.constant("default") }, textArb),
+  interface: fc.option(textArb, { nil: undefined }),
+  uid: fc.option(textArb, { nil: undefined }),
+  releasing: fc.boolean(),
+});
+
+/** Records that keep every invariant. */
+export const recordArb: fc.Arbitrary<Snapshot> = fc.array(lineArb, { maxLength: 12 }).map((wishes) => {
+  const taken = new Set<string>();
+  const live: Allocation[] = [];
+  const releasing: Allocation[] = [];
+  for (const { pool, spot, claim, set, interface: nic, uid, releasing: leaving } of wishes) {
+    const address = plus(pool.prefix.first, spot);
+    const keys = [`${pool.network} ${address}`, ...(leaving ? [] : [`${pool.name} ${claim}`])];
+    if (keys.some((key) => taken.has(key))) continue;
+    for (const key of keys) taken.add(key);
+    const optional = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
+    (leaving ? releasing : live).push({ address, pool: pool.name, claim, set, ...optional });
+  }
+  return snapshotOf(live, releasing, pools);
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import {
+  exportsOf,
+  impurities,
+  layerOf,
+  longFunctions,
+  type Rules,
+  type Source,
+  sourceOf,
+  sources,
+  violations,
+} from "../support/schema-graph.ts";
+
+/** core <- schema <- nmstate, state <- cli; the record knows no manifests, so state needs no schema. */
+const rules: Rules = {
+  core: ["ip-address"],
+  schema: ["core", "yaml", "ajv"],
+  nmstate: ["core", "schema", "yaml", "node:crypto"],
+  state: ["core", "node:child_process", "node:crypto", "node:fs", "node:path"],
+  cli: ["core", "schema", "nmstate", "state", "commander", "node:*"],
+  "index.ts": ["core", "state"],
+};
+const pure = ["core", "schema", "nmstate"];
+const files = sources();
+
+describe("src", () => {
+  it("has the layers that the rules name, and no others", () => {
+    expect(new Set(files.map(({ path }) => layerOf(path)))).toEqual(new Set(Object.keys(rules)));
+  });
+
+  it("imports what its layer may: core <- schema <- nmstate, state <- cli", () => {
+    expect(violations(files, rules)).toEqual([]);
+  });
+
+  it.each(pure)("%s has no I/O, clock, randomness, locale, async, process or console", (layer) => {
+    expect(files.filter(({ path }) => layerOf(path) === layer).flatMap(impurities)).toEqual([]);
+  });
+
+  it("has files of at most 300 lines", () => {
+    const lines = ({ tree }: Source) => tree.text.trimEnd().split("\n").length;
+    expect(files.filter((file) => lines(file) > 300).map((file) => `${file.path}: ${lines(file)}`)).toEqual([]);
+  });
+
+  it("has functions of at most 40 lines", () => {
+    expect(files.flatMap((file) => longFunctions(file, 40))).toEqual([]);
+  });
+
+  it("exports no name from two files", () => {
+    const homes = Map.groupBy(
+      files.flatMap((file) => exportsOf(file).map((name) => ({ name, path: file.path }))),
+      ({ name }) => name,
+    );
+    const twice = [...homes]
+      .filter(([, found]) => found.length > 1)
+      .map(([name, found]) => `${name}: ${found.map(({ path }) => path).join(", ")}`);
+    expect(twice).toEqual([]);
+  });
+});
+
+describe("the checks find what is planted", () => {
+  it.each([
+    ["core/a.ts", 'import { b } from "../schema/index.ts";', "core/a.ts -> schema/index.ts"],
+    ["core/a.ts", 'import type { B } from "../cli/b.ts";', "core/a.ts -> cli/b.ts"],
+    ["core/a.ts", 'export * from "../state/index.ts";', "core/a.ts -> state/index.ts"],
+    ["core/a.ts", 'import "node:fs";', "core/a.ts -> node:fs"],
+    ["core/a.ts", 'import { parse } from "yaml";', "core/a.ts -> yaml"],
+    ["schema/generated/a.ts", 'const b = await import("../../nmstate/b.ts");', "schema/generated/a.ts -> nmstate/b.ts"],
+    ["nmstate/a.ts", 'import { lockfile } from "../state/index.ts";', "nmstate/a.ts -> state/index.ts"],
+    ["state/a.ts", 'import { Pool } from "../schema/index.ts";', "state/a.ts -> schema/index.ts"],
+    ["cli/a.ts", "const b = await import(name);", "cli/a.ts -> name"],
+    ["metal3/a.ts", 'import { b } from "../core/index.ts";', "metal3/a.ts -> core/index.ts"],
+    ["index.ts", 'export * from "./cli/main.ts";', "index.ts -> cli/main.ts"],
+  ])("%s: %s", (path, text, expected) => {
+    expect(violations([sourceOf(path, text)], rules)).toEqual([expected]);
+  });
+
+  it.each([
+    ["core/a.ts", 'import { b } from "./b.ts"; import { Address6 } from "ip-address";'],
+    ["nmstate/a.ts", 'import { b } from "../core/index.ts"; import { createHash } from "node:crypto";'],
+    ["cli/a.ts", 'const b = await import("./b.ts"); import fs from "node:fs";'],
+  ])("but not %s: %s", (path, text) => {
+    expect(violations([sourceOf(path, text)], rules)).toEqual([]);
+  });
+
+  it.each([
+    ["const a = Date.now();", "Date"],
+    ["const a = new Date(0);", "Date"],
+    ["const a = Math.random();", "Math.random"],
+    ["console.log(1);", "console"],
+    ["const { env } = process;", "process"],
+    ["async function a() {}", "async"],
+    ["for await (const a of b) {}", "await"],
+    ["const a: Promise<void> = b;", "Promise"],
+    ["a.sort((x, y) => x.localeCompare(y));", "x.localeCompare"],
+    ["const a = { now: performance };", "performance"],
+    ["setTimeout(a);", "setTimeout"],
+  ])("%s", (text, what) => {
+    expect(impurities(sourceOf("a.ts", `\n${text}`))).toEqual([`a.ts:2 ${what}`]);
+  });
+
+  it.each([
+    "const a = { process: 1 };",
+    "const b = a.process;",
+    "interface A { console: string }",
+    "// Date.now()",
+    'const a = "process";',
+  ])("but not %s", (text) => {
+    expect(impurities(sourceOf("a.ts", text))).toEqual([]);
+  });
+
+  it("long functions, of every kind", () => {
+    const body = "{\n".concat("  a;\n".repeat(39), "}");
+    for (const head of ["function f() ", "const f = () => ", "class A { f() ", "const a = { f() "]) {
+      const tail = head.includes("{") ? " }" : "";
+      expect(longFunctions(sourceOf("a.ts", `${head}${body}${tail}`), 40)).toEqual([expect.stringMatching(/: 41$/)]);
+      expect(longFunctions(sourceOf("a.ts", `/**\n\n*/\n${head}${body.replace("  a;\n", "")}${tail}`), 40)).toEqual([]);
+    }
+  });
+
+  it("exports of every kind", () => {
+    const text =
+      "export const a = 1, b = 2; export function c() {} export type D = 1; export class E {} const f = 1; export * from './g.ts'; export { f };";
+    expect(exportsOf(sourceOf("a.ts", text))).toEqual(["a", "b", "c", "D", "E"]);
+  });
+});

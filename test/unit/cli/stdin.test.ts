@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { nodeippool, Session } from "../../support/console.ts";
+import { filesOf, lockText, manifests, projectOf } from "../../support/schema-cli.ts";
+import { objectsIn } from "../../support/schema-render.ts";
+
+const covered = { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p") };
+
+/** Runs, and makes sure that no file changed. */
+function readOnly(folder: string, args: readonly string[], input: string) {
+  const before = filesOf(folder);
+  const ran = nodeippool(args, folder, input);
+  expect(filesOf(folder)).toEqual(before);
+  return ran;
+}
+
+describe("manifests on standard input", () => {
+  it("render as a config management plugin of Argo CD: manifests in, manifests out", () => {
+    const { stdout, stderr, status } = readOnly(projectOf(covered), ["render", "-", "--nodes", "nodes.txt"], manifests);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(objectsIn({ stdout }).map(({ metadata }) => metadata.name)).toEqual(["p", "a--n1", "a--n2"]);
+  });
+
+  it("render with a lock that does not cover them: exit 5 and nothing on standard output", () => {
+    const { stdout, stderr, status } = readOnly(projectOf(), ["render", "-", "--nodes", "nodes.txt"], manifests);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 5 });
+    expect(stderr).toContain("  + 10.0.0.1  n1  a/p\n");
+  });
+
+  it("plan with issues: places in standard input", () => {
+    const broken = manifests.replace("cidr", "cdir");
+    const { stdout, stderr, status } = readOnly(projectOf(), ["plan", "-", "--nodes", "nodes.txt"], broken);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+    expect(stderr).toContain("standard input:5:11: unknown field cdir; did you mean cidr?\n");
+  });
+
+  it("plan of nothing", () => {
+    const { stdout, status } = readOnly(projectOf(), ["plan", "-", "--nodes", "nodes.txt"], "");
+    expect({ stdout, status }).toEqual({
+      stdout: "Plan: 0 to allocate, 0 kept, 0 to release.\nNothing to record.\n",
+      status: 0,
+    });
+  });
+});
+
+describe("nodes on standard input", () => {
+  it("plan, with the output of kubectl", () => {
+    const { stdout, status } = readOnly(projectOf(), ["plan", "manifests", "--nodes", "-"], "node/x\nnode/z\n");
+    expect(status).toBe(0);
+    expect(stdout).toContain("  + 10.0.0.1  x  a/p\n  + 10.0.0.2  z  a/p\n");
+  });
+
+  it("plan, from a slow writer", () => {
+    const line =
+      '{ sleep 0.2; echo x; sleep 0.2; echo z; } | nodeippool plan manifests --nodes - | grep "2 to allocate"';
+    const said = new Session(projectOf()).run(line);
+    expect(said).toBe("Plan: 2 to allocate, 0 kept, 0 to release.\n");
+  });
+
+  it("says where it stands that a name is none", () => {
+    const { stderr, status } = readOnly(projectOf(), ["plan", "manifests", "--nodes", "-"], "x\nX\n");
+    expect(status).toBe(2);
+    expect(stderr).toContain(':2:1: a node\'s name "X" is no name');
+  });
+});
+
+it("standard output that closes early is no error", () => {
+  const line = "set -o pipefail; nodeippool render manifests --nodes nodes.txt | head -n 1; echo $?";
+  const folder = projectOf({ ...covered, "manifests/z.yaml": "# more than a pipe holds\n".repeat(50_000) });
+  expect(new Session(folder).run(line)).toBe("apiVersion: nmstate.io/v1\n0\n");
+});
+
+it("nobody is asked where no terminal is", () => {
+  const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p releasing") });
+  const { stdout, stderr, status } = readOnly(folder, ["release", "n1"], "y\n");
+  expect({ stdout, status }).toEqual({ stdout: "", status: 3 });
+  expect(stderr).toContain("--confirm");
+});

@@ -1,12 +1,12 @@
-import { type Address, formatAddress } from "./address.ts";
+import { formatAddress } from "./address.ts";
 import { type Allocation, importedSet, sameLine } from "./allocation.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit } from "./errors.ts";
-import { FreeSpace } from "./free-space.ts";
+import { give } from "./give.ts";
 import type { Changes, Kept, Pending, Release } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
-import { lineFor, mayHave, type Request, wantedBy } from "./request.ts";
+import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
 
 interface Lines {
   readonly live: readonly Allocation[];
@@ -46,44 +46,51 @@ export function planPool(
   lines: Lines,
   options: Options,
 ): Changes {
-  const claimed = new Set<Allocation>();
-  const keep: Kept[] = [];
-  const pending: Pending[] = [];
-  /** Those that may get an address they do not hold now, and those that come back to one that is releasing. */
-  const asking: Request[] = [];
-  const returning = new Map<Request, Kept>();
-  const find = finder(lines, options);
-
-  for (const request of requests) {
-    const found = find(request, pool as Pool);
-    const decision = sticky(request, found, pool as Pool, options);
-    if (decision.line !== undefined) claimed.add(decision.line);
-    if (decision.refusal !== undefined) pending.push(decision.refusal);
-    else if (decision.keep === undefined) asking.push(request);
-    else if (found?.releasing) returning.set(request, decision.keep);
-    else keep.push(decision.keep);
-  }
-
+  const decided = decide(requests, pool as Pool, lines, options);
   const lost = lines.live
-    .filter((line) => line.set === options.set && !claimed.has(line))
+    .filter((line) => line.set === options.set && !decided.claimed.has(line))
     .sort((a, b) => byCodeUnit(a.claim, b.claim));
-  const wanting = [...asking, ...returning.keys()];
+  const wanting = [...decided.asking, ...decided.returning.keys()];
   const { refused, allowed } = options.allowMove ? { refused: [], allowed: wanting } : separateMoves(wanting, lost);
   const stuck = new Set(refused.map(({ line }) => line));
-  for (const { request, line } of refused) pending.push(refusedMove(request, line));
-
-  const fresh = allowed.filter((request) => !returning.has(request));
+  const fresh = allowed.filter((request) => !decided.returning.has(request));
   const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, lines, options.set);
   return {
     assign: given.assign,
     keep: [
-      ...keep,
-      ...allowed.flatMap((request) => returning.get(request) ?? []),
+      ...decided.keep,
+      ...allowed.flatMap((request) => decided.returning.get(request) ?? []),
       ...[...stuck].map((allocation): Kept => ({ allocation })),
     ],
     release: lost.filter((line) => !stuck.has(line)).map((allocation): Release => ({ allocation, to: "releasing" })),
-    pending: [...pending, ...given.pending],
+    pending: [...decided.pending, ...refused.map(({ request, line }) => refusedMove(request, line)), ...given.pending],
   };
+}
+
+interface Decided {
+  /** Lines that are spoken for: not released, whatever else happens. */
+  readonly claimed: Set<Allocation>;
+  readonly keep: Kept[];
+  readonly pending: Pending[];
+  /** Those that may get an address they do not hold now, and those that come back to one that is releasing. */
+  readonly asking: Request[];
+  readonly returning: Map<Request, Kept>;
+}
+
+/** The upper part of the table, for every request. */
+function decide(requests: readonly Request[], pool: Pool, lines: Lines, options: Options): Decided {
+  const decided: Decided = { claimed: new Set(), keep: [], pending: [], asking: [], returning: new Map() };
+  const find = finder(lines, options);
+  for (const request of requests) {
+    const found = find(request, pool);
+    const { line, keep, refusal } = sticky(request, found, pool, options);
+    if (line !== undefined) decided.claimed.add(line);
+    if (refusal !== undefined) decided.pending.push(refusal);
+    else if (keep === undefined) decided.asking.push(request);
+    else if (found?.releasing) decided.returning.set(request, keep);
+    else decided.keep.push(keep);
+  }
+  return decided;
 }
 
 interface Found {
@@ -132,7 +139,6 @@ function wouldDo(line: Allocation, { claim }: Request, pool: Pool): boolean {
 }
 
 interface Sticky {
-  /** The line that is spoken for: not released, whatever else happens. */
   readonly line?: Allocation;
   readonly keep?: Kept;
   readonly refusal?: Pending;
@@ -200,58 +206,4 @@ function refusedMove(request: Request, line: Allocation): Pending {
     `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
     `Is it a rename? nodeippool mv ${nameOfKey(line.claim)} ${request.claim.name}   Shall it move? --allow-move`,
   );
-}
-
-/** Wanted addresses first, then the lowest free ones. */
-function give(pool: Pool, requests: readonly Request[], lines: Lines, set: string) {
-  const assign: Allocation[] = [];
-  const pending: Pending[] = [];
-  const wanting = requests.map((request) => ({ request, wanted: wantedBy(request.claim, pool) }));
-  const holders = new Map<Address, Allocation>();
-  if (wanting.some(({ wanted }) => wanted !== undefined))
-    for (const line of [...lines.live, ...lines.releasing]) holders.set(line.address, line);
-
-  for (const { request, wanted } of wanting) {
-    if (wanted === undefined) continue;
-    const text = formatAddress(wanted);
-    const holder = holders.get(wanted);
-    if (!mayHave(request.claim, wanted, pool)) {
-      const message = `${text} is not an address that pool ${pool.name} may give to it`;
-      pending.push(pendingOf(request, "out-of-range", message, "See what it is: nodeippool explain ADDRESS."));
-    } else if (holder !== undefined) {
-      const message = `${text} is held by ${holder.claim}`;
-      pending.push(pendingOf(request, "in-use", message, "Want another address, or release that one first."));
-    } else {
-      const line = lineFor(request, set, wanted);
-      holders.set(wanted, line);
-      assign.push(line);
-    }
-  }
-
-  const automatic = wanting.filter(({ wanted }) => wanted === undefined).map(({ request }) => request);
-  if (automatic.length === 0) return { assign, pending };
-  const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
-  for (const list of [lines.live, lines.releasing, assign]) for (const line of list) space.take(line.address);
-  const free = space.free;
-  for (const request of automatic) {
-    const address = space.takeLowest();
-    if (address !== undefined) assign.push(lineFor(request, set, address));
-    else
-      pending.push(
-        pendingOf(
-          request,
-          "exhausted",
-          `pool ${pool.name} is exhausted: ${automatic.length} needed, ${free} free`,
-          lines.releasing.length > 0
-            ? `${lines.releasing.length} of its addresses are releasing: free them with nodeippool release, or let the pool grow (end, additionalRanges).`
-            : "Let the pool grow: a later end, or additionalRanges.",
-        ),
-      );
-  }
-  return { assign, pending };
-}
-
-function pendingOf(request: Request, code: Pending["code"], message: string, hint?: string): Pending {
-  const { key, claim } = request;
-  return { claim: key, pool: claim.pool, code, message, ...(hint === undefined ? {} : { hint }) };
 }

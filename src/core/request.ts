@@ -2,6 +2,7 @@ import type { Address } from "./address.ts";
 import { type Allocation, importedSet } from "./allocation.ts";
 import { type Claim, claimKey, formatOwner } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 
@@ -66,4 +67,10 @@ export function lineFor({ key, claim }: Request, set: string, address: Address):
     ...(claim.interface === undefined ? {} : { interface: claim.interface }),
     ...(claim.uid === undefined ? {} : { uid: claim.uid }),
   };
+}
+
+/** A request that gets no address, and why. */
+export function pendingOf(request: Request, code: Pending["code"], message: string, hint?: string): Pending {
+  const { key, claim } = request;
+  return { claim: key, pool: claim.pool, code, message, ...(hint === undefined ? {} : { hint }) };
 }

@@ -5,7 +5,7 @@ import { lineOf } from "../../support/core-text.ts";
 import { nodesOf } from "../../support/schema-text.ts";
 
 const [node] = nodesOf("n1");
-const lines = (...texts: string[]) => texts.map((text) => lineOf(text.replace(" ", " Node/n1/a/x ")));
+const lines = (...texts: string[]) => texts.map((text) => lineOf(text.replace(/(?= |$)/, " Node/n1/a/x")));
 const none4 = { enabled: false };
 const none6 = { enabled: true, dhcp: false, autoconf: false, address: [] };
 const some = { enabled: true, dhcp: false, address: [{ ip: "10.0.0.9", "prefix-length": 24 }] };

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { documentsOf, issuesIn, issuesOf, nodesOf, policyText, poolText } from "../../support/schema-text.ts";
 
-/** Far above what a linear parser takes on a busy machine, far below what a quadratic one does. */
-const bound = 15_000;
+/** Seconds of CPU: a linear parser takes a fraction of one for any of these texts, a quadratic one many. */
+const bound = 3;
 
 function timed<T>(call: () => T): T {
-  const start = performance.now();
+  const start = process.cpuUsage();
   const result = call();
-  expect(performance.now() - start).toBeLessThan(bound);
+  expect(process.cpuUsage(start).user / 1e6).toBeLessThan(bound);
   return result;
 }
 
@@ -61,7 +61,7 @@ describe("readManifests refuses in bounded time", () => {
   ];
   it.each(rows)("%s", (_, text) => {
     const issues = timed(() => issuesOf(text));
-    expect(issues).not.toEqual([]);
+    expect(issues.length).toBeGreaterThan(0);
     expect(Math.max(...issues.map((issue) => issue.length))).toBeLessThan(1000);
   });
 });

@@ -1,0 +1,61 @@
+import { type Address, formatAddress } from "./address.ts";
+import type { Allocation } from "./allocation.ts";
+import { FreeSpace } from "./free-space.ts";
+import type { Pending } from "./plan.ts";
+import type { Pool } from "./pool.ts";
+import { lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
+
+interface Held {
+  readonly live: readonly Allocation[];
+  readonly releasing: readonly Allocation[];
+}
+
+interface Given {
+  readonly assign: Allocation[];
+  readonly pending: Pending[];
+}
+
+/** New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. */
+export function give(pool: Pool, requests: readonly Request[], held: Held, set: string): Given {
+  const given: Given = { assign: [], pending: [] };
+  const wanting = requests.filter(({ claim }) => wantedBy(claim, pool) !== undefined);
+  const automatic = requests.filter(({ claim }) => wantedBy(claim, pool) === undefined);
+  if (wanting.length > 0) giveWanted(pool, wanting, held, set, given);
+  if (automatic.length > 0) giveLowest(pool, automatic, held, set, given);
+  return given;
+}
+
+function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
+  const holders = new Map([...held.live, ...held.releasing].map((line) => [line.address, line]));
+  for (const request of requests) {
+    const wanted = wantedBy(request.claim, pool) as Address;
+    const text = formatAddress(wanted);
+    const holder = holders.get(wanted);
+    if (!mayHave(request.claim, wanted, pool)) {
+      const message = `${text} is not an address that pool ${pool.name} may give to it`;
+      given.pending.push(pendingOf(request, "out-of-range", message, `See what it is: nodeippool explain ${text}`));
+    } else if (holder !== undefined) {
+      const message = `${text} is held by ${holder.claim}`;
+      given.pending.push(pendingOf(request, "in-use", message, "Want another address, or release that one first."));
+    } else {
+      const line = lineFor(request, set, wanted);
+      holders.set(wanted, line);
+      given.assign.push(line);
+    }
+  }
+}
+
+function giveLowest(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
+  const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
+  for (const lines of [held.live, held.releasing, given.assign]) for (const line of lines) space.take(line.address);
+  const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
+  const hint =
+    held.releasing.length > 0
+      ? `${held.releasing.length} of its addresses are releasing: free them with nodeippool release, or let the pool grow (end, additionalRanges).`
+      : "Let the pool grow: a later end, or additionalRanges.";
+  for (const request of requests) {
+    const address = space.takeLowest();
+    if (address !== undefined) given.assign.push(lineFor(request, set, address));
+    else given.pending.push(pendingOf(request, "exhausted", message, hint));
+  }
+}

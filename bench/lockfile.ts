@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatAddress, plan } from "../src/core/index.ts";
+import { type Claim, formatAddress, plan } from "../src/core/index.ts";
 import { decode, encode, lockfile } from "../src/state/index.ts";
 import { replaceFile } from "../src/state/replace-file.ts";
 import { claimsOn, linesOf, poolOf, snapshotOf } from "./data.ts";
 import { figures, inTurn, once, type Result, ratio, time } from "./measure.ts";
 
-/** A lockfile of 100,000 lines: 50,000 nodes with two interfaces each. */
+/** A lockfile of 100,000 lines, read and written. */
 export function run(short: boolean): Result[] {
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-bench-"));
   try {
@@ -17,17 +17,18 @@ export function run(short: boolean): Result[] {
   }
 }
 
+/** 50,000 nodes with two interfaces each. */
+function recordOf(...cidrs: readonly string[]) {
+  const pools = cidrs.map((cidr, i) => poolOf(`traffic-${i + 1}`, cidr));
+  const claims = pools.map((pool) => claimsOn(pool.name, 50_000));
+  const lines = pools.flatMap((pool, i) => linesOf(pool, claims[i] as Claim[]));
+  return { pools, claims: claims.flat(), lines, snapshot: snapshotOf(pools, lines) };
+}
+
 function measured(rounds: number, folder: string): Result[] {
-  const pools = [poolOf("traffic-1", "10.0.0.0/15"), poolOf("traffic-2", "10.2.0.0/15")] as const;
-  const claims = pools.flatMap((pool) => claimsOn(pool.name, 50_000));
-  const lines = pools.flatMap((pool) =>
-    linesOf(
-      pool,
-      claims.filter((claim) => claim.pool === pool.name),
-    ),
-  );
-  const snapshot = snapshotOf(pools, lines);
+  const { pools, claims, lines, snapshot } = recordOf("10.0.0.0/15", "10.2.0.0/15");
   const text = encode(snapshot);
+  const text6 = encode(recordOf("2001:db8:0:1::/64", "2001:db8:0:2::/64").snapshot);
   const rows = lines.map((line) => ({ ...line, address: formatAddress(line.address) }));
   const json = JSON.stringify(rows);
   const path = join(folder, "nodeippool.lock");
@@ -37,6 +38,7 @@ function measured(rounds: number, folder: string): Result[] {
   const taken = inTurn(rounds, {
     read: once(() => decode(text, path)),
     parse: once(() => JSON.parse(json)),
+    read6: once(() => decode(text6, path)),
     encode: once(() => encode(snapshot)),
     stringify: once(() => JSON.stringify(rows)),
     write: once(() => {
@@ -58,6 +60,13 @@ function measured(rounds: number, folder: string): Result[] {
       unit: "ms",
       goal: 500,
       ratios: [ratio("JSON.parse", taken.read, taken.parse)],
+    },
+    {
+      name: "the same with IPv6 addresses",
+      ...figures(taken.read6),
+      unit: "ms",
+      goal: 500,
+      ratios: [ratio("IPv4", taken.read6, taken.read)],
     },
     {
       name: "encode 100,000 lines",

@@ -2,7 +2,7 @@ import type { Plan, Snapshot } from "../core/index.ts";
 import { joinDocuments, render } from "../nmstate/index.ts";
 import { lockfile, memory, offerPlan } from "../state/index.ts";
 import { changeLines } from "./report-plan.ts";
-import { plural, print } from "./terminal.ts";
+import { plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift, refusePending } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
@@ -12,7 +12,9 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
   const snapshot = await covered(made, recorded, options.lock);
+  progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });
+  progress();
   if (options.out === undefined) {
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return;

@@ -1,8 +1,9 @@
 import { codes, formatIssue, IpamError } from "../core/errors.ts";
-import { paint, plain } from "./terminal.ts";
+import { paint, plain, progress } from "./terminal.ts";
 
 /** Prints an error as one block each and returns the exit status. An error that is not ours is our bug: 1, with its stack. */
 export function reportError(error: unknown): number {
+  progress();
   if (!(error instanceof IpamError)) {
     process.stderr.write(`${paint("red", "bug:")} ${error instanceof Error ? error.stack : String(error)}\n`);
     return 1;

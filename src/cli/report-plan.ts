@@ -11,7 +11,7 @@ import {
   type Snapshot,
   sizeOf,
 } from "../core/index.ts";
-import { paint, plural } from "./terminal.ts";
+import { paint } from "./terminal.ts";
 
 /** A plan as people read it: a block for each pool that has something to say, and one line that sums up. */
 export function reportPlan(made: Plan, pools: readonly Pool[], snapshot: Snapshot): string[] {
@@ -123,8 +123,4 @@ export function describeLine(line: Allocation): string {
 /** Nodes by their name alone; every other owner in full. */
 export function ownerName(claim: string): string {
   return ownerOfKey(claim).replace(/^Node\//, "");
-}
-
-export function recordHint(made: Plan): string {
-  return `Run nodeippool allocate to record ${plural(made.assign.length + made.release.length, "change")}.`;
 }

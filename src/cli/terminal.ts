@@ -8,6 +8,7 @@ export function paint(colour: Colour, text: string): string {
 }
 
 export function print(...lines: readonly string[]): void {
+  progress();
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
 }
 
@@ -15,7 +16,7 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, 2));
 }
 
-/** Tells a person at a terminal what is going on; the line is wiped by the next one, or by `progress()`. */
+/** Tells a person at a terminal what is going on; the next one, or `progress()`, wipes it. */
 export function progress(what = ""): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[2K${what}`);
 }

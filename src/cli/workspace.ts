@@ -3,6 +3,7 @@ import { IpamError, type Issue, isNoop, type Plan, plan, type Snapshot } from ".
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { readInput, readInputs } from "./files.ts";
+import { progress } from "./terminal.ts";
 
 export interface PlanningOptions {
   readonly nodes?: string;
@@ -22,6 +23,7 @@ export interface Workspace {
 export function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes">): Workspace {
   if (path === "-" && options.nodes === "-")
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
+  progress("reading manifests and nodes");
   const files = readInputs(path).filter((file) => !isNodesFile(file, path, options.nodes));
   const manifests = readManifests(files);
   refuseCluster(manifests);
@@ -56,6 +58,7 @@ function refuseCluster(manifests: Manifests): void {
 
 /** The plan for a workspace against a record. */
 export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options: PlanningOptions): Plan {
+  progress(`planning for ${workspace.nodes.length} nodes`);
   refuseSharedNics(workspace.manifests.policies, workspace.manifests.pools, workspace.nodes);
   return plan({
     pools: workspace.manifests.pools,

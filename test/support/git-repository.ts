@@ -50,9 +50,14 @@ export class Repository {
   }
 
   private shell(line: string, input = "") {
-    const env = { ...readersEnvironment(), GIT_EDITOR: "true" };
-    return spawnSync("sh", ["-c", line], { cwd: this.folder, env, input, encoding: "utf8" });
+    return shell(line, this.folder, input);
   }
+}
+
+/** Runs a line of shell, in which git asks nothing and reads no configuration of this machine. */
+export function shell(line: string, folder: string, input = "") {
+  const env = { ...readersEnvironment(), GIT_EDITOR: "true" };
+  return spawnSync("sh", ["-c", line], { cwd: folder, env, input, encoding: "utf8" });
 }
 
 /** The commits after the base, oldest first. */

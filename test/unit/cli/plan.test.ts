@@ -168,6 +168,11 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1", "n2"]);
   });
 
+  it("with a byte order mark, as some editors write it", async () => {
+    const folder = projectOf({ "manifests/a.yaml": `\ufeff${manifests}`, "nodes.txt": "\ufeffn1\n" });
+    expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1"]);
+  });
+
   it("a loop of links ends", async () => {
     const folder = projectOf();
     symlinkSync("..", join(folder, "manifests/loop"));

@@ -1,0 +1,133 @@
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { nodeippool, root } from "../support/console.ts";
+import { shell } from "../support/git-repository.ts";
+import { scratchFolder } from "../support/state-folder.ts";
+
+// The verbs on a broken or conflicting lock, as people meet them.
+let folder: string;
+const folders: string[] = [];
+afterAll(() => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
+});
+
+const run = (verb: string, ...args: string[]) =>
+  nodeippool([verb, "--nodes", "nodes.txt", "manifests", ...args], folder);
+const nodes = (...names: string[]) => writeFileSync(join(folder, "nodes.txt"), `${names.join("\n")}\n`);
+const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
+const holderOf = (address: string) => new RegExp(`"address":"${address}".*?"claim":"Node/(\\w+)/`).exec(lock())?.[1];
+const git = (...lines: string[]) => {
+  const { stdout, stderr, status } = shell(`set -e; ${lines.join("; ")}`, folder);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+};
+
+function start(): string {
+  folder = scratchFolder();
+  folders.push(folder);
+  cpSync(join(root, "examples/static-ip/manifests"), join(folder, "manifests"), { recursive: true });
+  nodes("node01", "node02");
+  return folder;
+}
+beforeEach(() => {
+  start();
+});
+
+it("a line cut out of the lock shows as + in plan, is exit 5 in render, and allocate prints it when it writes it back", () => {
+  expect(run("allocate").status).toBe(0);
+  const whole = lock();
+  writeFileSync(join(folder, "nodeippool.lock"), whole.replace(/^.*"10\.10\.10\.2".*\n/m, ""));
+  const line = "+ 10.10.10.2  node02  static-ip/address-from-traffic-1";
+
+  const plan = run("plan");
+  expect(plan).toMatchObject({ status: 0, stdout: expect.stringContaining(line) });
+  const render = run("render");
+  expect(render).toMatchObject({ status: 5, stdout: "", stderr: expect.stringContaining(line) });
+  expect(render.stderr).toMatch(/^stale: /);
+  const allocate = run("allocate");
+  expect(allocate).toMatchObject({ status: 0, stdout: expect.stringContaining(line) });
+  expect(lock()).toBe(whole);
+});
+
+it("a lock that cannot be read is exit 5 with file and line in every verb, and stays as it is", () => {
+  expect(run("allocate").status).toBe(0);
+  const broken = lock().replace("10.10.10.2", "10.10.10.1");
+  writeFileSync(join(folder, "nodeippool.lock"), broken);
+  for (const verb of ["plan", "allocate", "render"]) {
+    const { status, stderr } = run(verb);
+    expect({ verb, status }).toEqual({ verb, status: 5 });
+    expect(stderr).toMatch(/^corrupt: nodeippool\.lock:8:1: /);
+  }
+  expect(lock()).toBe(broken);
+});
+
+describe("two branches that gave 10.10.10.3 to two nodes", () => {
+  let repository: string;
+  beforeAll(() => {
+    repository = start();
+    expect(run("allocate").status).toBe(0);
+    git("git init -q -b main .", "git add -A", "git commit -qm base", "git checkout -qb feature");
+    nodes("node01", "node02", "node03");
+    expect(run("allocate").status).toBe(0);
+    git("git commit -qam node03", "git checkout -q main");
+    nodes("node01", "node02", "node04");
+    expect(run("allocate").status).toBe(0);
+    git("git commit -qam node04");
+  });
+  beforeEach(() => cpSync(repository, folder, { recursive: true, force: true }));
+
+  // In a rebase `ours` is main and `theirs` the commit that is replayed; in a merge into the branch it is the other way round.
+  it.each([
+    { what: "git merge feature, on main", command: "git merge feature", landed: "HEAD" },
+    { what: "git merge main, on the branch", command: "git checkout -q feature; git merge main", landed: "main" },
+    { what: "git rebase main, on the branch", command: "git checkout -q feature; git rebase main", landed: "main" },
+  ])("$what: node04 of main keeps its address, node03 gets another", ({ command, landed }) => {
+    git(`${command} || true`);
+    nodes("node01", "node02", "node03", "node04");
+    expect(run("plan")).toMatchObject({ status: 4, stderr: expect.stringContaining("has merge conflict markers") });
+    const conflicting = lock();
+    const undecided = run("allocate");
+    expect(undecided).toMatchObject({
+      status: 4,
+      stderr: expect.stringMatching(/node03.* and .*node04.* 10\.10\.10\.3/),
+    });
+    expect(lock()).toBe(conflicting);
+
+    const settled = run("allocate", "--landed", landed);
+    expect(settled).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("! 10.10.10.3  node03  lost in the merge"),
+    });
+    expect([holderOf("10.10.10.3"), holderOf("10.10.10.5")]).toEqual(["node04", "node03"]);
+    expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
+  });
+
+  it("the driver leaves git's conflict, and merges by itself what does not collide", () => {
+    git("git config merge.nodeippool.driver 'nodeippool merge %O %A %B'");
+    git("echo 'nodeippool.lock merge=nodeippool' > .gitattributes", "git add -A", "git commit -qm attributes");
+    git("git merge feature || true");
+    expect(git("git status --short nodeippool.lock")).toBe("UU nodeippool.lock\n");
+    expect(lock()).toContain("<<<<<<< ours\n");
+    nodes("node01", "node02", "node03", "node04");
+    expect(run("allocate", "--landed", "HEAD").status).toBe(0);
+    git("git add -A", "git commit -qm merged", "git checkout -q feature");
+    nodes("node03");
+    expect(run("allocate").status).toBe(0);
+    git("git commit -qam two-gone", "git checkout -q main");
+    expect(git("git merge --no-edit -X ours feature")).not.toContain("CONFLICT");
+    expect([holderOf("10.10.10.3"), holderOf("10.10.10.5")]).toEqual(["node04", "node03"]);
+    expect(lock()).toMatch(/releasing:\n.*node01(.*\n)*.*node02/);
+  });
+
+  it("an unknown revision to --landed is exit 2, and nothing is written", () => {
+    git("git merge feature || true");
+    nodes("node01", "node02", "node03", "node04");
+    const conflicting = lock();
+    expect(run("allocate", "--landed", "nowhere")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("nowhere"),
+    });
+    expect(lock()).toBe(conflicting);
+  });
+});

@@ -1,14 +1,14 @@
 import { Address4, Address6 } from "ip-address";
 import { type Address, address, formatAddress, parseAddress } from "../src/core/index.ts";
 import { random } from "./data.ts";
-import { figures, inTurn, perOperation, type Result, ratio } from "./measure.ts";
+import { type Effort, effort, figures, inTurn, perOperation, type Result, ratio } from "./measure.ts";
 
 const library = "ip-address";
 const v6 = address("::");
 
 /** One address from text and to text, 1,000 different ones in turn. */
 export function run(short: boolean): Result[] {
-  const rounds = short ? 5 : 15;
+  const spent = effort(short, 15);
   const pick = random(2);
   const ipv4 = texts(() => Array.from({ length: 4 }, () => pick(256)).join("."));
   const ipv6 = texts((i) => {
@@ -16,11 +16,11 @@ export function run(short: boolean): Result[] {
     return `2001:db8:${pick(65536).toString(16)}:1:${host.length === 1 ? ":" : ""}${host.join(":")}`;
   });
   return [
-    ...compare("IPv4", rounds, ipv4, {
+    ...compare("IPv4", spent, ipv4, {
       parse: (text) => new Address4(text).bigInt(),
       format: (value) => Address4.fromBigInt(value).correctForm(),
     }),
-    ...compare("IPv6", rounds, ipv6, {
+    ...compare("IPv6", spent, ipv6, {
       parse: (text) => new Address6(text).bigInt(),
       format: (value) => Address6.fromBigInt(value - v6).correctForm(),
     }),
@@ -32,13 +32,13 @@ interface Rival {
   readonly format: (value: Address) => string;
 }
 
-function compare(family: string, rounds: number, written: readonly string[], rival: Rival): Result[] {
+function compare(family: string, spent: Effort, written: readonly string[], rival: Rival): Result[] {
   const values = written.map(address);
   written.forEach((text, i) => {
     const value = values[i] as Address;
     if (formatAddress(value) !== text || rival.format(value) !== text) throw new Error(`${text} is not canonical`);
   });
-  const taken = inTurn(rounds, {
+  const taken = inTurn(spent, {
     parse: over(written, parseAddress),
     "parse theirs": over(written, rival.parse),
     format: over(values, formatAddress),

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { figures, inTurn, once, type Result, ratio } from "./measure.ts";
+import { type Effort, figures, inTurn, once, type Result, ratio } from "./measure.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const main = join(root, "dist/cli/main.js");
@@ -15,7 +15,11 @@ export function run(short: boolean): Result[] {
   if (built.status !== 0) throw new Error(`npm run build failed:\n${built.stdout}${built.stderr}`);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-bench-"));
   try {
-    return [...startUp(short ? 7 : 25), ...fiveThousandNodes(short ? 1 : 5, folder)];
+    // Processes start cold: no warm-up but one run for the file cache.
+    return [
+      ...startUp({ rounds: short ? 5 : 25, warmUp: 0 }),
+      ...fiveThousandNodes({ rounds: short ? 1 : 3, warmUp: 0 }, folder),
+    ];
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -27,9 +31,9 @@ function node(args: readonly string[]): string {
   return stdout;
 }
 
-function startUp(rounds: number): Result[] {
+function startUp(spent: Effort): Result[] {
   const lock = ["--nodes", join(example, "nodes.txt"), "--lock", join(example, "nodeippool.lock")];
-  const { bare, help, plan } = inTurn(rounds, {
+  const { bare, help, plan } = inTurn(spent, {
     bare: once(() => node(["-e", "0"])),
     help: once(() => node([main, "--help"])),
     plan: once(() => node([main, "plan", join(example, "manifests"), ...lock])),
@@ -49,7 +53,7 @@ function startUp(rounds: number): Result[] {
 }
 
 /** The example with pools of a /16 each, for 5,000 nodes: their names in a file, or their YAML among the manifests. */
-function fiveThousandNodes(rounds: number, folder: string): Result[] {
+function fiveThousandNodes(spent: Effort, folder: string): Result[] {
   const names = Array.from({ length: 5_000 }, (_, i) => `node${String(i).padStart(4, "0")}.example.org`);
   const list = join(folder, "nodes.txt");
   writeFileSync(list, names.join("\n"));
@@ -65,7 +69,7 @@ function fiveThousandNodes(rounds: number, folder: string): Result[] {
     ]),
   );
   const yaml = new Trial(join(folder, "yaml"), [], files);
-  const taken = inTurn(rounds, {
+  const taken = inTurn(spent, {
     bare: once(() => node(["-e", "0"])),
     plain: once(() => plain.run()),
     yaml: once(() => yaml.run()),

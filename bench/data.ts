@@ -1,7 +1,6 @@
 import {
   type Address,
   type Allocation,
-  address,
   type Claim,
   claimKey,
   FreeSpace,
@@ -63,5 +62,3 @@ export function random(seed: number): (limit: number) => number {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit);
   };
 }
-
-export const firstIPv6 = address("2001:db8::");

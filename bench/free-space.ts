@@ -1,6 +1,18 @@
 import type { Address, FreeSpace, Pool } from "../src/core/index.ts";
 import { firstAddresses, poolOf, random, spaceOf } from "./data.ts";
-import { batchSize, figures, inTurn, once, perOperation, type Result, ratio, type Sample, tailOf } from "./measure.ts";
+import {
+  batchSize,
+  type Effort,
+  effort,
+  figures,
+  inTurn,
+  once,
+  perOperation,
+  type Result,
+  ratio,
+  type Sample,
+  tailOf,
+} from "./measure.ts";
 import { LinearScan, type Naive, SetProbing } from "./naive.ts";
 
 interface Case {
@@ -16,26 +28,26 @@ const rivals = { "linear scan": LinearScan, "Set probing": SetProbing };
 
 /** Release one address and take the lowest free one: a pool stays as full as it is. */
 export function run(short: boolean): Result[] {
-  const rounds = short ? 3 : 9;
-  const cases = [
-    ...["10.0.0.0/16", "10.0.0.0/12"].flatMap((cidr): Case[] => {
-      const pool = poolOf("pool", cidr);
-      const size = Number(spaceOf(pool).capacity);
-      const slash = cidr.slice(-3);
-      return [
-        { name: `${slash} 99 % full`, pool, held: Math.floor(size * 0.99), released: scattered, rivals },
-        { name: `${slash} last address`, pool, held: size, released: (held) => held.slice(-1), rivals },
-      ];
-    }),
-    {
-      name: "IPv6 /64 60,000 held",
-      pool: poolOf("pool", "2001:db8::/64"),
-      held: 60_000,
-      released: scattered,
-      rivals: { "Set probing": SetProbing },
-    },
+  const spent = effort(short, 9);
+  const ipv6: Case = {
+    name: "IPv6 /64 60,000 held",
+    pool: poolOf("pool", "2001:db8::/64"),
+    held: 60_000,
+    released: scattered,
+    rivals: { "Set probing": SetProbing },
+  };
+  const cases = [...full("10.0.0.0/16"), ...(short ? [] : full("10.0.0.0/12")), ipv6];
+  return [...rebuilds(spent, short), ...cases.flatMap((one) => churn(one, spent)), clock(spent)];
+}
+
+function full(cidr: string): Case[] {
+  const pool = poolOf("pool", cidr);
+  const size = Number(spaceOf(pool).capacity);
+  const slash = cidr.slice(cidr.indexOf("/"));
+  return [
+    { name: `${slash} 99 % full`, pool, held: Math.floor(size * 0.99), released: scattered, rivals },
+    { name: `${slash} last address`, pool, held: size, released: (held) => held.slice(-1), rivals },
   ];
-  return [...rebuilds(rounds), ...cases.flatMap((one) => churn(one, rounds)), clock(rounds)];
 }
 
 function scattered(held: readonly Address[]): Address[] {
@@ -43,7 +55,7 @@ function scattered(held: readonly Address[]): Address[] {
   return Array.from({ length: 4096 }, () => held[pick(held.length)] as Address);
 }
 
-function churn(one: Case, rounds: number): Result[] {
+function churn(one: Case, spent: Effort): Result[] {
   const held = firstAddresses(one.pool, one.held);
   const released = one.released(held);
   const space = filled(spaceOf(one.pool), held);
@@ -53,9 +65,9 @@ function churn(one: Case, rounds: number): Result[] {
     expectSame(name, rival, released);
     samples[name] = perOperation((count) => rivalLoop(rival, released, count));
   }
-  const taken = inTurn(rounds, samples);
+  const taken = inTurn(spent, samples);
   const ours = taken.ours as number[];
-  const tail = tailOf(rounds, (i) => {
+  const tail = tailOf(spent.rounds, (i) => {
     space.release(released[i % released.length] as Address);
     return space.takeLowest();
   });
@@ -104,7 +116,7 @@ function rivalLoop(rival: Naive, released: readonly Address[], count: number): u
 }
 
 /** What a 99.9th percentile is of nothing at all: the noise of clock and machine. */
-function clock(rounds: number): Result {
+function clock({ rounds }: Effort): Result {
   return {
     name: `batches of ${batchSize} times nothing, 99.9th percentile`,
     ...figures(tailOf(rounds, (i) => i)),
@@ -112,14 +124,15 @@ function clock(rounds: number): Result {
   };
 }
 
-function rebuilds(rounds: number): Result[] {
+function rebuilds(spent: Effort, short: boolean): Result[] {
   const pool = poolOf("pool", "10.0.0.0/12");
-  return [
+  const sizes = [
     { count: 10_000, goal: 5 },
     { count: 1_000_000, goal: 300 },
-  ].map(({ count, goal }): Result => {
+  ];
+  return sizes.slice(0, short ? 1 : 2).map(({ count, goal }): Result => {
     const addresses = firstAddresses(pool, count);
-    const { ours, set } = inTurn(rounds, {
+    const { ours, set } = inTurn(spent, {
       ours: once(() => filled(spaceOf(pool), addresses).takeLowest()),
       set: once(() => new Set(addresses)),
     });

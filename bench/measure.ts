@@ -48,21 +48,31 @@ export function perOperation(loop: (count: number) => unknown): Sample {
   return () => (time(() => loop(count)) * 1e6) / count;
 }
 
-/**
- * Takes `rounds` samples of each, in turn, after a warm-up of a third of a second (or 20 samples) for each: whatever
- * else the machine does in that time hits all of them alike.
- */
-export function inTurn<K extends string>(rounds: number, samples: Readonly<Record<K, Sample>>): Record<K, number[]> {
-  const names = Object.keys(samples) as K[];
-  const taken = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<K, number[]>;
-  for (const name of names) warmUp(samples[name]);
-  for (let round = 0; round < rounds; round++) for (const name of names) taken[name].push(samples[name]());
-  return taken;
+/** How long to measure. */
+export interface Effort {
+  readonly rounds: number;
+  /** Milliseconds of warm-up for each sample; one sample at least. */
+  readonly warmUp: number;
 }
 
-function warmUp(sample: Sample): void {
-  const start = performance.now();
-  for (let i = 0; i < 20 && performance.now() - start < 333; i++) sample();
+/** Fewer rounds and less warm-up where time is short. */
+export function effort(short: boolean, rounds: number): Effort {
+  return short ? { rounds: Math.min(rounds, 3), warmUp: 50 } : { rounds, warmUp: 333 };
+}
+
+/** Takes samples of each in turn: whatever else the machine does in that time hits all of them alike. */
+export function inTurn<K extends string>(
+  { rounds, warmUp }: Effort,
+  samples: Readonly<Record<K, Sample>>,
+): Record<K, number[]> {
+  const names = Object.keys(samples) as K[];
+  const taken = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<K, number[]>;
+  for (const name of names) {
+    const start = performance.now();
+    for (let i = 0; i < 20 && (i === 0 || performance.now() - start < warmUp); i++) samples[name]();
+  }
+  for (let round = 0; round < rounds; round++) for (const name of names) taken[name].push(samples[name]());
+  return taken;
 }
 
 /** The figures of a list of samples. */

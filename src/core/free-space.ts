@@ -1,11 +1,11 @@
 import type { Address } from "./address.ts";
 import { Bitmap } from "./bitmap.ts";
-import { advance, distance, isNumbered } from "./numbering.ts";
+import { advance, distance, isNumbered, roughDistance } from "./numbering.ts";
 import { type Interval, indexAt, type Range } from "./range.ts";
 
 interface Segment extends Interval {
   /** Candidates in the segments before this one. */
-  readonly before: bigint;
+  readonly before: number;
 }
 
 /**
@@ -25,7 +25,7 @@ export class FreeSpace {
   constructor(range: Range, skips: boolean) {
     let before = 0n;
     this.segments = range.map((interval) => {
-      const segment = { ...interval, before };
+      const segment = { ...interval, before: Number(before) };
       before += distance(interval.first, (interval.last + 1n) as Address, skips);
       return segment;
     });
@@ -69,17 +69,16 @@ export class FreeSpace {
   }
 
   private candidate(count: number): Address {
-    const wanted = BigInt(count);
     let i = this.segments.length - 1;
-    while ((this.segments[i] as Segment).before > wanted) i--;
+    while ((this.segments[i] as Segment).before > count) i--;
     const segment = this.segments[i] as Segment;
-    return advance(segment.first, wanted - segment.before, this.skips);
+    return advance(segment.first, count - segment.before, this.skips);
   }
 
   /** How many candidates come before this one; -1 if it is none. */
   private countOf(address: Address): number {
     const segment = this.segments[indexAt(this.segments, address)];
     if (segment === undefined || address < segment.first || !isNumbered(address, this.skips)) return -1;
-    return Number(segment.before + distance(segment.first, address, this.skips));
+    return segment.before + roughDistance(segment.first, address, this.skips);
   }
 }

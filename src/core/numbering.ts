@@ -36,9 +36,14 @@ export function distance(from: Address, to: Address, skips: boolean): bigint {
   return skips ? BigInt(rank(Number(to)) - rank(Number(from))) : to - from;
 }
 
+/** The same as a number, which is rounded above 2^53. */
+export function roughDistance(from: Address, to: Address, skips: boolean): number {
+  return skips ? rank(Number(to)) - rank(Number(from)) : Number(to - from);
+}
+
 /** The address that is `count` numbered addresses after `from` (after the first numbered one, if `from` is none). */
-export function advance(from: Address, count: bigint, skips: boolean): Address {
-  return (skips ? BigInt(unrank(rank(Number(from)) + Number(count))) : from + count) as Address;
+export function advance(from: Address, count: bigint | number, skips: boolean): Address {
+  return (skips ? BigInt(unrank(rank(Number(from)) + Number(count))) : from + BigInt(count)) as Address;
 }
 
 /** How many IPv4 addresses below this one end in 1 to 254. */

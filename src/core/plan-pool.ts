@@ -108,12 +108,11 @@ function finder(lines: Lines, options: Options): (request: Request, pool: Pool) 
   const releasing = Map.groupBy(own, (line) => line.claim);
   const imported = adopter(lines);
   return (request, pool) => {
-    const from = options.movedFrom.get(request.key);
-    const keys = from === undefined ? [request.key] : [request.key, from];
-    const line = keys.map((key) => live.get(key)).find((found) => found !== undefined);
+    const from = options.movedFrom.get(request.key) ?? request.key;
+    const line = live.get(request.key) ?? live.get(from);
     const mayMove = line?.set === options.set && options.allowMove && !isAnotherObject(line, request.claim);
     if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
-    const leaving = keys
+    const leaving = [request.key, from]
       .flatMap((key) => releasing.get(key) ?? [])
       .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
     if (leaving !== undefined) return { line: leaving, releasing: true };

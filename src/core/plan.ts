@@ -109,6 +109,7 @@ export function plan(input: PlanInput): Plan {
 
 /** Old key of each new one. A declaration that two claims share, or whose old name is claimed as well, is no rename. */
 function movedFrom({ moved = [], claims }: PlanInput): Map<string, string> {
+  if (moved.length === 0) return new Map();
   const claimed = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
   const declared = moved.filter(({ from, to }) => claimed.has(to) && from !== to);
   const issues = declared.flatMap(({ from, to }, i): Issue[] => {

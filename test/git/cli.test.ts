@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { nodeippool, root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
+
+rememberCompiledCode();
 
 // The verbs on a broken or conflicting lock, as people meet them.
 let folder: string;
@@ -26,8 +28,7 @@ const git = (...lines: string[]) => {
 function start(): string {
   folder = scratchFolder();
   folders.push(folder);
-  cpSync(join(root, "examples/static-ip/manifests"), join(folder, "manifests"), { recursive: true });
-  nodes("node01", "node02");
+  cpSync(join(root, "examples/static-ip"), folder, { recursive: true });
   return folder;
 }
 beforeEach(() => {
@@ -35,7 +36,6 @@ beforeEach(() => {
 });
 
 it("a line cut out of the lock shows as + in plan, is exit 5 in render, and allocate prints it when it writes it back", () => {
-  expect(run("allocate").status).toBe(0);
   const whole = lock();
   writeFileSync(join(folder, "nodeippool.lock"), whole.replace(/^.*"10\.10\.10\.2".*\n/m, ""));
   const line = "+ 10.10.10.2  node02  static-ip/address-from-traffic-1";
@@ -51,7 +51,6 @@ it("a line cut out of the lock shows as + in plan, is exit 5 in render, and allo
 });
 
 it("a lock that cannot be read is exit 5 with file and line in every verb, and stays as it is", () => {
-  expect(run("allocate").status).toBe(0);
   const broken = lock().replace("10.10.10.2", "10.10.10.1");
   writeFileSync(join(folder, "nodeippool.lock"), broken);
   for (const verb of ["plan", "allocate", "render"]) {
@@ -62,18 +61,17 @@ it("a lock that cannot be read is exit 5 with file and line in every verb, and s
   expect(lock()).toBe(broken);
 });
 
-describe("two branches that gave 10.10.10.3 to two nodes", () => {
+describe("two branches that gave 10.10.10.5 to two nodes", () => {
   let repository: string;
   beforeAll(() => {
     repository = start();
-    expect(run("allocate").status).toBe(0);
     git("git init -q -b main .", "git add -A", "git commit -qm base", "git checkout -qb feature");
-    nodes("node01", "node02", "node03");
+    nodes("node01", "node02", "node03", "node04");
     expect(run("allocate").status).toBe(0);
-    git("git commit -qam node03", "git checkout -q main");
-    nodes("node01", "node02", "node04");
+    git("git commit -qam node04", "git checkout -q main");
+    nodes("node01", "node02", "node03", "node05");
     expect(run("allocate").status).toBe(0);
-    git("git commit -qam node04");
+    git("git commit -qam node05");
   });
   beforeEach(() => cpSync(repository, folder, { recursive: true, force: true }));
 
@@ -82,25 +80,23 @@ describe("two branches that gave 10.10.10.3 to two nodes", () => {
     { what: "git merge feature, on main", command: "git merge feature", landed: "HEAD" },
     { what: "git merge main, on the branch", command: "git checkout -q feature; git merge main", landed: "main" },
     { what: "git rebase main, on the branch", command: "git checkout -q feature; git rebase main", landed: "main" },
-  ])("$what: node04 of main keeps its address, node03 gets another", ({ command, landed }) => {
+  ])("$what: node05 of main keeps its address, node04 gets another", ({ command, landed }) => {
     git(`${command} || true`);
-    nodes("node01", "node02", "node03", "node04");
-    expect(run("plan")).toMatchObject({ status: 4, stderr: expect.stringContaining("has merge conflict markers") });
+    nodes("node01", "node02", "node03", "node04", "node05");
     const conflicting = lock();
     const undecided = run("allocate");
     expect(undecided).toMatchObject({
       status: 4,
-      stderr: expect.stringMatching(/node03.* and .*node04.* 10\.10\.10\.3/),
+      stderr: expect.stringMatching(/node04.* and .*node05.* 10\.10\.10\.5/),
     });
     expect(lock()).toBe(conflicting);
 
     const settled = run("allocate", "--landed", landed);
     expect(settled).toMatchObject({
       status: 0,
-      stdout: expect.stringContaining("! 10.10.10.3  node03  lost in the merge"),
+      stdout: expect.stringContaining("! 10.10.10.5  node04  lost in the merge"),
     });
-    expect([holderOf("10.10.10.3"), holderOf("10.10.10.5")]).toEqual(["node04", "node03"]);
-    expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
+    expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
   it("the driver leaves git's conflict, and merges by itself what does not collide", () => {
@@ -109,20 +105,21 @@ describe("two branches that gave 10.10.10.3 to two nodes", () => {
     git("git merge feature || true");
     expect(git("git status --short nodeippool.lock")).toBe("UU nodeippool.lock\n");
     expect(lock()).toContain("<<<<<<< ours\n");
-    nodes("node01", "node02", "node03", "node04");
+    nodes("node01", "node02", "node03", "node04", "node05");
     expect(run("allocate", "--landed", "HEAD").status).toBe(0);
     git("git add -A", "git commit -qm merged", "git checkout -q feature");
-    nodes("node03");
+    nodes("node03", "node04");
     expect(run("allocate").status).toBe(0);
     git("git commit -qam two-gone", "git checkout -q main");
     expect(git("git merge --no-edit -X ours feature")).not.toContain("CONFLICT");
-    expect([holderOf("10.10.10.3"), holderOf("10.10.10.5")]).toEqual(["node04", "node03"]);
+    expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
     expect(lock()).toMatch(/releasing:\n.*node01(.*\n)*.*node02/);
   });
 
-  it("an unknown revision to --landed is exit 2, and nothing is written", () => {
+  it("plan says what is the matter (exit 4); an unknown revision to --landed is exit 2, and nothing is written", () => {
     git("git merge feature || true");
-    nodes("node01", "node02", "node03", "node04");
+    nodes("node01", "node02", "node03", "node04", "node05");
+    expect(run("plan")).toMatchObject({ status: 4, stderr: expect.stringContaining("has merge conflict markers") });
     const conflicting = lock();
     expect(run("allocate", "--landed", "nowhere")).toMatchObject({
       status: 2,

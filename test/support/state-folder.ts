@@ -15,3 +15,8 @@ function isWritable(folder: string): boolean {
     return false;
   }
 }
+
+/** For test files that start many of our programs: each starts in half the time. */
+export function rememberCompiledCode(): void {
+  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "nodeippool-compile-cache");
+}

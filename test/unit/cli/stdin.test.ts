@@ -55,23 +55,10 @@ describe("nodes on standard input", () => {
     const said = new Session(projectOf()).run(line);
     expect(said).toBe("Plan: 2 to allocate, 0 kept, 0 to release.\n");
   });
-
-  it("says where it stands that a name is none", () => {
-    const { stderr, status } = readOnly(projectOf(), ["plan", "manifests", "--nodes", "-"], "x\nX\n");
-    expect(status).toBe(2);
-    expect(stderr).toContain(':2:1: a node\'s name "X" is no name');
-  });
 });
 
 it("standard output that closes early is no error", () => {
   const line = "set -o pipefail; nodeippool render manifests --nodes nodes.txt | head -n 1; echo $?";
   const folder = projectOf({ ...covered, "manifests/z.yaml": "# more than a pipe holds\n".repeat(50_000) });
   expect(new Session(folder).run(line)).toBe("apiVersion: nmstate.io/v1\n0\n");
-});
-
-it("nobody is asked where no terminal is", () => {
-  const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p releasing") });
-  const { stdout, stderr, status } = readOnly(folder, ["release", "n1"], "y\n");
-  expect({ stdout, status }).toEqual({ stdout: "", status: 3 });
-  expect(stderr).toContain("--confirm");
 });

@@ -7,7 +7,7 @@ import { type Loser, lockfile, offerVariable, readOffers, resolveLock } from "..
 import { planJson } from "./json.ts";
 import { changeLines, ownerName, reportPlan } from "./report-plan.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, refusePending } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, refusePending, reservationNotes } from "./workspace.ts";
 
 export interface AllocateOptions extends PlanningOptions {
   readonly landed?: string;
@@ -32,7 +32,7 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   if (records) await backend.commit(made);
   if (options.json) return printJson(planJson(made));
   if (merge.merged) print(`Merged ${options.lock}.`, ...merge.losers.map(loserLine));
-  print(...reportPlan(made, workspace.manifests.pools, snapshot));
+  print(...reportPlan(made, workspace.manifests.pools, snapshot), ...reservationNotes(workspace));
   print(records ? `Recorded in ${options.lock}.` : "Nothing to record.");
 }
 

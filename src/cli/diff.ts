@@ -14,7 +14,7 @@ export async function diffVerb(revision: string, options: Options): Promise<void
   const differences = diffRecords(lockAt(options.lock, revision), await lockfile(options.lock).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
-  print(...differences.map(textLine), `${plural(differences.length, "address")} changed since ${revision}.`);
+  print(...differences.map(textLine), `${plural(differences.length, "line")} changed since ${revision}.`);
 }
 
 const marks = { added: "+", removed: "-", changed: "~" } as const;

@@ -1,11 +1,22 @@
-import { IpamError, isNoop, type Plan, planImport, type Use } from "../core/index.ts";
+import {
+  type Claim,
+  claimKey,
+  formatOwner,
+  IpamError,
+  type Issue,
+  isNoop,
+  type Plan,
+  planImport,
+  type Snapshot,
+  type Use,
+} from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import { type ClusterNode, readEvidence } from "../schema/index.ts";
+import { type ClusterNode, didYouMean, type Evidence, hostnameLabel, readEvidence } from "../schema/index.ts";
 import { lockfile } from "../state/index.ts";
 import { readInputs } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
-import { plural, print, printJson } from "./terminal.ts";
+import { paint, plural, print, printJson } from "./terminal.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
 
 export interface ImportOptions extends PlanningOptions {
@@ -18,26 +29,63 @@ export async function importVerb(evidence: string, path: string, options: Import
   const { manifests, nodes } = readWorkspace(path, options);
   const { pools, policies } = manifests;
   refuseSharedNics(policies, pools, nodes);
-  const uses = readUses(evidence, nodes);
+  const uses = named(readUses(evidence, nodes), nodes);
   const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
   const backend = lockfile(options.lock);
   const snapshot = await backend.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
-  if (!isNoop(made)) await backend.commit(made);
+  const after = isNoop(made) ? snapshot : await backend.commit(made);
   const ignored = countIgnored(made, uses);
   if (options.json) return printJson({ ...planJson(made), ignored });
-  print(...reportPlan(made, pools, snapshot));
+  print(...reportPlan(made, pools, snapshot), ...missed(claims, uses, after));
   if (ignored > 0) print(`${plural(ignored, "other address")} passed over: no pool hands them out.`);
   print(isNoop(made) ? "Nothing to record." : `Recorded in ${options.lock}.`);
 }
 
 /** What a file says; of a folder, the files that can say anything. */
-function readUses(path: string, nodes: readonly ClusterNode[]): Use[] {
+function readUses(path: string, nodes: readonly ClusterNode[]): Evidence {
   const files = readInputs(path);
   const speaking = files.filter((file) => /\bNodeNetwork(?:State|ConfigurationPolicy)/.test(file.text));
   const chosen = files.length === 1 ? files : speaking;
   if (chosen.length === 0) throw new IpamError("invalid", `no file in ${path} shows a node's addresses`);
-  return chosen.flatMap((file) => readEvidence(file, nodes).uses);
+  const read = chosen.map((file) => readEvidence(file, nodes));
+  return { uses: read.flatMap(({ uses }) => uses), nodes: new Set(read.flatMap((one) => [...one.nodes])) };
+}
+
+/** Uses by node name: a hostname label stands for its node. A name that neither the nodes nor a node's own report knows is refused. */
+function named({ uses, nodes: reporting }: Evidence, nodes: readonly ClusterNode[]): Use[] {
+  const names = new Map(nodes.map(({ name }) => [`Node/${name}`, name]));
+  for (const { name, labels } of nodes) {
+    const hostname = labels.get(hostnameLabel);
+    if (hostname !== undefined && !names.has(`Node/${hostname}`)) names.set(`Node/${hostname}`, name);
+  }
+  const issues = new Map<string, Issue>();
+  const known = uses.map((use) => {
+    const name = use.owner === undefined || reporting.has(use.owner) ? undefined : names.get(use.owner);
+    if (name !== undefined) return { ...use, owner: `Node/${name}` };
+    if (use.owner !== undefined && !reporting.has(use.owner) && !issues.has(use.owner)) {
+      const near = didYouMean(use.owner.slice("Node/".length), names.values());
+      issues.set(use.owner, {
+        message: `${use.owner.slice("Node/".length)} is not among the nodes${near}`,
+        at: use.at,
+      });
+    }
+    return use;
+  });
+  if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
+  return known;
+}
+
+/** Claims of nodes that were looked at, for which nothing was found. */
+function missed(claims: readonly Claim[], uses: readonly Use[], after: Snapshot): string[] {
+  const owners = new Set(uses.map((use) => use.owner));
+  const held = new Set(after.allocations.map((line) => `${line.pool} ${line.claim}`));
+  return claims
+    .filter(({ owner, name, pool }) => owners.has(formatOwner(owner)) && !held.has(`${pool} ${claimKey(owner, name)}`))
+    .map(({ owner, name, interface: nic }) => {
+      const where = nic === undefined ? "" : ` on ${nic}`;
+      return paint("yellow", `  ! ${owner.name}  ${name}  nothing found${where}: allocate will give it a new address`);
+    });
 }
 
 function countIgnored(made: Plan, uses: readonly Use[]): number {

@@ -43,7 +43,12 @@ const attribute = "nodeippool.lock merge=nodeippool text eol=lf";
 function install(): void {
   const root = git(".", "rev-parse", "--show-toplevel")?.trim();
   if (root === undefined) throw new IpamError("invalid", "this folder is in no git repository");
-  const driver = "npx --no-install nodeippool merge %O %A %B";
+  // By whole paths: git runs it without npm's. If it cannot run at all, git's own merge leaves its markers in %A.
+  const command = [process.execPath, process.argv[1] ?? ""]
+    .map((path) => `'${path.replaceAll("'", "'\\''")}'`)
+    .join(" ");
+  const fallback = "git merge-file -L ours -L base -L theirs %A %O %B";
+  const driver = `${command} merge %O %A %B; s=$?; case $s in 0|4|5) ;; *) ${fallback}; s=1;; esac; exit $s`;
   for (const [key, value] of [
     ["name", "nodeippool lock"],
     ["driver", driver],

@@ -3,7 +3,7 @@ import { lockfile } from "../state/index.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { print, printJson } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, refusePending } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, refusePending, reservationNotes } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = readWorkspace(path, options);
@@ -11,7 +11,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const made = planWorkspace(workspace, snapshot, options);
   if (options.json) printJson(planJson(made));
   else {
-    print(...reportPlan(made, workspace.manifests.pools, snapshot));
+    print(...reportPlan(made, workspace.manifests.pools, snapshot), ...reservationNotes(workspace));
     if (made.pending.length === 0) print(isNoop(made) ? "Nothing to record." : "Run nodeippool allocate to record it.");
   }
   refusePending(made);

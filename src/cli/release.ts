@@ -5,6 +5,7 @@ import {
   IpamError,
   importedSet,
   isNamedBy,
+  ownerOfKey,
   planRelease,
   provenGone,
   type Snapshot,
@@ -12,7 +13,7 @@ import {
 import { readEvidence } from "../schema/index.ts";
 import { lockfile } from "../state/index.ts";
 import { readInput } from "./files.ts";
-import { describeLine } from "./report-plan.ts";
+import { describeLine, ownerName } from "./report-plan.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 interface Options {
@@ -44,14 +45,20 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     throw new IpamError("in-use", `${formatAddress(live.address)} is held by ${live.claim}, which still claims it`, {
       hint: "Take the node or the policy out of the manifests and run nodeippool allocate first.",
     });
-  throw new IpamError("invalid", `nothing that is releasing is named ${name}`);
+  throw new IpamError("invalid", `nothing that is releasing is named ${name}`, {
+    hint: `Releasing now: ${[...new Set(snapshot.releasing.map((line) => ownerName(line.claim)))].slice(0, 10).join(", ") || "nothing"}.`,
+  });
 }
 
 function withEvidence(lines: readonly Allocation[], file: string): Allocation[] {
   const { uses, nodes } = readEvidence({ path: file, text: readInput(file) });
   const gone = new Set(provenGone(lines, nodes, uses));
   const kept = lines.filter((line) => !gone.has(line));
-  print(...kept.map((line) => paint("dim", `  = ${describeLine(line)}  not known to be off its node`)));
+  const why = (line: Allocation) =>
+    nodes.has(ownerOfKey(line.claim))
+      ? "still on its node"
+      : `${file} does not report its node; if that is gone: nodeippool release ${ownerName(line.claim)} --confirm`;
+  print(...kept.map((line) => paint("dim", `  = ${describeLine(line)}  ${why(line)}`)));
   return lines.filter((line) => gone.has(line));
 }
 

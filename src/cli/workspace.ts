@@ -1,8 +1,24 @@
 import { resolve } from "node:path";
-import { IpamError, type Issue, isNoop, type Plan, plan, type Snapshot } from "../core/index.ts";
+import {
+  formatAddress,
+  IpamError,
+  type Issue,
+  isNoop,
+  type Pending,
+  type Plan,
+  plan,
+  type Snapshot,
+} from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
-import { readInput, readInputs } from "./files.ts";
+import {
+  type ClusterNode,
+  hostnameLabel,
+  type Manifests,
+  readManifests,
+  readNodes,
+  type SourceFile,
+} from "../schema/index.ts";
+import { exists, readInput, readInputs } from "./files.ts";
 import { progress } from "./terminal.ts";
 
 export interface PlanningOptions {
@@ -74,24 +90,41 @@ export function refusePending(made: Plan): void {
   const worst = ["exhausted", "in-use", "out-of-range"] as const;
   const code = worst.find((c) => made.pending.some((pending) => pending.code === c));
   if (code === undefined) return;
-  const shown = new Map(made.pending.map((p) => [`${p.message}\n${p.code === "exhausted" ? "" : p.claim}`, p]));
+  // One issue for each thing to do; a renamed policy stands for all its nodes.
+  const byHint = Map.groupBy(made.pending, (p) => `${p.code} ${p.pool} ${p.hint ?? p.message}`);
   throw new IpamError(
     code,
-    [...shown.values()].map(({ claim, pool, code: c, message, hint }) => ({
-      message: c === "exhausted" ? message : `${claim} in pool ${pool}: ${message}`,
-      ...(hint === undefined ? {} : { hint }),
-    })),
+    [...byHint.values()].map(([first, ...others]): Issue => {
+      const { claim, pool, code: kind, message, hint } = first as Pending;
+      const more = others.length === 0 || kind === "exhausted" ? "" : ` (and ${others.length} more like it)`;
+      return {
+        message: kind === "exhausted" ? message : `${claim} in pool ${pool}: ${message}${more}`,
+        ...(hint === undefined ? {} : { hint }),
+      };
+    }),
+  );
+}
+
+/** Reservations for nodes that are not there: for later, or a slip of the pen. */
+export function reservationNotes({ manifests, nodes }: Workspace): string[] {
+  const owners = new Set(nodes.map(({ name }) => `Node/${name}`));
+  return manifests.pools.flatMap((pool) =>
+    pool.reservations.flatMap(({ address, owner }) => {
+      if (owner === undefined || !owner.startsWith("Node/") || owners.has(owner)) return [];
+      const twin = nodes.find((node) => `Node/${node.labels.get(hostnameLabel)}` === owner);
+      const meant = twin === undefined ? "" : `; did you mean Node/${twin.name}?`;
+      return `Note: ${formatAddress(address)} of pool ${pool.name} is reserved for ${owner}, which is not among the nodes${meant}`;
+    }),
   );
 }
 
 /** Throws `stale` with the difference, if the record does not cover the plan. */
 export function refuseDrift(made: Plan, lines: readonly string[], lock: string): void {
   if (isNoop(made)) return;
-  throw new IpamError(
-    "stale",
-    `${lock} is not up to date with the manifests:\n${lines.map((line) => `  ${line}`).join("\n")}`,
-    {
-      hint: "Run nodeippool allocate, review the lock, and commit it.",
-    },
-  );
+  const what = exists(lock) ? `${lock} is not up to date with the manifests` : `there is no ${lock} here`;
+  throw new IpamError("stale", `${what}:\n${lines.map((line) => `  ${line}`).join("\n")}`, {
+    hint: exists(lock)
+      ? "Run nodeippool allocate, review the lock, and commit it."
+      : "Name the lock that belongs to these manifests (--lock FILE), or run nodeippool allocate to begin one.",
+  });
 }

@@ -49,10 +49,12 @@ function giveLowest(pool: Pool, requests: readonly Request[], held: Held, set: s
   const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
   for (const lines of [held.live, held.releasing, given.assign]) for (const line of lines) space.take(line.address);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
+  const reserved = pool.reservations.filter((reservation) => reservation.owner !== undefined).length;
+  const kept = reserved === 0 ? "" : ` ${reserved} are reserved for named owners.`;
   const hint =
     held.releasing.length > 0
-      ? `${held.releasing.length} of its addresses are releasing: free them with nodeippool release, or let the pool grow (end, additionalRanges).`
-      : "Let the pool grow: a later end, or additionalRanges.";
+      ? `${held.releasing.length} of its addresses are releasing: free them with nodeippool release, or let the pool grow (end, additionalRanges).${kept}`
+      : `Let the pool grow: a later end, or additionalRanges.${kept}`;
   for (const request of requests) {
     const address = space.takeLowest();
     if (address !== undefined) given.assign.push(lineFor(request, set, address));

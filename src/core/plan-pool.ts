@@ -176,7 +176,7 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
         "Ask for the address it has, or allow the move (--allow-move).",
       )
     : refuse(
-        `is held by ${line.claim}, but pool ${pool.name} no longer covers it`,
+        `is held by ${line.claim}, but pool ${pool.name} hands it out no more (range, exclude, gateway or reservations)`,
         "Give the pool that address back, or allow the move (--allow-move).",
       );
 }
@@ -203,6 +203,14 @@ function refusedMove(request: Request, line: Allocation): Pending {
     request,
     "in-use",
     `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
-    `Is it a rename? nodeippool mv ${nameOfKey(line.claim)} ${request.claim.name}   Shall it move? --allow-move`,
+    `Is it a rename? nodeippool mv ${renameOf(nameOfKey(line.claim), request.claim.name)}   Shall it move? --allow-move`,
   );
+}
+
+/** The shortest rename that makes one name the other: of the policy, if the captures are the same. */
+function renameOf(from: string, to: string): string {
+  const [policy, ...capture] = from.split("/");
+  const [other, ...otherCapture] = to.split("/");
+  const isSameCapture = capture.length > 0 && capture.join("/") === otherCapture.join("/");
+  return isSameCapture ? `${policy} ${other}` : `${from} ${to}`;
 }

@@ -11,12 +11,29 @@ export function lockAt(path: string, revision: string): Snapshot {
   return text === undefined ? emptySnapshot : decode(text, `${revision}:${basename(path)}`);
 }
 
-/** The three versions of a lock in the middle of a merge or rebase: base, ours, theirs; undefined if git has none. */
-export function mergeStages(path: string): [Snapshot, Snapshot, Snapshot] | undefined {
+/** The three versions of a lock in the middle of a merge or rebase. */
+export interface Stages {
+  readonly base: Snapshot;
+  readonly ours: Snapshot;
+  readonly theirs: Snapshot;
+  /** Is this text one of the two sides, as it was? Then nobody has merged them yet. */
+  isSide(text: string): boolean;
+}
+
+/** What git's index says of a merge of the lock; undefined if there is none. */
+export function mergeStages(path: string): Stages | undefined {
   if (!git(dirname(path), "ls-files", "-u", "--", basename(path))) return undefined;
-  const stage = (n: number) => git(dirname(path), "show", `:${n}:./${basename(path)}`) ?? "";
-  const side = (n: number) => (stage(n) === "" ? emptySnapshot : decode(stage(n), `${path} (git stage ${n})`));
-  return [decodeBase(stage(1)), side(2), side(3)];
+  const [base = "", ours = "", theirs = ""] = [1, 2, 3].map((stage) =>
+    git(dirname(path), "show", `:${stage}:./${basename(path)}`),
+  );
+  const side = (text: string, stage: number) =>
+    text === "" ? emptySnapshot : decode(text, `${path} (git stage ${stage})`);
+  return {
+    base: decodeBase(base),
+    ours: side(ours, 2),
+    theirs: side(theirs, 3),
+    isSide: (text) => [ours, theirs].includes(text.replaceAll("\r\n", "\n")),
+  };
 }
 
 /**

@@ -15,19 +15,35 @@ export interface Resolved {
 /**
  * Reads a lock that may be in the middle of a git merge or rebase, or broken by one. Whole locks are just read.
  * `landed` is the revision whose lines keep their addresses; without it, a collision is a `conflict`, and a lock
- * that is broken outside a merge stays `corrupt`.
+ * that is broken outside a merge stays `corrupt`. With it, a lock that needs no merge is `invalid`: nothing would
+ * see to that promise.
  */
 export function resolveLock(text: string, path: string, landed?: string): Resolved {
-  const hasMarkers = /^<{7} /m.test(text);
-  if (!hasMarkers) {
-    try {
-      return { snapshot: decode(text, path), losers: [], merged: false };
-    } catch (error) {
-      if (!(error instanceof IpamError) || (landed === undefined && mergeStages(path) === undefined)) throw error;
-    }
+  const stages = mergeStages(path);
+  const whole = stages?.isSide(text) ? undefined : read(text, path);
+  if (whole !== undefined && !(whole instanceof IpamError)) {
+    if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
+    throw new IpamError("invalid", `${path} has nothing to merge, so --landed ${landed} has no meaning here`);
   }
   const inForce = landed === undefined ? undefined : lockAt(path, landed);
-  const stages = mergeStages(path);
-  const merged = stages === undefined ? salvage(text, path, inForce) : mergeRecords(...stages, inForce);
-  return { ...merged, merged: true };
+  if (stages !== undefined) {
+    const { base, ours, theirs } = stages;
+    return { ...mergeRecords(base, ours, theirs, inForce), merged: true };
+  }
+  if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;
+  return { ...salvage(text, path, inForce), merged: true };
+}
+
+function hasMarkers(text: string): boolean {
+  return /^<{7} /m.test(text);
+}
+
+/** The record, or why it is none. */
+function read(text: string, path: string): Snapshot | IpamError {
+  try {
+    return decode(text, path);
+  } catch (error) {
+    if (error instanceof IpamError) return error;
+    throw error;
+  }
 }

@@ -16,27 +16,28 @@ export const fileCalls = [
 ] as const;
 type Call = (typeof fileCalls)[number];
 
-/** What `hook` is told of: the n-th call from now on, counted from 1, or what it returned. */
+/** Is told of the n-th call from now on, counted from 1. */
 export type Hook = (n: number, name: Call) => unknown;
 
 const real = { ...fs };
 
-/** Runs `hook` before each of this process' file calls, for all modules. What it throws, the call throws. */
-export function beforeFileCall(hook: Hook | undefined): void {
-  wrapFileCalls(hook, undefined);
-}
-
-/** The same, and another hook after each call that succeeded. */
-export function wrapFileCalls(before: Hook | undefined, after: Hook | undefined): void {
+/** Runs a hook before each of this process' file calls, for all modules, and one after it. What it throws, the call throws. */
+export function onFileCall(before?: Hook, after?: Hook): void {
   let n = 0;
+  let inside = false; // of a call that makes others
   for (const name of fileCalls) {
     const call = real[name] as (...args: unknown[]) => unknown;
     const wrapped = (...args: unknown[]) => {
+      if (inside) return call(...args);
       const current = ++n;
       before?.(current, name);
-      const result = call(...args);
-      after?.(current, name);
-      return result;
+      try {
+        inside = true;
+        return call(...args);
+      } finally {
+        inside = false;
+        after?.(current, name);
+      }
     };
     Object.assign(fs, { [name]: before === undefined && after === undefined ? call : wrapped });
   }

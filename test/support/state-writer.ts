@@ -9,7 +9,7 @@ import { plan } from "../../src/core/plan.ts";
 import { planRelease } from "../../src/core/release.ts";
 import { lockfile } from "../../src/state/lockfile.ts";
 import { writerPools } from "./state-children.ts";
-import { beforeFileCall } from "./state-file-calls.ts";
+import { onFileCall } from "./state-file-calls.ts";
 
 const [path = "", name = "", poolName = "", count = "", window = "", call] = process.argv.slice(2);
 const pool = writerPools.filter((one) => one.name === poolName);
@@ -28,7 +28,7 @@ for (let i = 0; i < Number(count); ) {
   const kept = Array.from({ length: Math.min(i, Number(window) - 1) }, (_, back) => `Node/${name}-${i - 1 - back}/a`);
   const claims = [key, ...kept].map((claim) => ({ ...unwrap(parseClaimKey(claim)), pool: poolName }));
   const made = leaving.length > 0 ? planRelease(snapshot, leaving) : plan({ pools: pool, claims, snapshot, set: name });
-  if (call !== undefined) beforeFileCall((n) => n === Number(call) && process.kill(process.pid, "SIGKILL"));
+  if (call !== undefined) onFileCall((n) => n === Number(call) && process.kill(process.pid, "SIGKILL"));
   try {
     const after = backend.commitAll([made]).allocations.filter((line) => line.set === name);
     mine = after.map((line) => `${line.claim} ${formatAddress(line.address)}`);

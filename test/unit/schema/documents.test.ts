@@ -23,6 +23,14 @@ describe("splitDocuments", () => {
     ["a: |\n  ---\n  b\n ---\n", [1, "a: |\n  ---\n  b\n ---\n"]],
     ["\n\na: 1\n\n---\n\nb: 2\n", [1, "\n\na: 1\n\n"], [6, "\nb: 2\n"]],
     ["a: 1\r\n", [1, "a: 1\r\n"]],
+    ["%YAML 1.2\n---\na: 1\n", [1, "%YAML 1.2\n---\na: 1\n"]],
+    [
+      "a: 1\n...\n%YAML 1.2\n# c\n---\nb: 2\n---\nc: 3\n",
+      [1, "a: 1\n"],
+      [3, "%YAML 1.2\n# c\n---\nb: 2\n"],
+      [8, "c: 3\n"],
+    ],
+    ["%x\na: 1\n---\nb: 2\n", [1, "%x\na: 1\n"], [4, "b: 2\n"]],
     // YAML 1.2 breaks lines at LF, CR LF and CR alone; U+2028 is a letter like others
     ["a: b\u2028--- c\n", [1, "a: b\u2028--- c\n"]],
   ];

@@ -1,18 +1,13 @@
 import { defineConfig } from "vitest/config";
 
+/** Real git, killed processes, real kernels: minutes, not seconds. */
+const slow = ["test/{e2e,git,crash}/**/*.test.ts"];
+
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: ["test/e2e/**"], testTimeout: 30_000 } },
-      {
-        test: {
-          name: "e2e",
-          include: ["test/e2e/**/*.test.ts"],
-          testTimeout: 300_000,
-          hookTimeout: 900_000,
-          fileParallelism: false,
-        },
-      },
+      { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: slow, testTimeout: 30_000 } },
+      { test: { name: "e2e", include: slow, testTimeout: 300_000, hookTimeout: 900_000, fileParallelism: false } },
     ],
   },
 });

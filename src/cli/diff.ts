@@ -37,12 +37,12 @@ function what({ kind, line, was, releasing, wasReleasing }: Difference): string 
 }
 
 function markdown(differences: readonly Difference[], revision: string): string[] {
-  const cell = (text: string) => text.replaceAll("|", "\\|");
+  const cell = (text: string) => text.replace(/[\\|`*_<>[\]!~@&#]/g, (letter) => `&#${letter.charCodeAt(0)};`);
   const rows = differences.map((difference) => {
     const { pool, claim, address } = difference.line;
     const cells = [
       marks[difference.kind],
-      `\`${formatAddress(address)}\``,
+      formatAddress(address),
       pool,
       ownerName(claim),
       nameOfKey(claim),
@@ -54,7 +54,7 @@ function markdown(differences: readonly Difference[], revision: string): string[
     (kind) => `${differences.filter((d) => d.kind === kind).length} ${kind}`,
   );
   const table = ["", "| | address | pool | owner | claim | |", "|---|---|---|---|---|---|", ...rows];
-  return [`**Addresses since ${revision}:** ${counts.join(", ")}`, ...(rows.length > 0 ? table : [])];
+  return [`**Addresses since ${cell(revision)}:** ${counts.join(", ")}`, ...(rows.length > 0 ? table : [])];
 }
 
 function differenceJson({ kind, line, was, releasing, wasReleasing }: Difference) {

@@ -25,7 +25,8 @@ export function mergeVerb(
 
 function mergeFiles(base: string, ours: string, theirs: string): void {
   try {
-    const { snapshot } = mergeRecords(decodeBase(readInput(base)), read(ours), read(theirs));
+    const { snapshot, losers } = mergeRecords(decodeBase(readInput(base)), read(ours), read(theirs));
+    if (losers.length > 0) throw new IpamError("conflict", `${losers.length} lines would be lost`);
     writeFileSync(ours, encode(snapshot));
   } catch (error) {
     git(".", "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs);

@@ -3,6 +3,7 @@ import {
   formatAddress,
   IpamError,
   type Issue,
+  importedSet,
   isNoop,
   type Pending,
   type Plan,
@@ -75,7 +76,8 @@ function refuseCluster(manifests: Manifests): void {
 /** The plan for a workspace against a record. */
 export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options: PlanningOptions): Plan {
   progress(`planning for ${workspace.nodes.length} nodes`);
-  refuseSharedNics(workspace.manifests.policies, workspace.manifests.pools, workspace.nodes);
+  const others = snapshot.allocations.filter((line) => line.set !== options.set && line.set !== importedSet);
+  refuseSharedNics(workspace.manifests.policies, workspace.manifests.pools, workspace.nodes, others);
   return plan({
     pools: workspace.manifests.pools,
     claims: workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes)),

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   lstatSync,
   mkdirSync,
@@ -9,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { byCodeUnit, IpamError } from "../core/index.ts";
+import { byCodeUnit, IpamError, isPlain } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
 import { readInput, renderedList } from "./files.ts";
 
@@ -35,7 +36,11 @@ export function writeFolder(
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
   for (const name of wanted)
-    if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
+    if (liesIn(join(folder, name), input))
+      throw new IpamError("invalid", `${join(folder, name)} lies in the manifests (${input})`, {
+        hint: "Render into a folder beside them.",
+      });
+    else if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
       throw new IpamError("invalid", `${join(folder, name)} is there, but no render wrote it`, {
         hint: "Render into a folder of its own.",
       });
@@ -49,7 +54,8 @@ export function writeFolder(
 function write(folder: string, files: readonly SourceFile[], listed: readonly string[]) {
   const list = join(folder, renderedList);
   const wanted = files.map((file) => file.path);
-  const obsolete = listed.filter((name) => !wanted.includes(name));
+  const keep = new Set(wanted);
+  const obsolete = listed.filter((name) => !keep.has(name));
   mkdirSync(folder, { recursive: true });
   // First the list of both old and new names: a crash leaves no file that the next render does not know.
   replace(list, namesText([...listed, ...wanted]));
@@ -69,12 +75,17 @@ function namesText(list: readonly string[]): string {
 function refuseInput(folder: string, input: string): void {
   const out = statOf(realPath(folder));
   if (out !== undefined && !out.isDirectory()) throw new IpamError("invalid", `--out ${folder} is no folder`);
-  if (input === "-" || !statOf(realPath(input))?.isDirectory()) return;
-  const inside = relative(realPath(input), realPath(folder));
-  if (inside === "" || !(inside === ".." || inside.startsWith(`..${sep}`)))
+  if (liesIn(folder, input))
     throw new IpamError("invalid", `--out ${folder} lies in the manifests (${input})`, {
       hint: "Render into a folder beside them.",
     });
+}
+
+/** Is a path the folder of manifests, or inside it? */
+function liesIn(path: string, input: string): boolean {
+  if (input === "-" || !statOf(realPath(input))?.isDirectory()) return false;
+  const inside = relative(realPath(input), realPath(path));
+  return inside === "" || !(inside === ".." || inside.startsWith(`..${sep}`));
 }
 
 /** The path without links, also of what is not there yet. */
@@ -90,7 +101,7 @@ function realPath(path: string): string {
 /** A name in the folder, below folders that are folders, for a file that is a file. */
 function refuseEscape(folder: string, name: string): void {
   const parts = name.split("/");
-  if (name.startsWith("/") || parts.some((part) => part === "" || part === "." || part === ".."))
+  if (name.startsWith("/") || parts.some((part) => part === "" || part === "." || part === ".." || !isPlain(part)))
     throw new IpamError("invalid", `${JSON.stringify(name)} is no path inside ${folder}`);
   parts.forEach((_, i) => {
     const path = join(folder, ...parts.slice(0, i + 1));
@@ -114,8 +125,12 @@ function statOf(path: string): Stats | undefined {
 function replace(path: string, text: string): boolean {
   if (statOf(path) !== undefined && readFileSync(path, "utf8") === text) return false;
   mkdirSync(dirname(path), { recursive: true });
-  const temp = `${path}.${process.pid}.tmp`;
-  writeFileSync(temp, text, { flag: "wx" });
-  renameSync(temp, path);
+  const temp = `${path}.${randomUUID()}.tmp`;
+  try {
+    writeFileSync(temp, text, { flag: "wx" });
+    renameSync(temp, path);
+  } finally {
+    rmSync(temp, { force: true });
+  }
   return true;
 }

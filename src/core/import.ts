@@ -6,7 +6,7 @@ import { type Had, PoolImport } from "./import-pool.ts";
 import type { Plan } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
-import { refuseImportedSet, requestsByPool } from "./request.ts";
+import { checkSet, requestsByPool } from "./request.ts";
 
 export interface ImportInput {
   readonly pools: readonly Pool[];
@@ -36,7 +36,7 @@ export interface ImportInput {
  */
 export function planImport(input: ImportInput): Plan {
   const { snapshot, set = "default" } = input;
-  refuseImportedSet(set);
+  checkSet(set);
   checkPools(input.pools, snapshot);
   const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
   const requests = requestsByPool(pools, input.claims);

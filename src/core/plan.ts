@@ -5,7 +5,7 @@ import { byCodeUnit, type IpamCode, IpamError, type Issue } from "./errors.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
-import { refuseImportedSet, requestsByPool } from "./request.ts";
+import { checkSet, requestsByPool } from "./request.ts";
 
 export interface PlanInput {
   readonly pools: readonly Pool[];
@@ -29,6 +29,8 @@ export interface Moved {
 export interface Kept {
   readonly allocation: Allocation;
   readonly was?: Allocation;
+  /** It is and stays releasing; absent for live lines. */
+  readonly releasing?: boolean;
 }
 
 /** A line that goes: from live to releasing, or from releasing (or live, on a human's word) to free. */
@@ -77,7 +79,7 @@ export function isNoop(plan: Plan): boolean {
  */
 export function plan(input: PlanInput): Plan {
   const { pools, snapshot, set = "default" } = input;
-  refuseImportedSet(set);
+  checkSet(set);
   checkPools(pools, snapshot);
   const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);

@@ -13,8 +13,6 @@ export interface Interval {
  */
 export type Range = readonly Interval[];
 
-export const emptyRange: Range = [];
-
 /** The set that holds all addresses of these intervals. Throws `invalid` for a reversed interval or two families. */
 export function rangeOf(...intervals: readonly Interval[]): Range {
   return normalised(intervals);

@@ -36,10 +36,14 @@ export function isNamedBy(line: Allocation, word: string): boolean {
  * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken.
  */
 export function planRename(snapshot: Snapshot, from: string, to: string, set = "default"): Plan {
-  const keep = snapshot.allocations.flatMap((line): Kept[] => {
-    const claim = line.set === set ? renamed(line.claim, from, to) : undefined;
-    return claim === undefined ? [] : [{ allocation: { ...line, claim }, was: line }];
-  });
+  const rename =
+    (releasing: boolean) =>
+    (line: Allocation): Kept[] => {
+      const claim = line.set === set ? renamed(line.claim, from, to) : undefined;
+      if (claim === undefined) return [];
+      return [{ allocation: { ...line, claim }, was: line, ...(releasing ? { releasing } : {}) }];
+    };
+  const keep = [...snapshot.allocations.flatMap(rename(false)), ...snapshot.releasing.flatMap(rename(true))];
   if (keep.length === 0)
     throw new IpamError("invalid", `no allocation is named ${from}`, { hint: "nodeippool show lists them." });
   const bad = keep.find(({ allocation }) => parseClaimKey(allocation.claim).issues);
@@ -48,7 +52,7 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
       hint: "Rename an owner to an owner (Node/a), a policy to a policy, a claim to a claim.",
     });
   const taken = new Set(snapshot.allocations.map(identityOf));
-  const clash = keep.find(({ allocation }) => taken.has(identityOf(allocation)));
+  const clash = keep.find(({ allocation, releasing }) => !releasing && taken.has(identityOf(allocation)));
   if (clash === undefined) return { ...nothing, set, base: snapshot.base, keep };
   const { claim, pool } = clash.allocation;
   throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`);

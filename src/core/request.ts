@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import { type Allocation, importedSet } from "./allocation.ts";
-import { type Claim, claimKey, formatOwner } from "./claim.ts";
+import { type Claim, claimKey, formatOwner, isPlain, parseClaimKey } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
@@ -13,8 +13,19 @@ export interface Request {
 }
 
 /** Lines of the imported set have no claims: a plan for it would release them all. */
-export function refuseImportedSet(set: string): void {
+export function checkSet(set: string): void {
   if (set === importedSet) throw new IpamError("invalid", `claim set ${importedSet} belongs to import itself`);
+  if (set === "" || !isPlain(set)) throw new IpamError("invalid", `${JSON.stringify(set)} is no name of a claim set`);
+}
+
+/** What no record could hold: a key that reads as another one, a NIC or uid that cannot be printed. */
+function claimIssues(key: string, { owner, name, interface: nic, uid }: Claim): Issue[] {
+  const read = parseClaimKey(key).value;
+  const same = read !== undefined && formatOwner(read.owner) === formatOwner(owner) && read.name === name;
+  if (!same)
+    return [{ message: `${JSON.stringify(key)} is no claim`, hint: "Kind, namespace and name hold no blank, / or :." }];
+  const plain = [nic, uid].every((text) => text === undefined || (text !== "" && isPlain(text)));
+  return plain ? [] : [{ message: `claim ${key} has an interface or uid that cannot be printed` }];
 }
 
 /** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is made twice or of an unknown pool. */
@@ -24,6 +35,7 @@ export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[])
   for (const claim of claims) {
     const key = claimKey(claim.owner, claim.name);
     const list = requests.get(claim.pool);
+    issues.push(...claimIssues(key, claim));
     if (list === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
     else list.push({ key, claim });
   }

@@ -1,4 +1,14 @@
-import { type Claim, familyOf, IpamError, type Issue, type Pool } from "../core/index.ts";
+import {
+  type Allocation,
+  type Claim,
+  familyOf,
+  formatOwner,
+  IpamError,
+  type Issue,
+  nameOfKey,
+  ownerOfKey,
+  type Pool,
+} from "../core/index.ts";
 import { type ClusterNode, hostnameLabel, type Policy } from "../schema/index.ts";
 
 /** The key that parks a policy: no node bears it, so no handler applies it. */
@@ -15,9 +25,8 @@ export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): Clus
       `policy ${policy.name} selects nodes by ${other}, but only the name of ${bare.name} is known`,
       { hint: "Give the nodes with their labels: kubectl get nodes -o json, or NAME label=value in the list." },
     );
-  const selected = nodes.filter((node) => selector.every(([key, value]) => node.labels.get(key) === value));
-  refuseTwins(selected);
-  return selected;
+  refuseTwins(nodes);
+  return nodes.filter((node) => selector.every(([key, value]) => node.labels.get(key) === value));
 }
 
 /** A policy for one node is selected by its hostname label: two nodes with one label would each get both. */
@@ -49,20 +58,28 @@ export function claimsOf(policy: Policy, nodes: readonly ClusterNode[]): Claim[]
 
 /**
  * nmstate replaces the address list of a NIC as a whole, so two policies that both give a node's NIC addresses of
- * one family would wipe each other's. Throws `invalid` for each such pair.
+ * one family would wipe each other's. `others` are live lines of other claim sets. Throws `invalid` for each such pair.
  */
 export function refuseSharedNics(
   policies: readonly Policy[],
   pools: readonly Pool[],
   nodes: readonly ClusterNode[],
+  others: readonly Allocation[] = [],
 ): void {
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const users = new Map<string, string>();
+  const placeOf = (family: number | undefined, nic: string | undefined, owner: string) =>
+    `IPv${family} addresses of ${nic} on ${owner}`;
+  const users = new Map(
+    others.map((line) => [
+      placeOf(familyOf(line.address), line.interface, ownerOfKey(line.claim)),
+      `${nameOfKey(line.claim)} (set ${line.set})`,
+    ]),
+  );
   const issues = new Map<string, Issue>();
   for (const policy of policies)
     for (const { owner, pool, interface: nic } of claimsOf(policy, nodes)) {
       if (nic === undefined) continue;
-      const place = `IPv${families.get(pool)} addresses of ${nic} on node ${owner.name}`;
+      const place = placeOf(families.get(pool), nic, formatOwner(owner));
       const other = users.get(place) ?? policy.name;
       users.set(place, other);
       if (other !== policy.name && !issues.has(`${other} ${policy.name}`))

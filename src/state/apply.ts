@@ -10,6 +10,8 @@ import {
   type Snapshot,
   sameLine,
 } from "../core/index.ts";
+import { checkRecord } from "./check-record.ts";
+import { allocationLine, readAllocationLine } from "./codec.ts";
 
 /** The record after a plan, its tokens not yet made. */
 export type Record = Omit<Snapshot, "base">;
@@ -32,7 +34,30 @@ export function applyPlan(now: Snapshot, plan: Plan): Record | undefined {
     throw new IpamError("conflict", `pool ${moved.join(", ")} changed since this plan was made; nothing was written`, {
       hint: "Plan again: whoever came first keeps the address.",
     });
-  return changed ? book.record(now.pools, plan.pools) : undefined;
+  if (!changed) return undefined;
+  const record = book.record(now.pools, plan.pools);
+  verify(record, plan);
+  return record;
+}
+
+/** What cannot be read again is not written: the last gate, whoever made the plan. */
+function verify(record: Record, plan: Plan): void {
+  for (const { allocation } of [...plan.keep, ...plan.assign.map((line) => ({ allocation: line }))]) {
+    const read = readAllocationLine(allocationLine(allocation));
+    if (typeof read === "string")
+      throw new IpamError("invalid", `the line of ${JSON.stringify(allocation.claim)} ${read}`);
+  }
+  const line = <T>(value: T) => ({ value, line: 0, text: "" });
+  const lines = {
+    pools: record.pools.map(line),
+    allocations: record.allocations.map(line),
+    releasing: record.releasing.map(line),
+  };
+  checkRecord(lines, (_, why) => {
+    throw new IpamError("conflict", `the plan does not fit the record: a line ${why}`, {
+      hint: "Do two pools of one network share addresses, or do two plans of one run give one address away?",
+    });
+  });
 }
 
 /** What a plan changes in one pool. */
@@ -40,6 +65,8 @@ interface Part {
   readonly pool: string;
   /** Lines that leave the record or move inside it. */
   readonly remove: Allocation[];
+  /** Addresses that are given up: nobody gets them by the same plan. */
+  readonly released: Set<Address>;
   readonly live: Allocation[];
   readonly releasing: Allocation[];
 }
@@ -47,18 +74,19 @@ interface Part {
 function byPool(plan: Plan): Iterable<Part> {
   const parts = new Map<string, Part>();
   const part = (pool: string): Part => {
-    const known = parts.get(pool) ?? { pool, remove: [], live: [], releasing: [] };
+    const known = parts.get(pool) ?? { pool, remove: [], released: new Set(), live: [], releasing: [] };
     parts.set(pool, known);
     return known;
   };
   for (const line of plan.assign) part(line.pool).live.push(line);
-  for (const { allocation, was } of plan.keep) {
+  for (const { allocation, was, releasing } of plan.keep) {
     if (was === undefined) continue;
     part(allocation.pool).remove.push(was);
-    part(allocation.pool).live.push(allocation);
+    part(allocation.pool)[releasing ? "releasing" : "live"].push(allocation);
   }
   for (const { allocation, to } of plan.release) {
     part(allocation.pool).remove.push(allocation);
+    part(allocation.pool).released.add(allocation.address);
     if (to === "releasing") part(allocation.pool).releasing.push(allocation);
   }
   return parts.values();
@@ -79,7 +107,14 @@ class Book {
       this.live.get(part.pool)?.delete(line.address);
       this.releasing.get(part.pool)?.delete(line.address);
     }
-    for (const line of part.live) put(this.live, this.free(line));
+    for (const line of part.live) {
+      if (part.released.has(line.address))
+        throw new IpamError(
+          "conflict",
+          `${formatAddress(line.address)} is released and given to ${line.claim} by one plan`,
+        );
+      put(this.live, this.free(line));
+    }
     for (const line of part.releasing) put(this.releasing, this.free(line));
   }
 
@@ -101,7 +136,12 @@ class Book {
     const releasing = [...this.releasing.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
     const inUse = new Set([...allocations, ...releasing].map((line) => line.pool));
     const known = new Map([...configured, ...recorded].map((pool) => [pool.name, pool]));
-    const pools = [...inUse].sort(byCodeUnit).map((name) => known.get(name) as PoolRecord);
+    const pools = [...inUse].sort(byCodeUnit).map((name) => {
+      const pool = known.get(name);
+      if (pool === undefined)
+        throw new IpamError("invalid", `the plan gives addresses of pool ${name}, which it does not define`);
+      return pool;
+    });
     return { pools, allocations, releasing };
   }
 

@@ -37,7 +37,7 @@ function poolLine({ name, prefix, network }: PoolRecord): string {
   return `- ${JSON.stringify(network === "default" ? { pool: name, cidr } : { pool: name, cidr, network })}`;
 }
 
-function allocationLine(line: Allocation): string {
+export function allocationLine(line: Allocation): string {
   return `- ${JSON.stringify({
     address: formatAddress(line.address),
     pool: line.pool,

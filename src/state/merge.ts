@@ -2,6 +2,7 @@ import {
   type Allocation,
   byAddress,
   byCodeUnit,
+  emptySnapshot,
   formatAddress,
   formatPrefix,
   IpamError,
@@ -36,18 +37,29 @@ export interface Entry {
  *  ours \ theirs | as base | changed                            | gone
  *  --------------+---------+------------------------------------+--------
  *  as base       | base    | theirs                             | gone
- *  changed       | ours    | equal: it; one claim: the live one;| ours
- *                |         | else both claim it (below)         |
+ *  changed       | ours    | equal: it; one claim: what landed, | ours
+ *                |         | else the live one; two claims:     |
+ *                |         | both claim it (below)              |
  *  gone          | gone    | theirs                             | gone
  *
- * Where two lines then claim one address, or one claim has two addresses: a live line of the base wins, else the
- * line that `landed` holds, else nobody may say: IpamError `conflict` names both. Losers are left out.
+ * Where two lines then claim one address, or one claim has two addresses: a line that `landed` holds wins, else a
+ * live line that both sides still hold, else nobody may say: IpamError `conflict` names both. Losers are left out; but
+ * an address that a loser had in the base, and nobody else has now, is releasing.
  */
 export function mergeRecords(base: Snapshot, ours: Snapshot, theirs: Snapshot, landed?: Snapshot): Merged {
   const [b, o, t] = [base, ours, theirs].map(entriesOf) as [Entries, Entries, Entries];
+  const l = entriesOf(landed ?? emptySnapshot);
   const candidates: Entry[] = [];
-  for (const key of new Set([...o.keys(), ...t.keys()])) candidates.push(...pick(b.get(key), o.get(key), t.get(key)));
-  return settle(candidates, mergePools(base, ours, theirs), { base, ...(landed === undefined ? {} : { landed }) });
+  for (const key of new Set([...o.keys(), ...t.keys()]))
+    candidates.push(...pick(b.get(key), o.get(key), t.get(key), l.get(key)));
+  const isLive = (side: Entries, line: Allocation) => {
+    const entry = side.get(placeOf(line));
+    return entry !== undefined && !entry.releasing && entry.line.claim === line.claim;
+  };
+  return settle(candidates, mergePools(base, ours, theirs), landed, {
+    isHeldByBoth: (line) => isLive(o, line) && isLive(t, line),
+    wasHeld: (line) => b.get(placeOf(line))?.line.claim === line.claim,
+  });
 }
 
 type Entries = Map<string, Entry>;
@@ -65,7 +77,12 @@ function placeOf(line: Allocation): string {
   return `${line.pool} ${line.address}`;
 }
 
-function pick(base: Entry | undefined, ours: Entry | undefined, theirs: Entry | undefined): Entry[] {
+function pick(
+  base: Entry | undefined,
+  ours: Entry | undefined,
+  theirs: Entry | undefined,
+  landed: Entry | undefined,
+): Entry[] {
   const present = [ours, theirs].filter((entry) => entry !== undefined);
   if (ours === undefined || theirs === undefined) {
     const gone = present.every((entry) => base !== undefined && sameEntry(entry, base));
@@ -73,25 +90,33 @@ function pick(base: Entry | undefined, ours: Entry | undefined, theirs: Entry | 
   }
   if (sameEntry(ours, theirs) || (base !== undefined && sameEntry(theirs, base))) return [ours];
   if (base !== undefined && sameEntry(ours, base)) return [theirs];
-  if (ours.line.claim === theirs.line.claim) return [ours.releasing ? theirs : ours];
-  return [ours, theirs];
+  if (ours.line.claim !== theirs.line.claim) return [ours, theirs];
+  if (landed !== undefined) return [sameEntry(theirs, landed) ? theirs : ours];
+  return [ours.releasing ? theirs : ours];
 }
 
 function sameEntry(a: Entry, b: Entry): boolean {
   return a.releasing === b.releasing && sameLine(a.line, b.line);
 }
 
+/** What is known of the lines before they were merged. */
+interface History {
+  readonly isHeldByBoth: (line: Allocation) => boolean;
+  readonly wasHeld: (line: Allocation) => boolean;
+}
+
+const unknownHistory: History = { isHeldByBoth: () => false, wasHeld: () => true };
+
 /** Lets the entries in, the strongest first; an entry that finds its address or its claim taken has lost. */
 export function settle(
   candidates: readonly Entry[],
   pools: readonly PoolRecord[],
-  { base, landed }: { readonly base?: Snapshot; readonly landed?: Snapshot },
+  landed: Snapshot | undefined,
+  history: History = unknownHistory,
 ): Merged {
-  const inBase = new Set((base?.allocations ?? []).map(lineKey));
   const inLanded = new Set(landed === undefined ? [] : entries(landed).map(({ line }) => lineKey(line)));
-  const strength = ({ line }: Entry) => (inBase.has(lineKey(line)) ? 2 : inLanded.has(lineKey(line)) ? 1 : 0);
+  const strength = ({ line }: Entry) => (inLanded.has(lineKey(line)) ? 2 : history.isHeldByBoth(line) ? 1 : 0);
   const network = new Map(pools.map((pool) => [pool.name, pool.network]));
-
   const byPlace = new Map<string, Entry>();
   const byClaim = new Map<string, Entry>();
   const losers: Loser[] = [];
@@ -106,18 +131,21 @@ export function settle(
     if (winner === undefined) {
       byPlace.set(place, entry);
       if (!entry.releasing) byClaim.set(claim, entry);
-    } else if (strength(winner) > strength(entry)) losers.push({ line: entry.line, winner: winner.line });
-    else undecided.push({ message: collision(winner.line, entry.line) });
+    } else if (strength(winner) > strength(entry) || landed !== undefined) {
+      losers.push({ line: entry.line, winner: winner.line });
+      if (!byPlace.has(place) && history.wasHeld(entry.line)) byPlace.set(place, { line: entry.line, releasing: true });
+    } else undecided.push({ message: collision(winner.line, entry.line) });
   }
-  if (undecided.length > 0)
-    throw new IpamError("conflict", [
-      ...undecided.slice(0, -1),
-      {
-        ...(undecided.at(-1) as Issue),
-        hint: "Name the side that is in force: nodeippool allocate --landed REV (a branch or commit). The other is planned anew.",
-      },
-    ]);
+  refuseUndecided(undecided);
   return { snapshot: checked([...byPlace.values()], pools), losers };
+}
+
+function refuseUndecided(undecided: readonly Issue[]): void {
+  const last = undecided.at(-1);
+  if (last === undefined) return;
+  const hint =
+    "Name the side that is in force: nodeippool allocate --landed REV (a branch or commit). The other is planned anew.";
+  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint }]);
 }
 
 function lineKey(line: Allocation): string {

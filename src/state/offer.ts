@@ -35,9 +35,14 @@ export function offerPlan(plan: Plan): boolean {
 
 /** The plans that were offered, oldest first. */
 export function readOffers(folder: string): Plan[] {
-  return readdirSync(folder)
-    .sort()
-    .map((name) => parse(readFileSync(join(folder, name), "utf8")));
+  const names = readdirSync(folder).filter((name) => /^\d+-[0-9a-f-]{36}\.json$/.test(name));
+  return names.sort().map((name) => {
+    try {
+      return parse(readFileSync(join(folder, name), "utf8"));
+    } catch (error) {
+      throw new IpamError("invalid", `a plan that was offered cannot be read: ${(error as Error).message}`);
+    }
+  });
 }
 
 function stringify(plan: Plan): string {

@@ -27,7 +27,12 @@ export function readText(path: string): string | undefined {
  * 3. the base is checked again: a link made after the winner's rename moved the winner's link away is a late one;
  * 4. rename(link, FILE), then the folder is synced.
  */
-export function replaceFile(path: string, base: string | undefined, text: string): boolean {
+export function replaceFile(
+  path: string,
+  base: string | undefined,
+  text: string,
+  isWhole: (text: string) => boolean = () => true,
+): boolean {
   const folder = dirname(path);
   const temp = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
   const step = join(folder, `.${basename(path)}.${hashOf(base)}`);
@@ -38,11 +43,14 @@ export function replaceFile(path: string, base: string | undefined, text: string
       fs.linkSync(temp, step);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      if (readText(path) === base) finish(step, path, folder);
+      if (readText(path) === base) {
+        refuseStranger(step, isWhole);
+        finish(step, path, folder);
+      }
       return false;
     }
     if (readText(path) !== base) {
-      fs.rmSync(step, { force: true });
+      discard(step);
       return false;
     }
     finish(step, path, folder);
@@ -50,8 +58,24 @@ export function replaceFile(path: string, base: string | undefined, text: string
   } catch (error) {
     throw asUnavailable(error, path);
   } finally {
-    fs.rmSync(temp, { force: true });
+    discard(temp);
   }
+}
+
+/** Removes what is of no use any more; if that fails, it lies about and does no harm. */
+function discard(path: string): void {
+  try {
+    fs.rmSync(path, { force: true });
+  } catch {
+    // Nothing depends on it.
+  }
+}
+
+/** A step that holds no record is none of ours: nobody is to install it. */
+function refuseStranger(step: string, isWhole: (text: string) => boolean): void {
+  const text = readText(step);
+  if (text !== undefined && !isWhole(text))
+    throw new IpamError("unavailable", `${step} is in the way and holds no record`, { hint: "Remove it." });
 }
 
 /** ENOENT: somebody else finished this step already. */
@@ -61,6 +85,8 @@ function finish(step: string, path: string, folder: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
+  // rename does nothing where both names are one file already.
+  if (fs.statSync(step, { throwIfNoEntry: false })?.ino === fs.statSync(path).ino) discard(step);
   sync(folder);
 }
 

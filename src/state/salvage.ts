@@ -19,7 +19,7 @@ export function salvage(text: string, file: string, landed?: Snapshot): Merged {
     if ("prefix" in value) pools.set(value.name, value);
     else add(entries, value, section === "releasing");
   }
-  return settle([...entries.values()], [...pools.values()], landed === undefined ? {} : { landed });
+  return settle([...entries.values()], [...pools.values()], landed);
 }
 
 /** One entry for each address and claim; one that is live on a side is live. */

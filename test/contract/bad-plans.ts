@@ -68,7 +68,10 @@ const bad: { what: string; make: (store: Store) => Promise<Plan> }[] = [
   },
   {
     what: "is for a set that no record can hold",
-    make: (store) => planned(store, ["Node/n/b"], { set: "", allowMove: true }),
+    make: async (store) => ({
+      ...(await planned(store, ["Node/n/a"])),
+      assign: [{ ...line(".2 Node/m/a"), set: "" }],
+    }),
   },
   {
     what: "gives an address that a pool of the same network, unknown to this plan, got meanwhile",

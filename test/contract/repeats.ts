@@ -52,6 +52,18 @@ export function repeats(name: string, make: () => Store): void {
       expect(await store.stamp()).toBe(stamp);
     });
 
+    it("that freed is a conflict if the claim came back meanwhile, on another NIC", async () => {
+      const store = make();
+      await committed(store, ["Node/n/a if=eth0"]);
+      await committed(store, []);
+      const snapshot = await store.open().read();
+      const made = planRelease(snapshot, snapshot.releasing);
+      await committed(store, ["Node/n/a if=eth1"]);
+      await expect(store.open().commit(made)).rejects.toEqual(
+        expect.objectContaining({ name: "IpamError", code: "conflict" }),
+      );
+    });
+
     it("that went through in one pool alone is completed (C2)", async () => {
       const store = make();
       const all = await planned(store, ["Node/n/a", "Node/n/a pool=q", "Node/n/a pool=r"]);

@@ -1,3 +1,4 @@
+import { formatAddress } from "../../src/core/address.ts";
 import type { Allocation, Snapshot } from "../../src/core/allocation.ts";
 import type { Merged } from "../../src/state/merge.ts";
 import { duplicates, places, type Standing, standingText } from "./state-record.ts";
@@ -37,11 +38,12 @@ export function violations(records: Records, { snapshot, losers }: Merged, lande
   const lost = new Set(losers.map(({ line }) => keyOf(line)));
   return [
     ...duplicates(snapshot).map((text) => `${text} is there twice`),
-    ...[...result].flatMap(([place, standing]) =>
-      same(standing, sides.ours.get(place)) || same(standing, sides.theirs.get(place))
+    ...[...result].flatMap(([place, standing]) => {
+      const isWritten = same(standing, sides.ours.get(place)) || same(standing, sides.theirs.get(place));
+      return isWritten || (lost.has(keyOf(standing.line)) && isHandedBack(sides, standing))
         ? []
-        : [`nobody wrote ${standingText(standing)}`],
-    ),
+        : [`nobody wrote ${standingText(standing)}`];
+    }),
     ...(["ours", "theirs"] as const).flatMap((side) =>
       [...sides[side]].flatMap(([place, standing]) => {
         if (yields(sides, side, place)) return [];
@@ -61,11 +63,17 @@ function keyOf(line: Allocation): string {
   return `${line.pool} ${line.address} ${line.claim}`;
 }
 
+/** An address that a loser had in the base may still be on its node: it is releasing. */
+function isHandedBack(sides: Sides, { line, releasing }: Standing): boolean {
+  return releasing && sides.base.get(`${line.pool} ${formatAddress(line.address)}`)?.line.claim === line.claim;
+}
+
 function falseLoser({ line, winner }: Merged["losers"][number], sides: Sides, snapshot: Snapshot): string[] {
   const written = [...sides.ours.values(), ...sides.theirs.values()].some((one) => one.line === line);
   const now = [...snapshot.allocations, ...snapshot.releasing].map(keyOf);
   if (!written) return [`loser ${keyOf(line)} was in neither side`];
-  if (now.includes(keyOf(line))) return [`loser ${keyOf(line)} is still there`];
+  const found = places(snapshot).get(`${line.pool} ${formatAddress(line.address)}`);
+  if (found?.line.claim === line.claim && !isHandedBack(sides, found)) return [`loser ${keyOf(line)} is still there`];
   if (!now.includes(keyOf(winner))) return [`winner ${keyOf(winner)} is not there`];
   return collide(networksOf(snapshot), { line, releasing: false }, { line: winner, releasing: false })
     ? []

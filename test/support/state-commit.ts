@@ -24,7 +24,7 @@ export class Lock {
     return existsSync(this.path) ? readFileSync(this.path, "utf8") : undefined;
   }
 
-  /** The file beside the lock that claims a step, if one is left. */
+  /** Files beside the lock that claim a step. */
   get links(): string[] {
     return readdirSync(this.folder).filter((name) => name.startsWith(".") && !name.endsWith(".tmp"));
   }
@@ -36,6 +36,16 @@ export class Lock {
   /** A plan for a node of its own set, `Node/n/a pool=q` and so on, against what the file holds now. */
   plan(set: string, ...claims: readonly string[]): Plan {
     return plan({ pools, claims: claims.map(claimOf), snapshot: this.read(), set });
+  }
+
+  /** Is the next writer refused, because something was left unfinished? */
+  get isStuck(): boolean {
+    try {
+      this.commit(this.plan("next", "Node/next/x", "Node/next/x pool=q"));
+      return false;
+    } catch {
+      return true;
+    }
   }
 
   commit(made: Plan): void {

@@ -64,12 +64,12 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
     expect(lockIn(folder)).toBe(held);
   });
 
-  it("renames the lines of its own set, and no releasing ones", async () => {
+  it("renames the lines of its own set, those that are releasing too", async () => {
     const lines = (mine: string, theirs: string) =>
       lockText(
         `10.0.0.4 Node/n1/${mine}/p`,
         `10.0.0.5 Node/n2/${theirs}/p set=other`,
-        "10.0.0.6 Node/n3/a/p releasing",
+        `10.0.0.6 Node/n3/${mine}/p releasing`,
       );
     const folder = projectOf({ "nodeippool.lock": lines("a", "a") });
     await cli(["mv", "a", "b"], folder);

@@ -34,6 +34,19 @@ describe("childName", () => {
     expect(childName("a", "b--c")).not.toBe(childName("a", "b---c"));
   });
 
+  it("long pairs that differ in one letter at either end have two names", () => {
+    const end = "p".repeat(62);
+    const names = [
+      [`${end}a`, "n"],
+      [`${end}b`, "n"],
+      [`${end}a`, "m"],
+      ["a", `${end}${end}a`],
+      ["a", `${end}${end}b`],
+      ["b", `${end}${end}b`],
+    ].map(([policy = "", node = ""]) => childName(policy, node));
+    expect(new Set(names).size).toBe(names.length);
+  });
+
   it("no pair has the name of a long one: neither its hash as a node nor its head as a policy", () => {
     for (const policy of [letters(47), letters(48), letters(49), letters(63), `${letters(46)}-p`, "a--b"]) {
       const long = childName(policy, "n".repeat(63));

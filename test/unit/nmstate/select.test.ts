@@ -106,8 +106,20 @@ describe("refuseSharedNics", () => {
 
   it("two policies for one NIC and family: each would wipe the other's addresses", () => {
     expect(refused(nicPolicyText("a"), nicPolicyText("b", ["q"]))).toEqual([
-      "policies a and b both set the IPv4 addresses of eth1 on node n1; nmstate replaces the whole list",
+      expect.stringMatching(/^policies a and b both set the IPv4 addresses of eth1 on .*n1; nmstate replaces the/),
     ]);
+  });
+
+  it.each([
+    ["the same NIC, family and node", "10.0.0.9 Node/n1/z/x if=eth1 set=other", 1],
+    ["another NIC", "10.0.0.9 Node/n1/z/x if=eth2 set=other", 0],
+    ["another family", "2001:db8::9 Node/n1/z/x if=eth1 set=other", 0],
+    ["another node", "10.0.0.9 Node/n9/z/x if=eth1 set=other", 0],
+    ["nobody knows which NIC", "10.0.0.9 Node/n1/z/x set=other", 0],
+  ])("a line of another claim set: %s", (_, line, count) => {
+    const { policies, pools: defined } = read(documentsOf(pools, nicPolicyText("a")));
+    const issues = issuesIn(() => refuseSharedNics(policies, defined, nodesOf("n1\nn2"), [lineOf(line)]));
+    expect(issues).toHaveLength(count);
   });
 
   it("names every pair, once", () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { encode } from "../../src/state/codec.ts";
-import { mergeRecords } from "../../src/state/merge.ts";
-import { salvage } from "../../src/state/salvage.ts";
-import { tableOf } from "../support/core-table.ts";
-import { poolOf, recordOf, spelt, textOf } from "../support/core-text.ts";
-import { outcome } from "../support/git-forks.ts";
-import { mergeTexts } from "../support/git-merge.ts";
-import { recordTexts } from "../support/state-record.ts";
+import { encode } from "../../../src/state/codec.ts";
+import { mergeRecords } from "../../../src/state/merge.ts";
+import { salvage } from "../../../src/state/salvage.ts";
+import { tableOf } from "../../support/core-table.ts";
+import { poolOf, recordOf, spelt, textOf } from "../../support/core-text.ts";
+import { outcome } from "../../support/git-forks.ts";
+import { mergeTexts } from "../../support/git-merge.ts";
+import { recordTexts } from "../../support/state-record.ts";
 
 const pools = [
   poolOf("p", "10.0.0.0/24"),

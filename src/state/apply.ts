@@ -42,10 +42,9 @@ export function applyPlan(now: Snapshot, plan: Plan): Record | undefined {
 
 /** What cannot be read again is not written: the last gate, whoever made the plan. */
 function verify(record: Record, plan: Plan): void {
-  for (const { allocation } of [...plan.keep, ...plan.assign.map((line) => ({ allocation: line }))]) {
-    const read = readAllocationLine(allocationLine(allocation));
-    if (typeof read === "string")
-      throw new IpamError("invalid", `the line of ${JSON.stringify(allocation.claim)} ${read}`);
+  for (const fresh of [...plan.assign, ...plan.keep.map((kept) => kept.allocation)]) {
+    const read = readAllocationLine(allocationLine(fresh));
+    if (typeof read === "string") throw new IpamError("invalid", `the line of ${JSON.stringify(fresh.claim)} ${read}`);
   }
   const line = <T>(value: T) => ({ value, line: 0, text: "" });
   const lines = {
@@ -123,11 +122,13 @@ class Book {
       const found = lines.get(part.pool)?.get(line.address);
       return found !== undefined && sameLine(found, line);
     };
+    const holds = (lines: typeof this.live, line: Allocation) =>
+      lines.get(part.pool)?.get(line.address)?.claim === line.claim;
     const kept = new Set([...part.live, ...part.releasing].map((line) => line.address));
     return (
       part.live.every((line) => has(this.live, line)) &&
       part.releasing.every((line) => has(this.releasing, line)) &&
-      part.remove.every((line) => kept.has(line.address) || !(has(this.live, line) || has(this.releasing, line)))
+      part.remove.every((line) => kept.has(line.address) || !(holds(this.live, line) || holds(this.releasing, line)))
     );
   }
 

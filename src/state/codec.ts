@@ -22,8 +22,14 @@ export function encode(record: Record): string {
     heading,
     "version: 1",
     ...section("pools", record.pools.map(poolLine)),
-    ...section("allocations", record.allocations.map(allocationLine)),
-    ...section("releasing", record.releasing.map(allocationLine)),
+    ...section(
+      "allocations",
+      record.allocations.map((line) => allocationLine(line)),
+    ),
+    ...section(
+      "releasing",
+      record.releasing.map((line) => allocationLine(line, true)),
+    ),
     "",
   ].join("\n");
 }
@@ -37,7 +43,8 @@ function poolLine({ name, prefix, network }: PoolRecord): string {
   return `- ${JSON.stringify(network === "default" ? { pool: name, cidr } : { pool: name, cidr, network })}`;
 }
 
-export function allocationLine(line: Allocation): string {
+/** A line says itself that it is releasing: a merge can carry it across the border of a section. */
+export function allocationLine(line: Allocation, releasing = false): string {
   return `- ${JSON.stringify({
     address: formatAddress(line.address),
     pool: line.pool,
@@ -45,6 +52,7 @@ export function allocationLine(line: Allocation): string {
     set: line.set === "default" ? undefined : line.set,
     interface: line.interface,
     uid: line.uid,
+    releasing: releasing ? true : undefined,
   })}`;
 }
 
@@ -52,7 +60,7 @@ export function allocationLine(line: Allocation): string {
 export function snapshotOf(record: Record): Snapshot {
   const content = new Map(record.pools.map((pool) => [pool.name, [poolLine(pool)]]));
   for (const line of record.allocations) content.get(line.pool)?.push(allocationLine(line));
-  for (const line of record.releasing) content.get(line.pool)?.push(`releasing ${allocationLine(line)}`);
+  for (const line of record.releasing) content.get(line.pool)?.push(allocationLine(line, true));
   const hash = (lines: readonly string[]) => createHash("sha256").update(lines.join("\n")).digest("base64url");
   return { ...record, base: new Map([...content].map(([pool, lines]) => [pool, hash(lines)])) };
 }
@@ -114,8 +122,13 @@ function readLines(text: string, file: string): Lines {
   while (all[at]?.startsWith("#")) at++;
   expect("version: 1", "should be `version: 1`");
   const pools = list("pools", readPoolLine);
-  const allocations = list("allocations", readAllocationLine);
-  const releasing = list("releasing", readAllocationLine);
+  const allocation = (isReleasing: boolean) => (line: string) => {
+    const read = readAllocationLine(line);
+    if (typeof read === "string" || read.releasing === isReleasing) return typeof read === "string" ? read : read.line;
+    return isReleasing ? "is live, but stands under `releasing:`" : "is releasing, but stands under `allocations:`";
+  };
+  const allocations = list("allocations", allocation(false));
+  const releasing = list("releasing", allocation(true));
   expect("", "is not part of a record");
   if (at < all.length) failHere("stands after the end of the record");
   return { pools, allocations, releasing };
@@ -135,10 +148,10 @@ export function readPoolLine(line: string): PoolRecord | string {
 }
 
 /** One line of `allocations` or `releasing`, or what is wrong with it. */
-export function readAllocationLine(line: string): Allocation | string {
+export function readAllocationLine(line: string): { line: Allocation; releasing: boolean } | string {
   const fields = readFields(line);
   if (fields === undefined) return "is not a line of a record";
-  const { pool, claim, set = "default", interface: nic, uid } = fields;
+  const { pool, claim, set = "default", interface: nic, uid, releasing = false } = fields;
   const address = parseAddress(fields.address).value;
   if (address === undefined) return "has no valid address";
   if (typeof claim !== "string" || parseClaimKey(claim).issues) return "names no valid claim";
@@ -146,7 +159,8 @@ export function readAllocationLine(line: string): Allocation | string {
     return "has a field that is not plain text";
   const optional = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
   const allocation = { address, pool, claim, set: set as string, ...optional };
-  return allocationLine(allocation) === line ? allocation : notOurs;
+  const isReleasing = releasing === true;
+  return allocationLine(allocation, isReleasing) === line ? { line: allocation, releasing: isReleasing } : notOurs;
 }
 
 // A line has one form only, so that equal allocations are equal lines to git.

@@ -20,13 +20,6 @@ export interface LockfileOptions {
 /** The lockfile at this path; a missing file is an empty record. Nothing is written but by `commit`. */
 export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
   const understand = options.understand ?? ((text: string) => decodeLock(text, path));
-  const isWhole = (text: string) => {
-    try {
-      return decode(text, path) !== undefined;
-    } catch {
-      return false;
-    }
-  };
   const parse = (text: string | undefined) => (text === undefined ? emptySnapshot : understand(text));
   const commitAll = (plans: readonly Plan[]): Snapshot => {
     for (let attempt = 0; attempt < 1000; attempt++) {
@@ -34,7 +27,7 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       const now = parse(base);
       const next = plans.reduce((snapshot, plan) => applied(snapshot, plan), now);
       if (next === now && (base === undefined || encode(now) === base)) return now;
-      if (replaceFile(path, base, encode(next), isWhole)) return next;
+      if (replaceFile(path, base, encode(next))) return next;
       // Another writer was faster; `applyPlan` says whether it touched the same pools.
     }
     throw new IpamError("unavailable", `${path} changes faster than it can be written`);

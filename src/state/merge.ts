@@ -12,7 +12,7 @@ import {
   sameLine,
 } from "../core/index.ts";
 import type { Record } from "./apply.ts";
-import { decode, encode } from "./codec.ts";
+import { allocationLine, decode, encode } from "./codec.ts";
 
 /** A line that lost its address or its claim to another one, and must be planned anew. */
 export interface Loser {
@@ -92,7 +92,9 @@ function pick(
   if (base !== undefined && sameEntry(ours, base)) return [theirs];
   if (ours.line.claim !== theirs.line.claim) return [ours, theirs];
   if (landed !== undefined) return [sameEntry(theirs, landed) ? theirs : ours];
-  return [ours.releasing ? theirs : ours];
+  if (ours.releasing !== theirs.releasing) return [ours.releasing ? theirs : ours];
+  // On two NICs, say: whichever, but the same one whatever side is called ours.
+  return [[ours, theirs].sort((x, y) => byCodeUnit(allocationLine(x.line), allocationLine(y.line)))[0] as Entry];
 }
 
 function sameEntry(a: Entry, b: Entry): boolean {

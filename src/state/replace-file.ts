@@ -10,7 +10,7 @@ export function readText(path: string): string | undefined {
       throw new IpamError("unavailable", `${path} is a symbolic link`, { hint: "Name the file itself." });
     return fs.readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw asUnavailable(error, path);
   }
 }
@@ -21,73 +21,81 @@ export function readText(path: string): string | undefined {
  * Durable and whole: after a crash at any point the file holds the old text or the new one.
  *
  * rename(2) does not compare, so a writer first takes the step away from `base` for itself:
- * 1. the new text is written to a temporary file and synced;
- * 2. link(temp, .FILE.HASH-OF-BASE): EEXIST means that another writer took that step. Its text is whole and synced,
- *    so whoever meets its link finishes it (a crashed writer's commit counts) and has lost;
- * 3. the base is checked again: a link made after the winner's rename moved the winner's link away is a late one;
- * 4. rename(link, FILE), then the folder is synced.
+ * 1. the new text is written to a draft of its own name and synced;
+ * 2. symlink(draft, .FILE.HASH-OF-BASE): EEXIST means that another writer took that step. Its draft is whole and
+ *    synced, so whoever meets its link finishes it (a crashed writer's commit counts) and has lost;
+ * 3. the base is checked again: a link made after the winner's draft was renamed is a late one;
+ * 4. rename(draft, FILE): a draft can be renamed once, so a step that somebody else finished is not done again, also by
+ *    a writer that stood still while others went on. The folder is synced, and the link removed.
  */
-export function replaceFile(
-  path: string,
-  base: string | undefined,
-  text: string,
-  isWhole: (text: string) => boolean = () => true,
-): boolean {
+export function replaceFile(path: string, base: string | undefined, text: string): boolean {
   const folder = dirname(path);
-  const temp = join(folder, `.${basename(path)}.${randomUUID()}.tmp`);
+  const draft = `.${basename(path)}.${randomUUID()}.tmp`;
   const step = join(folder, `.${basename(path)}.${hashOf(base)}`);
+  let linked = false;
   try {
     if (base === undefined) fs.mkdirSync(folder, { recursive: true });
-    writeDurably(temp, text);
-    try {
-      fs.linkSync(temp, step);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-      if (readText(path) === base) {
-        refuseStranger(step, isWhole);
-        finish(step, path, folder);
-      }
+    writeDurably(join(folder, draft), text);
+    linked = take(step, draft);
+    if (!linked) {
+      finishOther(step, path, base);
       return false;
     }
-    if (readText(path) !== base) {
-      discard(step);
-      return false;
-    }
-    finish(step, path, folder);
+    if (readText(path) === base) finish(draft, path);
+    discard(step);
+    linked = false;
     return readText(path) === text;
   } catch (error) {
     throw asUnavailable(error, path);
   } finally {
-    discard(temp);
+    // A draft that a link still names is the next writer's to finish.
+    if (!linked) discard(join(folder, draft));
   }
 }
 
-/** Removes what is of no use any more; if that fails, it lies about and does no harm. */
-function discard(path: string): void {
+/** Makes the step this draft's; false if it is another one's. */
+function take(step: string, draft: string): boolean {
   try {
-    fs.rmSync(path, { force: true });
-  } catch {
-    // Nothing depends on it.
+    fs.symlinkSync(draft, step);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
   }
 }
 
-/** A step that holds no record is none of ours: nobody is to install it. */
-function refuseStranger(step: string, isWhole: (text: string) => boolean): void {
-  const text = readText(step);
-  if (text !== undefined && !isWhole(text))
-    throw new IpamError("unavailable", `${step} is in the way and holds no record`, { hint: "Remove it." });
+/** Finishes what another writer began, if it began from the text that is there. */
+function finishOther(step: string, path: string, base: string | undefined): void {
+  const draft = draftOf(step, path);
+  if (draft === undefined || readText(path) !== base) return;
+  finish(draft, path);
+  // Also where the draft is gone: its writer failed, or somebody finished it.
+  discard(step);
+}
+
+/** The draft a step names; undefined if the step is gone by now. Nothing but a draft of this file is ever renamed. */
+function draftOf(step: string, path: string): string | undefined {
+  let draft: string;
+  try {
+    draft = fs.readlinkSync(step);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    if (codeOf(error) !== "EINVAL") throw error;
+    draft = "";
+  }
+  const name = basename(path);
+  if (draft.startsWith(`.${name}.`) && /^[0-9a-f-]{36}\.tmp$/.test(draft.slice(name.length + 2))) return draft;
+  throw new IpamError("unavailable", `${step} is in the way and is no step of nodeippool`, { hint: "Remove it." });
 }
 
 /** ENOENT: somebody else finished this step already. */
-function finish(step: string, path: string, folder: string): void {
+function finish(draft: string, path: string): void {
   try {
-    fs.renameSync(step, path);
+    fs.renameSync(join(dirname(path), draft), path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
   }
-  // rename does nothing where both names are one file already.
-  if (fs.statSync(step, { throwIfNoEntry: false })?.ino === fs.statSync(path).ino) discard(step);
-  sync(folder);
+  sync(dirname(path));
 }
 
 function writeDurably(path: string, text: string): void {
@@ -109,8 +117,21 @@ function sync(folder: string): void {
   }
 }
 
+/** Removes what is of no use any more; if that fails, it lies about and does no harm. */
+function discard(path: string): void {
+  try {
+    fs.rmSync(path, { force: true });
+  } catch {
+    // Nothing depends on it.
+  }
+}
+
 function hashOf(text: string | undefined): string {
   return text === undefined ? "absent" : createHash("sha256").update(text).digest("base64url").slice(0, 22);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
 function asUnavailable(error: unknown, path: string): IpamError {

@@ -33,11 +33,11 @@ function failing(some: readonly Fork[], what: (fork: Fork, i: number) => readonl
   return report(cases.filter((one) => one.what.length > 0));
 }
 
-/** `nodeippool allocate --landed`, in the middle of a merge or rebase. */
+/** `nodeippool allocate --landed` in the middle of a merge or rebase; `allocate` where git left nothing to settle. */
 function allocate(repository: Repository, nodes: Branch["nodes"], landed: string): readonly string[] {
-  const backend = lockfile(repository.lock, {
-    understand: (text) => resolveLock(text, repository.lock, landed).snapshot,
-  });
+  const resolve = (revision?: string) => resolveLock(repository.text, repository.lock, revision);
+  const isSettled = outcome(resolve).value?.merged === false;
+  const backend = lockfile(repository.lock, { understand: () => resolve(isSettled ? undefined : landed).snapshot });
   const { code } = outcome(() => backend.commitAll([planFor(nodes, backend.readSync())]));
   return code === undefined ? [] : [`allocate --landed ${landed} threw ${code}`];
 }

@@ -10,7 +10,8 @@ export const fileCalls = [
   "writeFileSync",
   "fsyncSync",
   "closeSync",
-  "linkSync",
+  "symlinkSync",
+  "readlinkSync",
   "renameSync",
   "rmSync",
 ] as const;

@@ -33,7 +33,7 @@ function meaning({ pools, allocations, releasing }: Snapshot) {
       ...(network === "default" ? {} : { network }),
     })),
     allocations: allocations.map(line),
-    releasing: releasing.map(line),
+    releasing: releasing.map((one) => ({ ...line(one), releasing: true })),
   };
 }
 

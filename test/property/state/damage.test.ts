@@ -61,7 +61,7 @@ const damages: {
       Array.from(line, (_, c) => ({ lines: replaced(row, line.slice(0, c) + line.slice(c + 1)), row })),
     ),
     counts: {
-      refused: 892,
+      refused: 943,
       "another name in a line": 263,
       "another address in the same gap": 6,
       "the same record": 44,
@@ -105,7 +105,7 @@ const damages: {
         rest.splice(before <= row ? row + 1 : row, 1);
         return { lines: rest, row: before <= row ? before : before - 1 };
       }),
-    counts: { refused: 90, "released or restored": 18 },
+    counts: { refused: 108 },
   },
 ];
 

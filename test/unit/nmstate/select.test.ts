@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { claimKey } from "../../../src/core/claim.ts";
 import { claimsOf, parkKey, refuseSharedNics, selectNodes } from "../../../src/nmstate/select.ts";
+import { lineOf } from "../../support/core-text.ts";
 import {
   documentsOf,
   issuesIn,

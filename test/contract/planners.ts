@@ -79,7 +79,9 @@ function missing(made: Plan, after: Snapshot): { readonly pool: string; readonly
     standingText(here(line)) === standingText({ line, releasing });
   const absent = [
     ...made.assign.filter((line) => !stands(line, false)),
-    ...made.keep.flatMap(({ allocation, was }) => (was && !stands(allocation, false) ? [allocation] : [])),
+    ...made.keep.flatMap(({ allocation, was, releasing = false }) =>
+      was && !stands(allocation, releasing) ? [allocation] : [],
+    ),
     ...made.release.flatMap(({ allocation, to }) => {
       const isDone = to === "free" ? here(allocation)?.line.claim !== allocation.claim : stands(allocation, true);
       return isDone ? [] : [allocation];

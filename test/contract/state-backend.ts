@@ -82,6 +82,15 @@ export function contract(name: string, make: () => Store): void {
         ],
       },
       {
+        name: "renamed while it is releasing: it comes back under the new name",
+        steps: [
+          { claims: ["Node/n/a", "Node/m/a"], want: [".1 Node/m/a", ".2 Node/n/a"] },
+          { claims: ["Node/m/a"], want: [".1 Node/m/a", ".2 Node/n/a releasing"] },
+          { rename: ["a", "b"], want: [".1 Node/m/b", ".2 Node/n/b releasing"] },
+          { claims: ["Node/m/b", "Node/n/b"], want: [".1 Node/m/b", ".2 Node/n/b"] },
+        ],
+      },
+      {
         name: "moved on purpose: the old address is releasing",
         steps: [
           { claims: ["Node/n/a"], want: [".1 Node/n/a"] },

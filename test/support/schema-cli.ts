@@ -74,9 +74,10 @@ export function lockText(...lines: readonly string[]): string {
 
 /** `10.0.0.1 Node/n1/a/p`, and `if=eth2` or `set=other`; the NIC is eth1 unless said. */
 function lockLine(text: string): string {
+  const releasing = text.endsWith(" releasing") ? true : undefined;
   const [address, claim, ...words] = text.replace(/ releasing$/, "").split(" ");
   const { set, if: nic = "eth1" } = Object.fromEntries(words.map((word) => word.split("=")));
-  return `- ${JSON.stringify({ address, pool: "p", claim, set, interface: nic })}`;
+  return `- ${JSON.stringify({ address, pool: "p", claim, set, interface: nic, releasing })}`;
 }
 
 /** A new folder with these files. */

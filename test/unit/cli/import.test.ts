@@ -40,6 +40,8 @@ describe("import", () => {
         "  + 10.10.10.10  node01  static-ip/address-from-traffic-1",
         "Pool traffic-2  10.10.11.0/24 .1-.10 less 2   8 usable  0 held  8 free",
         "Plan: 3 to allocate, 0 kept, 0 to release.",
+        "  ! node01  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
+        "  ! node02  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
         "2 other addresses passed over: no pool hands them out.",
         "Recorded in nodeippool.lock.",
         "",

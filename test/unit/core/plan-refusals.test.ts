@@ -237,7 +237,8 @@ describe("a pending claim says", () => {
       name: "held, no longer covered",
       record: ["10.0.0.5 Node/n/a"],
       claims: ["Node/n/a"],
-      message: "10.0.0.5 is held by Node/n/a, but pool p no longer covers it",
+      message:
+        "10.0.0.5 is held by Node/n/a, but pool p hands it out no more (range, exclude, gateway or reservations)",
       hint: /--allow-move/,
     },
   ])("$name: $message", ({ record, claims, message, hint }) => {

@@ -70,14 +70,20 @@ describe("planRename", () => {
     {
       from: "Node/n",
       to: "Node/z",
-      want: ["keep 10.0.0.1 Node/z/static-ip/eth1 if=eth1, was 10.0.0.1 Node/n/static-ip/eth1 if=eth1"],
+      want: [
+        "keep 10.0.0.1 Node/z/static-ip/eth1 if=eth1, was 10.0.0.1 Node/n/static-ip/eth1 if=eth1",
+        "keep 10.0.0.4 Node/z/static-ip/eth2, was 10.0.0.4 Node/n/static-ip/eth2",
+      ],
     },
     { from: "Node/m/other", to: "Node/m/new", want: ["keep 10.0.0.3 Node/m/new, was 10.0.0.3 Node/m/other"] },
     { from: "other", to: "a/b", want: ["keep 10.0.0.3 Node/m/a/b, was 10.0.0.3 Node/m/other"] },
     {
       from: "static-ip",
       to: "fixed",
-      want: ["keep 10.0.0.1 Node/n/fixed/eth1 if=eth1, was 10.0.0.1 Node/n/static-ip/eth1 if=eth1"],
+      want: [
+        "keep 10.0.0.1 Node/n/fixed/eth1 if=eth1, was 10.0.0.1 Node/n/static-ip/eth1 if=eth1",
+        "keep 10.0.0.4 Node/n/fixed/eth2, was 10.0.0.4 Node/n/static-ip/eth2",
+      ],
     },
     {
       from: "VM/ns:n",
@@ -88,6 +94,15 @@ describe("planRename", () => {
     expect(shown(planRename(record, from, to))).toEqual(want);
   });
 
+  it("renames what is releasing, also to a claim that has another address, and leaves it releasing", () => {
+    const made = planRename(record, "Node/n/static-ip/eth2", "Node/n/static-ip/eth1");
+    expect(made.keep.map(({ allocation, releasing }) => ({ text: textOf(allocation), releasing }))).toEqual([
+      { text: "10.0.0.4 Node/n/static-ip/eth1", releasing: true },
+    ]);
+    const live = planRename(record, "other", "new").keep.map(({ releasing }) => releasing);
+    expect(live).toEqual([undefined]);
+  });
+
   it("renames the claims of the set it is given", () => {
     const made = planRename(record, "static-ip", "fixed", "b");
     expect(made.set).toBe("b");
@@ -96,7 +111,6 @@ describe("planRename", () => {
 
   it.each([
     { from: "nobody", to: "z", code: "invalid" },
-    { from: "Node/n/static-ip/eth2", to: "Node/n/z", code: "invalid" }, // releasing: nobody's claim
     { from: "other", to: "", code: "invalid" },
     { from: "Node/n", to: "z", code: "invalid" },
     { from: "Node/n", to: "Node/a b", code: "invalid" },

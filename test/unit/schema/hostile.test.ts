@@ -26,8 +26,8 @@ describe("readManifests refuses in bounded time", () => {
     ["10,000 mappings deep", poolText(`  range: ${deep(10_000, "{a: ", "}")}`)],
     ["10,000 deep, in a policy", policy(`  desiredState: ${deep(10_000, "{a: ", "}")}`)],
     ["10,000 deep, in JSON", `{"kind": "NodeIPPool", "spec": ${deep(10_000, "[", "]")}}`],
-    ["6,000 unknown fields", pool(times(6000, (i) => `  k${i}: 1`))],
-    ["6,000 fields in JSON", `{"kind": "NodeIPPool", ${times(6000, (i) => `"k${i}": 1`, ",")}}`],
+    ["2,000 unknown fields", pool(times(2000, (i) => `  k${i}: 1`))],
+    ["2,000 fields in JSON", `{"kind": "NodeIPPool", ${times(2000, (i) => `"k${i}": 1`, ",")}}`],
     ["140,000 ambiguous words", pool(`  a: [${"on,".repeat(140_000)}]`)],
     [
       "1,000 captures, and 1,000 that are none",

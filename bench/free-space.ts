@@ -28,7 +28,7 @@ const rivals = { "linear scan": LinearScan, "Set probing": SetProbing };
 
 /** Release one address and take the lowest free one: a pool stays as full as it is. */
 export function run(short: boolean): Result[] {
-  const spent = effort(short, 9);
+  const spent = effort(short, 7);
   const ipv6: Case = {
     name: "IPv6 /64 60,000 held",
     pool: poolOf("pool", "2001:db8::/64"),

@@ -9,7 +9,7 @@ export function run(short: boolean): Result[] {
     short
       ? against("10.0.0.0/15", 20_000, 2_000, effort(short, 5))
       : { ...against("10.0.0.0/15", 100_000, 10_000, effort(short, 5)), goal: 250 },
-    ...growth(short ? [10_000, 100_000] : [10_000, 100_000, 300_000, 1_000_000], effort(short, 5)),
+    ...growth(short ? [10_000, 100_000] : [10_000, 100_000, 300_000, 1_000_000], effort(short, 3)),
   ];
 }
 

@@ -1,33 +1,23 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
-/** The calls by which src/state/replace-file.ts reads and writes. */
-export const fileCalls = [
-  "lstatSync",
-  "readFileSync",
-  "mkdirSync",
-  "openSync",
-  "writeFileSync",
-  "fsyncSync",
-  "closeSync",
-  "symlinkSync",
-  "readlinkSync",
-  "renameSync",
-  "rmSync",
-] as const;
-type Call = (typeof fileCalls)[number];
+type FileCall = (...args: unknown[]) => unknown;
+
+const real = new Map(
+  Object.entries(fs).filter(([name, call]) => name.endsWith("Sync") && typeof call === "function") as [
+    string,
+    FileCall,
+  ][],
+);
 
 /** Is told of the n-th call from now on, counted from 1. */
-export type Hook = (n: number, name: Call) => unknown;
-
-const real = { ...fs };
+export type Hook = (n: number, name: string) => unknown;
 
 /** Runs a hook before each of this process' file calls, for all modules, and one after it. What it throws, the call throws. */
 export function onFileCall(before?: Hook, after?: Hook): void {
   let n = 0;
   let inside = false; // of a call that makes others
-  for (const name of fileCalls) {
-    const call = real[name] as (...args: unknown[]) => unknown;
+  for (const [name, call] of real) {
     const wrapped = (...args: unknown[]) => {
       if (inside) return call(...args);
       const current = ++n;

@@ -6,7 +6,7 @@ import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text
 
 const pools = [poolOf("p", "10.0.0.0/29"), poolOf("q", "10.0.1.0/29")];
 
-// A live owner never gets another address silently (DESIGN.md D7). Two ways out: a declared rename, and allowMove.
+// A live owner never gets another address silently. Two ways out: a declared rename, and allowMove.
 const table = tableOf(`
 record                                | claims                | moved                     | with | want
 --------------------------------------+-----------------------+---------------------------+------+--------------------------------------

@@ -11,7 +11,7 @@ function planned(pool: ReturnType<typeof poolOf>, lines = record, allowMove = fa
   return shown(plan({ pools: [pool], claims, snapshot: recordOf(lines, [was]), allowMove }));
 }
 
-describe("a pool that changes (DESIGN.md D7, D18)", () => {
+describe("a pool that changes", () => {
   const kept = ["keep 10.0.0.1 Node/a/x", "keep 10.0.0.2 Node/b/x"];
   it.each([
     { name: "is full", pool: poolOf("p", `${cidr} 10.0.0.1 10.0.0.2`), want: ["exhausted Node/c/x", ...kept] },

@@ -116,8 +116,8 @@ export function settle(
   landed: Snapshot | undefined,
   history: History = unknownHistory,
 ): Merged {
-  const inLanded = new Set(landed === undefined ? [] : entries(landed).map(({ line }) => lineKey(line)));
-  const strength = ({ line }: Entry) => (inLanded.has(lineKey(line)) ? 2 : history.isHeldByBoth(line) ? 1 : 0);
+  const inLanded = new Set(landed === undefined ? [] : entries(landed).map(entryKey));
+  const strength = (entry: Entry) => (inLanded.has(entryKey(entry)) ? 2 : history.isHeldByBoth(entry.line) ? 1 : 0);
   const network = new Map(pools.map((pool) => [pool.name, pool.network]));
   const byPlace = new Map<string, Entry>();
   const byClaim = new Map<string, Entry>();
@@ -150,8 +150,8 @@ function refuseUndecided(undecided: readonly Issue[]): void {
   throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint }]);
 }
 
-function lineKey(line: Allocation): string {
-  return `${placeOf(line)} ${line.claim}`;
+function entryKey({ line, releasing }: Entry): string {
+  return `${placeOf(line)} ${line.claim} ${releasing}`;
 }
 
 function collision(a: Allocation, b: Allocation): string {

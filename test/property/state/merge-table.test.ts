@@ -63,6 +63,11 @@ base              | ours              | theirs            | landed | want       
 # ours moved n; theirs rewrote its line
 .1 n              | .1 n releasing ; .2 n | .1 n if=eth1  |        | conflict                    |
 .1 n              | .1 n releasing ; .2 n | .1 n if=eth1  | ours   | .2 n ; .1 n releasing       |
+
+# ours gave n another address; theirs gave n back the one that was releasing
+.1 n releasing    | .1 n releasing ; .2 n | .1 n          |        | conflict                    |
+.1 n releasing    | .1 n releasing ; .2 n | .1 n          | ours   | .2 n ; .1 n releasing       | .1 n
+.1 n releasing    | .1 n releasing ; .2 n | .1 n          | theirs | .1 n                        | .2 n
 `);
 
 const long = (lines: readonly string[]) => lines.map((line) => line.replace(/^(\S+) (\w+)/, "$1 Node/$2/a"));

@@ -166,6 +166,15 @@ describe("a pool with a clusterRange", () => {
     });
   });
 
+  it("parks what the user says, and nothing that a cluster wrote into a dump of it", async () => {
+    const live =
+      "  uid: u\n  resourceVersion: '7'\n  annotations: {kubectl.kubernetes.io/last-applied-configuration: '{}', note: x}\n";
+    const dump = `${policy.replace("metadata: {name: a}\n", `metadata:\n  name: a\n${live}`)}status: {conditions: []}\n`;
+    const parked = (await policiesOf({ manifests: documentsOf(shared, dump), nodes: n1 as string })).get("a");
+    expect(parked.metadata).toEqual({ name: "a", annotations: { note: "x" } });
+    expect(parked).not.toHaveProperty("status");
+  });
+
   it("parks it where no node is selected yet, and where it had no selector", async () => {
     const made = await policiesOf({
       manifests: documentsOf(shared, policy, nicPolicyText("b", ["p"], "eth2")),

@@ -43,6 +43,15 @@ describe("readManifests places every issue of a policy's spec", () => {
   });
 });
 
+describe("readManifests passes no policy on whose only allocation is misspelt", () => {
+  it.each(["ipool.p.allocate", "ippools.p.allocate", "ip-pool.p.allocate", "p.allocate"])("%s", (expression) => {
+    const text = policyText(`  capture: {x: ${expression}}`);
+    expect(issuesOf({ "f.yaml": text, ...pools })).toEqual([
+      `5:16 ${expression} is no allocation; write ippool.POOL.allocate`,
+    ]);
+  });
+});
+
 describe("readManifests places every issue of a policy as an object", () => {
   const head = "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\n";
   const spec = "spec: {capture: {x: ippool.p.allocate}}\n";

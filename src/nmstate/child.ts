@@ -28,7 +28,7 @@ function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
 
-const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+export const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Name, labels that say whose child it is, and whatever the user put on the policy. */
 export function childMetadata(

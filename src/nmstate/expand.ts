@@ -7,7 +7,7 @@ import {
   type PolicyObject,
   Reference,
 } from "../schema/index.ts";
-import { childMetadata, hostnameOf } from "./child.ts";
+import { childMetadata, hostnameOf, lastApplied } from "./child.ts";
 import { removals } from "./cleanup.ts";
 import { parkKey } from "./select.ts";
 
@@ -63,8 +63,15 @@ function fill(value: unknown, replace: (reference: Reference) => unknown): unkno
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, replace)]));
 }
 
-/** The policy itself, made to match no node: the controller expands it for nodes that join later. */
-export function parkPolicy({ source }: Policy): PolicyObject {
+/** The policy itself, made to match no node: a controller expands it for nodes that join later. */
+export function parkPolicy({ name, apiVersion, labels, annotations: all, source }: Policy): PolicyObject {
+  const { [lastApplied]: _, ...annotations } = all;
+  const bags = Object.entries({ labels, annotations }).filter(([, bag]) => Object.keys(bag).length > 0);
   const nodeSelector = { ...(source.spec.nodeSelector as object | undefined), [parkKey]: "parked" };
-  return { ...source, spec: { ...source.spec, nodeSelector } };
+  return {
+    apiVersion,
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: { name, ...Object.fromEntries(bags) },
+    spec: { ...source.spec, nodeSelector },
+  };
 }

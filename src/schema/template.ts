@@ -39,7 +39,7 @@ export function isCaptureName(name: string): boolean {
 /** The pool of a capture `ippool.POOL.allocate`; undefined for every other capture; `null` if it only looks like one. */
 export function poolOfCapture(expression: string): string | undefined | null {
   const text = expression.trim();
-  if (!/^ippool\b/i.test(text)) return undefined;
+  if (!/^ippool\b|^[\w.-]+\.allocate$/i.test(text)) return undefined;
   return /^ippool\.([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\.allocate$/.exec(text)?.[1] ?? null;
 }
 

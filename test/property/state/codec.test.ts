@@ -155,6 +155,42 @@ describe("decode of what is no record", () => {
   });
 });
 
+describe("decode of a record that breaks an invariant", () => {
+  const [p, q, r] = [
+    poolOf("p", "10.0.0.0/24"),
+    poolOf("q", "10.0.0.0/23"),
+    poolOf("r", "10.0.0.0/24", { network: "blue" }),
+  ];
+  const n = "10.0.0.1 Node/n/a";
+  it.each([
+    { what: "an address live and releasing", lines: [n, "10.0.0.1 Node/m/a releasing"], at: 8 },
+    { what: "an address live and releasing, of one claim", lines: [n, `${n} releasing`], at: 8 },
+    { what: "an address in two pools of one network", lines: [n, "10.0.0.1 Node/m/a pool=q"], at: 8 },
+    {
+      what: "an address releasing in another pool of its network",
+      lines: [n, "10.0.0.1 Node/m/a pool=q releasing"],
+      at: 9,
+    },
+    { what: "an address twice in a pool", lines: [n, "10.0.0.1 Node/m/a"], at: 7 },
+    { what: "an address outside its pool", lines: [n, "10.0.1.1 Node/m/a"], at: 7 },
+    { what: "a claim with two addresses", lines: [n, "10.0.0.2 Node/n/a"], at: 7 },
+    { what: "a pool that is not recorded", lines: [n, "10.0.0.2 Node/n/a pool=s"], at: 7 },
+  ])("$what: line $at is refused", ({ lines, at }) => {
+    expect(() => decode(encode(recordOf(lines, [p, q, r])), "lock")).toThrow(corrupt(at));
+  });
+
+  it.each([
+    { what: "an address in two networks", lines: [n, "10.0.0.1 Node/m/a pool=r"] },
+    { what: "a claim in two pools", lines: [n, "10.0.0.2 Node/n/a pool=q"] },
+    {
+      what: "a claim that moved: one address live, others releasing",
+      lines: [n, "10.0.0.2 Node/n/a releasing", "10.0.0.3 Node/n/a releasing"],
+    },
+  ])("$what is no duplicate", ({ lines }) => {
+    expect(decode(encode(recordOf(lines, [p, q, r])), "lock")).toEqual(snapshotOf(recordOf(lines, [p, q, r])));
+  });
+});
+
 function messageOf(run: () => unknown): string {
   try {
     run();

@@ -16,7 +16,7 @@ export interface AllocateOptions extends PlanningOptions {
 
 export async function allocateVerb(path: string, options: AllocateOptions, command: readonly string[]): Promise<void> {
   if (command.length > 0) return allocateAround(command, options.lock);
-  const workspace = readWorkspace(path, options);
+  const workspace = await readWorkspace(path, options);
   const merge = { losers: [] as readonly Loser[], merged: false };
   const backend = lockfile(options.lock, {
     understand: (text) => {

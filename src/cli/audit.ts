@@ -14,7 +14,7 @@ import {
 } from "../core/index.ts";
 import { type ClusterNode, findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { lockfile } from "../state/index.ts";
-import { exists, readInput, readInputs } from "./files.ts";
+import { exists, readFile, readInput, readInputs } from "./files.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 export interface AuditOptions {
@@ -29,9 +29,10 @@ export interface AuditOptions {
 export async function auditVerb(path: string, options: AuditOptions): Promise<void> {
   const inputs = [path, options.nodes, options.pools].filter((input) => input === "-");
   if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
-  const files = readInputs(path);
-  const pools = readPools(path, files, options);
-  const nodes = options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: readInput(options.nodes) });
+  const files = await readInputs(path);
+  const pools = await readPools(path, files, options);
+  const nodes =
+    options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
   const snapshot = await lockfile(options.lock).read();
   const { uses, nodes: owners } = findUses(files, pools, nodes);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
@@ -45,8 +46,8 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
 }
 
 /** The pools that the record is for: where the controller allocates, it is not. */
-function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Pool[] {
-  const source = options.pools === undefined ? files : readInputs(options.pools);
+async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
+  const source = options.pools === undefined ? files : await readInputs(options.pools);
   const manifests = readManifests(source.filter((file) => /\bNodeIPPool\b/.test(file.text)));
   const pools = manifests.pools.filter((pool) => pool.authority !== "Cluster");
   if (pools.length === 0)
@@ -65,7 +66,7 @@ function ownersOf(nodes: readonly ClusterNode[], { allocations }: Snapshot): Set
 /** Gives findings about a line of the lock its place. */
 function placesIn(lock: string): (finding: Finding) => Finding {
   const numbers = new Map<string, number>();
-  (exists(lock) ? readInput(lock) : "").split("\n").forEach((text, i) => {
+  (exists(lock) ? readFile(lock) : "").split("\n").forEach((text, i) => {
     const start = /^- \{"address":"[^"]*","pool":"[^"]*"/.exec(text)?.[0];
     if (start !== undefined) numbers.set(start, i + 1);
   });

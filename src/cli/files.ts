@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { byCodeUnit, IpamError } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
 
@@ -9,9 +10,9 @@ const maxBytes = 256 * 1024 * 1024;
 export const renderedList = ".nodeippool-rendered";
 
 /** The manifests of a folder (*.yaml, *.yml, *.json, all levels, links followed, hidden and rendered ones left out), of one file, or of standard input. */
-export function readInputs(path: string): SourceFile[] {
-  if (path === "-") return [{ path: "stdin.yaml", text: readInput("-"), label: "standard input" }];
-  if (!stat(path).isDirectory()) return [{ path: basename(path), text: readInput(path), label: path }];
+export async function readInputs(path: string): Promise<SourceFile[]> {
+  if (path === "-") return [{ path: "stdin.yaml", text: await readInput("-"), label: "standard input" }];
+  if (!stat(path).isDirectory()) return [{ path: basename(path), text: readFile(path), label: path }];
   const found: string[] = [];
   const visited = new Set<string>();
   const walk = (folder: string) => {
@@ -28,20 +29,33 @@ export function readInputs(path: string): SourceFile[] {
   walk("");
   return found
     .sort(byCodeUnit)
-    .map((name) => ({ path: name, text: readInput(join(path, name)), label: join(path, name) }));
+    .map((name) => ({ path: name, text: readFile(join(path, name)), label: join(path, name) }));
 }
 
 /** One file's text, or standard input. */
-export function readInput(path: string): string {
+export async function readInput(path: string): Promise<string> {
+  // Not readFileSync(0): who started us may have left the pipe non-blocking (EAGAIN).
+  return path === "-" ? decode(await buffer(process.stdin), "standard input") : readFile(path);
+}
+
+/** One file's text. */
+export function readFile(path: string): string {
+  if (stat(path).size > maxBytes) throw new IpamError("invalid", `${path} is larger than 256 MiB`);
   try {
-    if (path !== "-" && stat(path).size > maxBytes) throw new IpamError("invalid", `${path} is larger than 256 MiB`);
-    const bytes = readFileSync(path === "-" ? 0 : path);
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
-    if (text.includes("\0")) throw new IpamError("invalid", `${path} is not a text file`);
-    return text;
+    return decode(readFileSync(path), path);
   } catch (error) {
     throw asInvalid(error, path);
   }
+}
+
+function decode(bytes: Uint8Array, path: string): string {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch (error) {
+    throw new IpamError("invalid", `${path} is not a text file: it is not UTF-8`, { cause: error });
+  }
+  throw new IpamError("invalid", `${path} is not a text file`);
 }
 
 function stat(path: string) {

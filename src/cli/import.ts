@@ -26,10 +26,10 @@ export interface ImportOptions extends PlanningOptions {
 export async function importVerb(evidence: string, path: string, options: ImportOptions): Promise<void> {
   if (evidence === "-" && (path === "-" || options.nodes === "-"))
     throw new IpamError("invalid", "the evidence and another input cannot both come from standard input");
-  const { manifests, nodes } = readWorkspace(path, options);
+  const { manifests, nodes } = await readWorkspace(path, options);
   const { pools, policies } = manifests;
   refuseSharedNics(policies, pools, nodes);
-  const uses = named(readUses(evidence, nodes), nodes);
+  const uses = named(await readUses(evidence, nodes), nodes);
   const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
   const backend = lockfile(options.lock);
   const snapshot = await backend.read();
@@ -43,8 +43,8 @@ export async function importVerb(evidence: string, path: string, options: Import
 }
 
 /** What a file says; of a folder, the files that can say anything. */
-function readUses(path: string, nodes: readonly ClusterNode[]): Evidence {
-  const files = readInputs(path);
+async function readUses(path: string, nodes: readonly ClusterNode[]): Promise<Evidence> {
+  const files = await readInputs(path);
   const speaking = files.filter((file) => /\bNodeNetwork(?:State|ConfigurationPolicy)/.test(file.text));
   const chosen = files.length === 1 ? files : speaking;
   if (chosen.length === 0) throw new IpamError("invalid", `no file in ${path} shows a node's addresses`);

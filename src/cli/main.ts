@@ -1,8 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
+import { enableCompileCache } from "node:module";
 import { Command, CommanderError } from "commander";
 import { IpamError } from "../core/errors.ts";
 import { reportError } from "./report-error.ts";
+
+enableCompileCache();
 
 // Verbs load on use: `--help` needs nothing but this file.
 const program = new Command("nodeippool")

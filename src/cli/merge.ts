@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, decodeBase, encode, git, mergeRecords } from "../state/index.ts";
-import { exists, readInput } from "./files.ts";
+import { exists, readFile } from "./files.ts";
 import { print } from "./terminal.ts";
 
 /**
@@ -25,7 +25,7 @@ export function mergeVerb(
 
 function mergeFiles(base: string, ours: string, theirs: string): void {
   try {
-    const { snapshot, losers } = mergeRecords(decodeBase(readInput(base)), read(ours), read(theirs));
+    const { snapshot, losers } = mergeRecords(decodeBase(readFile(base)), read(ours), read(theirs));
     if (losers.length > 0) throw new IpamError("conflict", `${losers.length} lines would be lost`);
     writeFileSync(ours, encode(snapshot));
   } catch (error) {
@@ -35,7 +35,7 @@ function mergeFiles(base: string, ours: string, theirs: string): void {
 }
 
 function read(path: string): Snapshot {
-  const text = readInput(path);
+  const text = readFile(path);
   return text === "" ? emptySnapshot : decode(text, path);
 }
 

@@ -6,7 +6,7 @@ import { print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refusePending, reservationNotes } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
-  const workspace = readWorkspace(path, options);
+  const workspace = await readWorkspace(path, options);
   const snapshot = await lockfile(options.lock).read();
   const made = planWorkspace(workspace, snapshot, options);
   if (options.json) printJson(planJson(made));

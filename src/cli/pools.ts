@@ -10,7 +10,7 @@ export interface PoolOptions {
 
 /** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
 export async function readPools(options: PoolOptions): Promise<{ pools: readonly Pool[]; snapshot: Snapshot }> {
-  const { pools } = readManifests(readInputs(options.pools));
+  const { pools } = readManifests(await readInputs(options.pools));
   const snapshot = await lockfile(options.lock).read();
   if (pools.length === 0 && snapshot.pools.length === 0)
     throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${options.lock}`, {

@@ -29,7 +29,7 @@ export async function releaseVerb(names: readonly string[], options: Options): P
   const snapshot = await backend.read();
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];
-  const free = options.evidence === undefined ? lines : withEvidence(lines, options.evidence);
+  const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
   await backend.commit(planRelease(snapshot, free));
   print(...free.map((line) => paint("red", `  - ${describeLine(line)}`)), `Freed ${plural(free.length, "address")}.`);
@@ -50,8 +50,8 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
   });
 }
 
-function withEvidence(lines: readonly Allocation[], file: string): Allocation[] {
-  const { uses, nodes } = readEvidence({ path: file, text: readInput(file) });
+async function withEvidence(lines: readonly Allocation[], file: string): Promise<Allocation[]> {
+  const { uses, nodes } = readEvidence({ path: file, text: await readInput(file) });
   const gone = new Set(provenGone(lines, nodes, uses));
   const kept = lines.filter((line) => !gone.has(line));
   const why = (line: Allocation) =>

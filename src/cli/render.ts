@@ -7,7 +7,7 @@ import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift, refuse
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
-  const workspace = readWorkspace(path, options);
+  const workspace = await readWorkspace(path, options);
   const recorded = await lockfile(options.lock).read();
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);

@@ -37,15 +37,17 @@ export interface Workspace {
 }
 
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
-export function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes">): Workspace {
+export async function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes">): Promise<Workspace> {
   if (path === "-" && options.nodes === "-")
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
-  const files = readInputs(path).filter((file) => !isNodesFile(file, path, options.nodes));
+  const files = (await readInputs(path)).filter((file) => !isNodesFile(file, path, options.nodes));
   const manifests = readManifests(files);
   refuseCluster(manifests);
   const nodes =
-    options.nodes === undefined ? manifests.nodes : readNodes({ path: options.nodes, text: readInput(options.nodes) });
+    options.nodes === undefined
+      ? manifests.nodes
+      : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
   if (nodes.length === 0 && manifests.policies.length > 0)
     throw new IpamError("invalid", "there are no nodes to plan for", {
       hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",

@@ -12,7 +12,7 @@ import {
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { byCodeUnit, IpamError, isPlain } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
-import { readInput, renderedList } from "./files.ts";
+import { readFile, renderedList } from "./files.ts";
 
 /**
  * Makes a folder hold these files. Everything is checked before anything is written: no path leaves the folder,
@@ -29,7 +29,7 @@ export function writeFolder(
   const listed =
     statOf(list) === undefined
       ? []
-      : readInput(list)
+      : readFile(list)
           .split("\n")
           .filter((name) => name !== "");
   const wanted = files.map((file) => file.path);

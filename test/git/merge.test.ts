@@ -38,7 +38,7 @@ beforeAll(async () => {
       ...ofStyle(i).map((fork, n) => ({ fork, records: records[n] as Records, merged: merged[n] as MergedText })),
     );
   }
-}, 120_000);
+}, 600_000);
 
 afterAll(() => {
   const { clean, conflicts, refused } = counts;

@@ -55,6 +55,13 @@ describe("nodes on standard input", () => {
     const said = new Session(projectOf()).run(line);
     expect(said).toBe("Plan: 2 to allocate, 0 kept, 0 to release.\n");
   });
+
+  it("plan, from a pipe that another process left non-blocking", () => {
+    const writer = "{ sleep 1; echo x; echo z; }";
+    const neighbour = `node -e 'process.stdin.resume(); setTimeout(process.exit, 100)'`;
+    const line = `${writer} | { ${neighbour}; nodeippool plan manifests --nodes -; } | grep "2 to allocate"`;
+    expect(new Session(projectOf()).run(line)).toBe("Plan: 2 to allocate, 0 kept, 0 to release.\n");
+  });
 });
 
 it("standard output that closes early is no error", () => {

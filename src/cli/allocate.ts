@@ -2,12 +2,12 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatAddress, IpamError, isNoop, type Plan } from "../core/index.ts";
+import { formatAddress, IpamError, isNoop, ownerName, type Plan, refusePending } from "../core/index.ts";
 import { type Loser, lockfile, offerVariable, readOffers, resolveLock } from "../state/index.ts";
 import { planJson } from "./json.ts";
-import { changeLines, ownerName, reportPlan } from "./report-plan.ts";
+import { changeLines, reportPlan } from "./report-plan.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, refusePending, reservationNotes } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, reservationNotes } from "./workspace.ts";
 
 export interface AllocateOptions extends PlanningOptions {
   readonly landed?: string;

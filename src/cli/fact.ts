@@ -1,6 +1,14 @@
-import { type Address, type Allocation, contains, formatAddress, nameOfKey, ownerOfKey } from "../core/index.ts";
+import {
+  type Address,
+  type Allocation,
+  contains,
+  formatAddress,
+  nameOfKey,
+  ownerName,
+  ownerOfKey,
+} from "../core/index.ts";
 import type { PoolView } from "./pools.ts";
-import { describePool, ownerName } from "./report-plan.ts";
+import { describePool } from "./report-plan.ts";
 import { offsetIn, type Standing, standings } from "./standing.ts";
 import { plain } from "./terminal.ts";
 

@@ -28,9 +28,9 @@ export async function importVerb(evidence: string, path: string, options: Import
     throw new IpamError("invalid", "the evidence and another input cannot both come from standard input");
   const { manifests, nodes } = await readWorkspace(path, options);
   const { pools, policies } = manifests;
-  refuseSharedNics(policies, pools, nodes);
   const uses = named(await readUses(evidence, nodes), nodes);
   const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
+  refuseSharedNics(claims, pools);
   const backend = lockfile(options.lock);
   const snapshot = await backend.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });

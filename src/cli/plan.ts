@@ -1,9 +1,9 @@
-import { isNoop } from "../core/index.ts";
+import { isNoop, refusePending } from "../core/index.ts";
 import { lockfile } from "../state/index.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { print, printJson } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, refusePending, reservationNotes } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, reservationNotes } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);

@@ -1,4 +1,12 @@
-import { type Allocation, byAddress, formatAddress, formatPrefix, nameOfKey, type Pool } from "../core/index.ts";
+import {
+  type Allocation,
+  byAddress,
+  formatAddress,
+  formatPrefix,
+  nameOfKey,
+  ownerName,
+  type Pool,
+} from "../core/index.ts";
 import { type Fact, factsAbout, objectionTo } from "./fact.ts";
 import {
   type Cell,
@@ -14,7 +22,7 @@ import {
   width,
 } from "./pool-map.ts";
 import type { PoolView } from "./pools.ts";
-import { count, describePool, ownerName, usage } from "./report-plan.ts";
+import { count, describePool, usage } from "./report-plan.ts";
 import { countedIn, offsetIn } from "./standing.ts";
 import { paint, plain } from "./terminal.ts";
 

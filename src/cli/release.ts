@@ -1,10 +1,12 @@
 import { createInterface } from "node:readline/promises";
 import {
   type Allocation,
+  describeLine,
   formatAddress,
   IpamError,
   importedSet,
   isNamedBy,
+  ownerName,
   ownerOfKey,
   planRelease,
   provenGone,
@@ -13,7 +15,6 @@ import {
 import { readEvidence } from "../schema/index.ts";
 import { lockfile } from "../state/index.ts";
 import { readInput } from "./files.ts";
-import { describeLine, ownerName } from "./report-plan.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 interface Options {

@@ -1,9 +1,8 @@
-import type { Plan, Snapshot } from "../core/index.ts";
+import { refusePending } from "../core/index.ts";
 import { joinDocuments, render } from "../nmstate/index.ts";
-import { lockfile, memory, offerPlan } from "../state/index.ts";
-import { changeLines } from "./report-plan.ts";
+import { covering, lockfile } from "../state/index.ts";
 import { plural, print, progress } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift, refusePending } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
@@ -11,7 +10,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const recorded = await lockfile(options.lock).read();
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
-  const snapshot = await covered(made, recorded, options.lock);
+  const snapshot = covering(made, recorded) ?? refuseDrift(made, options.lock);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });
   progress();
@@ -24,11 +23,4 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   print(
     `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,
   );
-}
-
-/** The record that covers the plan: as it is, or, under `allocate -- COMMAND`, as it will be. Anything else is drift. */
-async function covered(made: Plan, recorded: Snapshot, lock: string): Promise<Snapshot> {
-  if (offerPlan(made)) return memory(recorded).commit(made);
-  refuseDrift(made, changeLines(made), lock);
-  return recorded;
 }

@@ -1,11 +1,10 @@
 import {
   type Allocation,
+  describeChanges,
   FreeSpace,
   familyOf,
   formatAddress,
   formatPrefix,
-  nameOfKey,
-  ownerOfKey,
   type Plan,
   type Pool,
   type Snapshot,
@@ -87,40 +86,14 @@ export function describePool(pool: Pool): string {
   return `${formatPrefix(pool.prefix)} ${intervals.join(", ")}${excluded > 0n ? ` less ${excluded}` : ""}`;
 }
 
-/** The lines of a plan that change something, with + ~ - or !, and a count of the rest. */
+/** The lines of a plan that change something, and a count of the rest. */
 export function changeLines(made: Plan, pool?: string): string[] {
-  const here = <T extends { pool: string }>(line: T) => pool === undefined || line.pool === pool;
+  const here = (line: Allocation) => pool === undefined || line.pool === pool;
   const unchanged = made.keep.filter(({ allocation, was }) => was === undefined && here(allocation)).length;
   return [
-    ...made.assign.filter(here).map((line) => paint("green", `  + ${describeLine(line)}`)),
-    ...made.keep.flatMap(({ allocation, was }) =>
-      was !== undefined && here(allocation)
-        ? [paint("yellow", `  ~ ${describeLine(allocation)}  ${rewrite(was, allocation)}`)]
-        : [],
-    ),
-    ...made.release.flatMap(({ allocation, to }) =>
-      here(allocation)
-        ? [paint("red", `  - ${describeLine(allocation)}  ${to === "free" ? "free" : "releasing"}`)]
-        : [],
-    ),
-    ...made.pending
-      .filter(here)
-      .map(({ claim, message }) => paint("red", `  ! ${ownerName(claim)}  ${nameOfKey(claim)}  ${message}`)),
+    ...describeChanges(made, pool).map((line) => paint(colours[line[0] as keyof typeof colours], `  ${line}`)),
     ...(unchanged > 0 ? [paint("dim", `  = ${unchanged} kept`)] : []),
   ];
 }
 
-function rewrite(was: Allocation, now: Allocation): string {
-  if (was.claim !== now.claim) return `was ${was.claim}`;
-  if (was.interface !== now.interface) return `on ${now.interface ?? "no NIC"}, was on ${was.interface ?? "no NIC"}`;
-  return "no longer releasing";
-}
-
-export function describeLine(line: Allocation): string {
-  return `${formatAddress(line.address)}  ${ownerName(line.claim)}  ${nameOfKey(line.claim)}`;
-}
-
-/** Nodes by their name alone; every other owner in full. */
-export function ownerName(claim: string): string {
-  return ownerOfKey(claim).replace(/^Node\//, "");
-}
+const colours = { "+": "green", "~": "yellow", "-": "red", "!": "red" } as const;

@@ -1,15 +1,5 @@
 import { resolve } from "node:path";
-import {
-  formatAddress,
-  IpamError,
-  type Issue,
-  importedSet,
-  isNoop,
-  type Pending,
-  type Plan,
-  plan,
-  type Snapshot,
-} from "../core/index.ts";
+import { formatAddress, IpamError, type Issue, importedSet, type Plan, plan, type Snapshot } from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
 import {
   type ClusterNode,
@@ -20,6 +10,7 @@ import {
   type SourceFile,
 } from "../schema/index.ts";
 import { exists, readInput, readInputs } from "./files.ts";
+import { changeLines } from "./report-plan.ts";
 import { progress } from "./terminal.ts";
 
 export interface PlanningOptions {
@@ -79,34 +70,15 @@ function refuseCluster(manifests: Manifests): void {
 export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options: PlanningOptions): Plan {
   progress(`planning for ${workspace.nodes.length} nodes`);
   const others = snapshot.allocations.filter((line) => line.set !== options.set && line.set !== importedSet);
-  refuseSharedNics(workspace.manifests.policies, workspace.manifests.pools, workspace.nodes, others);
+  const claims = workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes));
+  refuseSharedNics(claims, workspace.manifests.pools, others);
   return plan({
     pools: workspace.manifests.pools,
-    claims: workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes)),
+    claims,
     snapshot,
     set: options.set,
     allowMove: options.allowMove ?? false,
   });
-}
-
-/** Throws what stands against committing a plan: all or nothing. */
-export function refusePending(made: Plan): void {
-  const worst = ["exhausted", "in-use", "out-of-range"] as const;
-  const code = worst.find((c) => made.pending.some((pending) => pending.code === c));
-  if (code === undefined) return;
-  // One issue for each thing to do; a renamed policy stands for all its nodes.
-  const byHint = Map.groupBy(made.pending, (p) => `${p.code} ${p.pool} ${p.hint ?? p.message}`);
-  throw new IpamError(
-    code,
-    [...byHint.values()].map(([first, ...others]): Issue => {
-      const { claim, pool, code: kind, message, hint } = first as Pending;
-      const more = others.length === 0 || kind === "exhausted" ? "" : ` (and ${others.length} more like it)`;
-      return {
-        message: kind === "exhausted" ? message : `${claim} in pool ${pool}: ${message}${more}`,
-        ...(hint === undefined ? {} : { hint }),
-      };
-    }),
-  );
 }
 
 /** Reservations for nodes that are not there: for later, or a slip of the pen. */
@@ -122,11 +94,10 @@ export function reservationNotes({ manifests, nodes }: Workspace): string[] {
   );
 }
 
-/** Throws `stale` with the difference, if the record does not cover the plan. */
-export function refuseDrift(made: Plan, lines: readonly string[], lock: string): void {
-  if (isNoop(made)) return;
+/** Throws `stale` with what the record lacks. */
+export function refuseDrift(made: Plan, lock: string): never {
   const what = exists(lock) ? `${lock} is not up to date with the manifests` : `there is no ${lock} here`;
-  throw new IpamError("stale", `${what}:\n${lines.map((line) => `  ${line}`).join("\n")}`, {
+  throw new IpamError("stale", [`${what}:`, ...changeLines(made)].join("\n  "), {
     hint: exists(lock)
       ? "Run nodeippool allocate, review the lock, and commit it."
       : "Name the lock that belongs to these manifests (--lock FILE), or run nodeippool allocate to begin one.",

@@ -5,7 +5,7 @@ import { childMetadata, hostnameOf } from "./child.ts";
 type Bag = { readonly [field: string]: unknown };
 
 /** The policy an address came from, as far as it is known: of one that is gone only the name. */
-type Origin = Pick<Policy, "name"> & Partial<Policy>;
+export type Origin = Pick<Policy, "name"> & Partial<Policy>;
 
 /**
  * The desired state, and in it the removal of releasing addresses. nmstate replaces the address list of a NIC as a

@@ -1,19 +1,9 @@
 import { Document, visit } from "yaml";
-import {
-  type Allocation,
-  byCodeUnit,
-  familyOf,
-  formatOwner,
-  IpamError,
-  nameOfKey,
-  ownerOfKey,
-  type Pool,
-  type Snapshot,
-} from "../core/index.ts";
+import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
-import { cleanupPolicy } from "./cleanup.ts";
-import { expandPolicy, parkPolicy } from "./expand.ts";
-import { claimName, selectNodes } from "./select.ts";
+import { parkPolicy } from "./expand.ts";
+import { Lines } from "./lines.ts";
+import { selectNodes } from "./select.ts";
 
 export interface RenderInput {
   readonly files: readonly SourceFile[];
@@ -34,7 +24,7 @@ export const releasingFile = "nodeippool-releasing.yaml";
  */
 export function render(unsorted: RenderInput): SourceFile[] {
   const input = { ...unsorted, nodes: unsorted.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name)) };
-  const lines = new Lines(input);
+  const lines = new Lines(input.snapshot, input.set);
   const names = new Names(input.manifests);
   const byFile = Map.groupBy(input.manifests.documents, (document) => document.file);
   const rendered = input.files.flatMap((file): SourceFile[] => {
@@ -113,18 +103,11 @@ function poolText({ yaml, path }: Extract<ManifestDocument, { kind: "pool" }>): 
 function policyObjects(policy: Policy, input: RenderInput, lines: Lines): PolicyObject[] {
   const pools = new Map(input.manifests.pools.map((pool) => [pool.name, pool]));
   const selected = new Set(selectNodes(policy, input.nodes));
-  const children = input.nodes.flatMap((node): PolicyObject[] => {
-    const releasing = lines.releasing(policy.name, node);
-    if (selected.has(node))
-      return [expandPolicy({ policy, node, addresses: lines.addresses(policy, node, pools), releasing })];
-    return present(cleanupPolicy(policy, node, releasing));
-  });
+  const children = input.nodes
+    .map((node) => (selected.has(node) ? lines.child(policy, node, pools) : lines.cleanup(policy, node)))
+    .filter((object) => object !== undefined);
   const joinsLater = [...policy.captures.values()].some(({ pool }) => pools.get(pool)?.clusterRange.length);
   return joinsLater ? [...children, parkPolicy(policy)] : children;
-}
-
-function present<T>(value: T | undefined): T[] {
-  return value === undefined ? [] : [value];
 }
 
 function yamlOf(object: PolicyObject): string {
@@ -136,60 +119,4 @@ function yamlOf(object: PolicyObject): string {
     },
   });
   return document.toString({ lineWidth: 0 });
-}
-
-/** The record, looked up the way a renderer asks. */
-class Lines {
-  private readonly live: Map<string, Allocation>;
-  private readonly leaving: Map<string, Allocation[]>;
-
-  constructor({ snapshot, set }: RenderInput) {
-    this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [`${l.pool} ${l.claim}`, l]));
-    const replaced = new Set(snapshot.allocations.map(nicOf));
-    const leaving = snapshot.releasing.filter((line) => line.set === set && !replaced.has(nicOf(line)));
-    this.leaving = Map.groupBy(leaving, (line) => `${policyOf(line)} ${ownerOfKey(line.claim)}`);
-  }
-
-  addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
-    const entries = [...policy.captures].map(([capture, { pool }]) => {
-      const key = `${ownerOf(node)}/${claimName(policy, capture)}`;
-      const line = this.live.get(`${pool} ${key}`);
-      if (line === undefined) throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
-      return [capture, { address: line.address, pool: pools.get(pool) as Pool }] as const;
-    });
-    return new Map(entries);
-  }
-
-  /** What this policy gave the node and the node is to give up, but where a live allocation replaces it on its NIC. */
-  releasing(policy: string, node: ClusterNode): readonly Allocation[] {
-    return this.leaving.get(`${policy} ${ownerOf(node)}`) ?? [];
-  }
-
-  /** Clean-up policies of policies that are in no manifest. */
-  orphans(policies: readonly Policy[], nodes: readonly ClusterNode[]): PolicyObject[] {
-    const known = new Set(policies.map((policy) => policy.name));
-    const gone = [...new Set([...this.leaving.values()].flat().map(policyOf))]
-      .filter((name) => !known.has(name))
-      .sort();
-    return gone.flatMap((name) =>
-      nodes.flatMap((node) => {
-        const releasing = this.releasing(name, node);
-        return present(cleanupPolicy({ name }, node, releasing));
-      }),
-    );
-  }
-}
-
-function ownerOf(node: ClusterNode): string {
-  return formatOwner({ kind: "Node", name: node.name });
-}
-
-/** Claims of policies are named `<policy>/<capture>`. */
-function policyOf(line: Allocation): string {
-  return nameOfKey(line.claim).replace(/\/.*/s, "");
-}
-
-/** nmstate replaces addresses per NIC and family. */
-function nicOf(line: Allocation): string {
-  return `${ownerOfKey(line.claim)} ${line.interface} ${familyOf(line.address)}`;
 }

@@ -61,9 +61,8 @@ export function claimsOf(policy: Policy, nodes: readonly ClusterNode[]): Claim[]
  * one family would wipe each other's. `others` are live lines of other claim sets. Throws `invalid` for each such pair.
  */
 export function refuseSharedNics(
-  policies: readonly Policy[],
+  claims: readonly Claim[],
   pools: readonly Pool[],
-  nodes: readonly ClusterNode[],
   others: readonly Allocation[] = [],
 ): void {
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
@@ -76,21 +75,26 @@ export function refuseSharedNics(
     ]),
   );
   const issues = new Map<string, Issue>();
-  for (const policy of policies)
-    for (const { owner, pool, interface: nic } of claimsOf(policy, nodes)) {
-      if (nic === undefined) continue;
-      const place = placeOf(families.get(pool), nic, formatOwner(owner));
-      const other = users.get(place) ?? policy.name;
-      users.set(place, other);
-      if (other !== policy.name && !issues.has(`${other} ${policy.name}`))
-        issues.set(`${other} ${policy.name}`, {
-          message: `policies ${other} and ${policy.name} both set the ${place}; nmstate replaces the whole list`,
-          hint: "Make all captures of one NIC in one policy.",
-        });
-    }
+  for (const { owner, name, pool, interface: nic } of claims) {
+    if (nic === undefined) continue;
+    const place = placeOf(families.get(pool), nic, formatOwner(owner));
+    const policy = policyOf(name);
+    const other = users.get(place) ?? policy;
+    users.set(place, other);
+    if (other !== policy && !issues.has(`${other} ${policy}`))
+      issues.set(`${other} ${policy}`, {
+        message: `policies ${other} and ${policy} both set the ${place}; nmstate replaces the whole list`,
+        hint: "Make all captures of one NIC in one policy.",
+      });
+  }
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
 }
 
 export function claimName(policy: Policy, capture: string): string {
   return `${policy.name}/${capture}`;
+}
+
+/** The policy of a claim that `claimName` named. */
+export function policyOf(name: string): string {
+  return name.replace(/\/.*/s, "");
 }

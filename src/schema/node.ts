@@ -18,7 +18,7 @@ export interface NodeRow {
   /** Absent: only the name is known. */
   readonly labels?: unknown;
   readonly issue?: string;
-  readonly at: Place;
+  readonly at?: Place;
 }
 
 /**
@@ -95,8 +95,9 @@ export function checkNodes(rows: readonly NodeRow[]): { nodes: ClusterNode[]; is
   const nodes = new Map<string, ClusterNode>();
   for (const { name, labels, issue, at } of rows) {
     const wrong = issue ?? labelIssue(labels) ?? prefixed("a node's name ", nameIssue(name));
-    if (wrong !== undefined) issues.push({ message: wrong, at });
-    else if (nodes.has(name as string)) issues.push({ message: `node ${name} is listed twice`, at });
+    const place = at === undefined ? {} : { at };
+    if (wrong !== undefined) issues.push({ message: wrong, ...place });
+    else if (nodes.has(name as string)) issues.push({ message: `node ${name} is listed twice`, ...place });
     else nodes.set(name as string, nodeOf(name as string, labels));
   }
   return { nodes: [...nodes.values()], issues };

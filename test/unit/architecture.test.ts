@@ -17,6 +17,7 @@ const rules: Rules = {
   schema: ["core", "yaml", "ajv"],
   nmstate: ["core", "schema", "yaml", "node:crypto"],
   state: ["core", "node:child_process", "node:crypto", "node:fs", "node:path"],
+  constructs: ["core", "schema", "nmstate", "state", "cdk8s", "constructs", "node:fs"],
   cli: ["core", "schema", "nmstate", "state", "commander", "node:*"],
   "index.ts": ["core", "state"],
 };
@@ -28,7 +29,7 @@ describe("src", () => {
     expect(new Set(files.map(({ path }) => layerOf(path)))).toEqual(new Set(Object.keys(rules)));
   });
 
-  it("imports what its layer may: core <- schema <- nmstate, state <- cli", () => {
+  it("imports what its layer may: core <- schema <- nmstate, state <- constructs, cli", () => {
     expect(violations(files, rules)).toEqual([]);
   });
 
@@ -45,9 +46,10 @@ describe("src", () => {
     expect(files.flatMap((file) => longFunctions(file, 40))).toEqual([]);
   });
 
-  it("exports no name from two files", () => {
+  it("exports no name from two files, but that every surface names the same things alike", () => {
+    const inner = files.filter(({ path }) => layerOf(path) !== "constructs");
     const homes = Map.groupBy(
-      files.flatMap((file) => exportsOf(file).map((name) => ({ name, path: file.path }))),
+      inner.flatMap((file) => exportsOf(file).map((name) => ({ name, path: file.path }))),
       ({ name }) => name,
     );
     const twice = [...homes]

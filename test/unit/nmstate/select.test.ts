@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { claimKey } from "../../../src/core/claim.ts";
 import { claimsOf, parkKey, refuseSharedNics, selectNodes } from "../../../src/nmstate/select.ts";
+import type { Policy } from "../../../src/schema/policy.ts";
 import { lineOf } from "../../support/core-text.ts";
 import {
   documentsOf,
@@ -99,9 +100,10 @@ describe("refuseSharedNics", () => {
     poolText("  range: {cidr: 10.1.0.0/24}", "q"),
     poolText("  range: {cidr: 2001:db8::/64}", "six"),
   );
+  const claimsOn = (policies: readonly Policy[]) => policies.flatMap((policy) => claimsOf(policy, nodesOf("n1\nn2")));
   const refused = (...policies: string[]) => {
     const { policies: found, pools: defined } = read(documentsOf(pools, ...policies));
-    return issuesIn(() => refuseSharedNics(found, defined, nodesOf("n1\nn2")));
+    return issuesIn(() => refuseSharedNics(claimsOn(found), defined));
   };
   const on = (nodes: string) => `  nodeSelector: {kubernetes.io/hostname: ${nodes}}\n`;
 
@@ -119,7 +121,7 @@ describe("refuseSharedNics", () => {
     ["nobody knows which NIC", "10.0.0.9 Node/n1/z/x set=other", 0],
   ])("a line of another claim set: %s", (_, line, count) => {
     const { policies, pools: defined } = read(documentsOf(pools, nicPolicyText("a")));
-    const issues = issuesIn(() => refuseSharedNics(policies, defined, nodesOf("n1\nn2"), [lineOf(line)]));
+    const issues = issuesIn(() => refuseSharedNics(claimsOn(policies), defined, [lineOf(line)]));
     expect(issues).toHaveLength(count);
   });
 

@@ -1,0 +1,55 @@
+import type { ApiObjectMetadata } from "cdk8s";
+import type { Construct } from "constructs";
+import { type Pool, type PoolSpec, unwrap } from "../core/index.ts";
+import { parseNodeIPPool } from "../schema/index.ts";
+import { AddressClaim } from "./address-claim.ts";
+import { AddressPlan } from "./address-plan.ts";
+import { ClusterObject } from "./cluster-object.ts";
+
+/** `spec` of a NodeIPPool, and its metadata. */
+export interface NodeIPPoolProps extends PoolSpec {
+  /**
+   * Metadata of the object.
+   *
+   * @default - the name is the id of the construct
+   */
+  readonly metadata?: ApiObjectMetadata;
+}
+
+/**
+ * A pool of addresses, and the NodeIPPool object that shows it to the cluster. `authority` is Plan where it is not
+ * said: this app decides, the cluster only audits.
+ */
+export class NodeIPPool extends ClusterObject {
+  /** @internal */
+  readonly pool: Pool;
+
+  /** Throws IpamError `invalid` with everything that is wrong with the pool. */
+  constructor(scope: Construct, id: string, props: NodeIPPoolProps) {
+    const { metadata, ...given } = props;
+    const spec = { ...given, authority: given.authority ?? "Plan" };
+    const named = { ...metadata, name: metadata?.name ?? id };
+    super(scope, id, { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: named, spec });
+    const plain = JSON.parse(
+      JSON.stringify({ apiVersion: this.apiVersion, kind: this.kind, metadata: { name: named.name }, spec }),
+    );
+    this.pool = unwrap(parseNodeIPPool(plain));
+    AddressPlan.of(this).addPool(this);
+  }
+
+  /**
+   * An address of this pool for each node of the policy it stands in. The name tells the claims of one policy apart;
+   * the record knows it as `Node/<node>/<policy>/<name>`.
+   */
+  claim(name: string): AddressClaim {
+    return new AddressClaim(this.name, name);
+  }
+
+  /**
+   * A text that becomes the address a node holds of this pool, in any object of the app. `claim` is
+   * `<policy>/<name>`, and may be left out where the node has one claim on the pool.
+   */
+  addressOf(node: string, claim?: string): string {
+    return `ippool://${this.name}/${node}${claim === undefined ? "" : `/${claim}`}`;
+  }
+}

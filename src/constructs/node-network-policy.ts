@@ -1,0 +1,105 @@
+import type { ApiObjectMetadata } from "cdk8s";
+import { Construct } from "constructs";
+import { IpamError, unwrap } from "../core/index.ts";
+import { type Policy, parsePolicy } from "../schema/index.ts";
+import { captureClaims } from "./address-claim.ts";
+import { AddressPlan } from "./address-plan.ts";
+import type { DesiredState } from "./desired-state.ts";
+import type { Nodes } from "./nodes.ts";
+
+export interface NodeNetworkPolicyProps {
+  /**
+   * The nodes that get a policy of their own, with literal addresses.
+   *
+   * @default - none: right where the cluster allocates (pools of authority Cluster), or nothing comes from a pool
+   */
+  readonly nodes?: Nodes;
+
+  /**
+   * Of `nodes`, only those that have all these labels.
+   *
+   * @default - all of `nodes`
+   */
+  readonly nodeSelector?: { readonly [label: string]: string };
+
+  /** What nmstate is to make of each node. Claims of pools stand in it: `address: [pool.claim("eth1")]`. */
+  readonly desiredState: DesiredState;
+
+  /**
+   * Captures of nmstate itself, by name; they are left to the handler.
+   *
+   * @default - none
+   */
+  readonly capture?: { readonly [name: string]: string };
+
+  /**
+   * How many nodes may be configured at once. It holds where the policy itself is in the cluster; see
+   * `nodesPerSyncWave` for policies of single nodes.
+   *
+   * @default - nmstate's own, 50%
+   */
+  readonly maxUnavailable?: number | string;
+
+  /**
+   * Spreads the policies of single nodes over Argo CD sync waves, at most this many nodes in one. The wave follows
+   * from the node's address, so that it never changes when other nodes come and go.
+   *
+   * @default - no waves
+   */
+  readonly nodesPerSyncWave?: number;
+
+  /**
+   * Metadata of the policy. Labels and annotations go to the policies of single nodes as well.
+   *
+   * @default - the name is the id of the construct
+   */
+  readonly metadata?: ApiObjectMetadata;
+}
+
+/**
+ * A NodeNetworkConfigurationPolicy that takes addresses from pools. In the manifests it is one policy per node with
+ * literal addresses; where the cluster allocates, it is the policy itself, parked for the controller.
+ */
+export class NodeNetworkPolicy extends Construct {
+  /** The name of the policy. */
+  readonly name: string;
+  /** @internal */
+  readonly policy: Policy;
+  /** @internal */
+  readonly props: NodeNetworkPolicyProps;
+
+  /** Throws IpamError `invalid` with everything that is wrong with the policy. */
+  constructor(scope: Construct, id: string, props: NodeNetworkPolicyProps) {
+    super(scope, id);
+    this.name = props.metadata?.name ?? id;
+    this.props = props;
+    this.policy = unwrap(parsePolicy(objectOf(this.name, props)));
+    if (
+      props.nodesPerSyncWave !== undefined &&
+      !(Number.isInteger(props.nodesPerSyncWave) && props.nodesPerSyncWave > 0)
+    )
+      throw new IpamError("invalid", `policy ${this.name}: nodesPerSyncWave must be a whole number above 0`);
+    AddressPlan.of(this).addPolicy(this);
+  }
+}
+
+function objectOf(name: string, props: NodeNetworkPolicyProps): { readonly [field: string]: unknown } {
+  const { state, claims } = captureClaims(props.desiredState);
+  const capture: Record<string, string> = { ...props.capture };
+  for (const [claim, pools] of claims) {
+    if (pools.size > 1 || claim in capture)
+      throw new IpamError("invalid", `policy ${name} has two claims or captures named ${claim}`, {
+        hint: `Give each a name of its own: pool.claim("${claim}-2").`,
+      });
+    capture[claim] = `ippool.${[...pools][0]}.allocate`;
+  }
+  const { nodeSelector, maxUnavailable, metadata: { labels, annotations } = {} } = props;
+  const spec = { nodeSelector, capture, desiredState: state, maxUnavailable };
+  const object = {
+    apiVersion: "nmstate.io/v1",
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: { name, labels, annotations },
+    spec,
+  };
+  return JSON.parse(JSON.stringify(object));
+}

@@ -1,0 +1,35 @@
+import { formatAddress } from "./address.ts";
+import type { Allocation } from "./allocation.ts";
+import { nameOfKey, ownerOfKey } from "./claim.ts";
+import type { Plan } from "./plan.ts";
+
+/** What a plan changes, a line each, as people read it: `+` new, `~` rewritten, `-` given up, `!` pending. Of one pool, if it is named. */
+export function describeChanges(made: Plan, pool?: string): string[] {
+  const here = (line: { readonly pool: string }) => pool === undefined || line.pool === pool;
+  return [
+    ...made.assign.filter(here).map((line) => `+ ${describeLine(line)}`),
+    ...made.keep.flatMap(({ allocation, was }) =>
+      was !== undefined && here(allocation) ? [`~ ${describeLine(allocation)}  ${rewrite(was, allocation)}`] : [],
+    ),
+    ...made.release
+      .filter(({ allocation }) => here(allocation))
+      .map(({ allocation, to }) => `- ${describeLine(allocation)}  ${to}`),
+    ...made.pending.filter(here).map(({ claim, message }) => `! ${ownerName(claim)}  ${nameOfKey(claim)}  ${message}`),
+  ];
+}
+
+function rewrite(was: Allocation, now: Allocation): string {
+  if (was.claim !== now.claim) return `was ${was.claim}`;
+  if (was.interface !== now.interface) return `on ${now.interface ?? "no NIC"}, was on ${was.interface ?? "no NIC"}`;
+  return "no longer releasing";
+}
+
+/** `10.10.10.6  node04  static-ip/address-from-traffic-1` */
+export function describeLine(line: Allocation): string {
+  return `${formatAddress(line.address)}  ${ownerName(line.claim)}  ${nameOfKey(line.claim)}`;
+}
+
+/** Nodes by their name alone; every other owner in full. */
+export function ownerName(claim: string): string {
+  return ownerOfKey(claim).replace(/^Node\//, "");
+}

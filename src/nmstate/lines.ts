@@ -1,0 +1,83 @@
+import {
+  type Allocation,
+  familyOf,
+  formatOwner,
+  IpamError,
+  nameOfKey,
+  ownerOfKey,
+  type Pool,
+  type Snapshot,
+} from "../core/index.ts";
+import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
+import { cleanupPolicy, type Origin } from "./cleanup.ts";
+import { expandPolicy } from "./expand.ts";
+import { claimName, policyOf } from "./select.ts";
+
+/** The record, looked up the way a renderer asks. */
+export class Lines {
+  private readonly live: Map<string, Allocation>;
+  private readonly leaving: Map<string, Allocation[]>;
+
+  constructor(snapshot: Snapshot, set: string) {
+    this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [`${l.pool} ${l.claim}`, l]));
+    const replaced = new Set(snapshot.allocations.map(nicOf));
+    const leaving = snapshot.releasing.filter((line) => line.set === set && !replaced.has(nicOf(line)));
+    this.leaving = Map.groupBy(leaving, (line) => `${policyOfLine(line)} ${ownerOfKey(line.claim)}`);
+  }
+
+  private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
+    const entries = [...policy.captures].map(([capture, { pool }]) => {
+      const key = `${ownerOf(node)}/${claimName(policy, capture)}`;
+      const line = this.live.get(`${pool} ${key}`);
+      if (line === undefined) throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
+      return [capture, { address: line.address, pool: pools.get(pool) as Pool }] as const;
+    });
+    return new Map(entries);
+  }
+
+  /** What this policy gave the node and the node is to give up, but where a live allocation replaces it on its NIC. */
+  private releasing(policy: string, node: ClusterNode): readonly Allocation[] {
+    return this.leaving.get(`${policy} ${ownerOf(node)}`) ?? [];
+  }
+
+  /** The policy of a node that a policy is for. Throws `stale` if the record does not cover it. */
+  child(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): PolicyObject {
+    const addresses = this.addresses(policy, node, pools);
+    return expandPolicy({ policy, node, addresses, releasing: this.releasing(policy.name, node) });
+  }
+
+  /** The address of a policy's first capture on a node, and its pool. */
+  firstAddress(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
+    const [first] = [...policy.captures.keys()].sort();
+    return first === undefined ? undefined : this.addresses(policy, node, pools).get(first);
+  }
+
+  /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */
+  cleanup(policy: Origin, node: ClusterNode): PolicyObject | undefined {
+    return cleanupPolicy(policy, node, this.releasing(policy.name, node));
+  }
+
+  /** Clean-up policies of policies that are gone. */
+  orphans(policies: readonly Policy[], nodes: readonly ClusterNode[]): PolicyObject[] {
+    const known = new Set(policies.map((policy) => policy.name));
+    const gone = new Set([...this.leaving.values()].flat().map(policyOfLine));
+    return [...gone]
+      .filter((name) => !known.has(name))
+      .sort()
+      .flatMap((name) => nodes.map((node) => this.cleanup({ name }, node)))
+      .filter((object) => object !== undefined);
+  }
+}
+
+function ownerOf(node: ClusterNode): string {
+  return formatOwner({ kind: "Node", name: node.name });
+}
+
+/** nmstate replaces addresses per NIC and family. */
+function nicOf(line: Allocation): string {
+  return `${ownerOfKey(line.claim)} ${line.interface} ${familyOf(line.address)}`;
+}
+
+function policyOfLine(line: Allocation): string {
+  return policyOf(nameOfKey(line.claim));
+}

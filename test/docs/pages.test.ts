@@ -1,28 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
-import { root, Session } from "../support/console.ts";
-import { matches, steps } from "../support/markdown.ts";
-import { contents, pages, results, workFolder } from "../support/page.ts";
+import { isSlow, pages } from "../support/page.ts";
+import { testPage } from "../support/page-tests.ts";
 
-// Every command of every page is run, and prints what the page says. `npm run docs` writes new output into the pages.
-for (const page of pages()) {
-  const all = steps(readFileSync(join(root, page), "utf8"));
-  if (all.length === 0) continue;
-  describe(page, () => {
-    const folder = workFolder(page);
-    const session = new Session(folder);
-    afterAll(() => rmSync(folder, { recursive: true }));
-
-    for (const { command, output, line } of all)
-      test(`${page}:${line} $ ${command}`, () => {
-        const text = session.run(command);
-        if (!matches(output, text)) expect(text).toBe(output);
-      });
-
-    for (const name of results(page))
-      test(`makes ${name} as it is committed`, () => {
-        expect(contents(join(folder, name))).toEqual(contents(join(root, dirname(page), name)));
-      });
-  });
-}
+for (const page of pages()) if (!isSlow(page)) testPage(page);

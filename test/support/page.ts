@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { root } from "./console.ts";
 
+/** Pages whose commands start other tools: they run with the end-to-end tests. */
+export const isSlow = (page: string) => /\bcdk8s\b/.test(page);
+
 /** All pages of the project that people read. */
 export function pages(): string[] {
   const inside = (folder: string) =>
@@ -27,6 +30,8 @@ export function workFolder(page: string): string {
   });
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules/nodeippool"));
+  for (const name of ["cdk8s", "constructs", ".bin"])
+    symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   return folder;
 }
 

@@ -19,7 +19,7 @@ const rules: Rules = {
   state: ["core", "node:child_process", "node:crypto", "node:fs", "node:path"],
   constructs: ["core", "schema", "nmstate", "state", "cdk8s", "constructs", "node:fs"],
   cli: ["core", "schema", "nmstate", "state", "commander", "node:*"],
-  "index.ts": ["core", "state"],
+  "index.ts": ["core", "state", "constructs"],
 };
 const pure = ["core", "schema", "nmstate"];
 const files = sources();

@@ -1,0 +1,79 @@
+import type { Finding } from "../core/index.ts";
+
+/** What `properties` of a validation in cdk8s.yaml may say. */
+export interface AddressValidationProps {
+  /**
+   * Path of the lockfile. Without that file the record is not compared, only duplicates and pools are.
+   *
+   * @default "nodeippool.lock"
+   */
+  readonly lock?: string;
+
+  /**
+   * A file with NodeIPPool documents.
+   *
+   * @default - the pools among the manifests
+   */
+  readonly pools?: string;
+
+  /**
+   * A file with the nodes, as `kubectl get nodes` prints them; for clusters whose hostname labels are not node names.
+   *
+   * @default - a hostname label is taken for the name
+   */
+  readonly nodes?: string;
+}
+
+/** The part of cdk8s-cli's `ValidationContext` that is used. */
+export interface ValidationContext {
+  readonly manifests: readonly string[];
+  readonly report: {
+    addViolation(violation: {
+      ruleName: string;
+      recommendation: string;
+      fix: string;
+      violatingResources: readonly { resourceName: string; locations: readonly string[]; manifestPath: string }[];
+    }): void;
+    submit(status: "success" | "failure", metadata?: { readonly [key: string]: string }): void;
+  };
+}
+
+/**
+ * A validation plugin for cdk8s.yaml: finds addresses in the synthesised manifests, whoever made them, that two
+ * owners have, that are outside their pool, or that the record knows as somebody else's.
+ */
+export class AddressValidation {
+  private readonly props: AddressValidationProps;
+
+  constructor(props: AddressValidationProps = {}) {
+    this.props = props;
+  }
+
+  async validate({ manifests, report }: ValidationContext): Promise<void> {
+    // Not at the top: whoever imports the package for something else does not pay for parsers.
+    const { auditManifests } = await import("./audit-manifests.ts");
+    const { checked, findings } = auditManifests(manifests, this.props);
+    for (const { finding, manifest, resource } of findings)
+      report.addViolation({
+        ruleName: finding.kind,
+        recommendation: finding.message,
+        fix: fixes[finding.kind],
+        violatingResources: [{ resourceName: resource, locations: [placeOf(finding)], manifestPath: manifest }],
+      });
+    report.submit(findings.length === 0 ? "success" : "failure", { "addresses checked": `${checked}` });
+  }
+}
+
+const fixes: Readonly<Record<Finding["kind"], string>> = {
+  duplicate: "Give one of them another address, or take both from a pool.",
+  "out-of-pool": "Take an address of the pool, or widen the pool's range.",
+  excluded: "Take another address, or take this one out of the pool's exclude.",
+  leaked: "Release it: nodeippool release.",
+  "unknown-owner": "Release it: nodeippool release.",
+  stranger: "Take it from the pool with a claim, or keep it away from others: a reservation, or exclude.",
+  "wrong-owner": "Write ippool://POOL/OWNER instead of the address, or run nodeippool allocate and synthesise anew.",
+};
+
+function placeOf({ at }: Finding): string {
+  return at === undefined ? "" : `line ${at.line}, column ${at.column}`;
+}

@@ -1,0 +1,28 @@
+import { readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { root, Session } from "./console.ts";
+import { matches, steps } from "./markdown.ts";
+import { contents, results, workFolder } from "./page.ts";
+
+/** Every command of a page is run, and prints what the page says. `npm run docs` writes new output into the pages. */
+export function testPage(page: string): void {
+  const all = steps(readFileSync(join(root, page), "utf8"));
+  if (all.length === 0) return;
+  describe(page, () => {
+    const folder = workFolder(page);
+    const session = new Session(folder);
+    afterAll(() => rmSync(folder, { recursive: true }));
+
+    for (const { command, output, line } of all)
+      test(`${page}:${line} $ ${command}`, () => {
+        const text = session.run(command);
+        if (!matches(output, text)) expect(text).toBe(output);
+      });
+
+    for (const name of results(page))
+      test(`makes ${name} as it is committed`, () => {
+        expect(contents(join(folder, name))).toEqual(contents(join(root, dirname(page), name)));
+      });
+  });
+}

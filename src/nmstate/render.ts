@@ -1,9 +1,9 @@
-import { Document, visit } from "yaml";
 import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
 import { parkPolicy } from "./expand.ts";
 import { Lines } from "./lines.ts";
 import { selectNodes } from "./select.ts";
+import { yamlOfEach } from "./yaml-text.ts";
 
 export interface RenderInput {
   readonly files: readonly SourceFile[];
@@ -35,7 +35,7 @@ export function render(unsorted: RenderInput): SourceFile[] {
   });
   const orphans = lines.orphans(input.manifests.policies, input.nodes);
   for (const orphan of orphans) names.take(orphan.metadata.name, "a policy that is gone");
-  const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(orphans.map(yamlOf)) }];
+  const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(orphans)) }];
   return distinct([...rendered, ...cleanup]);
 }
 
@@ -87,7 +87,7 @@ function renderDocument(document: ManifestDocument, input: RenderInput, lines: L
     case "policy": {
       const objects = policyObjects(document.policy, input, lines);
       for (const { metadata } of objects) names.take(metadata.name, `policy ${document.policy.name}`);
-      return objects.map(yamlOf);
+      return yamlOfEach(objects);
     }
   }
 }
@@ -108,15 +108,4 @@ function policyObjects(policy: Policy, input: RenderInput, lines: Lines): Policy
     .filter((object) => object !== undefined);
   const joinsLater = [...policy.captures.values()].some(({ pool }) => pools.get(pool)?.clusterRange.length);
   return joinsLater ? [...children, parkPolicy(policy)] : children;
-}
-
-function yamlOf(object: PolicyObject): string {
-  // As YAML 1.1 it quotes what older parsers would misread (on, 11:22:33:44:55:10); 0o17 only newer ones do.
-  const document = new Document(object, { version: "1.1", aliasDuplicateObjects: false });
-  visit(document, {
-    Scalar: (_, node) => {
-      if (typeof node.value === "string" && /^[-+]?0o[0-7]+$/.test(node.value)) node.type = "QUOTE_DOUBLE";
-    },
-  });
-  return document.toString({ lineWidth: 0 });
 }

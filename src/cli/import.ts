@@ -64,7 +64,7 @@ function named({ uses, nodes: reporting }: Evidence, nodes: readonly ClusterNode
     const name = use.owner === undefined || reporting.has(use.owner) ? undefined : names.get(use.owner);
     if (name !== undefined) return { ...use, owner: `Node/${name}` };
     if (use.owner !== undefined && !reporting.has(use.owner) && !issues.has(use.owner)) {
-      const near = didYouMean(use.owner.slice("Node/".length), names.values());
+      const near = issues.size < 100 ? didYouMean(use.owner.slice("Node/".length), names.values()) : "";
       issues.set(use.owner, {
         message: `${use.owner.slice("Node/".length)} is not among the nodes${near}`,
         at: use.at,

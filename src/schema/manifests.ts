@@ -5,7 +5,7 @@ import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import { type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
-import { type Chunk, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
+import { type Chunk, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** One document of a folder of manifests, in its place. */
 export type ManifestDocument =
@@ -40,7 +40,7 @@ export interface Manifests {
 export function readManifests(files: readonly SourceFile[]): Manifests {
   const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false };
   const { issues } = reading;
-  const documents = files.flatMap(splitDocuments).flatMap((chunk) => readChunk(chunk, reading));
+  const documents = files.flatMap(splitDocuments).flatMap((chunk) => readCurtailed(chunk, reading));
   const pools = documents.flatMap((d) => (d.kind === "pool" ? d.pool : []));
   const policies = documents.flatMap((d) => (d.kind === "policy" ? d.policy : []));
   issues.push(...crossIssues(documents, reading));
@@ -66,6 +66,16 @@ const mentionsUs =
 /** A kind of ours, in text that need not be YAML. A policy is ours if it uses pools. */
 const kindOfPool = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeIPPool\b/;
 const kindOfPolicy = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeNetworkConfigurationPolicy\b/;
+
+/** Reads a document, and reports no more of its issues than anybody reads. */
+function readCurtailed(chunk: Chunk, reading: Reading): ManifestDocument[] {
+  const before = reading.issues.length;
+  const documents = readChunk(chunk, reading);
+  const more = reading.issues.splice(before + enough).length;
+  const at = { file: chunk.label, line: chunk.line, column: chunk.column + 1 };
+  if (more > 0) reading.issues.push({ message: `and ${more} more in this document`, at });
+  return documents;
+}
 
 function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   const { text, label, line, column } = chunk;
@@ -166,24 +176,22 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
 
 /** What only all documents together show: names used twice, pools that no document defines. */
 function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnreadable }: Reading): Issue[] {
+  const issues: Issue[] = [];
   const seen = new Set<string>();
-  return documents.flatMap((document): Issue[] => {
-    if (document.kind !== "pool" && document.kind !== "policy") return [];
-    const name = document.kind === "pool" ? document.pool.name : document.policy.name;
-    const issues: Issue[] = [];
-    if (seen.has(`${document.kind} ${name}`))
-      issues.push({
-        message: `${document.kind} ${name} is defined twice`,
-        at: document.yaml.at([...document.path, "metadata", "name"]),
-      });
-    seen.add(`${document.kind} ${name}`);
-    if (document.kind === "policy")
-      for (const [capture, { pool }] of document.policy.captures)
-        if (!poolNames.has(pool) && !hasUnreadable)
-          issues.push({
-            message: `capture ${capture} asks for pool ${pool}, which is not defined${didYouMean(pool, poolNames)}`,
-            at: document.yaml.at([...document.path, "spec", "capture", capture]),
-          });
-    return issues;
-  });
+  for (const document of documents) {
+    if (document.kind !== "pool" && document.kind !== "policy") continue;
+    const { kind, yaml, path } = document;
+    const name = kind === "pool" ? document.pool.name : document.policy.name;
+    if (seen.has(`${kind} ${name}`))
+      issues.push({ message: `${kind} ${name} is defined twice`, at: yaml.at([...path, "metadata", "name"]) });
+    seen.add(`${kind} ${name}`);
+    if (kind === "pool" || hasUnreadable) continue;
+    for (const [capture, { pool }] of document.policy.captures) {
+      if (poolNames.has(pool)) continue;
+      const hint = issues.length < enough ? didYouMean(pool, poolNames) : "";
+      const message = `capture ${capture} asks for pool ${pool}, which is not defined${hint}`;
+      issues.push({ message, at: yaml.at([...path, "spec", "capture", capture]) });
+    }
+  }
+  return issues;
 }

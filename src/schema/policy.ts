@@ -2,7 +2,7 @@ import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 import { type Field, fields, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
-import type { Path } from "./yaml.ts";
+import { enough, type Path } from "./yaml.ts";
 
 /** One address that a policy asks for on every node it selects. */
 export interface Capture {
@@ -129,8 +129,9 @@ class Reader {
     const { capture, rest } = template;
     if (this.pools.has(capture)) return this.reference(capture, rest, path, nic);
     if (!Object.hasOwn(this.others, capture)) {
-      const known = [...this.pools.keys(), ...Object.keys(this.others)];
-      this.fail(`capture ${capture} is not defined${didYouMean(capture, known)}`, path);
+      const known = () => [...this.pools.keys(), ...Object.keys(this.others)];
+      const hint = this.issues.length < enough ? didYouMean(capture, known()) : "";
+      this.fail(`capture ${capture} is not defined${hint}`, path);
     }
     return text;
   }

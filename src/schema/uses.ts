@@ -11,6 +11,7 @@ import {
 import { nameIssue } from "./names.ts";
 import { type ClusterNode, hostnameLabel } from "./node.ts";
 import { asBag, asList, type Bag, chunksOf, type LocatedObject, objectsIn } from "./objects.ts";
+import { doubtsAbout } from "./reported.ts";
 import type { Path, SourceFile } from "./yaml.ts";
 
 /** What a text shows of the addresses that nodes have. */
@@ -28,7 +29,7 @@ export interface Evidence {
  * Reads NodeNetworkStates and NodeNetworkConfigurationPolicies with literal addresses (JSON or YAML, Lists, several
  * documents), or CSV: `node,interface,address`. `nodes` tells whose a policy is; without it a hostname is a node's name.
  * Link-local and loopback addresses are left out. Throws IpamError `invalid` with every issue: a text that shows
- * neither, an address that is none, a policy whose nodes are not known.
+ * neither, an address that is none, a NodeNetworkState that may hide one, a policy whose nodes are not known.
  */
 export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = []): Evidence {
   const found = emptyFindings();
@@ -81,8 +82,13 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
   found.speaks = true;
   const name = asBag(object.metadata)?.name;
   const status = asBag(object.status);
-  const interfaces = asList(asBag(status?.currentState)?.interfaces);
-  if (interfaces.length === 0) return;
+  const reported = asBag(status?.currentState)?.interfaces ?? [];
+  const path = ["status", "currentState", "interfaces"];
+  if (!Array.isArray(reported)) {
+    found.issues.push({ message: "the interfaces of a NodeNetworkState must be a list", at: at(path, "interfaces") });
+    return;
+  }
+  if (reported.length === 0) return;
   const issue = nameIssue(name);
   if (issue !== undefined) {
     found.issues.push({ message: `the name of a NodeNetworkState ${issue}`, at: at(["metadata"], "metadata") });
@@ -91,8 +97,22 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
   const owner = ownerOf(name as string);
   if (!asList(status?.conditions).some(isFailing)) found.nodes.add(owner);
   at(["status"], "interfaces");
-  for (const entry of entriesOf(interfaces, ["status", "currentState", "interfaces"]))
-    addUse(entry, [owner], at, found);
+  reported.forEach((item, i) => {
+    for (const { message, path: inside } of doubtsAbout(item))
+      found.issues.push({ message: `node ${name}: ${message}`, at: placeOf([...path, i, ...inside], at), hint: whole });
+    for (const entry of entriesOf(item, [...path, i])) addUse(entry, [owner], at, found);
+  });
+}
+
+const whole = "Give the dump as it came: kubectl get nns -o json.";
+
+/** The place of a part of an interface. JSON is searched for one field behind the other, on the way to it. */
+function placeOf(path: Path, at: LocatedObject["at"]): Place {
+  const last = path.findLastIndex((field) => typeof field === "string");
+  path.slice(0, last).forEach((field, i) => {
+    if (i > 2 && typeof field === "string") at(path.slice(0, i + 1), field);
+  });
+  return at(path, String(path[last]));
 }
 
 function isFailing(condition: unknown): boolean {
@@ -103,7 +123,9 @@ function isFailing(condition: unknown): boolean {
 function readPolicy({ object, at }: LocatedObject, nodes: readonly ClusterNode[], found: Findings): void {
   found.speaks = true;
   const spec = asBag(object.spec);
-  const entries = entriesOf(asList(asBag(spec?.desiredState)?.interfaces), ["spec", "desiredState", "interfaces"]);
+  const entries = asList(asBag(spec?.desiredState)?.interfaces).flatMap((item, i) =>
+    entriesOf(item, ["spec", "desiredState", "interfaces", i]),
+  );
   const literal = entries.filter(({ nic, section, ip }) => {
     const isTemplate = typeof ip !== "string" || /[{}$<>%]/.test(ip);
     return !isTemplate && nic.state !== "absent" && section.enabled !== false;
@@ -135,17 +157,15 @@ interface Entry {
   readonly path: Path;
 }
 
-/** All items of all address lists, in the order of the text. */
-function entriesOf(interfaces: readonly unknown[], path: Path): Entry[] {
-  return interfaces.flatMap((item, i) => {
-    const nic = asBag(item) ?? {};
-    return Object.entries(nic).flatMap(([name, value]) => {
-      const section = asBag(value);
-      if (section === undefined || (name !== "ipv4" && name !== "ipv6")) return [];
-      return asList(section.address).map((entry, j) => {
-        const { ip } = asBag(entry) ?? {};
-        return { nic, section, ip, path: [...path, i, name, "address", j, "ip"] };
-      });
+/** All items of the address lists of an interface, in the order of the text. */
+function entriesOf(item: unknown, path: Path): Entry[] {
+  const nic = asBag(item) ?? {};
+  return Object.entries(nic).flatMap(([name, value]) => {
+    const section = asBag(value);
+    if (section === undefined || (name !== "ipv4" && name !== "ipv6")) return [];
+    return asList(section.address).map((entry, j) => {
+      const { ip } = asBag(entry) ?? {};
+      return { nic, section, ip, path: [...path, name, "address", j, "ip"] };
     });
   });
 }

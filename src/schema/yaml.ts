@@ -4,11 +4,13 @@ import {
   isMap,
   isNode,
   isScalar,
+  isSeq,
   LineCounter,
   type Node,
   type Pair,
   parseDocument,
   visit,
+  type YAMLMap,
 } from "yaml";
 import type { Issue, Place } from "../core/index.ts";
 
@@ -72,6 +74,7 @@ export class YamlDocument {
   /** YAML that our kinds do not take. */
   readonly traps: readonly Issue[];
   private readonly lines = new LineCounter();
+  private readonly pairs = new WeakMap<YAMLMap, ReadonlyMap<string | undefined, Pair>>();
 
   /** `text` is what is parsed, where that is not the chunk as it stands. */
   constructor(chunk: Chunk, text = chunk.text) {
@@ -110,24 +113,25 @@ export class YamlDocument {
 
   /** Where a part of the document stands; the nearest parent of a part that is not there. */
   at(path: Path, part: "value" | "key" = "value"): Place {
-    for (let length = path.length; length > 0; length--) {
-      const found = this.find(path.slice(0, length), length === path.length ? part : "value");
-      if (found?.range) return this.placeAt(found.range[0]);
+    let node: unknown = this.document.contents;
+    let nearest = isNode(node) ? node : undefined;
+    for (const [i, step] of path.entries()) {
+      const pair = isMap(node) ? this.pairOf(node, step) : undefined;
+      node = isSeq(node) ? node.items[step as number] : pair?.value;
+      const found = part === "key" && i === path.length - 1 ? pair?.key : node;
+      if (isNode(found) && found.range) nearest = found;
     }
-    return this.placeAt((this.document.contents as Node | null)?.range?.[0] ?? 0);
+    return this.placeAt(nearest?.range?.[0] ?? 0);
   }
 
-  private find(path: Path, part: "value" | "key"): Node | undefined {
-    const key = path.at(-1);
-    if (part === "key") {
-      const parent = path.length === 1 ? this.document.contents : this.document.getIn(path.slice(0, -1), true);
-      const pair = isMap(parent)
-        ? parent.items.find((item) => isScalar(item.key) && item.key.value === key)
-        : undefined;
-      return isNode(pair?.key) ? pair.key : undefined;
+  /** By an index: `map.get` looks at every key before it. */
+  private pairOf(map: YAMLMap, key: string | number): Pair | undefined {
+    let pairs = this.pairs.get(map);
+    if (pairs === undefined) {
+      pairs = new Map(map.items.map((pair) => [isScalar(pair.key) ? `${pair.key.value}` : undefined, pair]));
+      this.pairs.set(map, pairs);
     }
-    const node = this.document.getIn(path, true);
-    return isNode(node) ? node : undefined;
+    return pairs.get(`${key}`);
   }
 
   private placeAt(offset: number): Place {
@@ -189,7 +193,7 @@ export class YamlDocument {
 }
 
 /** Nobody reads more issues of one document. */
-const enough = 100;
+export const enough = 100;
 
 const noAliases = "YAML aliases are not allowed here";
 

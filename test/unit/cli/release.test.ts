@@ -155,6 +155,16 @@ describe("nodeippool release --evidence", () => {
     expect((await released([state("n3"), state("n4")], "n3")).left).toEqual(["10.0.0.4", "10.0.0.5"]);
   });
 
+  it("frees nothing on a dump in which the address list is misspelt", async () => {
+    const text = JSON.stringify(state("n3", "10.0.0.3")).replace('"address"', '"addresess"');
+    const { status, stderr, left } = await released([JSON.parse(text), state("n4")]);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(
+      /^invalid: nns\.json:1:\d+: node n3: ipv4 of interface eth1 has the unknown field addresess; did you mean address\?$/m,
+    );
+    expect(left).toEqual(["10.0.0.3", "10.0.0.4", "10.0.0.5"]);
+  });
+
   it("never frees a live line", async () => {
     const folder = projectWith(...live);
     writeFileSync(join(folder, "nns.json"), dump(state("n1"), state("n2")));

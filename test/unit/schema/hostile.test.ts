@@ -26,15 +26,23 @@ describe("readManifests refuses in bounded time", () => {
     ["10,000 mappings deep", poolText(`  range: ${deep(10_000, "{a: ", "}")}`)],
     ["10,000 deep, in a policy", policy(`  desiredState: ${deep(10_000, "{a: ", "}")}`)],
     ["10,000 deep, in JSON", `{"kind": "NodeIPPool", "spec": ${deep(10_000, "[", "]")}}`],
-    ["2,000 unknown fields", pool(times(2000, (i) => `  k${i}: 1`))],
-    ["2,000 fields in JSON", `{"kind": "NodeIPPool", ${times(2000, (i) => `"k${i}": 1`, ",")}}`],
+    ["20,000 unknown fields", pool(times(20_000, (i) => `  k${i}: 1`))],
+    ["20,000 fields in JSON", `{"kind": "NodeIPPool", ${times(20_000, (i) => `"k${i}": 1`, ",")}}`],
+    ["20,000 wrong fields of a policy", policy(times(20_000, (i) => `  k${i}: 1`))],
+    [
+      "200 pools, and 10,000 captures of others",
+      documentsOf(
+        ...Array.from({ length: 200 }, (_, i) => poolText(undefined, `p${i}`)),
+        policyText(`  capture:\n${times(10_000, (i) => `    a${i}: ippool.q${i}.allocate`)}`),
+      ),
+    ],
     ["140,000 ambiguous words", pool(`  a: [${"on,".repeat(140_000)}]`)],
     [
-      "1,000 captures, and 1,000 that are none",
+      "4,000 captures, and 4,000 that are none",
       documentsOf(
         poolText(),
         policyText(
-          `  capture:\n${times(1000, (i) => `    a${i}: ippool.p.allocate`)}\n  desiredState:\n    x: [${times(1000, (i) => `"{{ capture.b${i}.ip }}"`)}]`,
+          `  capture:\n${times(4000, (i) => `    a${i}: ippool.p.allocate`)}\n  desiredState:\n    x: [${times(4000, (i) => `"{{ capture.b${i}.ip }}"`)}]`,
         ),
       ),
     ],
@@ -64,6 +72,17 @@ describe("readManifests refuses in bounded time", () => {
     expect(issues.length).toBeGreaterThan(0);
     expect(Math.max(...issues.map((issue) => issue.length))).toBeLessThan(1000);
   });
+});
+
+it("readManifests says a hundred issues of a document, and how many there are more", () => {
+  const bad = pool(times(250, (i) => `  k${i}: 1`));
+  const issues = issuesOf(documentsOf("kind: X\n", bad, poolText("  rang: {}", "q")));
+  expect(issues).toHaveLength(103);
+  expect(issues.slice(99, 102)).toEqual([
+    "107:3 unknown field k99",
+    "3:1 and 150 more in this document",
+    expect.anything(),
+  ]);
 });
 
 describe("readManifests reads in bounded time", () => {

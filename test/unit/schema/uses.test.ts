@@ -81,6 +81,70 @@ describe("readEvidence of NodeNetworkStates", () => {
   });
 });
 
+describe("readEvidence refuses a NodeNetworkState that may hide an address:", () => {
+  const entry = { ip: "10.0.0.1", "prefix-length": 24 };
+  const rows: [what: string, nic: unknown, field: string, says: string][] = [
+    [
+      "a misspelt list",
+      { ipv4: { enabled: true, addresess: [entry] } },
+      "addresess",
+      "has the unknown field addresess",
+    ],
+    ["a list and another", { ipv4: { enabled: true, address: [], addresses: [entry] } }, "addresses", "addresses"],
+    ["no list", { ipv4: { enabled: true } }, "ipv4", "ipv4 of interface eth1 is on, but has no list of addresses"],
+    ["a mapping for a list", { ipv6: { enabled: true, address: entry } }, "address", "must have a list of addresses"],
+    ["null for a list", { ipv4: { enabled: true, address: null } }, "address", "must have a list of addresses"],
+    [
+      "text in the list",
+      { ipv4: { enabled: true, address: ["10.0.0.1/24"] } },
+      "address",
+      "is not {ip, prefix-length}",
+    ],
+    ["no ip", { ipv4: { enabled: true, address: [{ IP: "10.0.0.1" }] } }, "address", "is not {ip, prefix-length}"],
+    ["no length", { ipv4: { enabled: true, address: [{ ip: "10.0.0.1" }] } }, "address", "is not {ip, prefix-length}"],
+    ["a list for a family", { ipv4: [entry] }, "ipv4", "ipv4 of interface eth1 must be a mapping"],
+    ["another family", { ip4: { enabled: true, address: [entry] } }, "ip4", "the field ip4, which is neither"],
+    ["another case", { IPv4: { enabled: true, address: [entry] } }, "IPv4", "the field IPv4, which is neither"],
+  ];
+  const dumpOf = (nic: unknown) => {
+    const first = { ...nicOf("eth0 192.0.2.1"), ipv6: { enabled: false } };
+    const state = stateOf("n");
+    return { ...state, status: { currentState: { interfaces: [first, { name: "eth1", ...(nic as object) }] } } };
+  };
+  it.each(rows)("%s", (_, nic, field, says) => {
+    for (const text of [stringify(dumpOf(nic)), JSON.stringify(dumpOf(nic), null, 1)]) {
+      const [issue = "", ...more] = issuesOf(() => readEvidence({ path: "x", text }));
+      expect(more).toEqual([]);
+      expect(issue).toContain("node n: ");
+      expect(issue).toContain(says);
+      const line = Number(issue.split(":")[0]);
+      const near = text
+        .split("\n")
+        .slice(line - 2, line)
+        .join();
+      expect(near).toContain(field);
+      expect(line).toBeGreaterThan(text.split("192.0.2.1")[0]?.split("\n").length ?? 0);
+    }
+  });
+
+  it.each([
+    ["interfaces that are no list", { interfaces: { eth1: {} } }],
+    ["an interface without a name", { interfaces: [{ ipv4: { enabled: false } }] }],
+    ["an interface that is text", { interfaces: ["eth1"] }],
+  ])("%s", (_, currentState) => {
+    const text = stringify({ ...stateOf("n"), status: { currentState } });
+    expect(issuesOf(() => readEvidence({ path: "x", text }))).toHaveLength(1);
+  });
+
+  it.each([
+    ["a family that is off", { ipv4: { enabled: false }, ipv6: { enabled: false } }],
+    ["a family that waits for DHCP or a router", { ipv4: { enabled: true, dhcp: true }, ipv6: { autoconf: true } }],
+    ["a port, which has no family", { type: "ethernet", controller: "br0" }],
+  ])("but not %s", (_, nic) => {
+    expect(said(JSON.stringify(dumpOf(nic)))).toContain("all of Node/n");
+  });
+});
+
 describe("readEvidence of policies", () => {
   const onHost = (value: string) => ({ [hostnameLabel]: value });
   const known = [

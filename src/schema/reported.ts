@@ -1,0 +1,52 @@
+import { didYouMean } from "./nearest.ts";
+import { asBag } from "./objects.ts";
+import type { Path } from "./yaml.ts";
+
+/** Why a part of a reported interface cannot be believed. */
+export interface Doubt {
+  readonly message: string;
+  /** Inside the interface. */
+  readonly path: Path;
+}
+
+/**
+ * What keeps an interface of a NodeNetworkState from saying which addresses it has not. An interface has a name, and a
+ * family that is on (and waits for no DHCP or router) has a list of `{ip, prefix-length}`. One without a family is fine:
+ * ports have none.
+ */
+export function doubtsAbout(reported: unknown): Doubt[] {
+  const nic = asBag(reported);
+  if (typeof nic?.name !== "string") return [{ message: "an interface must be a mapping with a name", path: [] }];
+  return Object.entries(nic).flatMap(([field, value]): Doubt[] => {
+    if (field === "ipv4" || field === "ipv6")
+      return doubtsAboutFamily(value).map(({ message, path }) => ({
+        message: `${field} of interface ${nic.name} ${message}`,
+        path: [field, ...path],
+      }));
+    if (!looksLikeFamily.test(field)) return [];
+    return [{ message: `interface ${nic.name} has the field ${field}, which is neither ipv4 nor ipv6`, path: [field] }];
+  });
+}
+
+const looksLikeFamily = /^(?:ip[-_ ]?v?[-_ ]?\d?|inet\d?)$/i;
+
+function doubtsAboutFamily(value: unknown): Doubt[] {
+  const family = asBag(value);
+  if (family === undefined) return [{ message: "must be a mapping", path: [] }];
+  const doubts = Object.keys(family).flatMap((field): Doubt[] => {
+    const near = field === "address" ? "" : didYouMean(field, ["address"]);
+    return near === "" ? [] : [{ message: `has the unknown field ${field}${near}`, path: [field] }];
+  });
+  const { enabled, address, dhcp, autoconf } = family;
+  if (address === undefined) {
+    const mayBeEmpty = enabled === false || dhcp === true || autoconf === true;
+    return doubts.length > 0 || mayBeEmpty ? doubts : [{ message: "is on, but has no list of addresses", path: [] }];
+  }
+  if (!Array.isArray(address)) return [...doubts, { message: "must have a list of addresses", path: ["address"] }];
+  address.forEach((entry, i) => {
+    const { ip, "prefix-length": length } = asBag(entry) ?? {};
+    if (typeof ip !== "string" || typeof length !== "number")
+      doubts.push({ message: "has an address that is not {ip, prefix-length}", path: ["address", i] });
+  });
+  return doubts;
+}

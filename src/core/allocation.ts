@@ -6,7 +6,10 @@ export interface Allocation {
   readonly pool: string;
   /** Claim key, as `claimKey` writes it. Identity is pool and key. */
   readonly claim: string;
-  /** The claim set (folder, stack, app) that asked for it; only a plan for that set moves or releases it. */
+  /**
+   * The claim set (folder, stack, app) that asked for it. `plan` and `planRename` change lines of their own set alone,
+   * but for imported ones, which any set may adopt; `planRelease` frees whatever it is told to.
+   */
   readonly set: string;
   readonly interface?: string;
   readonly uid?: string;

@@ -16,7 +16,7 @@ export interface Claim {
   readonly name: string;
   readonly pool: string;
   readonly wanted?: Address;
-  /** The NIC that gets the address; recorded so that a release can be cleaned up and an audit can compare. */
+  /** The NIC that gets the address; recorded, so that it can be taken off there, and an import finds the claim by it. */
   readonly interface?: string;
   /** Owners other than Nodes: another uid under the same name is another owner and does not inherit the address. */
   readonly uid?: string;

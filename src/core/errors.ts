@@ -20,7 +20,9 @@ export type Parsed<T> =
 
 /**
  * The closed table of failures. Each code has one exit status for the command line, one reason for a
- * Kubernetes condition (the seed proposal's words where it has one), and says whether trying again helps.
+ * Kubernetes condition (in the words of the proposal, ADR 1, where it has one), and says whether trying again helps.
+ * The command line needs the exit status alone; reasons and `retry` are for surfaces that live in a cluster or a
+ * stack. `unknown-outcome` is for backends behind a network, which can lose the answer to a commit: commit it again.
  */
 export const codes = {
   invalid: { exit: 2, reason: "InvalidSpec", retry: false },

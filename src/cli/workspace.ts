@@ -5,6 +5,7 @@ import {
   type Issue,
   importedSet,
   isNoop,
+  nodeOwner,
   type Pending,
   type Plan,
   plan,
@@ -111,12 +112,12 @@ export function refusePending(made: Plan): void {
 
 /** Reservations for nodes that are not there: for later, or a slip of the pen. */
 export function reservationNotes({ manifests, nodes }: Workspace): string[] {
-  const owners = new Set(nodes.map(({ name }) => `Node/${name}`));
+  const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
   return manifests.pools.flatMap((pool) =>
     pool.reservations.flatMap(({ address, owner }) => {
       if (owner === undefined || !owner.startsWith("Node/") || owners.has(owner)) return [];
-      const twin = nodes.find((node) => `Node/${node.labels.get(hostnameLabel)}` === owner);
-      const meant = twin === undefined ? "" : `; did you mean Node/${twin.name}?`;
+      const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
+      const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;
       return `Note: ${formatAddress(address)} of pool ${pool.name} is reserved for ${owner}, which is not among the nodes${meant}`;
     }),
   );

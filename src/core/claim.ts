@@ -29,6 +29,11 @@ export function formatOwner(owner: Owner): string {
     : `${owner.kind}/${owner.namespace}:${owner.name}`;
 }
 
+/** The owner that a cluster node is: `Node/<name>`. */
+export function nodeOwner(name: string): string {
+  return formatOwner({ kind: "Node", name });
+}
+
 /** Claim key: `<owner>/<claim name>`. Injective, because kind, namespace and owner name hold neither `/` nor `:`. */
 export function claimKey(owner: Owner, name: string): string {
   return `${formatOwner(owner)}/${name}`;
@@ -36,6 +41,7 @@ export function claimKey(owner: Owner, name: string): string {
 
 const ownerPattern = /^([A-Za-z][A-Za-z0-9]*)\/(?:([a-z0-9][a-z0-9.-]*):)?([A-Za-z0-9][A-Za-z0-9._-]*)$/;
 
+/** Reads what `formatOwner` writes. */
 export function parseOwner(text: string): Parsed<Owner> {
   const match = ownerPattern.exec(text);
   if (match === null || text.length > 400)

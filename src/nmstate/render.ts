@@ -3,9 +3,9 @@ import {
   type Allocation,
   byCodeUnit,
   familyOf,
-  formatOwner,
   IpamError,
   nameOfKey,
+  nodeOwner,
   ownerOfKey,
   type Pool,
   type Snapshot,
@@ -152,7 +152,7 @@ class Lines {
 
   addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
     const entries = [...policy.captures].map(([capture, { pool }]) => {
-      const key = `${ownerOf(node)}/${claimName(policy, capture)}`;
+      const key = `${nodeOwner(node.name)}/${claimName(policy, capture)}`;
       const line = this.live.get(`${pool} ${key}`);
       if (line === undefined) throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
       return [capture, { address: line.address, pool: pools.get(pool) as Pool }] as const;
@@ -162,7 +162,7 @@ class Lines {
 
   /** What this policy gave the node and the node is to give up, but where a live allocation replaces it on its NIC. */
   releasing(policy: string, node: ClusterNode): readonly Allocation[] {
-    return this.leaving.get(`${policy} ${ownerOf(node)}`) ?? [];
+    return this.leaving.get(`${policy} ${nodeOwner(node.name)}`) ?? [];
   }
 
   /** Clean-up policies of policies that are in no manifest. */
@@ -178,10 +178,6 @@ class Lines {
       }),
     );
   }
-}
-
-function ownerOf(node: ClusterNode): string {
-  return formatOwner({ kind: "Node", name: node.name });
 }
 
 /** Claims of policies are named `<policy>/<capture>`. */

@@ -11,16 +11,15 @@ import {
   sameLine,
 } from "../core/index.ts";
 import { checkRecord } from "./check-record.ts";
-import { allocationLine, readAllocationLine } from "./codec.ts";
-
-/** The record after a plan, its tokens not yet made. */
-export type Record = Omit<Snapshot, "base">;
+import { allocationLine, type Content, poolLine, readAllocationLine, readPoolLine, snapshotOf } from "./codec.ts";
 
 /**
- * Applies a plan to what a backend holds now; undefined if there is nothing to write.
- * Pool by pool: content as planned against -> apply; effect already there -> nothing (C3); else `conflict` (C1).
+ * The record after a plan, given what a backend holds now; undefined if there is nothing to write. Pure, and the whole
+ * of the contract that is not about storing: pool by pool, content as planned against -> apply; effect already there ->
+ * nothing (C3); else IpamError `conflict` (C1). The result is checked as `decode` checks it, so a plan that would hand
+ * an address over (C4), or that no record can hold, is `conflict` or `invalid`, whoever made it.
  */
-export function applyPlan(now: Snapshot, plan: Plan): Record | undefined {
+export function applyPlan(now: Snapshot, plan: Plan): Snapshot | undefined {
   const book = new Book(now);
   const moved: string[] = [];
   let changed = false;
@@ -37,11 +36,16 @@ export function applyPlan(now: Snapshot, plan: Plan): Record | undefined {
   if (!changed) return undefined;
   const record = book.record(now.pools, plan.pools);
   verify(record, plan);
-  return record;
+  return snapshotOf(record);
 }
 
 /** What cannot be read again is not written: the last gate, whoever made the plan. */
-function verify(record: Record, plan: Plan): void {
+function verify(record: Content, plan: Plan): void {
+  for (const pool of record.pools) {
+    const read = readPoolLine(poolLine(pool));
+    if (typeof read === "string")
+      throw new IpamError("invalid", `the line of pool ${JSON.stringify(pool.name)} ${read}`);
+  }
   for (const fresh of [...plan.assign, ...plan.keep.map((kept) => kept.allocation)]) {
     const read = readAllocationLine(allocationLine(fresh));
     if (typeof read === "string") throw new IpamError("invalid", `the line of ${JSON.stringify(fresh.claim)} ${read}`);
@@ -132,7 +136,7 @@ class Book {
     );
   }
 
-  record(recorded: readonly PoolRecord[], configured: readonly PoolRecord[]): Record {
+  record(recorded: readonly PoolRecord[], configured: readonly PoolRecord[]): Content {
     const allocations = [...this.live.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
     const releasing = [...this.releasing.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
     const inUse = new Set([...allocations, ...releasing].map((line) => line.pool));

@@ -1,6 +1,5 @@
-import { type Difference, diffRecords, formatAddress, nameOfKey } from "../core/index.ts";
+import { type Difference, diffRecords, formatAddress, lineJson, nameOfKey } from "../core/index.ts";
 import { lockAt, lockfile } from "../state/index.ts";
-import { lineJson } from "./json.ts";
 import { describeLine, ownerName } from "./report-plan.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 

@@ -1,9 +1,4 @@
-import { type Allocation, formatAddress, type Plan } from "../core/index.ts";
-
-/** An allocation for machines. */
-export function lineJson(line: Allocation) {
-  return { ...line, address: formatAddress(line.address) };
-}
+import { lineJson, type Plan } from "../core/index.ts";
 
 /** A plan for machines; addresses are text. */
 export function planJson(made: Plan) {

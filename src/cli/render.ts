@@ -1,6 +1,6 @@
 import type { Plan, Snapshot } from "../core/index.ts";
 import { joinDocuments, render } from "../nmstate/index.ts";
-import { lockfile, memory, offerPlan } from "../state/index.ts";
+import { lockfile, memory, offerPlan, withOffers } from "../state/index.ts";
 import { changeLines } from "./report-plan.ts";
 import { plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift, refusePending } from "./workspace.ts";
@@ -8,7 +8,7 @@ import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const recorded = await lockfile(options.lock).read();
+  const recorded = withOffers(await lockfile(options.lock).read());
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
   const snapshot = await covered(made, recorded, options.lock);

@@ -1,4 +1,4 @@
-import type { Address, Prefix } from "./address.ts";
+import { type Address, formatAddress, type Prefix } from "./address.ts";
 
 /** An address and the claim that holds it: one line of the record. */
 export interface Allocation {
@@ -57,6 +57,13 @@ export function sameLine(a: Allocation, b: Allocation): boolean {
     a.interface === b.interface &&
     a.uid === b.uid
   );
+}
+
+/** An allocation as JSON can hold it: its address is text. */
+export type LineJson = Omit<Allocation, "address"> & { readonly address: string };
+
+export function lineJson(line: Allocation): LineJson {
+  return { ...line, address: formatAddress(line.address) };
 }
 
 /** The claim set of addresses that owners have and nobody claims (see `planImport`): nobody else gets them. */

@@ -39,6 +39,36 @@ export function applyPlan(now: Snapshot, plan: Plan): Snapshot | undefined {
   return snapshotOf(record);
 }
 
+/**
+ * The record after several plans of one run, each made on top of those before it. What one of them gives or keeps, no
+ * later one takes away: IpamError `conflict`.
+ */
+export function applyAll(now: Snapshot, plans: readonly Plan[]): Snapshot {
+  if (plans.length > 1) refuseUndoing(plans);
+  return plans.reduce((snapshot, plan) => applyPlan(snapshot, plan) ?? snapshot, now);
+}
+
+function refuseUndoing(plans: readonly Plan[]): void {
+  const given = new Map<string, Allocation>();
+  for (const { assign, keep, release } of plans) {
+    for (const { allocation, was = allocation } of keep) refuseUnlike(given.get(placeOf(was)), allocation);
+    for (const { allocation } of release) refuseUnlike(given.get(placeOf(allocation)));
+    for (const line of [...assign, ...keep.map(({ allocation }) => allocation)]) given.set(placeOf(line), line);
+  }
+}
+
+function refuseUnlike(given: Allocation | undefined, now?: Allocation): void {
+  if (given === undefined || (now !== undefined && sameLine(given, now))) return;
+  const text = formatAddress(given.address);
+  throw new IpamError("conflict", `one plan of this run gives ${text} to ${given.claim}, another one takes it away`, {
+    hint: "Give each folder, stack or app that plans in one run a claim set of its own.",
+  });
+}
+
+function placeOf(line: Allocation): string {
+  return `${line.pool} ${line.address}`;
+}
+
 /** What cannot be read again is not written: the last gate, whoever made the plan. */
 function verify(record: Content, plan: Plan): void {
   for (const pool of record.pools) {

@@ -1,5 +1,5 @@
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { applyPlan } from "./apply.ts";
+import { applyAll } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
 import { readText, replaceFile } from "./replace-file.ts";
@@ -8,7 +8,7 @@ import { readText, replaceFile } from "./replace-file.ts";
 export interface Lockfile extends StateBackend {
   /** Like `read`, for callers that cannot wait (cdk8s constructs). */
   readSync(): Snapshot;
-  /** Makes several plans true in one write, or none of them. */
+  /** Makes several plans true in one write, or none of them. Each is made on top of those before it. */
   commitAll(plans: readonly Plan[]): Snapshot;
 }
 
@@ -25,10 +25,10 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
     for (let attempt = 0; attempt < 1000; attempt++) {
       const base = readText(path);
       const now = parse(base);
-      const next = plans.reduce((snapshot, plan) => applyPlan(snapshot, plan) ?? snapshot, now);
+      const next = applyAll(now, plans);
       if (next === now && (base === undefined || encode(now) === base)) return now;
       if (replaceFile(path, base, encode(next))) return next;
-      // Another writer was faster; `applyPlan` says whether it touched the same pools.
+      // Another writer was faster; `applyAll` says whether it touched the same pools.
     }
     throw new IpamError("unavailable", `${path} changes faster than it can be written`);
   };

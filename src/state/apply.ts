@@ -62,6 +62,7 @@ function refuseUnlike(given: Allocation | undefined, now?: Allocation): void {
   const text = formatAddress(given.address);
   throw new IpamError("conflict", `one plan of this run gives ${text} to ${given.claim}, another one takes it away`, {
     hint: "Give each folder, stack or app that plans in one run a claim set of its own.",
+    remedy: ["set"],
   });
 }
 

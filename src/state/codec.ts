@@ -172,7 +172,8 @@ function fail(file: string, line: number, text: string, why: string): never {
     {
       message: `this line ${why}${shown === "" ? "" : `:\n  ${shown}`}`,
       at: { file, line, column: 1 },
-      hint: "Restore the file from git. After a merge: nodeippool allocate --landed REV, REV being the branch that came first.",
+      hint: "Restore it as it was. After a merge: merge again, and say which side is in force.",
+      remedy: ["merge-landed"],
     },
   ]);
 }

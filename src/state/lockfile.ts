@@ -40,7 +40,8 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
 function decodeLock(text: string, path: string): Snapshot {
   if (hasMarkers(text))
     throw new IpamError("conflict", `${path} has merge conflict markers`, {
-      hint: "Run nodeippool allocate: it merges both sides and plans the losers anew.",
+      hint: "Merge both sides; whoever loses is planned anew.",
+      remedy: ["merge"],
     });
   return decode(text, path);
 }

@@ -144,9 +144,8 @@ export function settle(
 function refuseUndecided(undecided: readonly Issue[]): void {
   const last = undecided.at(-1);
   if (last === undefined) return;
-  const hint =
-    "Name the side that is in force: nodeippool allocate --landed REV (a branch or commit). The other is planned anew.";
-  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint }]);
+  const hint = "Say which side is in force, and the other is planned anew.";
+  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint, remedy: ["merge-landed"] }]);
 }
 
 function entryKey({ line, releasing }: Entry): string {

@@ -37,11 +37,14 @@ export function offerPlan(plan: Plan): boolean {
     rmSync(draft);
     return true;
   } catch (error) {
-    throw new IpamError(
-      "unavailable",
-      `${offerVariable} names no folder that takes plans: ${(error as Error).message}`,
-    );
+    throw noFolder(error);
   }
+}
+
+function noFolder(error: unknown): IpamError {
+  if (error instanceof IpamError) return error;
+  const why = (error as Error).message;
+  return new IpamError("unavailable", `${offerVariable} names no folder that takes plans: ${why}`, { cause: error });
 }
 
 /**
@@ -65,8 +68,13 @@ export function readOffers(folder: string): Plan[] {
 }
 
 function namesIn(folder: string): string[] {
-  const names = readdirSync(folder).filter((name) => /^\d{6}\.json$/.test(name));
-  return names.sort();
+  try {
+    return readdirSync(folder)
+      .filter((name) => /^\d{6}\.json$/.test(name))
+      .sort();
+  } catch (error) {
+    throw noFolder(error);
+  }
 }
 
 function nameOf(number: number): string {

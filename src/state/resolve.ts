@@ -24,7 +24,7 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   const whole = stages?.isSide(text) ? undefined : read(text, path);
   if (whole !== undefined && !(whole instanceof IpamError)) {
     if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
-    throw new IpamError("invalid", `${path} has nothing to merge, so --landed ${landed} has no meaning here`);
+    throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`);
   }
   const inForce = landed === undefined ? undefined : lockAt(path, landed);
   if (stages !== undefined) {

@@ -5,8 +5,8 @@ import {
   contains,
   type Finding,
   formatAddress,
-  formatOwner,
   IpamError,
+  nodeOwner,
   ownerOfKey,
   type Pool,
   type Snapshot,
@@ -60,7 +60,7 @@ async function readPools(path: string, files: readonly SourceFile[], options: Au
 /** The nodes; of owners of other kinds nothing is known, so those on record are taken to exist. */
 function ownersOf(nodes: readonly ClusterNode[], { allocations }: Snapshot): Set<string> {
   const others = allocations.map((line) => ownerOfKey(line.claim)).filter((owner) => !owner.startsWith("Node/"));
-  return new Set([...nodes.map(({ name }) => formatOwner({ kind: "Node", name })), ...others]);
+  return new Set([...nodes.map(({ name }) => nodeOwner(name)), ...others]);
 }
 
 /** Gives findings about a line of the lock its place. */

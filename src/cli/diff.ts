@@ -1,6 +1,14 @@
-import { type Difference, describeLine, diffRecords, formatAddress, nameOfKey, ownerName } from "../core/index.ts";
+import {
+  type Difference,
+  describeLine,
+  diffRecords,
+  formatAddress,
+  lineJson,
+  nameOfKey,
+  ownerName,
+} from "../core/index.ts";
 import { lockAt, lockfile } from "../state/index.ts";
-import { lineJson } from "./json.ts";
+
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 interface Options {

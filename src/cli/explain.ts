@@ -4,6 +4,7 @@ import {
   contains,
   formatAddress,
   IpamError,
+  lineJson,
   offsetOf,
   type Pool,
   parseAddress,
@@ -11,7 +12,6 @@ import {
 } from "../core/index.ts";
 import { didYouMean } from "../schema/index.ts";
 import { type Fact, factsAbout, isNear, objectionTo, sentence } from "./fact.ts";
-import { lineJson } from "./json.ts";
 import { countJson, type PoolOptions, type PoolView, readPools, viewNamed, viewsOf } from "./pools.ts";
 import { offsetIn } from "./standing.ts";
 import { print, printJson } from "./terminal.ts";

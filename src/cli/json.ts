@@ -1,9 +1,5 @@
-import { type Allocation, formatAddress, type Plan } from "../core/index.ts";
-
-/** An allocation for machines. */
-export function lineJson(line: Allocation) {
-  return { ...line, address: formatAddress(line.address) };
-}
+import { lineJson, type Plan } from "../core/index.ts";
+import { advice } from "./advice.ts";
 
 /** A plan for machines; addresses are text. */
 export function planJson(made: Plan) {
@@ -14,6 +10,12 @@ export function planJson(made: Plan) {
       was ? { ...lineJson(allocation), was: lineJson(was) } : lineJson(allocation),
     ),
     release: made.release.map(({ allocation, to }) => ({ ...lineJson(allocation), to })),
-    pending: made.pending,
+    pending: made.pending.map(({ claim, pool, code, message, ...rest }) => ({
+      claim,
+      pool,
+      code,
+      message,
+      ...advice(rest),
+    })),
   };
 }

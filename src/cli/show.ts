@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { byAddress, formatAddress, formatPrefix, IpamError, type Pool } from "../core/index.ts";
-import { lineJson } from "./json.ts";
+import { byAddress, formatAddress, formatPrefix, IpamError, lineJson, type Pool } from "../core/index.ts";
 import { countCells, runsOf } from "./pool-map.ts";
 import { poolsSvg } from "./pool-svg.ts";
 import { poolText, usageOf } from "./pool-text.ts";

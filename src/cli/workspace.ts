@@ -1,5 +1,16 @@
 import { resolve } from "node:path";
-import { formatAddress, IpamError, type Issue, importedSet, type Plan, plan, type Snapshot } from "../core/index.ts";
+
+import {
+  formatAddress,
+  IpamError,
+  type Issue,
+  importedSet,
+  nodeOwner,
+  type Plan,
+  plan,
+  type Snapshot,
+} from "../core/index.ts";
+
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
 import {
   type ClusterNode,
@@ -83,12 +94,12 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
 
 /** Reservations for nodes that are not there: for later, or a slip of the pen. */
 export function reservationNotes({ manifests, nodes }: Workspace): string[] {
-  const owners = new Set(nodes.map(({ name }) => `Node/${name}`));
+  const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
   return manifests.pools.flatMap((pool) =>
     pool.reservations.flatMap(({ address, owner }) => {
       if (owner === undefined || !owner.startsWith("Node/") || owners.has(owner)) return [];
-      const twin = nodes.find((node) => `Node/${node.labels.get(hostnameLabel)}` === owner);
-      const meant = twin === undefined ? "" : `; did you mean Node/${twin.name}?`;
+      const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
+      const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;
       return `Note: ${formatAddress(address)} of pool ${pool.name} is reserved for ${owner}, which is not among the nodes${meant}`;
     }),
   );

@@ -1,18 +1,9 @@
 import { existsSync } from "node:fs";
 import { type ApiObject, App, type IResolver, type ResolutionContext } from "cdk8s";
 import { Construct } from "constructs";
-import {
-  describeChanges,
-  IpamError,
-  isNoop,
-  type Plan,
-  type Pool,
-  plan,
-  refusePending,
-  type Snapshot,
-} from "../core/index.ts";
+import { describeChanges, IpamError, type Plan, type Pool, plan, refusePending, type Snapshot } from "../core/index.ts";
 import { refuseSharedNics } from "../nmstate/index.ts";
-import { covering, lockfile, type StateBackend } from "../state/index.ts";
+import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
 import { Holders, replaceTokens } from "./address-token.ts";
 import { claimsIn, Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
@@ -139,16 +130,15 @@ export class AddressPlan extends Construct {
 
   /** The record with everything that the app claims in it. */
   private covered(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[]): Snapshot {
-    const { name, snapshot } = this.read();
+    const { name, snapshot: recorded } = this.read();
+    const snapshot = withOffers(recorded);
     const defined: Pool[] = pools.map(({ pool }) => pool);
     const claims = policies.flatMap((policy) => claimsIn(policy, defined));
     const others = snapshot.allocations.filter((line) => line.set !== this.set);
     refuseSharedNics(claims, defined, others);
     const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
     refusePending(made);
-    const after = covering(made, snapshot) ?? refuseDrift(made, name);
-    if (!isNoop(made)) offerOnce(`${name} ${this.set}`);
-    return after;
+    return covering(made, snapshot) ?? refuseDrift(made, name);
   }
 }
 
@@ -159,17 +149,6 @@ function refuseDrift(made: Plan, name: string): never {
   throw new IpamError("stale", [what, ...describeChanges(made)].join("\n    "), {
     hint: "Run nodeippool allocate -- npx cdk8s synth, review the record, and commit it.",
   });
-}
-
-const offered = new Set<string>();
-
-/** Two plans for one claim set, made in one program, would each release what the other claims. */
-function offerOnce(record: string): void {
-  if (offered.has(record))
-    throw new IpamError("invalid", `two plans are made for ${record.replace(" ", ", claim set ")} in one run`, {
-      hint: "Give each App a claim set: AddressPlan.configure(app, { set }).",
-    });
-  offered.add(record);
 }
 
 class TokenResolver implements IResolver {

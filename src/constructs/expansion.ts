@@ -1,7 +1,7 @@
 import { ApiObject, Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { byCodeUnit, type Claim, IpamError, type Pool, type Snapshot } from "../core/index.ts";
-import { claimsOf, Lines, parkPolicy, selectNodes } from "../nmstate/index.ts";
+import { claimsOf, PolicyLines, parkPolicy, selectNodes } from "../nmstate/index.ts";
 import type { ClusterNode, PolicyObject } from "../schema/index.ts";
 import { ClusterObject } from "./cluster-object.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
@@ -34,14 +34,14 @@ export class Expansion {
   private readonly pools: ReadonlyMap<string, Pool>;
   private readonly constructs: readonly NodeNetworkPolicy[];
   private readonly home: Construct | undefined;
-  private readonly lines: Lines;
+  private readonly lines: PolicyLines;
   private readonly nodes: ReadonlyMap<string, ClusterNode>;
 
   constructor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot, set: string) {
     this.pools = new Map(pools.map(({ pool }) => [pool.name, pool]));
     this.constructs = policies;
     this.home = [...pools, ...policies].sort((a, b) => byCodeUnit(a.node.path, b.node.path))[0];
-    this.lines = new Lines(snapshot, set);
+    this.lines = new PolicyLines(snapshot, set);
     const nodes = policies.flatMap(({ props }) => props.nodes?.all ?? []);
     this.nodes = new Map(nodes.sort((a, b) => byCodeUnit(a.name, b.name)).map((node) => [node.name, node]));
   }

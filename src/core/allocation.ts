@@ -1,4 +1,4 @@
-import type { Address, Prefix } from "./address.ts";
+import { type Address, formatAddress, type Prefix } from "./address.ts";
 
 /** An address and the claim that holds it: one line of the record. */
 export interface Allocation {
@@ -6,7 +6,10 @@ export interface Allocation {
   readonly pool: string;
   /** Claim key, as `claimKey` writes it. Identity is pool and key. */
   readonly claim: string;
-  /** The claim set (folder, stack, app) that asked for it; only a plan for that set moves or releases it. */
+  /**
+   * The claim set (folder, stack, app) that asked for it. `plan` and `planRename` change lines of their own set alone,
+   * but for imported ones, which any set may adopt; `planRelease` frees whatever it is told to.
+   */
   readonly set: string;
   readonly interface?: string;
   readonly uid?: string;
@@ -54,6 +57,13 @@ export function sameLine(a: Allocation, b: Allocation): boolean {
     a.interface === b.interface &&
     a.uid === b.uid
   );
+}
+
+/** An allocation as JSON can hold it: its address is text. */
+export type LineJson = Omit<Allocation, "address"> & { readonly address: string };
+
+export function lineJson(line: Allocation): LineJson {
+  return { ...line, address: formatAddress(line.address) };
 }
 
 /** The claim set of addresses that owners have and nobody claims (see `planImport`): nobody else gets them. */

@@ -19,13 +19,16 @@ export type FindingKind =
   | "duplicate"
   /** A recorded allocation outside its pool's range. */
   | "out-of-pool"
-  /** Recorded or configured, though the pool excludes it. */
+  /**
+   * In the range, but never handed out: excluded, network, broadcast or gateway. A line of the record also where the
+   * address is reserved for nobody, or the controller's.
+   */
   | "excluded"
   /** Recorded, but nothing uses it. */
   | "leaked"
   /** Recorded for an owner that does not exist. */
   | "unknown-owner"
-  /** Used from a pool's range, but not recorded. */
+  /** A plan might hand it out to somebody; it is used, but not recorded. */
   | "stranger"
   /** Used by another owner than the record says. */
   | "wrong-owner";

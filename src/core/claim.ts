@@ -16,7 +16,7 @@ export interface Claim {
   readonly name: string;
   readonly pool: string;
   readonly wanted?: Address;
-  /** The NIC that gets the address; recorded so that a release can be cleaned up and an audit can compare. */
+  /** The NIC that gets the address; recorded, so that it can be taken off there, and an import finds the claim by it. */
   readonly interface?: string;
   /** Owners other than Nodes: another uid under the same name is another owner and does not inherit the address. */
   readonly uid?: string;
@@ -29,6 +29,11 @@ export function formatOwner(owner: Owner): string {
     : `${owner.kind}/${owner.namespace}:${owner.name}`;
 }
 
+/** The owner that a cluster node is: `Node/<name>`. */
+export function nodeOwner(name: string): string {
+  return formatOwner({ kind: "Node", name });
+}
+
 /** Claim key: `<owner>/<claim name>`. Injective, because kind, namespace and owner name hold neither `/` nor `:`. */
 export function claimKey(owner: Owner, name: string): string {
   return `${formatOwner(owner)}/${name}`;
@@ -36,6 +41,7 @@ export function claimKey(owner: Owner, name: string): string {
 
 const ownerPattern = /^([A-Za-z][A-Za-z0-9]*)\/(?:([a-z0-9][a-z0-9.-]*):)?([A-Za-z0-9][A-Za-z0-9._-]*)$/;
 
+/** Reads what `formatOwner` writes. */
 export function parseOwner(text: string): Parsed<Owner> {
   const match = ownerPattern.exec(text);
   if (match === null || text.length > 400)

@@ -5,12 +5,35 @@ export interface Place {
   readonly column: number;
 }
 
-/** One thing that is wrong: what, where in the data (`path`), where in the text (`at`), what to do (`hint`). */
+/**
+ * What would help, as data: the thing to do, and with what. Hints are written for every surface; a surface adds its own
+ * word for this, be it a flag, a field or a command.
+ */
+export type Remedy =
+  /** Declare a rename, in the words that `planRename` takes; or allow the move. */
+  | readonly ["rename", from: string, to: string]
+  /** Plan with `allowMove`. */
+  | readonly ["allow-move"]
+  /** See what an address is to its pools. */
+  | readonly ["explain", address: string]
+  /** Free addresses that are releasing. */
+  | readonly ["release"]
+  /** See what is recorded. */
+  | readonly ["show"]
+  /** Merge both sides of a record that git could not merge. */
+  | readonly ["merge"]
+  /** The same, and say which side is in force. */
+  | readonly ["merge-landed"]
+  /** Plan as another claim set. */
+  | readonly ["set"];
+
+/** One thing that is wrong: what, where in the data (`path`), where in the text (`at`), what to do (`hint`, `remedy`). */
 export interface Issue {
   readonly message: string;
   readonly path?: readonly (string | number)[];
   readonly at?: Place;
   readonly hint?: string;
+  readonly remedy?: Remedy;
 }
 
 /** What every `parse*` function returns: a value that cannot be wrong, or all that is wrong with the input. */
@@ -20,7 +43,9 @@ export type Parsed<T> =
 
 /**
  * The closed table of failures. Each code has one exit status for the command line, one reason for a
- * Kubernetes condition (the seed proposal's words where it has one), and says whether trying again helps.
+ * Kubernetes condition (in the words of the proposal, ADR 1, where it has one), and says whether trying again helps.
+ * The command line needs the exit status alone; reasons and `retry` are for surfaces that live in a cluster or a
+ * stack. `unknown-outcome` is for backends behind a network, which can lose the answer to a commit: commit it again.
  */
 export const codes = {
   invalid: { exit: 2, reason: "InvalidSpec", retry: false },
@@ -45,12 +70,13 @@ export class IpamError extends Error {
   readonly code: IpamCode;
   readonly issues: readonly Issue[];
 
-  constructor(code: IpamCode, problem: string | readonly Issue[], options?: { hint?: string; cause?: unknown }) {
-    const issues =
-      typeof problem === "string"
-        ? [options?.hint === undefined ? { message: problem } : { message: problem, hint: options.hint }]
-        : problem;
-    super(issues.map(formatIssue).join("\n"), { cause: options?.cause });
+  constructor(
+    code: IpamCode,
+    problem: string | readonly Issue[],
+    { cause, ...advice }: Pick<Issue, "hint" | "remedy"> & { readonly cause?: unknown } = {},
+  ) {
+    const issues = typeof problem === "string" ? [{ message: problem, ...advice }] : problem;
+    super(issues.map(formatIssue).join("\n"), { cause });
     this.name = "IpamError";
     this.code = code;
     this.issues = issues;

@@ -1,5 +1,6 @@
 import { type Address, formatAddress } from "./address.ts";
 import type { Allocation } from "./allocation.ts";
+import type { Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
@@ -33,7 +34,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: s
     const holder = holders.get(wanted);
     if (!mayHave(request.claim, wanted, pool)) {
       const message = `${text} is not an address that pool ${pool.name} may give to it`;
-      given.pending.push(pendingOf(request, "out-of-range", message, `See what it is: nodeippool explain ${text}`));
+      given.pending.push(pendingOf(request, "out-of-range", message, "See what it is to the pool.", ["explain", text]));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
       given.pending.push(pendingOf(request, "in-use", message, "Want another address, or release that one first."));
@@ -50,14 +51,16 @@ function giveLowest(pool: Pool, requests: readonly Request[], held: Held, set: s
   for (const lines of [held.live, held.releasing, given.assign]) for (const line of lines) space.take(line.address);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
   const reserved = pool.reservations.filter((reservation) => reservation.owner !== undefined).length;
-  const kept = reserved === 0 ? "" : ` ${reserved} are reserved for named owners.`;
+  const kept = reserved === 0 ? "" : `${reserved} are reserved for named owners. `;
+  const leaving = held.releasing.length;
   const hint =
-    held.releasing.length > 0
-      ? `${held.releasing.length} of its addresses are releasing: free them with nodeippool release, or let the pool grow (end, additionalRanges).${kept}`
-      : `Let the pool grow: a later end, or additionalRanges.${kept}`;
+    leaving > 0
+      ? `${kept}Let the pool grow (end, additionalRanges), or free the addresses that are releasing (${leaving}).`
+      : `${kept}Let the pool grow: a later end, or additionalRanges.`;
+  const remedy: Remedy | undefined = leaving > 0 ? ["release"] : undefined;
   for (const request of requests) {
     const address = space.takeLowest();
     if (address !== undefined) given.assign.push(lineFor(request, set, address));
-    else given.pending.push(pendingOf(request, "exhausted", message, hint));
+    else given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
   }
 }

@@ -8,7 +8,7 @@ type Numbered = Pick<Pool, "start" | "prefix" | "skipsZeroAnd255">;
 /**
  * The offset people see: how many numbered addresses lie between the pool's start and this one.
  * IPv6, and pools that allow them, number every address; others pass over last octets 0 and 255, which makes
- * the seed's /24 and /16 tables exact. An offset never changes when `end` grows or `exclude` changes.
+ * the /24 and /16 tables of the proposal (ADR 1) exact. An offset never changes when `end` grows or `exclude` changes.
  * Undefined for addresses without one: before start, outside the prefix, or passed over.
  */
 export function offsetOf(pool: Numbered, address: Address): bigint | undefined {

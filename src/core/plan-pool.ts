@@ -1,7 +1,7 @@
 import { formatAddress } from "./address.ts";
 import { type Allocation, importedSet, sameLine } from "./allocation.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
-import { byCodeUnit } from "./errors.ts";
+import { byCodeUnit, type Remedy } from "./errors.ts";
 import { give } from "./give.ts";
 import type { Changes, Kept, Pending, Release } from "./plan.ts";
 import type { Pool } from "./pool.ts";
@@ -147,9 +147,9 @@ interface Sticky {
 function sticky(request: Request, found: Found | undefined, pool: Pool, options: Options): Sticky {
   if (found === undefined) return {};
   const { line, releasing } = found;
-  const refuse = (message: string, hint: string): Sticky => ({
+  const refuse = (message: string, hint: string, remedy?: Remedy): Sticky => ({
     line,
-    refusal: pendingOf(request, "in-use", `${formatAddress(line.address)} ${message}`, hint),
+    refusal: pendingOf(request, "in-use", `${formatAddress(line.address)} ${message}`, hint, remedy),
   });
   if (line.set !== options.set && line.set !== importedSet)
     return refuse(
@@ -173,11 +173,13 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
   return wanted !== undefined && contains(pool.assignable, line.address)
     ? refuse(
         `is held by ${line.claim}, which now wants ${formatAddress(wanted)}`,
-        "Ask for the address it has, or allow the move (--allow-move).",
+        "Ask for the address it has, or allow the move.",
+        ["allow-move"],
       )
     : refuse(
         `is held by ${line.claim}, but pool ${pool.name} hands it out no more (range, exclude, gateway or reservations)`,
-        "Give the pool that address back, or allow the move (--allow-move).",
+        "Give the pool that address back, or allow the move.",
+        ["allow-move"],
       );
 }
 
@@ -203,14 +205,15 @@ function refusedMove(request: Request, line: Allocation): Pending {
     request,
     "in-use",
     `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
-    `Is it a rename? nodeippool mv ${renameOf(nameOfKey(line.claim), request.claim.name)}   Shall it move? --allow-move`,
+    "Declare the rename, if it is one, or allow the move.",
+    ["rename", ...renameOf(nameOfKey(line.claim), request.claim.name)],
   );
 }
 
 /** The shortest rename that makes one name the other: of the policy, if the captures are the same. */
-function renameOf(from: string, to: string): string {
+function renameOf(from: string, to: string): [from: string, to: string] {
   const [policy, ...capture] = from.split("/");
   const [other, ...otherCapture] = to.split("/");
   const isSameCapture = capture.length > 0 && capture.join("/") === otherCapture.join("/");
-  return isSameCapture ? `${policy} ${other}` : `${from} ${to}`;
+  return isSameCapture ? [policy as string, other as string] : [from, to];
 }

@@ -1,7 +1,7 @@
 import type { Allocation, PoolRecord, Snapshot } from "./allocation.ts";
 import { byAddress } from "./allocation.ts";
 import { type Claim, claimKey } from "./claim.ts";
-import { byCodeUnit, type IpamCode, IpamError, type Issue } from "./errors.ts";
+import { byCodeUnit, type IpamCode, IpamError, type Issue, type Remedy } from "./errors.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
@@ -46,6 +46,7 @@ export interface Pending {
   readonly code: Extract<IpamCode, "exhausted" | "in-use" | "out-of-range">;
   readonly message: string;
   readonly hint?: string;
+  readonly remedy?: Remedy;
 }
 
 /** What a plan does with the lines of one pool. */

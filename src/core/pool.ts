@@ -74,9 +74,9 @@ export interface Pool {
   readonly range: Range;
   /** What an owner may ask for: the range without excluded, network, broadcast, gateway and controller-only addresses. */
   readonly assignable: Range;
-  /** What owners get who do not care which: `assignable` without the reservations. */
+  /** Where owners get theirs from who do not care which: `assignable` without the reservations. See `skipsZeroAnd255`. */
   readonly automatic: Range;
-  /** IPv4 prefixes shorter than /31: last octets 0 and 255 have no offset and are never picked automatically. */
+  /** IPv4 prefixes shorter than /31, unless `allowZeroAnd255`: last octets 0 and 255 have no offset and are never picked automatically. */
   readonly skipsZeroAnd255: boolean;
   readonly gateway: Address | undefined;
   readonly dnsServers: readonly Address[];

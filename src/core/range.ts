@@ -9,7 +9,7 @@ export interface Interval {
 
 /**
  * A set of addresses of one family. Invariant: sorted, disjoint, never adjacent, so equal sets have equal
- * intervals. Immutable. Made by `rangeOf` and the algebra below, never by hand.
+ * intervals. Immutable. Made by `rangeOf` and the algebra below; one interval in a list is a range as well.
  */
 export type Range = readonly Interval[];
 

@@ -45,7 +45,10 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
     };
   const keep = [...snapshot.allocations.flatMap(rename(false)), ...snapshot.releasing.flatMap(rename(true))];
   if (keep.length === 0)
-    throw new IpamError("invalid", `no allocation is named ${from}`, { hint: "nodeippool show lists them." });
+    throw new IpamError("invalid", `no allocation is named ${from}`, {
+      hint: "Names are as the record has them.",
+      remedy: ["show"],
+    });
   const bad = keep.find(({ allocation }) => parseClaimKey(allocation.claim).issues);
   if (bad !== undefined || from === to)
     throw new IpamError("invalid", `${from} cannot be renamed to ${JSON.stringify(to)}`, {

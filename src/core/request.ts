@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import { type Allocation, importedSet } from "./allocation.ts";
 import { type Claim, claimKey, formatOwner, isPlain, parseClaimKey } from "./claim.ts";
-import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import { byCodeUnit, IpamError, type Issue, type Remedy } from "./errors.ts";
 import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
@@ -82,7 +82,12 @@ export function lineFor({ key, claim }: Request, set: string, address: Address):
 }
 
 /** A request that gets no address, and why. */
-export function pendingOf(request: Request, code: Pending["code"], message: string, hint?: string): Pending {
-  const { key, claim } = request;
-  return { claim: key, pool: claim.pool, code, message, ...(hint === undefined ? {} : { hint }) };
+export function pendingOf(
+  { key, claim }: Request,
+  code: Pending["code"],
+  message: string,
+  hint: string,
+  remedy?: Remedy,
+): Pending {
+  return { claim: key, pool: claim.pool, code, message, hint, ...(remedy === undefined ? {} : { remedy }) };
 }

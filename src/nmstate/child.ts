@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { IpamError } from "../core/index.ts";
-import { type ClusterNode, hostnameLabel, type Policy } from "../schema/index.ts";
+import { type ClusterNode, hostnameLabel, type Policy, type PolicyObject } from "../schema/index.ts";
 
 const limit = 63;
 
@@ -29,6 +29,30 @@ function hashOf(text: string): string {
 }
 
 export const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** The policy that a child comes from, as far as it is known: of one that is gone only the name. */
+export type Origin = Pick<Policy, "name"> & Partial<Policy>;
+
+/** One node's own policy, which the node alone is selected for. The only maker of children, of whatever they say. */
+export function childPolicy(
+  origin: Origin,
+  node: ClusterNode,
+  {
+    capture = {},
+    desiredState,
+  }: { readonly capture?: Policy["otherCaptures"] | undefined; readonly desiredState: unknown },
+): PolicyObject {
+  return {
+    apiVersion: origin.apiVersion ?? "nmstate.io/v1",
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: childMetadata(origin.name, node.name, origin),
+    spec: {
+      nodeSelector: { [hostnameLabel]: hostnameOf(node) },
+      ...(Object.keys(capture).length === 0 ? {} : { capture }),
+      desiredState,
+    },
+  };
+}
 
 /** Name, labels that say whose child it is, and whatever the user put on the policy. */
 export function childMetadata(

@@ -1,11 +1,8 @@
 import { type Allocation, familyOf, nameOfKey } from "../core/index.ts";
-import { type ClusterNode, hostnameLabel, type Policy, type PolicyObject, Reference } from "../schema/index.ts";
-import { childMetadata, hostnameOf } from "./child.ts";
 
-type Bag = { readonly [field: string]: unknown };
-
-/** The policy an address came from, as far as it is known: of one that is gone only the name. */
-export type Origin = Pick<Policy, "name"> & Partial<Policy>;
+import { type ClusterNode, type PolicyObject, Reference } from "../schema/index.ts";
+import type { Bag } from "../schema/objects.ts";
+import { childPolicy, type Origin } from "./child.ts";
 
 /**
  * The desired state, and in it the removal of releasing addresses. nmstate replaces the address list of a NIC as a
@@ -68,17 +65,11 @@ export function cleanupPolicy(
   const nics = new Set(releasing.flatMap((line) => nicsOf(line, origin)));
   if (nics.size === 0) return undefined;
   const routes = routesOver(origin.desiredState, nics);
-  const captures = origin.otherCaptures ?? {};
-  return {
-    apiVersion: origin.apiVersion ?? "nmstate.io/v1",
-    kind: "NodeNetworkConfigurationPolicy",
-    metadata: childMetadata(origin.name, node.name, origin),
-    spec: {
-      nodeSelector: { [hostnameLabel]: hostnameOf(node) },
-      ...([...nics].some((nic) => String(nic).includes("{{")) ? { capture: captures } : {}),
-      desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin),
-    },
-  };
+  const needsCaptures = [...nics].some((nic) => String(nic).includes("{{"));
+  return childPolicy(origin, node, {
+    capture: needsCaptures ? origin.otherCaptures : undefined,
+    desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin),
+  });
 }
 
 /** The routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */

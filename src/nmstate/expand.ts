@@ -1,13 +1,6 @@
 import { type Address, type Allocation, formatAddress, IpamError, type Pool } from "../core/index.ts";
-import {
-  type ClusterNode,
-  type Field,
-  hostnameLabel,
-  type Policy,
-  type PolicyObject,
-  Reference,
-} from "../schema/index.ts";
-import { childMetadata, hostnameOf, lastApplied } from "./child.ts";
+import { type ClusterNode, type Field, type Policy, type PolicyObject, Reference } from "../schema/index.ts";
+import { childPolicy, lastApplied } from "./child.ts";
 import { removals } from "./cleanup.ts";
 import { parkKey } from "./select.ts";
 
@@ -27,16 +20,10 @@ export interface ChildInput {
  */
 export function expandPolicy({ policy, node, addresses, releasing }: ChildInput): PolicyObject {
   const desiredState = fill(policy.desiredState, (reference) => literalOf(reference, policy, addresses));
-  return {
-    apiVersion: policy.apiVersion,
-    kind: "NodeNetworkConfigurationPolicy",
-    metadata: childMetadata(policy.name, node.name, policy),
-    spec: {
-      nodeSelector: { [hostnameLabel]: hostnameOf(node) },
-      ...(Object.keys(policy.otherCaptures).length === 0 ? {} : { capture: policy.otherCaptures }),
-      desiredState: removals(desiredState, releasing, policy),
-    },
-  };
+  return childPolicy(policy, node, {
+    capture: policy.otherCaptures,
+    desiredState: removals(desiredState, releasing, policy),
+  });
 }
 
 function literalOf({ capture, field }: Reference, policy: Policy, addresses: ChildInput["addresses"]): string | number {

@@ -1,7 +1,7 @@
 import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
 import { parkPolicy } from "./expand.ts";
-import { Lines } from "./lines.ts";
+import { PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
 import { yamlOfEach } from "./yaml-text.ts";
 
@@ -24,7 +24,7 @@ export const releasingFile = "nodeippool-releasing.yaml";
  */
 export function render(unsorted: RenderInput): SourceFile[] {
   const input = { ...unsorted, nodes: unsorted.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name)) };
-  const lines = new Lines(input.snapshot, input.set);
+  const lines = new PolicyLines(input.snapshot, input.set);
   const names = new Names(input.manifests);
   const byFile = Map.groupBy(input.manifests.documents, (document) => document.file);
   const rendered = input.files.flatMap((file): SourceFile[] => {
@@ -76,7 +76,7 @@ export function joinDocuments(texts: readonly string[]): string {
     .join("");
 }
 
-function renderDocument(document: ManifestDocument, input: RenderInput, lines: Lines, names: Names): string[] {
+function renderDocument(document: ManifestDocument, input: RenderInput, lines: PolicyLines, names: Names): string[] {
   switch (document.kind) {
     case "foreign":
       return [document.text];
@@ -100,7 +100,7 @@ function poolText({ yaml, path }: Extract<ManifestDocument, { kind: "pool" }>): 
   return document.toString({ lineWidth: 0 });
 }
 
-function policyObjects(policy: Policy, input: RenderInput, lines: Lines): PolicyObject[] {
+function policyObjects(policy: Policy, input: RenderInput, lines: PolicyLines): PolicyObject[] {
   const pools = new Map(input.manifests.pools.map((pool) => [pool.name, pool]));
   const selected = new Set(selectNodes(policy, input.nodes));
   const children = input.nodes

@@ -1,6 +1,7 @@
 import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
+import { asBag, type Bag } from "./objects.ts";
 import { type Field, fields, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
 import { enough, type Path } from "./yaml.ts";
 
@@ -35,8 +36,6 @@ export interface PolicyObject {
   readonly metadata: { readonly name: string; readonly [field: string]: unknown };
   readonly spec: { readonly [field: string]: unknown };
 }
-
-type Bag = { readonly [field: string]: unknown };
 
 /** Does this object have a capture that asks a pool for an address? */
 export function usesPools(object: Bag): boolean {
@@ -183,8 +182,4 @@ function policyNameIssue(name: unknown): string | undefined {
 
 function brief(text: string): string {
   return text.length > 100 ? `${text.slice(0, 97)}...` : text;
-}
-
-function asBag(value: unknown): Bag | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : undefined;
 }

@@ -44,7 +44,7 @@ export function poolOfCapture(expression: string): string | undefined | null {
 }
 
 /**
- * Quotes `{{ ... }}` values that stand unquoted, as the seed documents sometimes write them: to YAML they are
+ * Quotes `{{ ... }}` values that stand unquoted, as the proposal (ADR 1) sometimes writes them: to YAML they are
  * mappings. A line is `- `, `key:`, both or neither, and then the template; text in block scalars stays as it is.
  */
 export function quoteTemplates(yaml: string): string {

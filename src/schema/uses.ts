@@ -1,8 +1,8 @@
 import {
   type Address,
-  formatOwner,
   IpamError,
   type Issue,
+  nodeOwner,
   type Place,
   parseAddress,
   parsePrefix,
@@ -94,7 +94,7 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
     found.issues.push({ message: `the name of a NodeNetworkState ${issue}`, at: at(["metadata"], "metadata") });
     return;
   }
-  const owner = ownerOf(name as string);
+  const owner = nodeOwner(name as string);
   if (!asList(status?.conditions).some(isFailing)) found.nodes.add(owner);
   at(["status"], "interfaces");
   reported.forEach((item, i) => {
@@ -140,13 +140,13 @@ function readPolicy({ object, at }: LocatedObject, nodes: readonly ClusterNode[]
 function selectedBy(selector: Bag, nodes: readonly ClusterNode[]): (string | undefined)[] {
   const hostname = selector[hostnameLabel];
   const named = nodes.filter((node) => node.labels.get(hostnameLabel) === hostname);
-  if (named.length > 0) return named.map((node) => ownerOf(node.name));
-  if (hostname !== undefined) return [nameIssue(hostname) === undefined ? ownerOf(hostname as string) : undefined];
+  if (named.length > 0) return named.map((node) => nodeOwner(node.name));
+  if (hostname !== undefined) return [nameIssue(hostname) === undefined ? nodeOwner(hostname as string) : undefined];
   const labels = Object.entries(selector);
   if (nodes.length === 0 || (labels.length > 0 && nodes.some((node) => node.bare))) return [undefined];
   return nodes
     .filter((node) => labels.every(([key, value]) => node.labels.get(key) === value))
-    .map((node) => ownerOf(node.name));
+    .map((node) => nodeOwner(node.name));
 }
 
 /** One item of an address list. */
@@ -187,10 +187,6 @@ function addUse(
 
 function useOf(address: Address, owner: string | undefined, nic: string | undefined, at: Place): Use {
   return { address, ...(owner === undefined ? {} : { owner }), ...(nic === undefined ? {} : { interface: nic }), at };
-}
-
-function ownerOf(node: string): string {
-  return formatOwner({ kind: "Node", name: node });
 }
 
 const columns = ["node", "interface", "address"] as const;
@@ -248,5 +244,5 @@ function readRow({ node, interface: nic, address: cell }: Row, found: Findings):
   if (issues[0] !== undefined)
     found.issues.push({ ...issues[0], at: cell.at, hint: `The columns are ${columns.join(",")}.` });
   if (address.value !== undefined && name === undefined)
-    found.uses.push(useOf(address.value, ownerOf(node.text), nic.text, cell.at));
+    found.uses.push(useOf(address.value, nodeOwner(node.text), nic.text, cell.at));
 }

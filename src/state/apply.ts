@@ -11,16 +11,15 @@ import {
   sameLine,
 } from "../core/index.ts";
 import { checkRecord } from "./check-record.ts";
-import { allocationLine, readAllocationLine } from "./codec.ts";
-
-/** The record after a plan, its tokens not yet made. */
-export type Record = Omit<Snapshot, "base">;
+import { allocationLine, type Content, poolLine, readAllocationLine, readPoolLine, snapshotOf } from "./codec.ts";
 
 /**
- * Applies a plan to what a backend holds now; undefined if there is nothing to write.
- * Pool by pool: content as planned against -> apply; effect already there -> nothing (C3); else `conflict` (C1).
+ * The record after a plan, given what a backend holds now; undefined if there is nothing to write. Pure, and the whole
+ * of the contract that is not about storing: pool by pool, content as planned against -> apply; effect already there ->
+ * nothing (C3); else IpamError `conflict` (C1). The result is checked as `decode` checks it, so a plan that would hand
+ * an address over (C4), or that no record can hold, is `conflict` or `invalid`, whoever made it.
  */
-export function applyPlan(now: Snapshot, plan: Plan): Record | undefined {
+export function applyPlan(now: Snapshot, plan: Plan): Snapshot | undefined {
   const book = new Book(now);
   const moved: string[] = [];
   let changed = false;
@@ -37,11 +36,47 @@ export function applyPlan(now: Snapshot, plan: Plan): Record | undefined {
   if (!changed) return undefined;
   const record = book.record(now.pools, plan.pools);
   verify(record, plan);
-  return record;
+  return snapshotOf(record);
+}
+
+/**
+ * The record after several plans of one run, each made on top of those before it. What one of them gives or keeps, no
+ * later one takes away: IpamError `conflict`.
+ */
+export function applyAll(now: Snapshot, plans: readonly Plan[]): Snapshot {
+  if (plans.length > 1) refuseUndoing(plans);
+  return plans.reduce((snapshot, plan) => applyPlan(snapshot, plan) ?? snapshot, now);
+}
+
+function refuseUndoing(plans: readonly Plan[]): void {
+  const given = new Map<string, Allocation>();
+  for (const { assign, keep, release } of plans) {
+    for (const { allocation, was = allocation } of keep) refuseUnlike(given.get(placeOf(was)), allocation);
+    for (const { allocation } of release) refuseUnlike(given.get(placeOf(allocation)));
+    for (const line of [...assign, ...keep.map(({ allocation }) => allocation)]) given.set(placeOf(line), line);
+  }
+}
+
+function refuseUnlike(given: Allocation | undefined, now?: Allocation): void {
+  if (given === undefined || (now !== undefined && sameLine(given, now))) return;
+  const text = formatAddress(given.address);
+  throw new IpamError("conflict", `one plan of this run gives ${text} to ${given.claim}, another one takes it away`, {
+    hint: "Give each folder, stack or app that plans in one run a claim set of its own.",
+    remedy: ["set"],
+  });
+}
+
+function placeOf(line: Allocation): string {
+  return `${line.pool} ${line.address}`;
 }
 
 /** What cannot be read again is not written: the last gate, whoever made the plan. */
-function verify(record: Record, plan: Plan): void {
+function verify(record: Content, plan: Plan): void {
+  for (const pool of record.pools) {
+    const read = readPoolLine(poolLine(pool));
+    if (typeof read === "string")
+      throw new IpamError("invalid", `the line of pool ${JSON.stringify(pool.name)} ${read}`);
+  }
   for (const fresh of [...plan.assign, ...plan.keep.map((kept) => kept.allocation)]) {
     const read = readAllocationLine(allocationLine(fresh));
     if (typeof read === "string") throw new IpamError("invalid", `the line of ${JSON.stringify(fresh.claim)} ${read}`);
@@ -132,7 +167,7 @@ class Book {
     );
   }
 
-  record(recorded: readonly PoolRecord[], configured: readonly PoolRecord[]): Record {
+  record(recorded: readonly PoolRecord[], configured: readonly PoolRecord[]): Content {
     const allocations = [...this.live.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
     const releasing = [...this.releasing.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
     const inUse = new Set([...allocations, ...releasing].map((line) => line.pool));

@@ -4,11 +4,15 @@ import type { Plan, Snapshot } from "../core/index.ts";
  * Where allocations live; the only noun with effects. Every backend passes test/contract:
  *
  * C1 `commit` throws IpamError `conflict`, and changes nothing, if the content of a pool that the plan touches is
- *    no longer what the plan was made against (compared per pool; other pools may have moved).
- * C2 After a crash in the middle of a commit the record is the old one or the new one.
+ *    no longer what the plan was made against (compared per pool; other pools may have moved). A backend that writes
+ *    pool by pool may find that out in the middle: then C2 holds.
+ * C2 A pool is written as a whole. A commit that ends in the middle, by a crash or by C1, leaves every pool as it was or
+ *    as the plan has it, so nothing is held twice, and a new plan keeps what went through.
  * C3 Committing a plan again, because nobody knows whether it went through, succeeds: a record that already
  *    holds the whole effect is success without a write.
  * C4 No plan hands an address from one owner to another; `plan()` sees to it, and `commit` refuses one that does.
+ *
+ * `applyPlan` holds all four over a snapshot; what is left to a backend is to write by compare-and-swap.
  */
 export interface StateBackend {
   /** For messages: the file, or the cluster and namespace. */

@@ -6,7 +6,21 @@ import {
   formatPrefix,
   type PoolRecord,
 } from "../core/index.ts";
-import type { Line, Lines } from "./codec.ts";
+
+/** A line of a record: what it says, and where it stands. */
+export interface Line<T> {
+  readonly value: T;
+  /** Counted from 1. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** The lines of a record, each well formed by itself. */
+export interface Lines {
+  readonly pools: readonly Line<PoolRecord>[];
+  readonly allocations: readonly Line<Allocation>[];
+  readonly releasing: readonly Line<Allocation>[];
+}
 
 /** Stops at the first line that breaks an invariant of the record; see `decode`. */
 export function checkRecord(lines: Lines, fail: (line: Line<unknown>, why: string) => never): void {

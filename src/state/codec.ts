@@ -11,13 +11,15 @@ import {
   parsePrefix,
   type Snapshot,
 } from "../core/index.ts";
-import type { Record } from "./apply.ts";
-import { checkRecord } from "./check-record.ts";
+import { checkRecord, type Line, type Lines } from "./check-record.ts";
+
+/** What a record says, without the tokens that are made of it. */
+export type Content = Omit<Snapshot, "base">;
 
 const heading = "# Written by nodeippool. Review it like code.";
 
 /** The text of a record: valid YAML, one line of JSON for each pool and allocation, sorted by address. */
-export function encode(record: Record): string {
+export function encode(record: Content): string {
   return [
     heading,
     "version: 1",
@@ -38,7 +40,7 @@ function section(name: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [`${name}: []`] : [`${name}:`, ...lines];
 }
 
-function poolLine({ name, prefix, network }: PoolRecord): string {
+export function poolLine({ name, prefix, network }: PoolRecord): string {
   const cidr = formatPrefix(prefix);
   return `- ${JSON.stringify(network === "default" ? { pool: name, cidr } : { pool: name, cidr, network })}`;
 }
@@ -57,7 +59,7 @@ export function allocationLine(line: Allocation, releasing = false): string {
 }
 
 /** A record with the tokens of its pools. */
-export function snapshotOf(record: Record): Snapshot {
+export function snapshotOf(record: Content): Snapshot {
   const content = new Map(record.pools.map((pool) => [pool.name, [poolLine(pool)]]));
   for (const line of record.allocations) content.get(line.pool)?.push(allocationLine(line));
   for (const line of record.releasing) content.get(line.pool)?.push(allocationLine(line, true));
@@ -78,21 +80,6 @@ export function decode(text: string, file: string): Snapshot {
   ) as [PoolRecord[], Allocation[], Allocation[]];
   const used = new Set([...allocations, ...releasing].map((line) => line.pool));
   return snapshotOf({ pools: pools.filter((pool) => used.has(pool.name)), allocations, releasing });
-}
-
-/** A line of a record: what it says, and where it stands. */
-export interface Line<T> {
-  readonly value: T;
-  /** Counted from 1. */
-  readonly line: number;
-  readonly text: string;
-}
-
-/** The lines of a record, each well formed by itself. */
-export interface Lines {
-  readonly pools: readonly Line<PoolRecord>[];
-  readonly allocations: readonly Line<Allocation>[];
-  readonly releasing: readonly Line<Allocation>[];
 }
 
 /** Reads the form of a record; `checkRecord` checks its sense. */
@@ -185,7 +172,8 @@ function fail(file: string, line: number, text: string, why: string): never {
     {
       message: `this line ${why}${shown === "" ? "" : `:\n  ${shown}`}`,
       at: { file, line, column: 1 },
-      hint: "Restore the file from git. After a merge: nodeippool allocate --landed REV, REV being the branch that came first.",
+      hint: "Restore it as it was. After a merge: merge again, and say which side is in force.",
+      remedy: ["merge-landed"],
     },
   ]);
 }

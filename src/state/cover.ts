@@ -1,6 +1,5 @@
 import { isNoop, type Plan, type Snapshot } from "../core/index.ts";
 import { applyPlan } from "./apply.ts";
-import { snapshotOf } from "./codec.ts";
 import { offerPlan } from "./offer.ts";
 
 /**
@@ -8,6 +7,6 @@ import { offerPlan } from "./offer.ts";
  * Undefined where it does not: that is drift, and nobody but `allocate` may mend it.
  */
 export function covering(made: Plan, recorded: Snapshot): Snapshot | undefined {
-  if (offerPlan(made)) return snapshotOf(applyPlan(recorded, made) ?? recorded);
+  if (offerPlan(made)) return applyPlan(recorded, made) ?? recorded;
   return isNoop(made) ? recorded : undefined;
 }

@@ -5,5 +5,5 @@ export { decodeBase, git, lockAt } from "./git.ts";
 export { type Lockfile, type LockfileOptions, lockfile } from "./lockfile.ts";
 export { memory } from "./memory.ts";
 export { type Loser, type Merged, mergeRecords } from "./merge.ts";
-export { offerPlan, offerVariable, readOffers } from "./offer.ts";
+export { offerPlan, offerVariable, readOffers, withOffers } from "./offer.ts";
 export { type Resolved, resolveLock } from "./resolve.ts";

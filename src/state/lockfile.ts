@@ -1,14 +1,14 @@
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { applyPlan } from "./apply.ts";
+import { applyAll } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
-import { decode, encode, snapshotOf } from "./codec.ts";
+import { decode, encode } from "./codec.ts";
 import { readText, replaceFile } from "./replace-file.ts";
 
 /** A state backend in one file that lies beside the configuration and is reviewed with it. */
 export interface Lockfile extends StateBackend {
   /** Like `read`, for callers that cannot wait (cdk8s constructs). */
   readSync(): Snapshot;
-  /** Makes several plans true in one write, or none of them. */
+  /** Makes several plans true in one write, or none of them. Each is made on top of those before it. */
   commitAll(plans: readonly Plan[]): Snapshot;
 }
 
@@ -25,10 +25,10 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
     for (let attempt = 0; attempt < 1000; attempt++) {
       const base = readText(path);
       const now = parse(base);
-      const next = plans.reduce((snapshot, plan) => applied(snapshot, plan), now);
+      const next = applyAll(now, plans);
       if (next === now && (base === undefined || encode(now) === base)) return now;
       if (replaceFile(path, base, encode(next))) return next;
-      // Another writer was faster; `applyPlan` says whether it touched the same pools.
+      // Another writer was faster; `applyAll` says whether it touched the same pools.
     }
     throw new IpamError("unavailable", `${path} changes faster than it can be written`);
   };
@@ -36,16 +36,17 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
   return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commitAll([plan]), commitAll };
 }
 
-function applied(snapshot: Snapshot, plan: Plan): Snapshot {
-  const record = applyPlan(snapshot, plan);
-  return record === undefined ? snapshot : snapshotOf(record);
-}
-
 /** `decode`, with its own word for a file in the middle of a git merge. */
-export function decodeLock(text: string, path: string): Snapshot {
-  if (/^<{7} /m.test(text))
+function decodeLock(text: string, path: string): Snapshot {
+  if (hasMarkers(text))
     throw new IpamError("conflict", `${path} has merge conflict markers`, {
-      hint: "Run nodeippool allocate: it merges both sides and plans the losers anew.",
+      hint: "Merge both sides; whoever loses is planned anew.",
+      remedy: ["merge"],
     });
   return decode(text, path);
+}
+
+/** Has git left both sides of a conflict in this text? */
+export function hasMarkers(text: string): boolean {
+  return /^<{7} /m.test(text);
 }

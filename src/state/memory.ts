@@ -10,8 +10,7 @@ export function memory(initial?: Snapshot): StateBackend {
     name: "memory",
     read: async () => held,
     commit: async (plan: Plan) => {
-      const record = applyPlan(held, plan);
-      if (record !== undefined) held = snapshotOf(record);
+      held = applyPlan(held, plan) ?? held;
       return held;
     },
   };

@@ -11,8 +11,7 @@ import {
   type Snapshot,
   sameLine,
 } from "../core/index.ts";
-import type { Record } from "./apply.ts";
-import { allocationLine, decode, encode } from "./codec.ts";
+import { allocationLine, type Content, decode, encode } from "./codec.ts";
 
 /** A line that lost its address or its claim to another one, and must be planned anew. */
 export interface Loser {
@@ -68,7 +67,7 @@ function entriesOf(snapshot: Snapshot): Entries {
   return new Map(entries(snapshot).map((entry) => [placeOf(entry.line), entry]));
 }
 
-export function entries(record: Record): Entry[] {
+export function entries(record: Content): Entry[] {
   const list = (lines: readonly Allocation[], releasing: boolean) => lines.map((line) => ({ line, releasing }));
   return [...list(record.allocations, false), ...list(record.releasing, true)];
 }
@@ -145,9 +144,8 @@ export function settle(
 function refuseUndecided(undecided: readonly Issue[]): void {
   const last = undecided.at(-1);
   if (last === undefined) return;
-  const hint =
-    "Name the side that is in force: nodeippool allocate --landed REV (a branch or commit). The other is planned anew.";
-  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint }]);
+  const hint = "Say which side is in force, and the other is planned anew.";
+  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint, remedy: ["merge-landed"] }]);
 }
 
 function entryKey({ line, releasing }: Entry): string {
@@ -182,7 +180,7 @@ function checked(all: readonly Entry[], pools: readonly PoolRecord[]): Snapshot 
       .map(({ line }) => line)
       .sort(byAddress);
   const used = new Set(all.map(({ line }) => line.pool));
-  const record: Record = {
+  const record: Content = {
     pools: pools.filter((pool) => used.has(pool.name)).sort((a, b) => byCodeUnit(a.name, b.name)),
     allocations: list(false),
     releasing: list(true),

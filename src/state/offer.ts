@@ -1,42 +1,64 @@
 import { randomUUID } from "node:crypto";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Allocation,
   address,
-  formatAddress,
   formatPrefix,
   IpamError,
+  type LineJson,
+  lineJson,
   type Plan,
   parsePrefix,
+  type Snapshot,
   unwrap,
 } from "../core/index.ts";
+import { applyAll } from "./apply.ts";
 
 /** Set by `nodeippool allocate -- COMMAND` for the command it runs: a folder that takes plans. */
 export const offerVariable = "NODEIPPOOL_ALLOCATE";
+
+function folderOfRun(): string | undefined {
+  return process.env[offerVariable] || undefined;
+}
 
 /**
  * Leaves a plan to the `nodeippool allocate -- COMMAND` that this process runs under; it is committed if the command
  * succeeds. False, and nothing happens, anywhere else: a record is only ever written by that verb.
  */
 export function offerPlan(plan: Plan): boolean {
-  const folder = process.env[offerVariable];
-  if (folder === undefined || folder === "") return false;
+  const folder = folderOfRun();
+  if (folder === undefined) return false;
+  const draft = join(folder, `${randomUUID()}.tmp`);
   try {
-    writeFileSync(join(folder, `${Date.now()}-${randomUUID()}.json`), stringify(plan), { flag: "wx" });
+    writeFileSync(draft, stringify(plan), { flag: "wx" });
+    // Behind every plan that it may have been made on top of; whole from the moment it is seen.
+    for (let number = namesIn(folder).length; !link(draft, join(folder, nameOf(number))); number++);
+    rmSync(draft);
     return true;
   } catch (error) {
-    throw new IpamError(
-      "unavailable",
-      `${offerVariable} names no folder that takes plans: ${(error as Error).message}`,
-    );
+    throw noFolder(error);
   }
 }
 
-/** The plans that were offered, oldest first. */
+function noFolder(error: unknown): IpamError {
+  if (error instanceof IpamError) return error;
+  const why = (error as Error).message;
+  return new IpamError("unavailable", `${offerVariable} names no folder that takes plans: ${why}`, { cause: error });
+}
+
+/**
+ * The record as the `nodeippool allocate -- COMMAND` that this process runs under will leave it, as far as plans have been
+ * offered; anywhere else, the record itself. Plan against this, and several plans of one run can share a pool.
+ */
+export function withOffers(recorded: Snapshot): Snapshot {
+  const folder = folderOfRun();
+  return folder === undefined ? recorded : applyAll(recorded, readOffers(folder));
+}
+
+/** The plans that were offered, in the order in which they were made on top of each other. */
 export function readOffers(folder: string): Plan[] {
-  const names = readdirSync(folder).filter((name) => /^\d+-[0-9a-f-]{36}\.json$/.test(name));
-  return names.sort().map((name) => {
+  return namesIn(folder).map((name) => {
     try {
       return parse(readFileSync(join(folder, name), "utf8"));
     } catch (error) {
@@ -45,18 +67,45 @@ export function readOffers(folder: string): Plan[] {
   });
 }
 
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => /^\d{6}\.json$/.test(name))
+      .sort();
+  } catch (error) {
+    throw noFolder(error);
+  }
+}
+
+function nameOf(number: number): string {
+  return `${number}`.padStart(6, "0").concat(".json");
+}
+
+/** False if there is such a file. */
+function link(draft: string, path: string): boolean {
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
 function stringify(plan: Plan): string {
   return JSON.stringify({
     ...plan,
     base: [...plan.base],
     pools: plan.pools.map((pool) => ({ ...pool, prefix: formatPrefix(pool.prefix) })),
-    assign: plan.assign.map(toText),
-    keep: plan.keep.flatMap(({ allocation, was }) => (was ? { allocation: toText(allocation), was: toText(was) } : [])),
-    release: plan.release.map(({ allocation, to }) => ({ allocation: toText(allocation), to })),
+    assign: plan.assign.map(lineJson),
+    keep: plan.keep.map(({ allocation, was, ...rest }) => ({
+      ...rest,
+      allocation: lineJson(allocation),
+      ...(was === undefined ? {} : { was: lineJson(was) }),
+    })),
+    release: plan.release.map(({ allocation, to }) => ({ allocation: lineJson(allocation), to })),
   });
 }
-
-type Text = Omit<Allocation, "address"> & { readonly address: string };
 
 function parse(text: string): Plan {
   const data = JSON.parse(text);
@@ -65,18 +114,18 @@ function parse(text: string): Plan {
     base: new Map(data.base),
     pools: data.pools.map((pool: { prefix: string }) => ({ ...pool, prefix: unwrap(parsePrefix(pool.prefix)) })),
     assign: data.assign.map(fromText),
-    keep: data.keep.map((kept: { allocation: Text; was: Text }) => ({
+    keep: data.keep.map((kept: { allocation: LineJson; was?: LineJson }) => ({
+      ...kept,
       allocation: fromText(kept.allocation),
-      was: fromText(kept.was),
+      ...(kept.was === undefined ? {} : { was: fromText(kept.was) }),
     })),
-    release: data.release.map((r: { allocation: Text; to: string }) => ({ ...r, allocation: fromText(r.allocation) })),
+    release: data.release.map((r: { allocation: LineJson; to: string }) => ({
+      ...r,
+      allocation: fromText(r.allocation),
+    })),
   };
 }
 
-function toText(line: Allocation): Text {
-  return { ...line, address: formatAddress(line.address) };
-}
-
-function fromText(line: Text): Allocation {
+function fromText(line: LineJson): Allocation {
   return { ...line, address: address(line.address) };
 }

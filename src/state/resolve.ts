@@ -1,6 +1,7 @@
 import { IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
 import { lockAt, mergeStages } from "./git.ts";
+import { hasMarkers } from "./lockfile.ts";
 import { type Loser, mergeRecords } from "./merge.ts";
 import { salvage } from "./salvage.ts";
 
@@ -23,7 +24,7 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   const whole = stages?.isSide(text) ? undefined : read(text, path);
   if (whole !== undefined && !(whole instanceof IpamError)) {
     if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
-    throw new IpamError("invalid", `${path} has nothing to merge, so --landed ${landed} has no meaning here`);
+    throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`);
   }
   const inForce = landed === undefined ? undefined : lockAt(path, landed);
   if (stages !== undefined) {
@@ -32,10 +33,6 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   }
   if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;
   return { ...salvage(text, path, inForce), merged: true };
-}
-
-function hasMarkers(text: string): boolean {
-  return /^<{7} /m.test(text);
 }
 
 /** The record, or why it is none. */

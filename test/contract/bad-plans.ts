@@ -67,6 +67,14 @@ const bad: { what: string; make: (store: Store) => Promise<Plan> }[] = [
     make: async (store) => ({ ...(await planned(store, ["Node/n/a"])), assign: [line(".2 Node/m/")] }),
   },
   {
+    what: "names a pool as no record can hold it",
+    make: async (store) => ({
+      ...(await planned(store, ["Node/n/a"])),
+      pools: [poolOf("P", "10.1.0.0/24")],
+      assign: [line("10.1.0.1 Node/n/a pool=P")],
+    }),
+  },
+  {
     what: "is for a set that no record can hold",
     make: async (store) => ({
       ...(await planned(store, ["Node/n/a"])),

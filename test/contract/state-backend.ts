@@ -10,7 +10,7 @@ import { committed, freed, lines, planned, pools, type Store } from "./store.ts"
 
 const refused = (code: string) => expect.objectContaining({ name: "IpamError", code });
 
-/** The contract of every state backend; see src/state/backend.ts and design D3. */
+/** The contract of every state backend; see src/state/backend.ts. */
 export function contract(name: string, make: () => Store): void {
   describe(`${name}: reading and writing`, () => {
     it("an absent record reads as empty, and stays absent after an empty plan", async () => {

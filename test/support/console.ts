@@ -24,7 +24,16 @@ export function readersEnvironment(): NodeJS.ProcessEnv {
   const identity = { GIT_AUTHOR_NAME: "you", GIT_AUTHOR_EMAIL: "you@example.net" };
   const committer = { GIT_COMMITTER_NAME: "you", GIT_COMMITTER_EMAIL: "you@example.net" };
   const quiet = { CDK8S_CHECK_UPGRADE: "false", npm_config_loglevel: "error" };
-  return { ...process.env, ...git, ...identity, ...committer, PATH: path, ...quiet, NO_COLOR: "1", FORCE_COLOR: undefined };
+  return {
+    ...process.env,
+    ...git,
+    ...identity,
+    ...committer,
+    PATH: path,
+    ...quiet,
+    NO_COLOR: "1",
+    FORCE_COLOR: undefined,
+  };
 }
 
 /** A reader at a shell: `cd` stays, everything else is a process of its own. */

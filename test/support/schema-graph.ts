@@ -112,6 +112,21 @@ export function longFunctions({ path, tree }: Source, limit: number): string[] {
   });
 }
 
+/** The texts of a file that name a verb or a flag of the command line, as `file:line text`. */
+export function commandsNamed({ path, tree }: Source): string[] {
+  return [...nodesOf(tree)].flatMap((node) => {
+    const isText = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
+    const text = isText ? node.getText() : "";
+    if (
+      !/\S ?[ (]--[a-z]|\bnodeippool (?:plan|allocate|render|release|mv|audit|explain|show|diff|import|merge)\b/.test(
+        text,
+      )
+    )
+      return [];
+    return [`${path}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1} ${text}`];
+  });
+}
+
 /** The names that a file itself declares and exports. */
 export function exportsOf({ tree }: Source): string[] {
   return tree.statements.flatMap((statement) => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  commandsNamed,
   exportsOf,
   impurities,
   layerOf,
@@ -35,6 +36,11 @@ describe("src", () => {
 
   it.each(pure)("%s has no I/O, clock, randomness, locale, async, process or console", (layer) => {
     expect(files.filter(({ path }) => layerOf(path) === layer).flatMap(impurities)).toEqual([]);
+  });
+
+  it("names verbs and flags in surfaces alone, which print the errors of all others", () => {
+    const inner = files.filter(({ path }) => !["cli", "constructs"].includes(layerOf(path)));
+    expect(inner.flatMap(commandsNamed)).toEqual([]);
   });
 
   it("has files of at most 300 lines", () => {
@@ -109,6 +115,17 @@ describe("the checks find what is planted", () => {
   ])("but not %s", (text) => {
     expect(impurities(sourceOf("a.ts", text))).toEqual([]);
   });
+
+  it.each(['f("allow it (--allow-move).");', "f(`run nodeippool mv a`);"])("names of verbs and flags: %s", (text) => {
+    expect(commandsNamed(sourceOf("a.ts", text))).toEqual([expect.stringMatching(/^a\.ts:1 /)]);
+  });
+
+  it.each(['git("rev-parse", "--verify");', "// nodeippool mv", 'f("written by nodeippool");'])(
+    "but not %s",
+    (text) => {
+      expect(commandsNamed(sourceOf("a.ts", text))).toEqual([]);
+    },
+  );
 
   it("long functions, of every kind", () => {
     const body = "{\n".concat("  a;\n".repeat(39), "}");

@@ -1,5 +1,4 @@
-// One test for each erratum of the seed proposal (host-ip-pool.md), for the rule that holds here: E1 to E22 as
-// research/nmstate.md counts them; where a decision of DESIGN.md differs from that page, it is named.
+// One test for each erratum (E1 to E22) of the proposal that docs/adr/0001 names: what it says, and the rule that holds here.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -21,7 +20,7 @@ import { documentsOf, issuesOf, nicPolicyText, poolText } from "../support/schem
 const small = (end: string, exclude: string[] = []) => poolOf("p", `10.0.0.0/24 10.0.0.1 ${end}`, { exclude });
 const two = (pool = small("10.0.0.2")) => ({ pools: [pool], claims: ["Node/n1/a", "Node/n2/a"].map(claimOf) });
 
-describe("the seed's YAML", () => {
+describe("the proposal's YAML", () => {
   it("E1: an end of five octets is refused, with its place", () => {
     const [, second = ""] = seedPools.split(/^(?=apiVersion)/m);
     expect(issuesOf(second)).toEqual(['9:10 "10.10.10.11.10" has 5 octets; an IPv4 address has 4']);
@@ -86,7 +85,7 @@ describe("the seed's YAML", () => {
   });
 });
 
-describe("the seed's tables of offsets", () => {
+describe("the proposal's tables of offsets", () => {
   const table = (range: string, rows: readonly (readonly [number, string])[]) => {
     const pool = poolOf("p", range);
     for (const [offset, text] of rows) {
@@ -102,7 +101,7 @@ describe("the seed's tables of offsets", () => {
     );
   });
 
-  it("E4: /16, all rows: last octets 0 and 255 have no offset (D1)", () => {
+  it("E4: /16, all rows: last octets 0 and 255 have no offset", () => {
     const late = [
       [251, 1],
       [252, 2],
@@ -121,7 +120,7 @@ describe("the seed's tables of offsets", () => {
     for (const text of ["10.10.11.255", "10.10.12.0"]) expect(offsetOf(pool, address(text))).toBeUndefined();
   });
 
-  it("E5: IPv6 is linear: ::1F is 16, ::20 is 17 and ::FF is 240, not 17, 18 and 239 (D1)", () => {
+  it("E5: IPv6 is linear: ::1F is 16, ::20 is 17 and ::FF is 240, not 17, 18 and 239", () => {
     const rows = [
       [0, "000F"],
       [1, "0010"],
@@ -153,7 +152,7 @@ describe("the seed's tables of offsets", () => {
   });
 });
 
-describe("the seed's life of a pool", () => {
+describe("the proposal's life of a pool", () => {
   const held = ["10.0.0.1 Node/n1/a", "10.0.0.2 Node/n2/a"];
   const replan = (pool: ReturnType<typeof small>) =>
     plan({ ...two(pool), snapshot: recordOf(held, [small("10.0.0.2")]) });
@@ -176,7 +175,7 @@ describe("the seed's life of a pool", () => {
     await expect(policiesOf({ manifests, nodes: "n1\nn2" })).rejects.toMatchObject({ code: "stale" });
   });
 
-  it("E19: an address that no claim has is releasing first, and free only on somebody's word (D10)", () => {
+  it("E19: an address that no claim has is releasing first, and free only on somebody's word", () => {
     const before = recordOf(held, [small("10.0.0.2")]);
     const gone = plan({ pools: [small("10.0.0.2")], claims: [claimOf("Node/n1/a")], snapshot: before });
     expect(shown(gone)).toEqual(["keep 10.0.0.1 Node/n1/a", "releasing 10.0.0.2 Node/n2/a"]);
@@ -216,7 +215,7 @@ describe("the seed's life of a pool", () => {
   });
 });
 
-describe("the seed's conditions", () => {
+describe("the proposal's conditions", () => {
   const reasons = new Set(Object.values(codes).map(({ reason }) => reason));
   const { properties } = parse(readFileSync(join(root, "deploy/crd/nodeippools.nmstate.io.yaml"), "utf8")).spec
     .versions[0].schema.openAPIV3Schema;
@@ -233,7 +232,7 @@ describe("the seed's conditions", () => {
     expect(reasons).not.toContain("UnsyncronizedIPPool");
   });
 
-  it("E17: ReconciledPool, which the seed's table forgets, is a reason that the CRD names, with all the others", () => {
+  it("E17: ReconciledPool, which the proposal's table forgets, is a reason that the CRD names, with all the others", () => {
     const described = properties.status.properties.conditions.items.properties.reason.description;
     for (const reason of [
       "ReconciledPool",
@@ -242,7 +241,7 @@ describe("the seed's conditions", () => {
       expect(described).toContain(reason);
   });
 
-  it("E15: the spec is camelCase, and status keeps the seed's allocated-offsets (D18)", () => {
+  it("E15: the spec is camelCase, and status keeps the proposal's allocated-offsets", () => {
     expect(Object.keys(properties.status.properties)).toContain("allocated-offsets");
     for (const field of Object.keys(properties.spec.properties)) expect(field).toMatch(/^[a-z][A-Za-z0-9]*$/);
   });

@@ -132,19 +132,61 @@ describe("nodeippool allocate -- COMMAND", () => {
     const fails = await around(folder, `${render} && exit 7`);
     expect(fails.status).toBe(7);
     expect(lockIn(folder)).toBeUndefined();
-    const works = await around(folder, `${render} && nodeippool render other --nodes nodes.txt`);
+    const works = await around(folder, `${render} && nodeippool render other --nodes nodes.txt --set other`);
     expect(works).toMatchObject({ status: 0, stderr: expect.stringContaining("2 plans recorded in nodeippool.lock.") });
     expect(lockIn(folder)?.match(/10\.\d\.0\.\d/g)).toEqual(
       expect.arrayContaining(["10.0.0.1", "10.0.0.2", "10.9.0.1", "10.9.0.2"]),
     );
   });
 
-  it("records nothing where two plans give one address away", async () => {
-    const folder = projectOf({ "more.txt": "n3\n" });
-    const ran = await around(folder, `${render} --set one && nodeippool render manifests --nodes more.txt --set two`);
+  describe("with several claim sets on one pool", () => {
+    const [one, two] = [`${render} --set one`, "nodeippool render manifests --nodes more.txt --set two"];
+    const project = () => projectOf({ "more.txt": "n3\n" });
+    const recorded = lockText(
+      "10.0.0.1 Node/n1/a/p set=one",
+      "10.0.0.2 Node/n2/a/p set=one",
+      "10.0.0.3 Node/n3/a/p set=two",
+    );
+
+    it("plans each on top of those before it", async () => {
+      const folder = project();
+      expect(await around(folder, `${one} && ${two}`)).toMatchObject({ status: 0 });
+      expect(readFileSync(join(folder, "out.txt"), "utf8")).toContain("            - ip: 10.0.0.3\n");
+      expect(lockIn(folder)).toBe(recorded);
+    });
+
+    it("takes a plan that is made again for the same", async () => {
+      const folder = project();
+      expect(await around(folder, `${one} && ${two} && ${one}`)).toMatchObject({ status: 0 });
+      expect(lockIn(folder)).toBe(recorded);
+      expect(await around(folder, `${two} && ${one}`)).toMatchObject({ status: 0 });
+      expect(lockIn(folder)).toBe(recorded);
+    });
+
+    it("records nothing where two were made at the same time, and give one address away", async () => {
+      const folder = project();
+      const aside = (from: string, to: string) => `mv "$NODEIPPOOL_ALLOCATE"/${from} "$NODEIPPOOL_ALLOCATE"/${to}`;
+      const ran = await around(
+        folder,
+        `${one} && ${aside("000000.json", "aside")} && ${two} && ${aside("aside", "000001.json")}`,
+      );
+      expect(ran.status).toBe(4);
+      expect(ran.stderr).toMatch(/^conflict: pool p changed since this plan was made; nothing was written\n/);
+      expect(lockIn(folder)).toBeUndefined();
+    });
+  });
+
+  it.each([
+    ["what the first gives", undefined],
+    ["what the first keeps", lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p")],
+  ])("records nothing where two folders have one claim set: the second would release %s", async (_, lock) => {
+    const folder = projectOf({ ...other, ...(lock === undefined ? {} : { "nodeippool.lock": lock }) });
+    const ran = await around(folder, `${render} && nodeippool render other --nodes nodes.txt`);
     expect(ran.status).toBe(4);
-    expect(ran.stderr).toMatch(/^conflict: pool p changed since this plan was made; nothing was written\n/);
-    expect(lockIn(folder)).toBeUndefined();
+    expect(ran.stderr).toMatch(
+      /^conflict: one plan of this run gives 10\.0\.0\.1 to Node\/n1\/a\/p, another one takes it/,
+    );
+    expect(lockIn(folder)).toBe(lock);
   });
 
   it.each([

@@ -94,13 +94,13 @@ const rows: [what: string, status: number, files: Files, says: string | RegExp, 
     "a pool that is full of releasing addresses",
     3,
     { "nodes.txt": names(6), "nodeippool.lock": lockText("10.0.0.1 Node/x/a/p releasing") },
-    /^exhausted: pool p is exhausted: 6 needed, 5 free\n {2}1 of its addresses are releasing: free them with nodeippool release/,
+    /^exhausted: pool p is exhausted: 6 needed, 5 free\n {2}Let the pool grow \(end, additionalRanges\), or free the addresses that are releasing \(1\): nodeippool release\n$/,
   ],
   [
     "a rename that nobody declared",
     3,
     { "nodeippool.lock": lockText("10.0.0.1 Node/n1/old/p") },
-    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}Is it a rename\? nodeippool mv old a /,
+    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}Declare the rename, if it is one, or allow the move: nodeippool mv old a, or --allow-move\n/,
   ],
   [
     "another subnet for a pool with addresses",
@@ -125,7 +125,7 @@ const rows: [what: string, status: number, files: Files, says: string | RegExp, 
     "a record that is none",
     5,
     { "nodeippool.lock": "hello\n" },
-    /^corrupt: nodeippool\.lock:1:1: this line should be `version: 1`:\n {2}hello\n {2}Restore the file from git/,
+    /^corrupt: nodeippool\.lock:1:1: this line should be `version: 1`:\n {2}hello\n {2}Restore it as it was/,
   ],
   [
     "a record with an address twice",
@@ -157,7 +157,7 @@ describe("a record in the middle of a merge", () => {
     const { stdout, stderr, status } = await run(folder, verb);
     expect({ stdout, status }).toEqual({ stdout: "", status: 4 });
     expect(stderr).toBe(
-      "conflict: nodeippool.lock has merge conflict markers\n  Run nodeippool allocate: it merges both sides and plans the losers anew.\n",
+      "conflict: nodeippool.lock has merge conflict markers\n  Merge both sides; whoever loses is planned anew: nodeippool allocate\n",
     );
     expect(filesOf(folder)["nodeippool.lock"]).toBe(markers);
   });

@@ -82,7 +82,13 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
 describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
   const lock = lockText("10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n2/a/p", "10.0.0.6 Node/n1/b/p");
   const rows: [what: string, from: string, to: string, status: number, says: string][] = [
-    ["an unknown name", "nobody", "b", 2, "no allocation is named nobody\n  nodeippool show lists them."],
+    [
+      "an unknown name",
+      "nobody",
+      "b",
+      2,
+      "no allocation is named nobody\n  Names are as the record has them: nodeippool show",
+    ],
     ["a name that is taken", "a", "b", 3, "Node/n1/b/p already holds an address of pool p"],
     ["an owner that has one already", "Node/n1", "Node/n2", 3, "Node/n2/a/p already holds an address of pool p"],
     ["a name as it is", "a", "a", 2, 'a cannot be renamed to "a"\n  Rename an owner to an owner'],

@@ -27,7 +27,7 @@ Run nodeippool allocate to record it.
     expect(stdout).toMatch(/= 2 kept\nPlan: 0 to allocate, 2 kept, 0 to release\.\nNothing to record\.\n$/);
   });
 
-  it("reads the seed's example as the seed says", async () => {
+  it("reads the proposal's example as the proposal says", async () => {
     const example = join(root, "examples/static-ip");
     const { stdout } = await cli(
       ["plan", join(example, "manifests"), "--nodes", join(example, "nodes.txt")],

@@ -57,7 +57,7 @@ describe("parseAddress refuses", () => {
     ["127.0.0.01", "has a leading zero"],
     ["00.0.0.0", "has a leading zero"],
     ["127.0.00.1", "has a leading zero"],
-    // the wrong number of octets; the seed's typing errors (nmstate.md E1)
+    // the wrong number of octets; the proposal's typing errors
     ["10.10.10.11.10", "has 5 octets"],
     ["10.10.10.12.10", "has 5 octets"],
     ["1.2.3", "has 3 octets"],

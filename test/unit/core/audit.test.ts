@@ -119,7 +119,7 @@ record                             | uses                   | findings
     expect(findingsOf(["10.0.0.1 Node/n/a"])).toEqual([]);
   });
 
-  it("finds the seed's drift: traffic-2 lists no offset 8, its enactment holds 10.10.11.9 (nmstate.md E6)", () => {
+  it("finds the proposal's drift: traffic-2 lists no offset 8, its enactment holds 10.10.11.9", () => {
     const traffic = poolOf("traffic-2", "10.10.11.0/24 10.10.11.1 10.10.11.10", {
       exclude: ["10.10.11.4", "10.10.11.7"],
     });

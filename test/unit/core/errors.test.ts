@@ -32,9 +32,9 @@ describe("codes", () => {
     expect(Object.keys(codes).sort()).toEqual(Object.keys(table).sort());
   });
 
-  // seeds/000_54395b05e0ce10ac.txt, "The NodeIPPool conditions"; its UnsyncronizedIPPool is misspelt (nmstate.md E16).
+  // "The NodeIPPool conditions" of the proposal; its UnsyncronizedIPPool is misspelt.
   it.each(["ReconcilingPool", "ExhaustedIPPool", "UnsynchronizedIPPool", "OverlappingIPPool", "IPCollision"])(
-    "hold the seed's condition reason %s",
+    "hold the proposal's condition reason %s",
     (reason) => {
       expect(Object.values(codes).map((code) => code.reason as string)).toContain(reason);
     },

@@ -4,7 +4,7 @@ import { addressAt, offsetOf } from "../../../src/core/numbering.ts";
 import { contains } from "../../../src/core/range.ts";
 import { poolOf } from "../../support/core-text.ts";
 
-// The seed's three tables (seeds/000_54395b05e0ce10ac.txt), with `10.10.10.11.10` read as 10.10.11.10 and so on.
+// The proposal's three tables, with `10.10.10.11.10` read as 10.10.11.10 and so on.
 const tables = [
   {
     pool: poolOf("table-1", "10.10.11.0/24 10.10.11.4 10.10.11.10", { exclude: ["10.10.11.5", "10.10.11.7"] }),
@@ -46,7 +46,7 @@ const tables = [
   },
 ];
 
-describe.each(tables)("the seed's $pool.name", ({ pool, rows }) => {
+describe.each(tables)("the proposal's $pool.name", ({ pool, rows }) => {
   it.each(rows)("offset $offset is $at, excluded: $excluded", ({ offset, at, excluded }) => {
     expect(offsetOf(pool, address(at))).toBe(offset);
     expect(formatAddress(addressAt(pool, offset) ?? (0n as never))).toBe(at);
@@ -55,14 +55,14 @@ describe.each(tables)("the seed's $pool.name", ({ pool, rows }) => {
   });
 });
 
-describe("the seed's IPv6 table is in error (nmstate.md E5)", () => {
+describe("the proposal's IPv6 table is in error", () => {
   const { pool, rows } = tables[2] as (typeof tables)[2];
   it.each(rows.filter((row) => "seed" in row))("$at has offset $offset, not $seed", (row) => {
     expect(offsetOf(pool, address(row.at))).not.toBe((row as { seed: bigint }).seed);
   });
 });
 
-describe("the seed's status", () => {
+describe("the proposal's status", () => {
   it.each([
     { pool: "traffic-1", net: "10.10.10", want: [".1", ".2", ".3", ".5", ".6", ".8"] },
     { pool: "traffic-2", net: "10.10.11", want: [".1", ".2", ".3", ".5", ".6", ".8"] },
@@ -73,7 +73,7 @@ describe("the seed's status", () => {
     expect(found.every((at) => at !== undefined && contains(it.assignable, at))).toBe(true);
   });
 
-  it("traffic-2 lacks offset 8, the 10.10.11.9 that the enactment holds (nmstate.md E6)", () => {
+  it("traffic-2 lacks offset 8, the 10.10.11.9 that the enactment holds", () => {
     expect(offsetOf(poolOf("traffic-2", "10.10.11.0/24 10.10.11.1 10.10.11.10"), address("10.10.11.9"))).toBe(8n);
   });
 });

@@ -95,7 +95,8 @@ it("a refused move names the owner, the address, both claims and both ways out",
       pool: "p",
       code: "in-use",
       message: expect.stringMatching(/^Node\/n .*10\.0\.0\.5.*\(old\)/),
-      hint: expect.stringMatching(/mv old new.*--allow-move/),
+      hint: "Declare the rename, if it is one, or allow the move.",
+      remedy: ["rename", "old", "new"],
     },
   ]);
 });

@@ -196,14 +196,16 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/m/a releasing", "10.0.0.2 Node/m/b releasing"],
       claims: ["Node/n/a"],
       message: "pool p is exhausted: 1 needed, 0 free",
-      hint: /^2 of its addresses are releasing/,
+      hint: /free the addresses that are releasing \(2\)/,
+      remedy: ["release"],
     },
     {
       name: "out of range",
       record: [],
       claims: ["Node/n/a wanted=10.0.0.9"],
       message: "10.0.0.9 is not an address that pool p may give to it",
-      hint: /nodeippool explain/,
+      hint: /^See what it is to the pool\.$/,
+      remedy: ["explain", "10.0.0.9"],
     },
     {
       name: "wanted and held",
@@ -231,7 +233,8 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/n/a"],
       claims: ["Node/n/a wanted=10.0.0.2"],
       message: "10.0.0.1 is held by Node/n/a, which now wants 10.0.0.2",
-      hint: /--allow-move/,
+      hint: /, or allow the move\.$/,
+      remedy: ["allow-move"],
     },
     {
       name: "held, no longer covered",
@@ -239,12 +242,14 @@ describe("a pending claim says", () => {
       claims: ["Node/n/a"],
       message:
         "10.0.0.5 is held by Node/n/a, but pool p hands it out no more (range, exclude, gateway or reservations)",
-      hint: /--allow-move/,
+      hint: /, or allow the move\.$/,
+      remedy: ["allow-move"],
     },
-  ])("$name: $message", ({ record, claims, message, hint }) => {
+  ])("$name: $message", ({ record, claims, message, hint, remedy }) => {
     const pool = poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2");
     const { pending } = plan({ pools: [pool], claims: claims.map(claimOf), snapshot: recordOf(record, [pool]) });
     expect(pending[0]).toMatchObject({ pool: "p", message });
+    expect(pending[0]?.remedy).toEqual(remedy);
     expect(pending[0]?.hint).toMatch(hint);
   });
 });

@@ -8,7 +8,7 @@ describe("parsePool refuses", () => {
   const rows: { spec: PoolSpec; path: string; why: string }[] = [
     { spec: { range: { cidr: "10.0.0.0" } }, path: "range.cidr", why: "has no prefix length" },
     { spec: { range: { cidr: "10.0.0/24" } }, path: "range.cidr", why: "has 3 octets" },
-    // the seed's typing errors (nmstate.md E1)
+    // the proposal's typing errors
     { spec: { range: { cidr: "10.10.11.0/24", end: "10.10.10.11.10" } }, path: "range.end", why: "has 5 octets" },
     { spec: { range: { cidr: "10.10.11.0/16", end: "10.10.10.12.10" } }, path: "range.end", why: "has 5 octets" },
     { spec: { range: { cidr, start: "10.0.0.01" } }, path: "range.start", why: "has a leading zero" },

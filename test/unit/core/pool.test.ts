@@ -11,7 +11,7 @@ describe("the defaults of start and end leave out what no host may have", () => 
     { cidr: "10.0.0.64/30", range: "10.0.0.65-10.0.0.66" },
     { cidr: "10.0.0.64/31", range: "10.0.0.64-10.0.0.65" },
     { cidr: "10.0.0.64/32", range: "10.0.0.64" },
-    { cidr: "10.10.11.0/16", range: "10.10.0.1-10.10.255.254" }, // the seed's host bits (nmstate.md E2)
+    { cidr: "10.10.11.0/16", range: "10.10.0.1-10.10.255.254" }, // the proposal's host bits
     { cidr: "10.1.2.3/8", range: "10.0.0.1-10.255.255.254" },
     { cidr: "0.0.0.0/0", range: "0.0.0.1-255.255.255.254" },
     { cidr: "2001:db8::/126", range: "2001:db8::1-2001:db8::3" },

@@ -5,7 +5,7 @@ import { unwrap } from "../../../src/core/errors.ts";
 describe("parsePrefix reads", () => {
   it.each<[input: string, canonical: string, last: string]>([
     ["10.0.0.0/24", "10.0.0.0/24", "10.0.0.255"],
-    ["10.10.11.0/16", "10.10.0.0/16", "10.10.255.255"], // the seed's own host bits (nmstate.md E2)
+    ["10.10.11.0/16", "10.10.0.0/16", "10.10.255.255"], // the proposal's own host bits
     ["10.0.0.7/31", "10.0.0.6/31", "10.0.0.7"],
     ["10.0.0.7/32", "10.0.0.7/32", "10.0.0.7"],
     ["255.255.255.255/1", "128.0.0.0/1", "255.255.255.255"],

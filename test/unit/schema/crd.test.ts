@@ -37,7 +37,7 @@ describe("the CustomResourceDefinition", () => {
     expect(schema.description).toMatch(/^[A-Z].*\.$/);
   });
 
-  it("has the seed's fields by their names", () => {
+  it("has the proposal's fields by their names", () => {
     const paths = fields.map(([path]) => path);
     const seed = ["spec.range.cidr", "spec.range.start", "spec.range.end", "spec.range.exclude"];
     const status = ["status.allocated-offsets", "type", "status", "reason", "message"].map((name) =>

@@ -119,7 +119,7 @@ describe("readManifests places every issue of a pool as an object", () => {
 describe("readManifests reads what looks odd and is right", () => {
   it.each([
     `  range: {cidr: ${cidr}}\nstatus: {allocated-offsets: [0, 1], anything: else}`,
-    // the seed's status, whose True no API server takes
+    // the proposal's status, whose True no API server takes
     `  range: {cidr: ${cidr}}\nstatus:\n  conditions:\n  - type: Available\n    status: True\n    reason: ReconciledPool`,
     `  range: {cidr: ${cidr}, exclude: []}\n  additionalRanges: []\n  reservations: []`,
     `  range: {cidr: ${cidr}}\n  reservations: [{address: 10.0.0.255}]`,

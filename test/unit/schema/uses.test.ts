@@ -201,7 +201,7 @@ describe("readEvidence of policies", () => {
     ]);
   });
 
-  it("reads the seed's unquoted templates as templates", () => {
+  it("reads the proposal's unquoted templates as templates", () => {
     const text = stringify(policyOf(onHost("n"), "eth1 TEMPLATE 10.0.0.1")).replace("TEMPLATE", "{{ capture.a.ip }}");
     expect(said(text)).toEqual(["10.0.0.1 Node/n eth1"]);
   });

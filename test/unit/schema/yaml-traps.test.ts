@@ -96,7 +96,7 @@ describe("two documents without --- between them", () => {
   });
 });
 
-describe("a template may stand unquoted, as seed documents write it", () => {
+describe("a template may stand unquoted, as the proposal writes it", () => {
   it.each([
     ["    ip: {{ capture.x.ip }}", { ip: "ip" }],
     ["    ip: {{ capture.x.ip }}   # the first one", { ip: "ip" }],

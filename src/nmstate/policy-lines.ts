@@ -1,20 +1,21 @@
 import {
   type Allocation,
   familyOf,
-  formatOwner,
   IpamError,
   nameOfKey,
+  nodeOwner,
   ownerOfKey,
   type Pool,
   type Snapshot,
 } from "../core/index.ts";
 import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
-import { cleanupPolicy, type Origin } from "./cleanup.ts";
+import type { Origin } from "./child.ts";
+import { cleanupPolicy } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
 import { claimName, policyOf } from "./select.ts";
 
 /** The record, looked up the way a renderer asks. */
-export class Lines {
+export class PolicyLines {
   private readonly live: Map<string, Allocation>;
   private readonly leaving: Map<string, Allocation[]>;
 
@@ -27,7 +28,7 @@ export class Lines {
 
   private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
     const entries = [...policy.captures].map(([capture, { pool }]) => {
-      const key = `${ownerOf(node)}/${claimName(policy, capture)}`;
+      const key = `${nodeOwner(node.name)}/${claimName(policy, capture)}`;
       const line = this.live.get(`${pool} ${key}`);
       if (line === undefined) throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
       return [capture, { address: line.address, pool: pools.get(pool) as Pool }] as const;
@@ -37,7 +38,7 @@ export class Lines {
 
   /** What this policy gave the node and the node is to give up, but where a live allocation replaces it on its NIC. */
   private releasing(policy: string, node: ClusterNode): readonly Allocation[] {
-    return this.leaving.get(`${policy} ${ownerOf(node)}`) ?? [];
+    return this.leaving.get(`${policy} ${nodeOwner(node.name)}`) ?? [];
   }
 
   /** The policy of a node that a policy is for. Throws `stale` if the record does not cover it. */
@@ -67,10 +68,6 @@ export class Lines {
       .flatMap((name) => nodes.map((node) => this.cleanup({ name }, node)))
       .filter((object) => object !== undefined);
   }
-}
-
-function ownerOf(node: ClusterNode): string {
-  return formatOwner({ kind: "Node", name: node.name });
 }
 
 /** nmstate replaces addresses per NIC and family. */

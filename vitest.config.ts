@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
-/** Real git, killed processes, real kernels: minutes, not seconds. */
-const slow = ["test/{e2e,git,crash}/**/*.test.ts"];
+/** Real git, killed processes, real kernels, real API servers: minutes, not seconds. */
+const slow = ["test/{e2e,git,crash,cluster}/**/*.test.ts"];
 
 export default defineConfig({
   test: {

@@ -6,13 +6,13 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import type { TestContext } from "vitest";
-import { crates } from "../tools/pins.ts";
+import { crates, goCommands, goPins } from "../tools/pins.ts";
 import { hold } from "./hold.ts";
 
 const run = promisify(execFile);
 
-/** Long enough for a hook that may be the first to ask for a tool. */
-export const BUILD_TIMEOUT = 20 * 60_000;
+/** Long enough for a hook that may be the first to ask for tools. */
+export const BUILD_TIMEOUT = 30 * 60_000;
 
 /** Something a test needs and this machine cannot provide. */
 export class MissingPart extends Error {}
@@ -28,13 +28,18 @@ export async function orSkip<T>(context: TestContext, part: Promise<T>): Promise
   }
 }
 
-/** The absolute path of a pinned tool: the one on PATH if it is of that version, else ours, built on first use. */
+/**
+ * The absolute path of a pinned tool: the one in KUBEBUILDER_ASSETS, of whatever version; else the one on PATH if it is
+ * of the pinned version; else ours, built on first use.
+ */
 export async function tool(name: string): Promise<string> {
-  const version = crates.get(name);
-  if (version === undefined) throw new Error(`${name} has no pin in test/tools`);
+  const recipe = crateRecipe(name) ?? goRecipe(name);
+  if (recipe === undefined) throw new Error(`${name} has no pin in test/tools`);
+  const chosen = findIn(process.env.KUBEBUILDER_ASSETS, name);
+  if (chosen !== undefined) return chosen;
   const installed = findOnPath(name);
-  if (installed !== undefined && (await versionOf(installed)) === version) return installed;
-  return builtCrate(name, version);
+  if (installed !== undefined && (await isOfVersion(installed, recipe.version))) return installed;
+  return built(name, recipe);
 }
 
 /** The absolute path of a command of the system. */
@@ -45,7 +50,11 @@ export function command(name: string): string {
 }
 
 export function findOnPath(name: string): string | undefined {
-  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  return findIn(process.env.PATH, name);
+}
+
+function findIn(path: string | undefined, name: string): string | undefined {
+  const folders = (path ?? "").split(delimiter).filter((folder) => folder !== "");
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
@@ -58,30 +67,68 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** The last word of what `--version` prints. */
-async function versionOf(path: string): Promise<string | undefined> {
-  const { stdout } = await run(path, ["--version"], { timeout: 10_000 });
-  return stdout.trim().split(" ").at(-1);
+/** Whether a command says that it is of this version; kubectl knows no `--version`. */
+async function isOfVersion(path: string, version: string): Promise<boolean> {
+  const asked = path.endsWith("kubectl") ? ["version", "--client"] : ["--version"];
+  const { stdout } = await run(path, asked, { timeout: 10_000 }).catch(() => ({ stdout: "" }));
+  return stdout.split(/\s+/).some((word) => word === version || word === `v${version}`);
 }
 
-/** A crate's folder appears whole, by a rename, or not at all; whoever comes while it is built waits for the lock. */
-async function builtCrate(name: string, version: string): Promise<string> {
+/** How a tool is built: `key` holds whatever decides what comes out. */
+interface Recipe {
+  readonly version: string;
+  readonly key: string;
+  readonly compiler: string;
+  readonly cwd?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  /** The arguments of the compiler that put the command into `bin` of the folder. */
+  args(folder: string): string[];
+}
+
+function crateRecipe(name: string): Recipe | undefined {
+  const version = crates.get(name);
+  if (version === undefined) return undefined;
   const args = ["install", "--locked", "--version", version, name];
-  const key = createHash("sha256").update([process.platform, process.arch, ...args].join(" "));
+  return { version, key: args.join(" "), compiler: "cargo", args: (folder) => [...args, "--root", folder] };
+}
+
+function goRecipe(name: string): Recipe | undefined {
+  const path = goCommands.get(name);
+  const pins = goPins.find(({ tools }) => path !== undefined && tools.includes(path));
+  const module = [...(pins?.versions ?? [])].find(([prefix]) => path === prefix || path?.startsWith(`${prefix}/`));
+  if (path === undefined || pins === undefined || module === undefined) return undefined;
+  const [, version] = module;
+  const flags = `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
+  const args = ["build", "-trimpath", "-ldflags", flags, "-o"];
+  return {
+    version: version.slice(1),
+    key: [...args, path, pins.text].join(" "),
+    compiler: "go",
+    cwd: pins.folder,
+    env: { CGO_ENABLED: "0", GOWORK: "off" },
+    args: (folder) => [...args, join(folder, "bin", name), path],
+  };
+}
+
+/** A tool's folder appears whole, by a rename, or not at all; whoever comes while it is built waits for the lock. */
+async function built(name: string, recipe: Recipe): Promise<string> {
+  const { version, compiler } = recipe;
+  const key = createHash("sha256").update([process.platform, process.arch, recipe.key].join(" "));
   const tools = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "nodeippool", "tools");
   const folder = join(tools, `${name}-${key.digest("hex").slice(0, 12)}`);
   const binary = join(folder, "bin", name);
   if (existsSync(binary)) return binary;
 
-  const cargo = findOnPath("cargo");
-  if (cargo === undefined) throw new MissingPart(`${name} ${version} is not installed, nor is cargo to build it`);
+  const path = findOnPath(compiler);
+  if (path === undefined) throw new MissingPart(`${name} ${version} is not installed, nor is ${compiler} to build it`);
   await mkdir(tools, { recursive: true });
   const lock = await hold(command("flock"), [`${folder}.lock`], ":");
   const draft = await mkdtemp(join(tools, ".draft-"));
   try {
     if (existsSync(binary)) return binary;
     process.stderr.write(`building ${name} ${version} into ${folder}, a few minutes\n`);
-    await run(cargo, [...args, "--root", draft], { cwd: draft, maxBuffer: 64 * 2 ** 20 });
+    const env = { ...process.env, ...recipe.env };
+    await run(path, recipe.args(draft), { cwd: recipe.cwd ?? draft, env, maxBuffer: 64 * 2 ** 20 });
     await rename(draft, folder);
     return binary;
   } finally {

@@ -1,0 +1,6 @@
+// Modules that are downloaded and never built: tests read the CRDs in them.
+module nodeippool.invalid/tools/crds
+
+go 1.26
+
+require github.com/nmstate/kubernetes-nmstate v0.86.0

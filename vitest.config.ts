@@ -1,5 +1,12 @@
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+/** The package by its own name, as examples import it: the sources. */
+const alias = [
+  { find: /^nodeippool$/, replacement: join(import.meta.dirname, "src/index.ts") },
+  { find: /^nodeippool\/(schema|state|nmstate)$/, replacement: join(import.meta.dirname, "src/$1/index.ts") },
+];
 
 /** Real git, killed processes, real kernels, real API servers: minutes, not seconds. */
 const slow = ["test/{e2e,git,crash,cluster}/**/*.test.ts"];
@@ -9,7 +16,10 @@ export default defineConfig({
     // Half of the tests wait for commands they started.
     maxWorkers: availableParallelism(),
     projects: [
-      { test: { name: "fast", include: ["test/**/*.test.ts"], exclude: slow, testTimeout: 30_000 } },
+      {
+        resolve: { alias },
+        test: { name: "fast", include: ["test/**/*.test.ts"], exclude: slow, testTimeout: 30_000 },
+      },
       { test: { name: "e2e", include: slow, testTimeout: 300_000, hookTimeout: 900_000, fileParallelism: false } },
     ],
   },

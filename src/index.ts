@@ -1,8 +1,104 @@
 /** Static IP addresses decided at plan time: pools and claims in, a plan out, a record that keeps it. */
+
+// Pools, owners and claims.
+
+export {
+  type Claim,
+  claimKey,
+  formatOwner,
+  nameOfKey,
+  type Owner,
+  ownerOfKey,
+  parseClaimKey,
+  parseOwner,
+} from "./core/claim.ts";
+export {
+  type Authority,
+  type Pool,
+  type PoolSpec,
+  parsePool,
+  type RangeText,
+  type Reservation,
+  type ReservationSpec,
+} from "./core/pool.ts";
+
+// Plans: who gets, keeps and gives up what.
+
+export { describeChanges } from "./core/describe.ts";
+export { type ImportInput, planImport } from "./core/import.ts";
+export { refusePending } from "./core/pending.ts";
+export {
+  isNoop,
+  type Kept,
+  type Moved,
+  type Pending,
+  type Plan,
+  type PlanInput,
+  plan,
+  type Release,
+} from "./core/plan.ts";
+export { planRelease, planRename, provenGone } from "./core/release.ts";
+
+// The record: what is held, where it lives, and what is wrong with it.
+
+export {
+  type Allocation,
+  emptySnapshot,
+  importedSet,
+  type LineJson,
+  lineJson,
+  type PoolRecord,
+  type Snapshot,
+} from "./core/allocation.ts";
+export { type AuditInput, audit, type Finding, type FindingKind, type Use } from "./core/audit.ts";
+export { type Difference, diffRecords } from "./core/diff.ts";
+export { type Lockfile, type LockfileOptions, lockfile, memory, type StateBackend } from "./state/index.ts";
+
+// For cdk8s.yaml, which finds validations by the package's name alone.
+
 export {
   AddressValidation,
   type AddressValidationProps,
   type ValidationContext,
 } from "./constructs/address-validation.ts";
-export * from "./core/index.ts";
-export { type Lockfile, lockfile, memory, type StateBackend } from "./state/index.ts";
+
+// Addresses, and sets of them.
+
+export {
+  type Address,
+  address,
+  type Family,
+  familyOf,
+  formatAddress,
+  formatPrefix,
+  type Prefix,
+  parseAddress,
+  parsePrefix,
+} from "./core/address.ts";
+export { addressAt, offsetOf } from "./core/numbering.ts";
+export {
+  contains,
+  covers,
+  type Interval,
+  intersect,
+  minus,
+  overlaps,
+  type Range,
+  rangeOf,
+  sizeOf,
+  union,
+} from "./core/range.ts";
+
+// What goes wrong.
+
+export {
+  codes,
+  formatIssue,
+  type IpamCode,
+  IpamError,
+  type Issue,
+  type Parsed,
+  type Place,
+  type Remedy,
+  unwrap,
+} from "./core/errors.ts";

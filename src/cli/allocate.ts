@@ -3,9 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatAddress, IpamError, isNoop, ownerName, type Plan, refusePending } from "../core/index.ts";
-import { type Loser, lockfile, offerVariable, readOffers, resolveLock } from "../state/index.ts";
+import type { Loser } from "../state/merge.ts";
+import { offerVariable, readOffers } from "../state/offer.ts";
+import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
+import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, reservationNotes } from "./workspace.ts";
 
@@ -15,25 +18,25 @@ export interface AllocateOptions extends PlanningOptions {
 }
 
 export async function allocateVerb(path: string, options: AllocateOptions, command: readonly string[]): Promise<void> {
-  if (command.length > 0) return allocateAround(command, options.lock);
+  if (command.length > 0) return allocateAround(command, options);
   const workspace = await readWorkspace(path, options);
   const merge = { losers: [] as readonly Loser[], merged: false };
-  const backend = lockfile(options.lock, {
+  const state = openLock(options, {
     understand: (text) => {
       const { snapshot, ...rest } = resolveLock(text, options.lock, options.landed);
       Object.assign(merge, rest);
       return snapshot;
     },
   });
-  const snapshot = await backend.read();
+  const snapshot = await state.read();
   const made = planWorkspace(workspace, snapshot, options);
   refusePending(made);
   const records = !isNoop(made) || merge.merged;
-  if (records) await backend.commit(made);
+  if (records) await state.commit(made);
   if (options.json) return printJson(planJson(made));
-  if (merge.merged) print(`Merged ${options.lock}.`, ...merge.losers.map(loserLine));
+  if (merge.merged) print(`Merged ${state.name}.`, ...merge.losers.map(loserLine));
   print(...reportPlan(made, workspace.manifests.pools, snapshot), ...reservationNotes(workspace));
-  print(records ? `Recorded in ${options.lock}.` : "Nothing to record.");
+  print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
 function loserLine({ line, winner }: Loser): string {
@@ -45,7 +48,7 @@ function loserLine({ line, winner }: Loser): string {
 }
 
 /** Runs a command, and records all that it planned if it succeeds; nothing otherwise. Its output stays its own. */
-function allocateAround([program = "", ...args]: readonly string[], lock: string): void {
+function allocateAround([program = "", ...args]: readonly string[], options: StateOptions): void {
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
     const { status, signal, error } = spawnSync(program, args, {
@@ -58,14 +61,15 @@ function allocateAround([program = "", ...args]: readonly string[], lock: string
       process.exitCode = status ?? 1;
       return;
     }
-    record(readOffers(folder), lock);
+    record(readOffers(folder), options);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function record(plans: readonly Plan[], lock: string): void {
-  if (plans.length > 0) lockfile(lock).commitAll(plans);
+function record(plans: readonly Plan[], options: StateOptions): void {
+  const state = openLock(options);
+  if (plans.length > 0) state.commitAll(plans);
   const lines = plans.flatMap((plan) => changeLines(plan));
-  process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${lock}.`, ""].join("\n"));
+  process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${state.name}.`, ""].join("\n"));
 }

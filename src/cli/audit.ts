@@ -13,12 +13,11 @@ import {
   type Use,
 } from "../core/index.ts";
 import { type ClusterNode, findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
-import { lockfile } from "../state/index.ts";
 import { exists, readFile, readInput, readInputs } from "./files.ts";
+import { openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
-export interface AuditOptions {
-  readonly lock: string;
+export interface AuditOptions extends StateOptions {
   readonly set: string;
   readonly nodes?: string;
   readonly pools?: string;
@@ -33,7 +32,7 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
   const pools = await readPools(path, files, options);
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
-  const snapshot = await lockfile(options.lock).read();
+  const snapshot = await openState(options).read();
   const { uses, nodes: owners } = findUses(files, pools, nodes);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = placesIn(options.lock);

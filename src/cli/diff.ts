@@ -7,18 +7,17 @@ import {
   nameOfKey,
   ownerName,
 } from "../core/index.ts";
-import { lockAt, lockfile } from "../state/index.ts";
-
+import { lockAt } from "../state/git.ts";
+import { openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
-interface Options {
-  readonly lock: string;
+interface Options extends StateOptions {
   readonly markdown?: boolean;
   readonly json?: boolean;
 }
 
 export async function diffVerb(revision: string, options: Options): Promise<void> {
-  const differences = diffRecords(lockAt(options.lock, revision), await lockfile(options.lock).read());
+  const differences = diffRecords(lockAt(options.lock, revision), await openState(options).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
   print(...differences.map(textLine), `${plural(differences.length, "line")} changed since ${revision}.`);

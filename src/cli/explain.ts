@@ -10,7 +10,7 @@ import {
   parseAddress,
   rangeOf,
 } from "../core/index.ts";
-import { didYouMean } from "../schema/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
 import { type Fact, factsAbout, isNear, objectionTo, sentence } from "./fact.ts";
 import { countJson, type PoolOptions, type PoolView, readPools, viewNamed, viewsOf } from "./pools.ts";
 import { offsetIn } from "./standing.ts";

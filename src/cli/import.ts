@@ -11,11 +11,13 @@ import {
   type Use,
 } from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import { type ClusterNode, didYouMean, type Evidence, hostnameLabel, readEvidence } from "../schema/index.ts";
-import { lockfile } from "../state/index.ts";
+import { type ClusterNode, type Evidence, readEvidence } from "../schema/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
+import { hostnameLabel } from "../schema/node.ts";
 import { readInputs } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
+import { openState } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
 
@@ -31,15 +33,15 @@ export async function importVerb(evidence: string, path: string, options: Import
   const uses = named(await readUses(evidence, nodes), nodes);
   const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
   refuseSharedNics(claims, pools);
-  const backend = lockfile(options.lock);
-  const snapshot = await backend.read();
+  const state = openState(options);
+  const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
-  const after = isNoop(made) ? snapshot : await backend.commit(made);
+  const after = isNoop(made) ? snapshot : await state.commit(made);
   const ignored = countIgnored(made, uses);
   if (options.json) return printJson({ ...planJson(made), ignored });
   print(...reportPlan(made, pools, snapshot), ...missed(claims, uses, after));
   if (ignored > 0) print(`${plural(ignored, "other address")} passed over: no pool hands them out.`);
-  print(isNoop(made) ? "Nothing to record." : `Recorded in ${options.lock}.`);
+  print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
 }
 
 /** What a file says; of a folder, the files that can say anything. */

@@ -1,7 +1,9 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
-import { decode, decodeBase, encode, git, mergeRecords } from "../state/index.ts";
+import { decode, encode } from "../state/codec.ts";
+import { decodeBase, git } from "../state/git.ts";
+import { mergeRecords } from "../state/merge.ts";
 import { exists, readFile } from "./files.ts";
 import { print } from "./terminal.ts";
 

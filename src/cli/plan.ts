@@ -1,13 +1,13 @@
 import { isNoop, refusePending } from "../core/index.ts";
-import { lockfile } from "../state/index.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
+import { openState } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, reservationNotes } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const snapshot = await lockfile(options.lock).read();
+  const snapshot = await openState(options).read();
   const made = planWorkspace(workspace, snapshot, options);
   if (options.json) printJson(planJson(made));
   else {

@@ -1,19 +1,20 @@
 import { type Allocation, IpamError, type Pool, type PoolRecord, type Snapshot } from "../core/index.ts";
-import { didYouMean, readManifests } from "../schema/index.ts";
-import { lockfile } from "../state/index.ts";
+import { readManifests } from "../schema/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
 import { readInputs } from "./files.ts";
+import { openState, type StateOptions } from "./state.ts";
 
-export interface PoolOptions {
+export interface PoolOptions extends StateOptions {
   readonly pools: string;
-  readonly lock: string;
 }
 
 /** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
 export async function readPools(options: PoolOptions): Promise<{ pools: readonly Pool[]; snapshot: Snapshot }> {
   const { pools } = readManifests(await readInputs(options.pools));
-  const snapshot = await lockfile(options.lock).read();
+  const state = openState(options);
+  const snapshot = await state.read();
   if (pools.length === 0 && snapshot.pools.length === 0)
-    throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${options.lock}`, {
+    throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
       hint: "Say where the pools are defined: --pools FOLDER.",
     });
   return { pools, snapshot };

@@ -13,12 +13,11 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { readEvidence } from "../schema/index.ts";
-import { lockfile } from "../state/index.ts";
 import { readInput } from "./files.ts";
+import { openState, type StateOptions } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 
-interface Options {
-  readonly lock: string;
+interface Options extends StateOptions {
   readonly evidence?: string;
   readonly confirm?: boolean;
 }
@@ -26,13 +25,13 @@ interface Options {
 export async function releaseVerb(names: readonly string[], options: Options): Promise<void> {
   if (names.length === 0 && options.evidence === undefined)
     throw new IpamError("invalid", "say what to free: a claim, node, policy or address, or --evidence FILE");
-  const backend = lockfile(options.lock);
-  const snapshot = await backend.read();
+  const state = openState(options);
+  const snapshot = await state.read();
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];
   const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
-  await backend.commit(planRelease(snapshot, free));
+  await state.commit(planRelease(snapshot, free));
   print(...free.map((line) => paint("red", `  - ${describeLine(line)}`)), `Freed ${plural(free.length, "address")}.`);
 }
 

@@ -1,15 +1,14 @@
 import { refusePending } from "../core/index.ts";
-import { joinDocuments, render } from "../nmstate/index.ts";
-
-import { covering, lockfile, withOffers } from "../state/index.ts";
-
+import { joinDocuments, render } from "../nmstate/render.ts";
+import { covering, withOffers } from "../state/index.ts";
+import { openState } from "./state.ts";
 import { plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const recorded = withOffers(await lockfile(options.lock).read());
+  const recorded = withOffers(await openState(options).read());
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
   const snapshot = covering(made, recorded) ?? refuseDrift(made, options.lock);

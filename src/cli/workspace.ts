@@ -12,21 +12,15 @@ import {
 } from "../core/index.ts";
 
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import {
-  type ClusterNode,
-  hostnameLabel,
-  type Manifests,
-  readManifests,
-  readNodes,
-  type SourceFile,
-} from "../schema/index.ts";
+import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
+import { hostnameLabel } from "../schema/node.ts";
 import { exists, readInput, readInputs } from "./files.ts";
 import { changeLines } from "./report-plan.ts";
+import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
 
-export interface PlanningOptions {
+export interface PlanningOptions extends StateOptions {
   readonly nodes?: string;
-  readonly lock: string;
   readonly set: string;
   readonly allowMove?: boolean;
 }

@@ -9,6 +9,7 @@ import { claimsIn, Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
 
+/** Where an app's record is, and how it is planned. */
 export interface AddressPlanProps {
   /**
    * Path of the lockfile.
@@ -125,13 +126,13 @@ export class AddressPlan extends Construct {
 
   private read(): LoadedState {
     const { state, lock = "nodeippool.lock" } = this.props ?? {};
-    return state ?? { name: lock, snapshot: lockfile(lock).readSync() };
+    const { name, snapshot } = state ?? { name: lock, snapshot: lockfile(lock).readSync() };
+    return { name, snapshot: withOffers(snapshot) };
   }
 
   /** The record with everything that the app claims in it. */
   private covered(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[]): Snapshot {
-    const { name, snapshot: recorded } = this.read();
-    const snapshot = withOffers(recorded);
+    const { name, snapshot } = this.read();
     const defined: Pool[] = pools.map(({ pool }) => pool);
     const claims = policies.flatMap((policy) => claimsIn(policy, defined));
     const others = snapshot.allocations.filter((line) => line.set !== this.set);

@@ -7,7 +7,7 @@ import {
   parseOwner,
   type Snapshot,
 } from "../core/index.ts";
-import { didYouMean } from "../schema/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
 
 const scheme = "ippool://";
 const name = "[A-Za-z0-9](?:[\\w.-]*[A-Za-z0-9])?";

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { audit, contains, emptySnapshot, type Finding, IpamError } from "../core/index.ts";
-import { findUses, readManifests, readNodes, type SourceFile, splitDocuments, YamlDocument } from "../schema/index.ts";
+import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
+import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { lockfile } from "../state/index.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
 

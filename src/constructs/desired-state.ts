@@ -107,10 +107,12 @@ export interface IpSettings {
   readonly "dhcp-custom-hostname"?: string;
 }
 
+/** IPv4 of an interface. */
 export interface Ipv4 extends IpSettings {
   readonly forwarding?: boolean;
 }
 
+/** IPv6 of an interface. */
 export interface Ipv6 extends IpSettings {
   readonly autoconf?: boolean;
   readonly "dhcp-duid"?: string;
@@ -127,6 +129,7 @@ export interface InterfaceAddress {
   readonly "preferred-life-time"?: string;
 }
 
+/** What an Ethernet interface negotiates. */
 export interface Ethernet {
   readonly speed?: number;
   readonly duplex?: "full" | "half";
@@ -134,6 +137,7 @@ export interface Ethernet {
   readonly "sr-iov"?: Section;
 }
 
+/** A VLAN on top of another interface. */
 export interface Vlan {
   readonly "base-iface": string;
   readonly id: number;
@@ -143,6 +147,7 @@ export interface Vlan {
   readonly "registration-protocol"?: "none" | "gvrp" | "mvrp";
 }
 
+/** A bond and its members. */
 export interface LinkAggregation {
   readonly mode:
     | "balance-rr"
@@ -165,6 +170,7 @@ export interface Bridge {
   readonly "allow-extra-patch-ports"?: boolean;
 }
 
+/** A member of a bridge. */
 export interface BridgePort {
   readonly name: string;
   readonly "stp-hairpin-mode"?: boolean;
@@ -174,6 +180,7 @@ export interface BridgePort {
   readonly "link-aggregation"?: Section;
 }
 
+/** A VXLAN tunnel. */
 export interface Vxlan {
   readonly id: number;
   readonly "base-iface"?: string;
@@ -183,16 +190,19 @@ export interface Vxlan {
   readonly learning?: boolean;
 }
 
+/** An interface with a MAC address of its own on top of another one: `mac-vlan` and `mac-vtap`. */
 export interface MacVlan {
   readonly "base-iface": string;
   readonly mode: "vepa" | "bridge" | "private" | "passthru" | "source";
   readonly promiscuous?: boolean;
 }
 
+/** Routes to make or to take away; all others stay. */
 export interface Routes {
   readonly config?: readonly Route[];
 }
 
+/** A route. Those to take away (`state: absent`) are all that match the fields given. */
 export interface Route {
   readonly destination?: string;
   readonly "next-hop-interface"?: string;
@@ -212,10 +222,12 @@ export interface Route {
   readonly "vrf-name"?: string;
 }
 
+/** Policy routing: rules to make or to take away. */
 export interface RouteRules {
   readonly config?: readonly RouteRule[];
 }
 
+/** A rule that says which routing table is asked. */
 export interface RouteRule {
   readonly "ip-from"?: string;
   readonly "ip-to"?: string;
@@ -230,6 +242,7 @@ export interface RouteRule {
   readonly "suppress-prefix-length"?: number;
 }
 
+/** The resolver of the node. */
 export interface DnsResolver {
   readonly config?: {
     readonly server?: readonly string[];
@@ -238,11 +251,13 @@ export interface DnsResolver {
   };
 }
 
+/** Keys in Open vSwitch' own database. */
 export interface OvsDb {
   readonly external_ids?: Section;
   readonly other_config?: Section;
 }
 
+/** Which bridge a localnet of OVN is on. */
 export interface OvnBridgeMapping {
   readonly localnet: string;
   readonly bridge?: string;

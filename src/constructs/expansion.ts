@@ -1,7 +1,9 @@
 import { ApiObject, Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { byCodeUnit, type Claim, IpamError, type Pool, type Snapshot } from "../core/index.ts";
-import { claimsOf, PolicyLines, parkPolicy, selectNodes } from "../nmstate/index.ts";
+import { parkPolicy } from "../nmstate/expand.ts";
+import { PolicyLines } from "../nmstate/policy-lines.ts";
+import { claimsOf, selectNodes } from "../nmstate/select.ts";
 import type { ClusterNode, PolicyObject } from "../schema/index.ts";
 import { ClusterObject } from "./cluster-object.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";

@@ -7,6 +7,7 @@ import { AddressPlan } from "./address-plan.ts";
 import type { DesiredState } from "./desired-state.ts";
 import type { Nodes } from "./nodes.ts";
 
+/** A policy as nmstate has it, and the nodes it is for. */
 export interface NodeNetworkPolicyProps {
   /**
    * The nodes that get a policy of their own, with literal addresses.

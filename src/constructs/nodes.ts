@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { IpamError } from "../core/index.ts";
-import { type ClusterNode, checkNodes, readNodes } from "../schema/index.ts";
+import { type ClusterNode, checkNodes, readNodes } from "../schema/node.ts";
 
 /** A node and the labels that node selectors see. */
 export interface NodeProps {

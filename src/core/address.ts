@@ -1,6 +1,7 @@
 import { Address6 } from "ip-address";
 import { type Parsed, unwrap } from "./errors.ts";
 
+/** IPv4 or IPv6. */
 export type Family = 4 | 6;
 
 /**
@@ -12,6 +13,7 @@ export type Address = bigint & { readonly brand: "Address" };
 
 const V6 = 1n << 128n;
 
+/** The family that an address is of. */
 export function familyOf(address: Address): Family {
   return address < V6 ? 4 : 6;
 }
@@ -140,6 +142,7 @@ export function prefixAt(address: Address, length: number): Prefix {
   return { first, last: (first + (1n << hostBits) - 1n) as Address, length };
 }
 
+/** `10.0.0.0/24`: the first address and the length. */
 export function formatPrefix(prefix: Prefix): string {
   return `${formatAddress(prefix.first)}/${prefix.length}`;
 }

@@ -34,6 +34,7 @@ export interface Snapshot {
   readonly base: ReadonlyMap<string, string>;
 }
 
+/** What a backend reads where nothing was ever recorded. */
 export const emptySnapshot: Snapshot = { pools: [], allocations: [], releasing: [], base: new Map() };
 
 /** The order of the record. */
@@ -62,6 +63,7 @@ export function sameLine(a: Allocation, b: Allocation): boolean {
 /** An allocation as JSON can hold it: its address is text. */
 export type LineJson = Omit<Allocation, "address"> & { readonly address: string };
 
+/** An allocation for JSON.stringify, which takes no bigint. */
 export function lineJson(line: Allocation): LineJson {
   return { ...line, address: formatAddress(line.address) };
 }

@@ -14,6 +14,7 @@ export interface Use {
   readonly at: Place;
 }
 
+/** What can be wrong with an address. */
 export type FindingKind =
   /** Two owners, or two NICs of one, configure one address. */
   | "duplicate"
@@ -33,6 +34,7 @@ export type FindingKind =
   /** Used by another owner than the record says. */
   | "wrong-owner";
 
+/** One thing that is wrong: with a line of the record, or with a use. */
 export interface Finding {
   readonly kind: FindingKind;
   readonly address: Address;
@@ -43,6 +45,7 @@ export interface Finding {
   readonly line?: Allocation;
 }
 
+/** What `audit` compares: pools and record, and as much of the world as is known. */
 export interface AuditInput {
   readonly pools: readonly Pool[];
   readonly snapshot: Snapshot;

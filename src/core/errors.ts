@@ -60,6 +60,7 @@ export const codes = {
   "unknown-outcome": { exit: 6, reason: "ReconcilingPool", retry: true },
 } as const satisfies Record<string, { exit: number; reason: string; retry: boolean }>;
 
+/** What kind of failure an IpamError is; `codes` has the table. */
 export type IpamCode = keyof typeof codes;
 
 /**

@@ -8,6 +8,7 @@ import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
 import { checkSet, requestsByPool } from "./request.ts";
 
+/** What `planImport` decides from. */
 export interface ImportInput {
   readonly pools: readonly Pool[];
   readonly claims: readonly Claim[];

@@ -1,3 +1,4 @@
+/** Everything of the core, for the other folders of src; src/index.ts says what users of the package get. */
 export * from "./address.ts";
 export * from "./allocation.ts";
 export * from "./audit.ts";
@@ -6,7 +7,7 @@ export * from "./describe.ts";
 export * from "./diff.ts";
 export * from "./errors.ts";
 export { FreeSpace } from "./free-space.ts";
-export { type ImportInput, planImport } from "./import.ts";
+export { planImport } from "./import.ts";
 export { addressAt, offsetOf } from "./numbering.ts";
 export * from "./pending.ts";
 export * from "./plan.ts";

@@ -7,6 +7,7 @@ import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
 import { checkSet, requestsByPool } from "./request.ts";
 
+/** What `plan` decides from. */
 export interface PlanInput {
   readonly pools: readonly Pool[];
   /** Every claim of the set. A line of the set without a claim here is released. */
@@ -20,6 +21,7 @@ export interface PlanInput {
   readonly allowMove?: boolean;
 }
 
+/** A declared rename, claim key to claim key. */
 export interface Moved {
   readonly from: string;
   readonly to: string;

@@ -57,6 +57,7 @@ export interface PoolSpec {
   readonly allowZeroAnd255?: boolean;
 }
 
+/** An address of a pool that is kept for an owner (or one claim of it), or kept away from everybody. */
 export interface Reservation {
   readonly address: Address;
   readonly owner?: string;

@@ -33,6 +33,7 @@ export function normalised(intervals: readonly Interval[]): Range {
   return merged;
 }
 
+/** Everything in either. */
 export function union(a: Range, b: Range): Range {
   return normalised([...a, ...b]);
 }
@@ -59,10 +60,12 @@ export function minus(a: Range, b: Range): Range {
   return gaps;
 }
 
+/** Everything in both. */
 export function intersect(a: Range, b: Range): Range {
   return minus(a, minus(a, b));
 }
 
+/** Is there an address in both? */
 export function overlaps(a: Range, b: Range): boolean {
   let i = 0;
   let j = 0;
@@ -76,6 +79,7 @@ export function overlaps(a: Range, b: Range): boolean {
   return false;
 }
 
+/** Is the address in the set? Takes time with the logarithm of the intervals. */
 export function contains(range: Range, address: Address): boolean {
   const interval = range[indexAt(range, address)];
   return interval !== undefined && address >= interval.first;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { IpamError } from "../core/index.ts";
-import { type ClusterNode, hostnameLabel, type Policy, type PolicyObject } from "../schema/index.ts";
+import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
+import { hostnameLabel } from "../schema/node.ts";
 
 const limit = 63;
 

@@ -1,6 +1,11 @@
+/** Policies of kubernetes-nmstate: what they claim, and the one policy per node that allocations make of them. Pure. */
+
+// Policies to claims, for `plan`.
+
+export { claimsOf, refuseSharedNics, selectNodes } from "./select.ts";
+
+// Allocations to manifests: a folder at once, or the policy of one node.
+
 export { childName } from "./child.ts";
-export { cleanupPolicy } from "./cleanup.ts";
-export { type ChildInput, expandPolicy, parkPolicy } from "./expand.ts";
-export { PolicyLines } from "./policy-lines.ts";
-export { joinDocuments, type RenderInput, render } from "./render.ts";
-export { claimsOf, parkKey, refuseSharedNics, selectNodes } from "./select.ts";
+export { type ChildInput, expandPolicy } from "./expand.ts";
+export { type RenderInput, render } from "./render.ts";

@@ -5,6 +5,7 @@ import { PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
 import { yamlOfEach } from "./yaml-text.ts";
 
+/** What `render` writes from. */
 export interface RenderInput {
   readonly files: readonly SourceFile[];
   readonly manifests: Manifests;

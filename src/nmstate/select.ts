@@ -9,7 +9,8 @@ import {
   ownerOfKey,
   type Pool,
 } from "../core/index.ts";
-import { type ClusterNode, hostnameLabel, type Policy } from "../schema/index.ts";
+import type { ClusterNode, Policy } from "../schema/index.ts";
+import { hostnameLabel } from "../schema/node.ts";
 
 /** The key that parks a policy: no node bears it, so no handler applies it. */
 export const parkKey = "nmstate.io/ippool-template";

@@ -7,11 +7,16 @@ import { type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
-/** One document of a folder of manifests, in its place. */
+/** One document of a folder of manifests, in its place; made by `readManifests` alone. */
 export type ManifestDocument =
   | (Located & { readonly kind: "pool"; readonly pool: Pool })
   | (Located & { readonly kind: "policy"; readonly policy: Policy })
-  | { readonly kind: "node"; readonly file: string; readonly row: NodeRow }
+  | {
+      readonly kind: "node";
+      readonly file: string;
+      /** @internal */
+      readonly row: NodeRow;
+    }
   /** Everything else, byte for byte, with the names of the NodeNetworkConfigurationPolicies in it. */
   | {
       readonly kind: "foreign";
@@ -22,8 +27,12 @@ export type ManifestDocument =
 
 interface Located {
   readonly file: string;
+  /** @internal */
   readonly yaml: YamlDocument;
-  /** Where in the document the object is: the top, or an item of a List. */
+  /**
+   * Where in the document the object is: the top, or an item of a List.
+   * @internal
+   */
   readonly path: Path;
 }
 
@@ -138,7 +147,7 @@ function readObject(object: unknown, path: Path, yaml: YamlDocument, reading: Re
     return take(parseNodeIPPool(object)).map((pool) => ({ kind: "pool", file, pool, yaml, path }));
   }
   if (kind === "NodeNetworkConfigurationPolicy" && usesPools(object as never))
-    return take(parsePolicy(object as never)).map((policy) => ({ kind: "policy", file, policy, yaml, path }));
+    return take(parsePolicy(object)).map((policy) => ({ kind: "policy", file, policy, yaml, path }));
   if (kind === "Node" && apiVersion === "v1")
     return [{ kind: "node", file, row: nodeRow(object, yaml.at([...path, "metadata", "name"])) }];
   if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items))

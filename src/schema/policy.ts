@@ -43,10 +43,10 @@ export function usesPools(object: Bag): boolean {
   return Object.values(capture ?? {}).some((value) => typeof value === "string" && poolOfCapture(value) !== undefined);
 }
 
-/** Reads a policy that uses pools. All issues, with their paths. */
-export function parsePolicy(object: Bag): Parsed<Policy> {
+/** Reads a NodeNetworkConfigurationPolicy object that uses pools. All issues, with their paths. */
+export function parsePolicy(object: unknown): Parsed<Policy> {
   const reader = new Reader();
-  const policy = reader.policy(object);
+  const policy = reader.policy(asBag(object) ?? {});
   return reader.issues.length > 0 ? { issues: reader.issues } : { value: policy };
 }
 

@@ -1,5 +1,6 @@
 /** The fields an allocation offers to templates. */
 export const fields = ["ip", "prefix-length", "gateway"] as const;
+/** One of `fields`. */
 export type Field = (typeof fields)[number];
 
 /** `{{ capture.NAME.FIELD }}` in a desired state, where NAME is a claim on a pool: filled in per node, its type kept. */

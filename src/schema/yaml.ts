@@ -14,6 +14,7 @@ import {
 } from "yaml";
 import type { Issue, Place } from "../core/index.ts";
 
+/** A file of manifests, read from wherever it is. */
 export interface SourceFile {
   /** Relative to the folder it was read from. */
   readonly path: string;

@@ -19,7 +19,7 @@ export type Content = Omit<Snapshot, "base">;
 const heading = "# Written by nodeippool. Review it like code.";
 
 /** The text of a record: valid YAML, one line of JSON for each pool and allocation, sorted by address. */
-export function encode(record: Content): string {
+export function encode(record: Omit<Snapshot, "base">): string {
   return [
     heading,
     "version: 1",

@@ -4,7 +4,8 @@ import { offerPlan } from "./offer.ts";
 
 /**
  * The record that covers a plan: as it is, or, under `nodeippool allocate -- COMMAND`, as that verb will make it.
- * Undefined where it does not: that is drift, and nobody but `allocate` may mend it.
+ * Undefined where it does not: that is drift, and nobody but `allocate` may mend it. Give it
+ * what the plan was made against: `withOffers` of the record.
  */
 export function covering(made: Plan, recorded: Snapshot): Snapshot | undefined {
   if (offerPlan(made)) return applyPlan(recorded, made) ?? recorded;

@@ -1,9 +1,17 @@
-export type { StateBackend } from "./backend.ts";
-export { decode, encode } from "./codec.ts";
-export { covering } from "./cover.ts";
-export { decodeBase, git, lockAt } from "./git.ts";
+/** Where allocations live: the backends there are, and what it takes to write another one (docs/state-backends.md). */
+
+// Backends.
+
 export { type Lockfile, type LockfileOptions, lockfile } from "./lockfile.ts";
 export { memory } from "./memory.ts";
-export { type Loser, type Merged, mergeRecords } from "./merge.ts";
-export { offerPlan, offerVariable, readOffers, withOffers } from "./offer.ts";
-export { type Resolved, resolveLock } from "./resolve.ts";
+
+// To write one: what it promises, what a commit comes to, and the text of a record.
+
+export { applyPlan } from "./apply.ts";
+export type { StateBackend } from "./backend.ts";
+export { decode, encode } from "./codec.ts";
+
+// For tools that only read: the record that covers a plan, also inside `nodeippool allocate -- COMMAND`, which will write it.
+
+export { covering } from "./cover.ts";
+export { withOffers } from "./offer.ts";

@@ -12,6 +12,7 @@ export interface Lockfile extends StateBackend {
   commitAll(plans: readonly Plan[]): Snapshot;
 }
 
+/** How a lockfile is read, where not as it stands. */
 export interface LockfileOptions {
   /** Reads the text of the file; default: `decode`, which refuses conflict markers and every broken invariant. */
   readonly understand?: (text: string) => Snapshot;

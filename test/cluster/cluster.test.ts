@@ -11,7 +11,7 @@ import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
 /** Runs `npm run cluster`; returns once it says that it is ready. */
 async function npmRunCluster(...command: string[]) {
   const child = spawn(process.execPath, [join(root, "scripts/cluster.ts"), ...command], {
-    stdio: ["ignore", "pipe", 2],
+    stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const exited = once(child, "exit");

@@ -12,7 +12,10 @@ import {
   violations,
 } from "../support/schema-graph.ts";
 
-/** core <- schema <- nmstate, state <- cli; the record knows no manifests, so state needs no schema. */
+/**
+ * core <- schema <- nmstate, state <- cli; the record knows no manifests, so state needs no schema. Only kube knows an API
+ * server, and only state/kubernetes, the controller and cli know kube.
+ */
 const rules: Rules = {
   core: ["ip-address"],
   schema: ["core", "yaml", "ajv"],

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   commandsNamed,
   exportsOf,
+  importsOf,
   impurities,
   layerOf,
   longFunctions,
@@ -17,13 +18,26 @@ const rules: Rules = {
   core: ["ip-address"],
   schema: ["core", "yaml", "ajv"],
   nmstate: ["core", "schema", "yaml", "node:crypto"],
-  state: ["core", "node:child_process", "node:crypto", "node:fs", "node:path"],
+  kube: ["core", "yaml", "@kubernetes/client-node", "node:*"],
+  state: ["core", "kube", "node:child_process", "node:crypto", "node:fs", "node:path"],
   constructs: ["core", "schema", "nmstate", "state", "cdk8s", "constructs", "node:fs"],
-  cli: ["core", "schema", "nmstate", "state", "commander", "node:*"],
+  cli: ["core", "schema", "nmstate", "kube", "state", "commander", "node:*"],
   "index.ts": ["core", "state", "constructs"],
 };
 const pure = ["core", "schema", "nmstate"];
 const files = sources();
+
+/** What a file imports of an API server or of HTTP that is not its business. */
+function strangersToKube(file: Source): string[] {
+  if (layerOf(file.path) === "kube") return [];
+  const mayKnow = /^(state\/kubernetes|controller\/|cli\/)/.test(file.path);
+  return importsOf(file)
+    .filter(
+      (name) =>
+        /^(node:https?2?|node:net|node:tls|undici|@kubernetes\/.*)$/.test(name) || (!mayKnow && /^kube\//.test(name)),
+    )
+    .map((name) => `${file.path} -> ${name}`);
+}
 
 describe("src", () => {
   it("has the layers that the rules name, and no others", () => {
@@ -32,6 +46,10 @@ describe("src", () => {
 
   it("imports what its layer may: core <- schema <- nmstate, state <- constructs, cli", () => {
     expect(violations(files, rules)).toEqual([]);
+  });
+
+  it("knows API servers in kube alone, and kube in state/kubernetes, controller and cli alone", () => {
+    expect(files.flatMap(strangersToKube)).toEqual([]);
   });
 
   it.each(pure)("%s has no I/O, clock, randomness, locale, async, process or console", (layer) => {
@@ -105,6 +123,22 @@ describe("the checks find what is planted", () => {
   ])("%s", (text, what) => {
     expect(impurities(sourceOf("a.ts", `\n${text}`))).toEqual([`a.ts:2 ${what}`]);
   });
+
+  it.each([
+    ["state/lockfile.ts", 'import { retry } from "../kube/index.ts";'],
+    ["constructs/a.ts", 'const { objectsOf } = await import("../kube/index.ts");'],
+    ["cli/a.ts", 'import https from "node:https";'],
+    ["cli/a.ts", 'import { KubeConfig } from "@kubernetes/client-node";'],
+  ])("%s: %s", (path, text) => {
+    expect(strangersToKube(sourceOf(path, text))).toHaveLength(1);
+  });
+
+  it.each(["state/kubernetes.ts", "state/kubernetes/a.ts", "controller/run.ts", "cli/a.ts"])(
+    "but not kube in %s",
+    (path) => {
+      expect(strangersToKube(sourceOf(path, 'import { retry } from "../kube/index.ts";'))).toEqual([]);
+    },
+  );
 
   it.each([
     "const a = { process: 1 };",

@@ -1,0 +1,76 @@
+import { IpamError } from "../core/index.ts";
+import { type ApiRequest, type Reply, Unanswered } from "./transport.ts";
+
+/** What an API server answers instead of an object; the `cause` of an IpamError that came of it. */
+export class Refusal extends Error {
+  readonly status: number;
+  /** Kubernetes' word, for example AlreadyExists and Conflict, which share a status; empty from anything else. */
+  readonly reason: string;
+  /** What it is about, if the server says so. */
+  readonly about: { readonly kind?: string; readonly name?: string };
+  /** How long the server wants to be left alone, in milliseconds. */
+  readonly pause: number;
+
+  constructor({ status, headers, body }: Reply) {
+    const parsed = parseStatus(body);
+    super(parsed.message ?? `HTTP ${status}: ${body.slice(0, 200).trim()}`);
+    this.status = status;
+    this.reason = parsed.reason ?? "";
+    this.about = parsed.details ?? {};
+    this.pause = 1000 * (Number(headers["retry-after"]) || 0);
+  }
+}
+
+function parseStatus(body: string): { message?: string; reason?: string; details?: Refusal["about"] } {
+  try {
+    const status = JSON.parse(body);
+    return status?.kind === "Status" ? status : {};
+  } catch {
+    return {};
+  }
+}
+
+/** How long to wait before the same request may be sent again; undefined if that cannot help, or could do it twice. */
+export function pauseBeforeRepeat({ method }: ApiRequest, error: unknown): number | undefined {
+  const isRead = method === "GET";
+  if (error instanceof Unanswered)
+    return (isRead || !error.isSent) && !isHopeless(error.cause.code ?? "") ? 0 : undefined;
+  if (!(error instanceof Refusal)) return undefined;
+  // A server that says 429 has not begun.
+  return error.status === 429 || (isRead && error.status >= 500) ? error.pause : undefined;
+}
+
+/** No such host, or a certificate that nobody trusts. */
+function isHopeless(code: string): boolean {
+  return /^(ENOTFOUND|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_PROXY_|ERR_SSL_)/.test(code);
+}
+
+/** What a request that did not succeed means for whoever wanted it. */
+export function ipamError({ method, path }: ApiRequest, cause: unknown, server: string): unknown {
+  const isRead = method === "GET";
+  const what = `${method} ${path.replace(/\?.*/, "")} at ${server}`;
+  if (cause instanceof Unanswered) {
+    const code = isRead || !cause.isSent ? "unavailable" : "unknown-outcome";
+    return new IpamError(code, `${what}: ${cause.message}`, { cause });
+  }
+  if (!(cause instanceof Refusal)) return cause;
+  const text = `${what}: ${cause.message}`;
+  const { status } = cause;
+  if (status === 409 || (status === 404 && method === "PUT" && cause.about.name === nameIn(path)))
+    return new IpamError("conflict", text, { cause });
+  if (status === 429 || (status >= 500 && isRead)) return new IpamError("unavailable", text, { cause });
+  if (status >= 500) return new IpamError("unknown-outcome", text, { cause });
+  const hint = hints[status];
+  return new IpamError("invalid", text, hint === undefined ? { cause } : { cause, hint });
+}
+
+const hints: Readonly<Record<number, string>> = {
+  401: "the server does not accept these credentials; log in again, or choose another context",
+  403: "ask an administrator of the cluster for this right",
+  404: "the namespace or the kind does not exist there",
+};
+
+/** The name of the object that a path is about. */
+export function nameIn(path: string): string {
+  return decodeURIComponent(path.replace(/\?.*/, "").split("/").at(-1) as string);
+}

@@ -1,5 +1,6 @@
+export { applyPlan } from "./apply.ts";
 export type { StateBackend } from "./backend.ts";
-export { decode, encode } from "./codec.ts";
+export { decode, encode, snapshotOf } from "./codec.ts";
 export { covering } from "./cover.ts";
 export { decodeBase, git, lockAt } from "./git.ts";
 export { type Lockfile, type LockfileOptions, lockfile } from "./lockfile.ts";

@@ -1,4 +1,4 @@
-export { childName } from "./child.ts";
+export { childName, childPolicy } from "./child.ts";
 export { cleanupPolicy } from "./cleanup.ts";
 export { type ChildInput, expandPolicy, parkPolicy } from "./expand.ts";
 export { PolicyLines } from "./policy-lines.ts";

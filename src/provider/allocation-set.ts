@@ -48,6 +48,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
   /** Addresses that were given up and that nobody else gets until they are released. */
   declare readonly releasing: pulumi.Output<Addresses | undefined>;
 
+  private readonly specs: AllocationSetArgs["pools"];
   private readonly poolsOf: ReadonlyMap<string, readonly string[]>;
 
   /** Throws pulumi.RunError if another set of the program has one of the pools. */
@@ -60,6 +61,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const addresses = pulumi.output(claims).apply(() => "");
     const props = { pools, claims, state, set, release, allowMove, addresses, releasing: undefined };
     super(dispatcher, name, { ...props, previous }, opts, "nodeippool", "AllocationSet");
+    this.specs = pools;
     this.poolsOf = new Map(
       [...Map.groupBy(claims, ({ key }) => key)].map(([key, made]) => [key, made.map(({ pool }) => pool)]),
     );
@@ -79,6 +81,18 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     // Lifted access: it stays known while another address of the map is not.
     const lifted = this.addresses as unknown as Record<string, Record<string, pulumi.Output<string>>>;
     return lifted[chosen]?.[key] as pulumi.Output<string>;
+  }
+
+  /** An entry for the address list of a node's interface: the address of the node's claim, and the pool's prefix length. */
+  claim(
+    node: string,
+    name: string,
+    pool?: string,
+  ): { readonly ip: pulumi.Output<string>; readonly "prefix-length": number } {
+    const key = claimKey({ kind: "Node", name: node }, name);
+    const ip = this.address(key, pool);
+    const spec = this.specs[pool ?? (this.poolsOf.get(key)?.[0] as string)] as PoolSpec;
+    return { ip, "prefix-length": Number(spec.range.cidr.split("/")[1]) };
   }
 }
 

@@ -17,9 +17,12 @@ export async function previousStates(name: string): Promise<Previous> {
   const { outputs } = await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", {
     stackName: pulumi.getStack(),
   });
-  const sets = Object.entries(outputs as Record<string, SetState>)
+  const sets = Object.entries(outputs as Record<string, { outputs: SetState }>)
     .filter(([urn]) => urn.split("::")[2]?.split("$").at(-1) === type)
-    .map(([urn, state]) => ({ isOwn: urn.split("::").slice(3).join("::") === name, state: onlyPlain(state) }));
+    .map(([urn, { outputs: state }]) => ({
+      isOwn: urn.split("::").slice(3).join("::") === name,
+      state: onlyPlain(state),
+    }));
   const own = sets.find(({ isOwn }) => isOwn)?.state;
   return {
     ...(own === undefined ? {} : { own }),

@@ -1,0 +1,9 @@
+export { AllocationSet, type AllocationSetArgs, type ClaimArgs } from "./allocation-set.ts";
+export { NodeIPPool, type NodeIPPoolArgs } from "./node-ip-pool.ts";
+export {
+  type MetadataArgs,
+  type NodeArgs,
+  NodeNetworkPolicy,
+  type NodeNetworkPolicyArgs,
+} from "./node-network-policy.ts";
+export type { Addresses, StateArgs } from "./set-state.ts";

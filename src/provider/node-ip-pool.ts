@@ -1,0 +1,29 @@
+import * as pulumi from "@pulumi/pulumi";
+import { type PoolSpec, parsePool, unwrap } from "../core/index.ts";
+import { customResource } from "./kubernetes.ts";
+import type { MetadataArgs } from "./node-network-policy.ts";
+
+/** A pool, for the cluster to see. */
+export interface NodeIPPoolArgs {
+  /** The pool, as an AllocationSet has it. */
+  readonly spec: PoolSpec;
+  /** Default: the name of the component is the name of the pool. */
+  readonly metadata?: MetadataArgs;
+}
+
+/** Shows a pool to the cluster, as a NodeIPPool of authority Plan: the cluster audits it and allocates nothing. */
+export class NodeIPPool extends pulumi.ComponentResource {
+  constructor(name: string, { spec, metadata }: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("nodeippool:index:NodeIPPool", name, {}, opts);
+    const named = { ...metadata, name: metadata?.name ?? name };
+    unwrap(parsePool(named.name, spec));
+    const object = {
+      apiVersion: "nmstate.io/v1",
+      kind: "NodeIPPool",
+      metadata: named,
+      spec: { authority: "Plan", ...spec },
+    };
+    customResource(name, object, { parent: this });
+    this.registerOutputs();
+  }
+}

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { planSet, unknown } from "../../../src/provider/plan-set.ts";
+import type { ClaimInput, SetInputs, SetState } from "../../../src/provider/set-state.ts";
+
+const pools = { lan: { range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.4" } } };
+
+function claimsOf(...names: string[]): ClaimInput[] {
+  return names.map((name) => ({ key: `Node/${name}/eth1`, pool: "lan" }));
+}
+
+function inputsOf(claims: readonly ClaimInput[], own?: SetState, rest: Partial<SetInputs> = {}): SetInputs {
+  const previous = own === undefined ? { others: [] } : { own, others: [] };
+  return {
+    pools,
+    claims,
+    state: { backend: "stack" },
+    set: "default",
+    allowMove: false,
+    release: [],
+    previous,
+    ...rest,
+  };
+}
+
+/** `a=1 b=2 / c=3`: live addresses, and releasing ones after the slash. */
+function short({ addresses, releasing = {} }: SetState): string {
+  const text = (held: SetState["addresses"]) =>
+    Object.values(held)
+      .flatMap((claims) => Object.entries(claims))
+      .map(([key, address]) => `${key.split("/")[1]}=${address.replace("10.0.0.", "")}`)
+      .join(" ");
+  const gone = text(releasing);
+  return gone === "" ? text(addresses) : `${text(addresses)} / ${gone}`;
+}
+
+describe("a set whose record is in the stack", () => {
+  const first = planSet(inputsOf(claimsOf("a", "b", "c")));
+
+  it("gives the lowest addresses in key order, whatever the order of claims", () => {
+    expect(short(first)).toBe("a=1 b=2 c=3");
+    expect(planSet(inputsOf(claimsOf("c", "a", "b")))).toEqual(first);
+  });
+
+  it("keeps addresses when claims come and go, and gives none of those that went to anybody", () => {
+    expect(short(planSet(inputsOf(claimsOf("0", "c", "b"), first)))).toBe("0=4 b=2 c=3 / a=1");
+  });
+
+  it("gives a claim that comes back its own address", () => {
+    const without = planSet(inputsOf(claimsOf("b"), first));
+    expect(short(without)).toBe("b=2 / a=1 c=3");
+    expect(short(planSet(inputsOf(claimsOf("b", "c"), without)))).toBe("b=2 c=3 / a=1");
+  });
+
+  it("frees what is released, for the next plan and not for this one", () => {
+    const without = planSet(inputsOf(claimsOf("b", "c"), first));
+    const release = { release: ["Node/a"] };
+    const freed = planSet(inputsOf(claimsOf("b", "c", "d"), without, release));
+    expect(short(freed)).toBe("b=2 c=3 d=4");
+    expect(short(planSet(inputsOf(claimsOf("b", "c", "d", "e"), freed, release)))).toBe("b=2 c=3 d=4 e=1");
+  });
+
+  it("keeps what a pool still has to release when the pool is gone", () => {
+    const other = { wan: { range: { cidr: "10.1.0.0/24" } } };
+    const gone = planSet(inputsOf([{ key: "Node/x/eth2", pool: "wan" }], first, { pools: other }));
+    expect(gone.releasing).toEqual(first.addresses);
+    expect(Object.keys(gone.pools)).toEqual(["lan", "wan"]);
+    expect(short(planSet(inputsOf(claimsOf("a"), gone)))).toMatch(/^a=1 \/ b=2 c=3/);
+  });
+
+  it("keeps addresses under another name of the set, and of a pool that came over", () => {
+    const previous = { others: [first] };
+    expect(short(planSet(inputsOf(claimsOf("0", "b", "c"), undefined, { previous })))).toBe("0=4 b=2 c=3 / a=1");
+  });
+
+  it("plans around an address that is not known yet", () => {
+    const claims = [...claimsOf("a", "b"), { key: "Node/c/eth1", pool: "lan", address: unknown }];
+    expect(planSet(inputsOf(claims)).addresses).toEqual({
+      lan: { "Node/a/eth1": "10.0.0.1", "Node/b/eth1": "10.0.0.2", "Node/c/eth1": unknown },
+    });
+  });
+
+  it("says everything that is wrong at once", () => {
+    const claims = [
+      { key: "a", pool: "lan" },
+      { key: "Node/b/eth1", pool: "lan", address: "10.0.0" },
+    ];
+    expect(() => planSet(inputsOf(claims))).toThrow(/"a" is not a claim[\s\S]*"10.0.0" has 3 octets/);
+  });
+
+  it.each([
+    ["an unknown pool", [{ key: "Node/a/eth1", pool: "lam" }], /lam/],
+    ["a claim twice", claimsOf("a", "a"), /twice|Node\/a\/eth1/],
+    ["too many claims", claimsOf("a", "b", "c", "d", "e"), /pool lan/],
+    ["an address outside", [{ key: "Node/a/eth1", pool: "lan", address: "10.0.9.9" }], /10\.0\.9\.9/],
+  ])("refuses %s", (_, claims, message) => {
+    expect(() => planSet(inputsOf(claims))).toThrow(message);
+  });
+});

@@ -125,8 +125,8 @@ program
 
 function refuseOldNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 19)) return;
-  throw new IpamError("invalid", `nodeippool needs Node 22.19 or newer; this is ${process.versions.node}`);
+  if (major > 22 || (major === 22 && minor >= 21)) return;
+  throw new IpamError("invalid", `nodeippool needs Node 22.21 or newer; this is ${process.versions.node}`);
 }
 
 function packageVersion(): string {

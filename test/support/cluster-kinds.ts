@@ -1,53 +1,73 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parse } from "yaml";
+import { findAccess, type KubeObject, type Objects, objectsOf } from "../../src/kube/index.ts";
 import type { Cluster } from "./cluster.ts";
 import { root } from "./console.ts";
 import { goModule } from "./go-module.ts";
 
+const crds = { apiVersion: "apiextensions.k8s.io/v1", plural: "customresourcedefinitions" };
+const admission = (plural: string) => ({ apiVersion: "admissionregistration.k8s.io/v1", plural });
+const manager = "tests";
+
+interface Crd extends KubeObject {
+  readonly spec: {
+    readonly group: string;
+    readonly names: { readonly plural: string };
+    readonly versions: readonly { readonly name: string }[];
+  };
+}
+
 /** Our NodeIPPool kind. */
 export async function installNodeIPPool(cluster: Cluster): Promise<void> {
-  await install(cluster, join(root, "deploy/crd/nodeippools.nmstate.io.yaml"), ["v1/nodeippools"]);
+  await installCrds(cluster, join(root, "deploy/crd"));
 }
 
 /** The kinds of kubernetes-nmstate as it ships them. */
 export async function installNmstate(cluster: Cluster): Promise<void> {
-  const crds = join(await goModule("github.com/nmstate/kubernetes-nmstate"), "deploy/crds");
-  await install(cluster, crds, [
-    "v1/nodenetworkconfigurationpolicies",
-    "v1beta1/nodenetworkconfigurationenactments",
-    "v1beta1/nodenetworkstates",
-  ]);
+  await installCrds(cluster, join(await goModule("github.com/nmstate/kubernetes-nmstate"), "deploy/crds"));
 }
 
 /** Returns once the server answers for each of the kinds. */
-async function install({ kubectl }: Cluster, path: string, kinds: readonly string[]): Promise<void> {
-  await kubectl(["apply", "--server-side", "-f", path]);
-  for (const kind of kinds)
-    await until(async () => (await kubectl(["get", "--raw", `/apis/nmstate.io/${kind}`])).includes("List"));
-}
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  for (let tries = 1; !(await holds().catch((error) => tries > 100 && Promise.reject(error))); tries++) {
-    if (tries > 100) throw new Error("not within 10 seconds");
-    await sleep(100);
+async function installCrds(cluster: Cluster, folder: string): Promise<void> {
+  const kube = administrator(cluster);
+  const all = readdirSync(folder).map((name): Crd => parse(readFileSync(join(folder, name), "utf8")));
+  await Promise.all(all.map((crd) => kube.apply(crds, crd, { manager, force: true })));
+  for (const { spec } of all) {
+    const resource = { apiVersion: `${spec.group}/${spec.versions[0]?.name}`, plural: spec.names.plural };
+    await until(() => kube.list(resource).then(() => true));
   }
 }
 
 /** The ValidatingAdmissionPolicy for NNCPs that kubernetes-nmstate ships in its operator's manifest; returns once it is in force. */
-export async function installNmstateAdmission({ kubectl }: Cluster): Promise<void> {
+export async function installNmstateAdmission(cluster: Cluster): Promise<void> {
+  const kube = administrator(cluster);
   const manifest = join(await goModule("github.com/nmstate/kubernetes-nmstate"), "deploy/handler/operator.yaml");
-  const documents = readFileSync(manifest, "utf8").split(/^---$/m);
-  const policies = documents.filter((text) => /^kind: ValidatingAdmissionPolicy/m.test(text));
-  await kubectl(["apply", "-f", "-"], policies.join("---").replaceAll('{{template "handlerPrefix" .}}', ""));
-
+  for (const text of readFileSync(manifest, "utf8").split(/^---$/m)) {
+    const kind = /^kind: (ValidatingAdmissionPolicy(Binding)?)$/m.exec(text);
+    if (kind === null) continue;
+    const policy: KubeObject = parse(text.replaceAll('{{template "handlerPrefix" .}}', ""));
+    const plural = kind[2] ? "validatingadmissionpolicybindings" : "validatingadmissionpolicies";
+    await kube.apply(admission(plural), policy, { manager, force: true });
+  }
+  const nncps = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
   const metadata = { name: "n".repeat(64) };
-  const refused = { apiVersion: "nmstate.io/v1", kind: "NodeNetworkConfigurationPolicy", metadata, spec: {} };
-  const create = () => kubectl(["create", "--dry-run=server", "-f", "-"], JSON.stringify(refused));
-  await until(() =>
-    create().then(
-      () => false,
-      (error) => error.message.includes("invalid policy name"),
-    ),
-  );
+  const refused = { apiVersion: nncps.apiVersion, kind: "NodeNetworkConfigurationPolicy", metadata, spec: {} };
+  await until(async () => {
+    const made = await kube.create(nncps, refused).catch((error) => String(error));
+    if (typeof made === "string") return made.includes("invalid policy name");
+    return !(await kube.delete(nncps, made));
+  });
+}
+
+function administrator({ kubeconfig }: Cluster): Objects {
+  return objectsOf(findAccess({ kubeconfig }));
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 1; !(await holds().catch((error) => tries > 200 && Promise.reject(error))); tries++) {
+    if (tries > 200) throw new Error("not within 10 seconds");
+    await sleep(50);
+  }
 }

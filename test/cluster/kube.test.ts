@@ -436,3 +436,19 @@ describe("the way there", () => {
     expect(await code(objects(variant(admin(), trusting)).list(namespaces))).toBe("done");
   });
 });
+
+describe("etcd restored from a backup", () => {
+  it("has lost what came after, and no version from before counts as known", async () => {
+    const kube = direct();
+    const first = await kube.create(configMaps, configMap(fresh(), { n: "1" }));
+    const backup = await cluster().backUp();
+    const lost = await kube.create(configMaps, configMap(fresh()));
+    const second = await kube.put(configMaps, { ...first, data: { n: "2" } });
+    await cluster().restore(backup);
+    expect(await kube.get(configMaps, lost.metadata.name, "default")).toBeUndefined();
+    expect(await code(kube.put(configMaps, { ...second, data: { n: "3" } }))).toBe("conflict Conflict");
+    expect((await kube.get<ConfigMap>(configMaps, first.metadata.name, "default"))?.data).toEqual({ n: "1" });
+    const next = await kube.create(configMaps, configMap(lost.metadata.name));
+    expect(Number(next.metadata.resourceVersion)).toBeGreaterThan(1_000_000);
+  });
+});

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { backUp, restoredData } from "./cluster-backup.ts";
 import { type Certificates, type KeyPair, makeCertificates } from "./cluster-certificates.ts";
 import { type Daemon, removeAtEnd, startDaemon } from "./cluster-daemon.ts";
 import { tool } from "./tools.ts";
@@ -30,6 +31,13 @@ export interface Cluster {
   killApiServer(): Promise<void>;
   /** Starts it again, on the same port. */
   startApiServer(): Promise<void>;
+  /** A backup of etcd as it is now: the path of a file. */
+  backUp(): Promise<string>;
+  /**
+   * Puts the servers back to a backup, as its page on disaster recovery says: with revisions that nobody has seen yet,
+   * and all before them compacted, so that no history can be replayed afterwards.
+   */
+  restore(backup: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -82,7 +90,9 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
     const startApiServer = () =>
       run("kube-apiserver", apiServerFlags(folder, etcd, port, certificates), `${server}/readyz`);
 
-    await run("etcd", etcdFlags(folder, etcd, options.fsync === true), `${etcd}/health`);
+    const startEtcd = (data: string) => run("etcd", etcdFlags(data, etcd, options.fsync === true), `${etcd}/health`);
+    const kill = async (name: string) => running.get(name)?.stop();
+    await startEtcd(join(folder, "etcd"));
     await startApiServer();
     if (options.controllers) {
       const managerPort = await freePort();
@@ -94,7 +104,14 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
       if (!daemon.isRunning()) throw new Error(`${name} ended:\n${tail(logOf(name))}`);
     return {
       ...{ folder, server, kubeconfig, tokens, certificates, etcd, stop, startApiServer },
-      killApiServer: async () => running.get("kube-apiserver")?.stop(),
+      killApiServer: () => kill("kube-apiserver"),
+      backUp: () => backUp(etcd, folder),
+      async restore(backup) {
+        await Promise.all([kill("kube-apiserver"), kill("etcd")]);
+        const data = await restoredData(backup);
+        await startEtcd(data);
+        await startApiServer();
+      },
       kubectl: (args, input = "") =>
         output(tools.kubectl as string, args, { KUBECONFIG: kubeconfig, KUBECACHEDIR: join(folder, "cache") }, input),
     };
@@ -104,10 +121,10 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
   }
 }
 
-function etcdFlags(folder: string, url: string, fsync: boolean): string[] {
+function etcdFlags(data: string, url: string, fsync: boolean): string[] {
   const peers = "http://127.0.0.1:0";
   return [
-    `--data-dir=${join(folder, "etcd")}`,
+    `--data-dir=${data}`,
     `--listen-client-urls=${url}`,
     `--advertise-client-urls=${url}`,
     `--listen-peer-urls=${peers}`,

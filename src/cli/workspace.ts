@@ -11,9 +11,10 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 
-import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
+import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
+import { applyPlan } from "../state/apply.ts";
 import { exists, readInput, readInputs } from "./files.ts";
 import { changeLines } from "./report-plan.ts";
 import type { StateOptions } from "./state.ts";
@@ -84,6 +85,16 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
     set: options.set,
     allowMove: options.allowMove ?? false,
   });
+}
+
+/** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */
+export function refuseUnrenderable(
+  workspace: Workspace,
+  made: Plan,
+  recorded: Snapshot,
+  { set }: Pick<PlanningOptions, "set">,
+): void {
+  if (made.pending.length === 0) render({ ...workspace, snapshot: applyPlan(recorded, made) ?? recorded, set });
 }
 
 /** Reservations for nodes that are not there: for later, or a slip of the pen. */

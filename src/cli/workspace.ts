@@ -15,7 +15,7 @@ import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
-import { exists, readInput, readInputs } from "./files.ts";
+import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { changeLines } from "./report-plan.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
@@ -34,7 +34,11 @@ export interface Workspace {
 }
 
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
-export async function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes">): Promise<Workspace> {
+export async function readWorkspace(
+  path: string,
+  options: Pick<PlanningOptions, "nodes" | "lock">,
+): Promise<Workspace> {
+  refuseLockAmongManifests(path, options.lock);
   if (path === "-" && options.nodes === "-")
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
@@ -50,6 +54,18 @@ export async function readWorkspace(path: string, options: Pick<PlanningOptions,
       hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",
     });
   return { files, manifests, nodes };
+}
+
+/** A lock of a manifest's name, in their folder, would be rendered and applied as one. */
+function refuseLockAmongManifests(path: string, lock: string): void {
+  if (!isManifest(lock) || !liesIn(lock, path)) return;
+  throw new IpamError(
+    "invalid",
+    `the lock ${lock} lies in the manifests (${path}), and its name is that of a manifest`,
+    {
+      hint: "Keep it beside them, or call it nodeippool.lock: nothing renders or applies that.",
+    },
+  );
 }
 
 function isNodesFile(file: SourceFile, path: string, nodes: string | undefined): boolean {

@@ -38,6 +38,20 @@ describe("nodeippool allocate", () => {
     expect(filesOf(folder)).toEqual({ ...before, "state/my.lock": both });
   });
 
+  it.each(["manifests/lock.yaml", "manifests/state/lock.json", "./manifests/../manifests/lock.yml"])(
+    "refuses the lock %s: it would be applied with the manifests",
+    async (lock) => {
+      const folder = projectOf();
+      const before = filesOf(folder);
+      const { status, stderr } = await run(folder, "allocate", "--lock", lock);
+      expect([status, stderr]).toEqual([
+        2,
+        `invalid: the lock ${lock} lies in the manifests (manifests), and its name is that of a manifest\n  Keep it beside them, or call it nodeippool.lock: nothing renders or applies that.\n`,
+      ]);
+      expect(filesOf(folder)).toEqual(before);
+    },
+  );
+
   it("prints JSON and nothing else with --json", async () => {
     const folder = projectOf();
     const { stdout, stderr } = await run(folder, "allocate", "--json");

@@ -19,6 +19,7 @@ import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { changeLines } from "./report-plan.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
+import { together } from "./together.ts";
 
 export interface PlanningOptions extends StateOptions {
   readonly nodes?: string;
@@ -43,12 +44,12 @@ export async function readWorkspace(
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
   const files = (await readInputs(path)).filter((file) => !isNodesFile(file, path, options.nodes));
-  const manifests = readManifests(files);
-  refuseCluster(manifests);
-  const nodes =
-    options.nodes === undefined
-      ? manifests.nodes
-      : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
+  const list = options.nodes === undefined ? undefined : { path: options.nodes, text: await readInput(options.nodes) };
+  const [manifests, listed] = together(
+    () => ofPlanTools(readManifests(files)),
+    () => (list === undefined ? undefined : readNodes(list)),
+  );
+  const nodes = listed ?? manifests.nodes;
   if (nodes.length === 0 && manifests.policies.length > 0)
     throw new IpamError("invalid", "there are no nodes to plan for", {
       hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",
@@ -73,7 +74,7 @@ function isNodesFile(file: SourceFile, path: string, nodes: string | undefined):
 }
 
 /** A pool that the controller allocates from is not ours to plan. */
-function refuseCluster(manifests: Manifests): void {
+function ofPlanTools(manifests: Manifests): Manifests {
   const issues = manifests.documents.flatMap((document): Issue[] =>
     document.kind === "pool" && document.pool.authority === "Cluster"
       ? [
@@ -86,6 +87,7 @@ function refuseCluster(manifests: Manifests): void {
       : [],
   );
   if (issues.length > 0) throw new IpamError("invalid", issues);
+  return manifests;
 }
 
 /** The plan for a workspace against a record. */

@@ -10,7 +10,13 @@ import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
 import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, reservationNotes } from "./workspace.ts";
+import {
+  type PlanningOptions,
+  planWorkspace,
+  readWorkspace,
+  refuseUnrenderable,
+  reservationNotes,
+} from "./workspace.ts";
 
 export interface AllocateOptions extends PlanningOptions {
   readonly landed?: string;
@@ -31,6 +37,7 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const snapshot = await state.read();
   const made = planWorkspace(workspace, snapshot, options);
   refusePending(made);
+  refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
   if (records) await state.commit(made);
   if (options.json) return printJson(planJson(made));

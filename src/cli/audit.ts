@@ -33,11 +33,11 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
   const snapshot = await openState(options).read();
-  const { uses, nodes: owners } = findUses(files, pools, nodes);
+  const { uses, nodes: owners, elsewhere } = findUses(files, pools, nodes);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = placesIn(options.lock);
   const shows = { owners, set: options.set };
-  const found = audit({ pools, snapshot, uses, shows, ...existing }).map(placed);
+  const found = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson) });
   else print(...found.map(findingLine), `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`);

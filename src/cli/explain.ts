@@ -4,8 +4,11 @@ import {
   contains,
   formatAddress,
   IpamError,
+  isNamedBy,
   lineJson,
+  nodeOwner,
   offsetOf,
+  ownerName,
   type Pool,
   parseAddress,
   rangeOf,
@@ -24,25 +27,48 @@ export interface ExplainOptions extends PoolOptions {
 export async function explainVerb(what: string, options: ExplainOptions): Promise<void> {
   const { pools, snapshot } = await readPools(options);
   const views = viewsOf(pools, snapshot);
-  const { address, where } =
-    options.offset === undefined
-      ? { address: addressOf(what, views), where: views }
-      : withOffset(viewNamed(views, what), options.offset);
+  if (options.offset !== undefined) {
+    const { address, where } = withOffset(viewNamed(views, what), options.offset);
+    return printAddress(address, where, options);
+  }
+  const held = parseAddress(what).value === undefined ? factsNamed(what, views) : [];
+  if (held.length === 0) return printAddress(addressOf(what, views), views, options);
+  const addresses = held.map((fact) => ({ address: formatAddress(fact.address), pools: [factJson(fact)] }));
+  if (options.json) printJson({ name: what, addresses });
+  else print(...held.map(sentence));
+}
+
+function printAddress(address: Address, where: readonly PoolView[], { json }: ExplainOptions): void {
   const facts = explained(address, where);
-  if (options.json) printJson({ address: formatAddress(address), pools: facts.map(factJson) });
+  if (json) printJson({ address: formatAddress(address), pools: facts.map(factJson) });
   else print(...(facts.length === 0 ? [`${formatAddress(address)}: in no pool`] : facts.map(sentence)));
+}
+
+/** What a node, another owner, a policy or a claim has, pool by pool; an owner also what is kept for it. */
+function factsNamed(name: string, views: readonly PoolView[]): Fact[] {
+  return views.flatMap((view) => {
+    const held = [...view.live, ...view.releasing].filter((line) => isNamedBy(line, name));
+    const kept = view.pool?.reservations.filter(({ owner }) => owner === name || owner === nodeOwner(name)) ?? [];
+    const addresses = new Set([...held, ...kept].map(({ address }) => address));
+    return [...addresses].sort((a, b) => (a < b ? -1 : 1)).map(factsAbout(view));
+  });
 }
 
 function addressOf(what: string, views: readonly PoolView[]): Address {
   const parsed = parseAddress(what);
   if (parsed.value !== undefined) return parsed.value;
-  const names = views.map(({ record }) => record.name);
-  if (names.includes(what))
+  const pools = views.map(({ record }) => record.name);
+  if (pools.includes(what))
     throw new IpamError("invalid", `${what} is a pool, not an address`, {
       hint: `Add --offset NUMBER, or see all of it: nodeippool show ${what}`,
     });
   if (/^[\d.]+$|[:/%]/.test(what)) throw new IpamError("invalid", parsed.issues);
-  throw new IpamError("invalid", `${JSON.stringify(what)} is no address and no pool${didYouMean(what, names)}`);
+  const owners = views.flatMap(({ live, releasing }) => [...live, ...releasing].map((line) => ownerName(line.claim)));
+  const near = didYouMean(what, new Set([...pools, ...owners]));
+  throw new IpamError(
+    "invalid",
+    `${JSON.stringify(what)} is no address, no pool, and nobody who has an address${near}`,
+  );
 }
 
 function withOffset(view: PoolView, text: string): { address: Address; where: readonly PoolView[] } {

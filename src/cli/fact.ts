@@ -64,8 +64,14 @@ function holderWords(line: Allocation, fact: Fact): string[] {
     nameOfKey(line.claim),
     ...(line.interface === undefined ? [] : [`on ${line.interface}`]),
     ...(line.set === "default" ? [] : [`set ${line.set}`]),
-    ...(objection === undefined ? [] : [`though ${objection}`]),
+    ...(objection === undefined ? ownReservation(fact) : [`though ${objection}`]),
   ];
+}
+
+/** What the pool says of the holder's own reservation. */
+function ownReservation({ standing }: Fact): string[] {
+  const description = standing?.reservation?.description;
+  return description === undefined ? [] : [`reserved: ${description}`];
 }
 
 /** Why the pool would not give its holder this address, if so. */

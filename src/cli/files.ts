@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { byCodeUnit, IpamError } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
@@ -23,13 +23,18 @@ export async function readInputs(path: string): Promise<SourceFile[]> {
       if (entry.startsWith(".") || entry === "node_modules") continue;
       const inside = folder === "" ? entry : `${folder}/${entry}`;
       if (stat(join(path, inside)).isDirectory()) walk(inside);
-      else if (/\.(ya?ml|json)$/.test(entry)) found.push(inside);
+      else if (isManifest(entry)) found.push(inside);
     }
   };
   walk("");
   return found
     .sort(byCodeUnit)
     .map((name) => ({ path: name, text: readFile(join(path, name)), label: join(path, name) }));
+}
+
+/** Would a folder's reader, ours or kubectl, take a file of this name for a manifest? */
+export function isManifest(name: string): boolean {
+  return /\.(ya?ml|json)$/.test(name);
 }
 
 /** One file's text, or standard input. */
@@ -78,4 +83,21 @@ function asInvalid(error: unknown, path: string): IpamError {
 /** Is there a file, folder or link of this name? */
 export function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Is a path the folder of manifests, or inside it? */
+export function liesIn(path: string, input: string): boolean {
+  if (input === "-" || !stat(input).isDirectory()) return false;
+  const inside = relative(realPath(input), realPath(path));
+  return inside === "" || !(inside === ".." || inside.startsWith(`..${sep}`));
+}
+
+/** The path without links, also of what is not there yet. */
+export function realPath(path: string): string {
+  const whole = resolve(path);
+  try {
+    return realpathSync(whole);
+  } catch {
+    return whole === dirname(whole) ? whole : join(realPath(dirname(whole)), relative(dirname(whole), whole));
+  }
 }

@@ -6,12 +6,13 @@ import {
   type Issue,
   isNoop,
   type Plan,
+  type Pool,
   planImport,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import { type ClusterNode, type Evidence, readEvidence } from "../schema/index.ts";
+import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { readInputs } from "./files.ts";
@@ -19,6 +20,7 @@ import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openState } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
+import { together } from "./together.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
 
 export interface ImportOptions extends PlanningOptions {
@@ -30,9 +32,12 @@ export async function importVerb(evidence: string, path: string, options: Import
     throw new IpamError("invalid", "the evidence and another input cannot both come from standard input");
   const { manifests, nodes } = await readWorkspace(path, options);
   const { pools, policies } = manifests;
-  const uses = named(await readUses(evidence, nodes), nodes);
-  const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
-  refuseSharedNics(claims, pools);
+  const files = await readSpeaking(evidence);
+  const [claims, read] = together(
+    () => claimsFor(policies, pools, nodes),
+    () => together(...files.map((file) => () => readEvidence(file, nodes))),
+  );
+  const uses = named(read, nodes);
   const state = openState(options);
   const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
@@ -44,18 +49,28 @@ export async function importVerb(evidence: string, path: string, options: Import
   print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
 }
 
-/** What a file says; of a folder, the files that can say anything. */
-async function readUses(path: string, nodes: readonly ClusterNode[]): Promise<Evidence> {
+function claimsFor(policies: readonly Policy[], pools: readonly Pool[], nodes: readonly ClusterNode[]): Claim[] {
+  const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
+  refuseSharedNics(claims, pools);
+  return claims;
+}
+
+/** A file; of a folder, the files that can say anything. */
+async function readSpeaking(path: string): Promise<SourceFile[]> {
   const files = await readInputs(path);
   const speaking = files.filter((file) => /\bNodeNetwork(?:State|ConfigurationPolicy)/.test(file.text));
   const chosen = files.length === 1 ? files : speaking;
   if (chosen.length === 0) throw new IpamError("invalid", `no file in ${path} shows a node's addresses`);
-  const read = chosen.map((file) => readEvidence(file, nodes));
-  return { uses: read.flatMap(({ uses }) => uses), nodes: new Set(read.flatMap((one) => [...one.nodes])) };
+  return chosen;
 }
 
+/** Looking for what was meant costs a look at every node, each time. */
+const mostHints = 100;
+
 /** Uses by node name: a hostname label stands for its node. A name that neither the nodes nor a node's own report knows is refused. */
-function named({ uses, nodes: reporting }: Evidence, nodes: readonly ClusterNode[]): Use[] {
+function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] {
+  const uses = read.flatMap((one) => one.uses);
+  const reporting = new Set(read.flatMap((one) => [...one.nodes]));
   const names = new Map(nodes.map(({ name }) => [`Node/${name}`, name]));
   for (const { name, labels } of nodes) {
     const hostname = labels.get(hostnameLabel);
@@ -66,7 +81,7 @@ function named({ uses, nodes: reporting }: Evidence, nodes: readonly ClusterNode
     const name = use.owner === undefined || reporting.has(use.owner) ? undefined : names.get(use.owner);
     if (name !== undefined) return { ...use, owner: `Node/${name}` };
     if (use.owner !== undefined && !reporting.has(use.owner) && !issues.has(use.owner)) {
-      const near = issues.size < 100 ? didYouMean(use.owner.slice("Node/".length), names.values()) : "";
+      const near = issues.size < mostHints ? didYouMean(use.owner.slice("Node/".length), names.values()) : "";
       issues.set(use.owner, {
         message: `${use.owner.slice("Node/".length)} is not among the nodes${near}`,
         at: use.at,

@@ -77,9 +77,11 @@ planning("audit", "find duplicates, strangers and leaks in any manifests")
 
 program
   .command("explain")
-  .summary("say who has an address, or what an offset means")
-  .description("Explains an address; or a pool's offset: nodeippool explain traffic-1 --offset 251.")
-  .argument("<what>", "an address or a pool")
+  .summary("say who has an address, what a node has, or what an offset means")
+  .description(
+    "Explains an address; all that a node, policy or claim has; or a pool's offset: nodeippool explain traffic-1 --offset 251.",
+  )
+  .argument("<what>", "an address, a node, a policy, a claim, or with --offset a pool")
   .option("--offset <number>", "offset in the pool")
   .option("--pools <manifests>", "where the pools are defined", ".")
   .option("--lock <file>", "the lockfile", "nodeippool.lock")

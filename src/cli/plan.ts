@@ -3,12 +3,19 @@ import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openState } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, reservationNotes } from "./workspace.ts";
+import {
+  type PlanningOptions,
+  planWorkspace,
+  readWorkspace,
+  refuseUnrenderable,
+  reservationNotes,
+} from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const snapshot = await openState(options).read();
   const made = planWorkspace(workspace, snapshot, options);
+  refuseUnrenderable(workspace, made, snapshot, options);
   if (options.json) printJson(planJson(made));
   else {
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...reservationNotes(workspace));

@@ -78,9 +78,11 @@ export function isCounted(pool: Pool, address: Address): boolean {
 }
 
 function reserved(reservation: Reservation): Standing {
-  if (reservation.owner === undefined) return { kind: "excluded", text: "kept away by a reservation", reservation };
-  const claim = reservation.claim === undefined ? "" : ` (${reservation.claim})`;
-  return { kind: "reserved", text: `reserved for ${reservation.owner}${claim}`, reservation };
+  const { owner, claim, description } = reservation;
+  const why = description === undefined ? "" : `: ${description}`;
+  if (owner === undefined) return { kind: "excluded", text: `kept away by a reservation${why}`, reservation };
+  const whose = claim === undefined ? owner : `${owner} (${claim})`;
+  return { kind: "reserved", text: `reserved for ${whose}${why}`, reservation };
 }
 
 /** The network's own addresses; the gateway is named first where it is also something else. */

@@ -11,13 +11,15 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 
-import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
+import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
-import { exists, readInput, readInputs } from "./files.ts";
+import { applyPlan } from "../state/apply.ts";
+import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { changeLines } from "./report-plan.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
+import { together } from "./together.ts";
 
 export interface PlanningOptions extends StateOptions {
   readonly nodes?: string;
@@ -33,17 +35,21 @@ export interface Workspace {
 }
 
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
-export async function readWorkspace(path: string, options: Pick<PlanningOptions, "nodes">): Promise<Workspace> {
+export async function readWorkspace(
+  path: string,
+  options: Pick<PlanningOptions, "nodes" | "lock">,
+): Promise<Workspace> {
+  refuseLockAmongManifests(path, options.lock);
   if (path === "-" && options.nodes === "-")
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
   const files = (await readInputs(path)).filter((file) => !isNodesFile(file, path, options.nodes));
-  const manifests = readManifests(files);
-  refuseCluster(manifests);
-  const nodes =
-    options.nodes === undefined
-      ? manifests.nodes
-      : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
+  const list = options.nodes === undefined ? undefined : { path: options.nodes, text: await readInput(options.nodes) };
+  const [manifests, listed] = together(
+    () => ofPlanTools(readManifests(files)),
+    () => (list === undefined ? undefined : readNodes(list)),
+  );
+  const nodes = listed ?? manifests.nodes;
   if (nodes.length === 0 && manifests.policies.length > 0)
     throw new IpamError("invalid", "there are no nodes to plan for", {
       hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",
@@ -51,12 +57,24 @@ export async function readWorkspace(path: string, options: Pick<PlanningOptions,
   return { files, manifests, nodes };
 }
 
+/** A lock of a manifest's name, in their folder, would be rendered and applied as one. */
+function refuseLockAmongManifests(path: string, lock: string): void {
+  if (!isManifest(lock) || !liesIn(lock, path)) return;
+  throw new IpamError(
+    "invalid",
+    `the lock ${lock} lies in the manifests (${path}), and its name is that of a manifest`,
+    {
+      hint: "Keep it beside them, or call it nodeippool.lock: nothing renders or applies that.",
+    },
+  );
+}
+
 function isNodesFile(file: SourceFile, path: string, nodes: string | undefined): boolean {
   return nodes !== undefined && (resolve(path, file.path) === resolve(nodes) || resolve(path) === resolve(nodes));
 }
 
 /** A pool that the controller allocates from is not ours to plan. */
-function refuseCluster(manifests: Manifests): void {
+function ofPlanTools(manifests: Manifests): Manifests {
   const issues = manifests.documents.flatMap((document): Issue[] =>
     document.kind === "pool" && document.pool.authority === "Cluster"
       ? [
@@ -69,6 +87,7 @@ function refuseCluster(manifests: Manifests): void {
       : [],
   );
   if (issues.length > 0) throw new IpamError("invalid", issues);
+  return manifests;
 }
 
 /** The plan for a workspace against a record. */
@@ -84,6 +103,16 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
     set: options.set,
     allowMove: options.allowMove ?? false,
   });
+}
+
+/** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */
+export function refuseUnrenderable(
+  workspace: Workspace,
+  made: Plan,
+  recorded: Snapshot,
+  { set }: Pick<PlanningOptions, "set">,
+): void {
+  if (made.pending.length === 0) render({ ...workspace, snapshot: applyPlan(recorded, made) ?? recorded, set });
 }
 
 /** Reservations for nodes that are not there: for later, or a slip of the pen. */

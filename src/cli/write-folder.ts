@@ -1,18 +1,9 @@
 import { randomUUID } from "node:crypto";
-import {
-  lstatSync,
-  mkdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { byCodeUnit, IpamError, isPlain } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
-import { readFile, renderedList } from "./files.ts";
+import { liesIn, readFile, realPath, renderedList } from "./files.ts";
 
 /**
  * Makes a folder hold these files. Everything is checked before anything is written: no path leaves the folder,
@@ -79,23 +70,6 @@ function refuseInput(folder: string, input: string): void {
     throw new IpamError("invalid", `--out ${folder} lies in the manifests (${input})`, {
       hint: "Render into a folder beside them.",
     });
-}
-
-/** Is a path the folder of manifests, or inside it? */
-function liesIn(path: string, input: string): boolean {
-  if (input === "-" || !statOf(realPath(input))?.isDirectory()) return false;
-  const inside = relative(realPath(input), realPath(path));
-  return inside === "" || !(inside === ".." || inside.startsWith(`..${sep}`));
-}
-
-/** The path without links, also of what is not there yet. */
-function realPath(path: string): string {
-  const whole = resolve(path);
-  try {
-    return realpathSync(whole);
-  } catch {
-    return whole === dirname(whole) ? whole : join(realPath(dirname(whole)), relative(dirname(whole), whole));
-  }
 }
 
 /** A name in the folder, below folders that are folders, for a file that is a file. */

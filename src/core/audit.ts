@@ -1,4 +1,4 @@
-import { type Address, formatAddress } from "./address.ts";
+import { type Address, familyOf, formatAddress } from "./address.ts";
 import type { Allocation, Snapshot } from "./allocation.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
@@ -53,6 +53,8 @@ export interface AuditInput {
   readonly owners?: ReadonlySet<string>;
   /** All uses found; without it nothing leaks and nobody is a stranger. */
   readonly uses?: readonly Use[];
+  /** What the owners configure besides, in none of the pools: it tells what a NIC has instead of its recorded address. */
+  readonly elsewhere?: readonly Use[];
   /** What `uses` shows all of, in the ranges of the pools; without it, everything. A line it ought to show leaks. */
   readonly shows?: {
     /** Everything that these owners have: their own reports. */
@@ -102,14 +104,29 @@ function auditUses(input: AuditInput, uses: readonly Use[]): Finding[] {
 function leaked(input: AuditInput, uses: readonly Use[], recorded: Lines): Finding[] {
   const used = new Set(uses.map((use) => use.address));
   const oughtToShow = shownBy(input, uses, recorded);
+  const instead = Map.groupBy(input.elsewhere ?? [], (use) => nicOf(use.owner, use.interface, use.address));
   return input.snapshot.allocations.flatMap((line): Finding[] => {
-    if (used.has(line.address) || !oughtToShow(line)) return [];
-    const message = `${formatAddress(line.address)} is recorded for ${line.claim}, but nothing uses it`;
-    return [{ kind: "leaked", address: line.address, message, line }];
+    const { address } = line;
+    const culprit = instead.get(nicOf(ownerOfKey(line.claim), line.interface, address))?.[0];
+    if (used.has(address) || !oughtToShow(line, culprit !== undefined)) return [];
+    const message = `${formatAddress(address)} is recorded for ${line.claim}, but nothing uses it`;
+    if (culprit === undefined) return [{ kind: "leaked", address, message, line }];
+    const has = `${describe(culprit)} has ${formatAddress(culprit.address)} here, which is in no pool`;
+    return [{ kind: "leaked", address, message: `${message}: ${has}`, at: culprit.at }];
   });
 }
 
-function shownBy({ pools, shows }: AuditInput, uses: readonly Use[], recorded: Lines): (line: Allocation) => boolean {
+/** What nmstate replaces as a whole: the addresses of one family on one NIC. */
+function nicOf(owner: string | undefined, nic: string | undefined, address: Address): string {
+  return `${owner} ${nic} ${familyOf(address)}`;
+}
+
+/** Ought this line to be used somewhere? `isReplaced`: its NIC is shown to have something else. */
+function shownBy(
+  { pools, shows }: AuditInput,
+  uses: readonly Use[],
+  recorded: Lines,
+): (line: Allocation, isReplaced: boolean) => boolean {
   if (shows === undefined) return () => true;
   const ranges = new Map(pools.map((pool) => [pool.name, pool.range]));
   const shown = new Set<string>();
@@ -119,9 +136,9 @@ function shownBy({ pools, shows }: AuditInput, uses: readonly Use[], recorded: L
     for (const [name, range] of ranges)
       if (line === undefined ? contains(range, use.address) : line.pool === name) shown.add(name);
   }
-  return ({ address, claim, pool, set }) =>
+  return ({ address, claim, pool, set }, isReplaced) =>
     contains(ranges.get(pool) ?? [], address) &&
-    (shows.owners.has(ownerOfKey(claim)) || (shown.has(pool) && set === shows.set));
+    (shows.owners.has(ownerOfKey(claim)) || ((shown.has(pool) || isReplaced) && set === shows.set));
 }
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */

@@ -33,7 +33,7 @@ export interface ImportInput {
  * Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set `imported`, unless its
  * owner has a line for it already. A claim whose NIC is not known is matched by node and pool. An address that two
  * owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over.
- * Throws IpamError `conflict` or `out-of-range` with every case, and `invalid`, `overlap` and `in-use` as `plan` does.
+ * Throws IpamError `conflict` with every case, or `out-of-range` if there is no other, and `invalid`, `overlap` and `in-use` as `plan` does.
  */
 export function planImport(input: ImportInput): Plan {
   const { snapshot, set = "default" } = input;
@@ -46,10 +46,9 @@ export function planImport(input: ImportInput): Plan {
   const claimed = new Set(parts.flatMap((part) => part.match(uses, parts)));
   const rest = uses.filter((use) => !claimed.has(use));
   for (const part of parts) part.reserve(rest);
-  for (const code of ["conflict", "out-of-range"] as const) {
-    const issues = parts.flatMap((part) => part.issues[code]);
-    if (issues.length > 0) throw new IpamError(code, issues);
-  }
+  const conflicts = parts.flatMap((part) => part.issues.conflict);
+  const issues = [...conflicts, ...parts.flatMap((part) => part.issues["out-of-range"])];
+  if (issues.length > 0) throw new IpamError(conflicts.length > 0 ? "conflict" : "out-of-range", issues);
   return {
     set,
     base: snapshot.base,

@@ -62,6 +62,8 @@ export interface Reservation {
   readonly address: Address;
   readonly owner?: string;
   readonly claim?: string;
+  /** For people. */
+  readonly description?: string;
 }
 
 /** A set of addresses to allocate from. Immutable; made by `parsePool`. */

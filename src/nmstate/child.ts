@@ -71,10 +71,16 @@ export function childMetadata(
   return Object.keys(annotations).length === 0 ? { name, labels } : { name, labels, annotations };
 }
 
-/** The value of a node's hostname label, which need not be its name. */
+/** The value of a node's hostname label, which need not be its name. Throws `invalid` if it has none. */
 export function hostnameOf(node: ClusterNode): string {
   const hostname = node.labels.get(hostnameLabel);
   if (hostname === undefined)
-    throw new IpamError("invalid", `node ${node.name} has no label ${hostnameLabel}, so no policy can select it alone`);
+    throw new IpamError(
+      "invalid",
+      `node ${node.name} has no label ${hostnameLabel}, so no policy can select it alone`,
+      {
+        hint: `Give all its labels: kubectl get nodes -o json, or ${node.name} ${hostnameLabel}=${node.name},label=value in the list.`,
+      },
+    );
   return hostname;
 }

@@ -98,7 +98,7 @@ function poolText({ yaml, path }: Extract<ManifestDocument, { kind: "pool" }>): 
   const document = yaml.part(path);
   document.deleteIn(["status"]);
   document.setIn(["spec", "authority"], "Plan");
-  return document.toString({ lineWidth: 0 });
+  return yaml.textOfPart(document);
 }
 
 function policyObjects(policy: Policy, input: RenderInput, lines: PolicyLines): PolicyObject[] {

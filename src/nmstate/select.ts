@@ -11,11 +11,15 @@ import {
 } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
+import { hostnameOf } from "./child.ts";
 
 /** The key that parks a policy: no node bears it, so no handler applies it. */
 export const parkKey = "nmstate.io/ippool-template";
 
-/** The nodes a policy is for. Throws `invalid` where a node is known by name alone and the selector asks for more. */
+/**
+ * The nodes a policy is for. Throws `invalid` where a node is known by name alone and the selector asks for more, and
+ * where a policy could not be written for one of them alone.
+ */
 export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): ClusterNode[] {
   const selector = Object.entries(policy.nodeSelector).filter(([key]) => key !== parkKey);
   const other = selector.map(([key]) => key).find((key) => key !== hostnameLabel);
@@ -24,10 +28,14 @@ export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): Clus
     throw new IpamError(
       "invalid",
       `policy ${policy.name} selects nodes by ${other}, but only the name of ${bare.name} is known`,
-      { hint: "Give the nodes with their labels: kubectl get nodes -o json, or NAME label=value in the list." },
+      {
+        hint: "Give the nodes with their labels: kubectl get nodes -o json, or NAME kubernetes.io/hostname=NAME,label=value in the list.",
+      },
     );
   refuseTwins(nodes);
-  return nodes.filter((node) => selector.every(([key, value]) => node.labels.get(key) === value));
+  const selected = nodes.filter((node) => selector.every(([key, value]) => node.labels.get(key) === value));
+  selected.forEach(hostnameOf);
+  return selected;
 }
 
 /** A policy for one node is selected by its hostname label: two nodes with one label would each get both. */

@@ -9,40 +9,44 @@ import {
   parsePrefix,
   type Range,
   rangeOf,
+  type Use,
 } from "../core/index.ts";
 import type { ClusterNode } from "./node.ts";
 import { chunksOf, isJson, type LocatedObject, linesOf, objectsIn, placeIn } from "./objects.ts";
-import { type Evidence, emptyFindings, readObject } from "./uses.ts";
+import { configures, type Evidence, emptyFindings, readObject } from "./uses.ts";
 import type { Chunk, SourceFile } from "./yaml.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates
  * configure has an owner; every other text that reads as an address (not as a prefix, and not in a YAML comment) has
  * none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody mentions what the same document
- * configures. Linear in the text. Throws IpamError `invalid` for broken addresses of our kinds, and NodeNetworkStates that cannot be read.
+ * configures. `elsewhere` is what has an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses of our kinds, and NodeNetworkStates that cannot be read.
  */
 export function findUses(
   files: readonly SourceFile[],
   pools: readonly Pool[],
   nodes: readonly ClusterNode[],
-): Evidence {
+): Evidence & { readonly elsewhere: readonly Use[] } {
   const scope = new Scope(pools);
   const all = emptyFindings();
+  const elsewhere: Use[] = [];
   for (const chunk of files.flatMap(chunksOf)) {
     const tokens = tokensIn(chunk.text, scope);
     const isReport = report.test(chunk.text);
-    if (tokens.length === 0 && !isReport) continue;
+    if (tokens.length === 0 && !configures.test(chunk.text)) continue;
     const objects = readable.test(chunk.text) ? objectsIn(chunk) : { value: [] };
     if (objects.issues && isReport) all.issues.push(...objects.issues);
     const before = all.uses.length;
     for (const object of objects.value ?? []) readObject(object, nodes, all);
-    const configured = all.uses.splice(before).filter((use) => use.owner !== undefined && scope.holds(use.address));
+    const owned = all.uses.splice(before).filter((use) => use.owner !== undefined);
+    const configured = owned.filter((use) => scope.holds(use.address));
+    for (const use of owned) if (!scope.holds(use.address)) elsewhere.push(use);
     const known = new Set(configured.map((use) => use.address));
     const mentions = mentionsIn(chunk, tokens, objects.value, scope).filter(({ address }) => !known.has(address));
     for (const use of [...configured, ...mentions]) all.uses.push(use);
   }
   if (all.issues.length > 0) throw new IpamError("invalid", all.issues);
-  return all;
+  return { ...all, elsewhere };
 }
 
 /** The kinds that are more to us than a text. */

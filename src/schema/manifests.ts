@@ -4,7 +4,7 @@ import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import { type Policy, parsePolicy, usesPools } from "./policy.ts";
-import { quoteTemplates } from "./template.ts";
+import { quoteTemplates, referencesIn } from "./template.ts";
 import { type Chunk, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** One document of a folder of manifests, in its place; made by `readManifests` alone. */
@@ -24,6 +24,8 @@ export type ManifestDocument =
       readonly text: string;
       readonly policyNames: readonly string[];
     };
+
+type PolicyDocument = Extract<ManifestDocument, { kind: "policy" }>;
 
 interface Located {
   readonly file: string;
@@ -183,10 +185,11 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
   );
 }
 
-/** What only all documents together show: names used twice, pools that no document defines. */
+/** What only all documents together show: names used twice, pools that no document defines, gateways that no pool has. */
 function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnreadable }: Reading): Issue[] {
   const issues: Issue[] = [];
   const seen = new Set<string>();
+  const pools = new Map(documents.flatMap((d) => (d.kind === "pool" ? [[d.pool.name, d.pool] as const] : [])));
   for (const document of documents) {
     if (document.kind !== "pool" && document.kind !== "policy") continue;
     const { kind, yaml, path } = document;
@@ -194,7 +197,9 @@ function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnr
     if (seen.has(`${kind} ${name}`))
       issues.push({ message: `${kind} ${name} is defined twice`, at: yaml.at([...path, "metadata", "name"]) });
     seen.add(`${kind} ${name}`);
-    if (kind === "pool" || hasUnreadable) continue;
+    if (kind === "pool") continue;
+    issues.push(...missingGateways(document, pools));
+    if (hasUnreadable) continue;
     for (const [capture, { pool }] of document.policy.captures) {
       if (poolNames.has(pool)) continue;
       const hint = issues.length < enough ? didYouMean(pool, poolNames) : "";
@@ -203,4 +208,14 @@ function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnr
     }
   }
   return issues;
+}
+
+function missingGateways({ policy, yaml, path }: PolicyDocument, pools: ReadonlyMap<string, Pool>): Issue[] {
+  return referencesIn(policy.desiredState).flatMap(({ reference, path: inside }): Issue[] => {
+    const pool = pools.get(policy.captures.get(reference.capture)?.pool ?? "");
+    if (reference.field !== "gateway" || pool === undefined || pool.gateway !== undefined) return [];
+    const at = yaml.at([...path, "spec", "desiredState", ...inside]);
+    const message = `policy ${policy.name} uses capture.${reference.capture}.gateway, but pool ${pool.name} has no gateway`;
+    return [{ message, at, hint: "Give the pool its gateway (spec.gateway), or write the address here." }];
+  });
 }

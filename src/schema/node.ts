@@ -23,7 +23,8 @@ export interface NodeRow {
 
 /**
  * Reads nodes from any form people have them in: `kubectl get nodes` as JSON, YAML, names (`-o name`) or a table;
- * a YAML list of names or of `{name, labels}`; plain lines `NAME [label=value,...]`.
+ * a YAML list of names or of `{name, labels}`; plain lines `NAME [label=value,...]`. Where labels are given, the
+ * hostname label is one of them: it is the name only of nodes given by name alone.
  * Throws IpamError `invalid` with every issue.
  */
 export function readNodes(file: SourceFile): ClusterNode[] {
@@ -51,7 +52,9 @@ function fromLines({ path, text, label = path }: SourceFile): NodeRow[] {
     if (isTable || second === undefined) return [{ name, at }];
     const pairs = second.split(",").map((pair) => /^([^=]+)=(.*)$/.exec(pair)?.slice(1));
     if (third !== undefined || pairs.includes(undefined))
-      return [{ issue: "a line is a name, and after a blank its labels: NAME label=value,label=value", at }];
+      return [
+        { issue: `a line is a name, and after a blank all its labels: NAME ${hostnameLabel}=NAME,label=value`, at },
+      ];
     return [{ name, labels: Object.fromEntries(pairs as string[][]), at }];
   });
 }

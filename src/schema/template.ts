@@ -1,3 +1,5 @@
+import type { Path } from "./yaml.ts";
+
 /** The fields an allocation offers to templates. */
 export const fields = ["ip", "prefix-length", "gateway"] as const;
 /** One of `fields`. */
@@ -12,6 +14,14 @@ export class Reference {
     this.capture = capture;
     this.field = field;
   }
+}
+
+/** Every reference in plain data, with its path. */
+export function referencesIn(value: unknown, path: Path = []): { reference: Reference; path: Path }[] {
+  if (value instanceof Reference) return [{ reference: value, path }];
+  if (typeof value !== "object" || value === null) return [];
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return entries.flatMap(([key, item]) => referencesIn(item, [...path, key]));
 }
 
 export type Template =

@@ -58,7 +58,7 @@ export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = [
 }
 
 /** The kinds that say what a node has; a document that names none of them need not be parsed. */
-const configures = /\bNodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
+export const configures = /\bNodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
 
 /** What has been found so far. */
 export interface Findings extends Evidence {

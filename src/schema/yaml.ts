@@ -70,6 +70,7 @@ function isDirectives(text: string): boolean {
 export class YamlDocument {
   readonly chunk: Chunk;
   readonly document: Document;
+  private readonly text: string;
   /** The first thing that is no YAML; what a parser finds behind it mostly follows from it. */
   readonly errors: readonly Issue[];
   /** YAML that our kinds do not take. */
@@ -80,6 +81,7 @@ export class YamlDocument {
   /** `text` is what is parsed, where that is not the chunk as it stands. */
   constructor(chunk: Chunk, text = chunk.text) {
     this.chunk = chunk;
+    this.text = text;
     this.document = parseDocument(text, {
       lineCounter: this.lines,
       uniqueKeys: false,
@@ -109,7 +111,24 @@ export class YamlDocument {
   }
 
   textOf(path: Path): string {
-    return this.part(path).toString({ lineWidth: 0 });
+    return this.textOfPart(this.part(path));
+  }
+
+  /** A part as text, in the writer's style: `{ a: b }` if the first flow collection of the document is padded, else `{a: b}`. */
+  textOfPart(part: Document): string {
+    return part.toString({ lineWidth: 0, flowCollectionPadding: this.isPadded() });
+  }
+
+  private isPadded(): boolean {
+    let first: Node | undefined;
+    visit(this.document, {
+      Collection: (_, node) => {
+        if (!node.flow || node.items.length === 0) return undefined;
+        first = node;
+        return visit.BREAK;
+      },
+    });
+    return first?.range ? /\s/.test(this.text[first.range[0] + 1] ?? "") : false;
   }
 
   /** Where a part of the document stands; the nearest parent of a part that is not there. */

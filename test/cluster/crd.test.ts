@@ -64,6 +64,20 @@ const changes: [before: string, after: string, message: string][] = [
     "range: {cidr: 10.0.0.0/24, start: 10.0.0.1}",
     "start is offset 0 and cannot be added or removed",
   ],
+  ["range: {cidr: 10.0.0.0/16, end: 10.0.2.0}", "range: {cidr: 10.0.0.0/16, end: 10.0.1.255}", "end may only grow"],
+  ["range: {cidr: 10.0.0.0/16, end: 10.0.0.10}", "range: {cidr: 10.0.0.0/16, end: 10.0.0.9}", "end may only grow"],
+  [
+    "range: {cidr: 'fd00::/48', end: 'fd00::1:0'}",
+    "range: {cidr: 'fd00::/48', end: 'fd00::ffff'}",
+    "end may only grow",
+  ],
+  ["range: {cidr: 'fd00::/48', end: 'fd00::10'}", "range: {cidr: 'fd00::/48', end: 'fd00::F'}", "end may only grow"],
+  [
+    "range: {cidr: 10.0.0.0/24}",
+    "range: {cidr: 10.0.0.0/24, end: 10.0.0.9}",
+    "end cannot be added; without it the pool ends where cidr does",
+  ],
+  ["range: {cidr: 10.0.0.0/24, end: 10.0.0.9}", "range: {cidr: 10.0.0.0/24, end: 'fd00::1'}", "end must lie in cidr"],
   [
     "range: {cidr: 10.0.0.0/24}, network: a",
     "range: {cidr: 10.0.0.0/24}, network: b",
@@ -104,9 +118,17 @@ describe("the API server accepts", () => {
     expect(await create(spec)).toContain("created");
   });
 
-  it("a larger end, other exclusions, a changed authority", async () => {
-    const before = "range: {cidr: 10.0.0.0/24, end: 10.0.0.9}";
-    const after = "range: {cidr: 10.0.0.0/24, end: 10.0.0.99, exclude: [10.0.0.3]}, authority: Plan";
+  it.each([
+    ["range: {cidr: 10.0.0.0/24, end: 10.0.0.9}", "range: {cidr: 10.0.0.0/24, end: 10.0.0.99}"],
+    ["range: {cidr: 10.0.0.0/16, end: 10.0.9.255}", "range: {cidr: 10.0.0.0/16, end: 10.0.10.0}"],
+    ["range: {cidr: 10.0.0.0/24, end: 10.0.0.9}", "range: {cidr: 10.0.0.0/24}"],
+    ["range: {cidr: 'fd00::/48', end: 'fd00::ffff'}", "range: {cidr: 'fd00::/48', end: 'fd00:0:0:1::'}"],
+    ["range: {cidr: 'fd00::/48', end: 'fd00::a'}", "range: {cidr: 'fd00::/48', end: 'FD00:0::A'}"],
+    [
+      "range: {cidr: 10.0.0.0/24, end: 10.0.0.9}",
+      "range: {cidr: 10.0.0.0/24, end: 10.0.0.9, exclude: [10.0.0.3]}, authority: Plan",
+    ],
+  ])("%s -> %s", async (before, after) => {
     expect(await update(before, after)).toContain("replaced");
   });
 });

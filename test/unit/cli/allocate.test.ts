@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cli, filesOf, folderOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
 const lockIn = (folder: string) => {
   const path = join(folder, "nodeippool.lock");
@@ -37,6 +37,20 @@ describe("nodeippool allocate", () => {
     expect((await run(folder, "allocate", "--lock", "state/my.lock")).status).toBe(0);
     expect(filesOf(folder)).toEqual({ ...before, "state/my.lock": both });
   });
+
+  it.each(["manifests/lock.yaml", "manifests/state/lock.json", "./manifests/../manifests/lock.yml"])(
+    "refuses the lock %s: it would be applied with the manifests",
+    async (lock) => {
+      const folder = projectOf();
+      const before = filesOf(folder);
+      const { status, stderr } = await run(folder, "allocate", "--lock", lock);
+      expect([status, stderr]).toEqual([
+        2,
+        `invalid: the lock ${lock} lies in the manifests (manifests), and its name is that of a manifest\n  Keep it beside them, or call it nodeippool.lock: nothing renders or applies that.\n`,
+      ]);
+      expect(filesOf(folder)).toEqual(before);
+    },
+  );
 
   it("prints JSON and nothing else with --json", async () => {
     const folder = projectOf();
@@ -94,6 +108,61 @@ describe("nodeippool allocate", () => {
     await cli(["allocate", "other", "--nodes", "nodes.txt", "--set", "team-b"], folder);
     expect(lockIn(folder)).toContain("10.0.0.1");
     expect(lockIn(folder)?.split("releasing:")[1]).toMatch(/10\.0\.0\.3.*\n.*10\.0\.0\.4/);
+  });
+
+  const pool = poolText("  range: {cidr: 10.0.0.0/29}");
+  const literal = (name: string) => policyText("  desiredState: {}", name);
+  const labels = "n1 kubernetes.io/hostname=n1,rack=a\nn2 rack=b\n";
+  const unrenderable: [what: string, files: Record<string, string>, says: string | RegExp][] = [
+    [
+      "a gateway that the pool does not have",
+      {
+        "manifests/a.yaml": documentsOf(
+          pool,
+          policyText('  capture: {x: ippool.p.allocate}\n  desiredState:\n    a: "{{ capture.x.gateway }}"'),
+        ),
+      },
+      /^invalid: manifests\/a\.yaml:13:8: policy a uses capture\.x\.gateway, but pool p has no gateway\n {2}Give the pool/,
+    ],
+    [
+      "a node without its hostname label",
+      { "nodes.txt": labels },
+      "node n2 has no label kubernetes.io/hostname, so no policy can select it alone\n  Give all its labels: kubectl get nodes -o json, or n2 kubernetes.io/hostname=n2,label=value in the list.\n",
+    ],
+    [
+      "nor one that is to give an address up",
+      {
+        "nodes.txt": labels,
+        "manifests/a.yaml": documentsOf(pool, nicPolicyText("a", ["p"], "eth1", "  nodeSelector: {rack: a}\n")),
+        "nodeippool.lock": both,
+      },
+      "node n2 has no label kubernetes.io/hostname",
+    ],
+    [
+      "a name that a hand-written policy has",
+      { "manifests/b.yaml": literal("a--n1") },
+      "policy a--n1 would be made by policy a, but is also made by your own hand",
+    ],
+    [
+      "a file of a name that render needs",
+      {
+        "manifests/a.yaml": pool,
+        "manifests/nodeippool-releasing.yaml": "kind: Mine\n",
+        "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p releasing"),
+        "nodes.txt": "n1\n",
+      },
+      "render needs the name nodeippool-releasing.yaml for itself; rename that file",
+    ],
+  ];
+  it.each(unrenderable)("records nothing that render would refuse: %s", async (_, files, says) => {
+    const folder = projectOf(files);
+    const before = filesOf(folder);
+    for (const verb of ["plan", "allocate"]) {
+      const { status, stdout, stderr } = await run(folder, verb);
+      expect([status, stdout]).toEqual([2, ""]);
+      expect(stderr).toEqual(typeof says === "string" ? expect.stringContaining(says) : expect.stringMatching(says));
+    }
+    expect(filesOf(folder)).toEqual(before);
   });
 
   it("never writes a lock that it cannot read", async () => {

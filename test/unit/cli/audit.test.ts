@@ -71,7 +71,14 @@ describe("hand edits", () => {
       [[rendered, "10.10.10.3", "10.10.10.4"]],
       ["leaked 10.10.10.3 nodeippool.lock", `excluded 10.10.10.4 ${rendered}`],
     ],
-    ["an address outside", [[rendered, "10.10.10.3", "10.10.10.200"]], ["leaked 10.10.10.3 nodeippool.lock"]],
+    ["an address outside", [[rendered, "10.10.10.3", "10.10.10.200"]], [`leaked 10.10.10.3 ${rendered}`]],
+    [
+      "all addresses outside",
+      [[rendered, /10\.10\.(1[01]\.\d)$/gm, "10.99.$1"]],
+      [1, 2, 3]
+        .map((i) => `leaked 10.10.10.${i} ${rendered}`)
+        .concat([1, 2, 3].map((i) => `leaked 10.10.11.${i} ${rendered}`)),
+    ],
     ["a line out of the lock", [["nodeippool.lock", /- .*10\.10\.10\.3.*\n/, ""]], [`stranger 10.10.10.3 ${rendered}`]],
     [
       "a smaller pool",
@@ -109,6 +116,15 @@ describe("hand edits", () => {
     const folder = edited(...edits);
     expect(await findingsIn(folder, "rendered", "--nodes", "nodes.txt")).toEqual(expected);
   });
+});
+
+it("names the hand edit that put an address outside of all pools, and what the lock holds", async () => {
+  const folder = edited([rendered, "10.10.10.3", "10.10.10.200"]);
+  const { stdout } = await cli(["audit", "rendered"], folder);
+  const line = readFileSync(join(folder, rendered), "utf8").split("10.10.10.200")[0]?.split("\n").length;
+  expect(stdout.split("\n")[0]).toBe(
+    `${rendered}:${line}:19: leaked: 10.10.10.3 is recorded for Node/node03/static-ip/address-from-traffic-1, but nothing uses it: Node/node03 eth1 has 10.10.10.200 here, which is in no pool`,
+  );
 });
 
 /** `node01: eth1 10.10.10.1, eth2 10.10.11.1`: a NodeNetworkState. */
@@ -203,7 +219,7 @@ it("leaves lines of other sets, and pools of the controller, alone", async () =>
     readFileSync(join(folder, rendered), "utf8").replaceAll("10.10.10.1\n", "10.20.0.1\n"),
   );
   expect(await findingsIn(folder, "rendered")).toEqual([]);
-  expect(await findingsIn(folder, "rendered", "--set", "b")).toEqual(["leaked 10.10.10.1 nodeippool.lock"]);
+  expect(await findingsIn(folder, "rendered", "--set", "b")).toEqual([`leaked 10.10.10.1 ${rendered}`]);
   const cluster = edited(
     ["rendered/pools.yaml", "authority: Plan", "authority: Cluster"],
     [rendered, "10.10.10.1", "10.10.10.9"],

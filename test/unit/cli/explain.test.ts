@@ -17,9 +17,11 @@ const traffic = poolOf("traffic-1", "10.10.10.0/24 10.10.10.1 10.10.10.20", {
   gateway: "10.10.10.254",
   clusterRange: { start: "10.10.10.16", end: "10.10.10.20" },
   reservations: [
-    { address: "10.10.10.5", owner: "Node/node05" },
+    { address: "10.10.10.5", owner: "Node/node05", description: "firewalled by address" },
     { address: "10.10.10.6", owner: "Node/node06", claim: "static-ip/eth1" },
     { address: "10.10.10.9" },
+    { address: "10.10.10.10", description: "virtual IP" },
+    { address: "10.10.10.11", owner: "Node/node05", claim: "static-ip/y", description: "the old\u001b[31m one" },
   ],
 });
 const beside = poolOf("beside", "10.10.10.0/24 10.10.10.100 10.10.10.110");
@@ -70,13 +72,19 @@ describe("an address", () => {
       want: "offset 2, releasing, was held by node02, static-ip/address-from-traffic-1, on eth1",
     },
     { at: "10.10.10.4", offset: 3, want: "offset 3, held by node03, static-ip/x, set other, though excluded" },
-    { at: "10.10.10.5", offset: 4, want: "offset 4, held by node05, static-ip/x" },
+    { at: "10.10.10.5", offset: 4, want: "offset 4, held by node05, static-ip/x, reserved: firewalled by address" },
     {
       at: "10.10.10.6",
       offset: 5,
       want: "offset 5, held by VirtualMachine/ns:vm1, net0, though reserved for Node/node06 (static-ip/eth1)",
     },
     { at: "10.10.10.9", offset: 8, want: "offset 8, kept away by a reservation" },
+    { at: "10.10.10.10", offset: 9, want: "offset 9, kept away by a reservation: virtual IP" },
+    {
+      at: "10.10.10.11",
+      offset: 10,
+      want: "offset 10, reserved for Node/node05 (static-ip/y): the old\uFFFD[31m one",
+    },
     { at: "10.10.10.18", offset: 17, want: "offset 17, only the controller hands it out" },
     { at: "10.10.10.50", offset: 49, want: "held by node04, static-ip/x, though outside its range" },
     { at: "10.10.10.254", offset: 253, want: "reserved as gateway" },
@@ -87,7 +95,7 @@ describe("an address", () => {
 
   it("is said to be near every pool of a network where none has more to say", () => {
     expect(explained(address("10.10.10.60"), views).map(sentence)).toEqual([
-      "10.10.10.60: in the subnet of pool traffic-1, but outside its range (10.10.10.0/24 .1-.20 less 7)",
+      "10.10.10.60: in the subnet of pool traffic-1, but outside its range (10.10.10.0/24 .1-.20 less 8)",
       "10.10.10.60: in the subnet of pool beside, but outside its range (10.10.10.0/24 .100-.110)",
       `10.10.10.60: ${blue(59)}`,
     ]);
@@ -110,7 +118,7 @@ describe("nodeippool explain", () => {
     writeFileSync(
       join(folder, "pools.yaml"),
       `{apiVersion: nmstate.io/v1, kind: NodeIPPool, metadata: {name: wide},
-        spec: {range: {cidr: 10.20.0.0/16, start: 10.20.0.1, end: 10.20.1.0}}}
+        spec: {range: {cidr: 10.20.0.0/16, start: 10.20.0.1, end: 10.20.1.0}, reservations: [{address: 10.20.0.30, owner: Node/node07, description: for later}]}}
 ---
 {apiVersion: nmstate.io/v1, kind: NodeIPPool, metadata: {name: single}, spec: {range: {cidr: 10.21.0.0/16, start: 10.21.0.9, end: 10.21.0.9}}}
 ---
@@ -159,6 +167,32 @@ describe("nodeippool explain", () => {
     expect(await explain(args)).toMatch(out);
   });
 
+  const first = /10\.10\.10\.2: pool traffic-1, .* held by node01, static-ip\/address-from-traffic-1, on eth1\n/;
+  const second = /10\.40\.0\.7: pool old, .* held by node01, old\/x, on eth9\n/;
+  it.each([
+    ["node01", [second, first]],
+    ["Node/node01", [second, first]],
+    ["old", [second]],
+    ["old/x", [second]],
+    ["Node/node01/static-ip/address-from-traffic-1", [first]],
+    ["vm1", [/10\.10\.10\.6: .* held by VirtualMachine\/ns:vm1, net0\n/]],
+    ["node02", [/10\.10\.10\.3: .* releasing, was held by node02, .*\n/]],
+    ["node07", [/10\.20\.0\.30: pool wide, offset 29, reserved for Node\/node07: for later\n/]],
+  ])("%s: all that it has", async (name, lines) => {
+    const out = await explain(name);
+    expect(out).toMatch(new RegExp(`^${lines.map((line) => line.source).join("")}$`));
+  });
+
+  it("node01 --json", async () => {
+    const { name, addresses } = JSON.parse(await explain("node01 --json"));
+    expect([name, addresses.map((one: { address: string }) => one.address)]).toEqual([
+      "node01",
+      ["10.40.0.7", "10.10.10.2"],
+    ]);
+    const alone = addresses[1];
+    expect(alone).toEqual(JSON.parse(await explain("10.10.10.2 --json")));
+  });
+
   const huge = "9".repeat(400);
   it.each([
     {
@@ -179,7 +213,12 @@ describe("nodeippool explain", () => {
     { args: "traffic-1 --offset 1", code: "invalid", why: "pool traffic-1 is recorded, but not defined here" },
     { args: "10.20.0.1 --offset 1", code: "invalid", why: 'there is no pool "10.20.0.1"' },
     { args: "wide", code: "invalid", why: "wide is a pool, not an address\n  Add --offset NUMBER" },
-    { args: "wid", code: "invalid", why: '"wid" is no address and no pool; did you mean wide?' },
+    {
+      args: "wid",
+      code: "invalid",
+      why: '"wid" is no address, no pool, and nobody who has an address; did you mean wide?',
+    },
+    { args: "node1", code: "invalid", why: "did you mean node01?" },
     { args: "10.20.0.01", code: "invalid", why: "leading zero" },
     { args: "10.20.0.1/24", code: "invalid", why: "is not an IP address" },
     { args: "10.20.0.1 --lock none --pools none", code: "invalid", why: "none does not exist" },

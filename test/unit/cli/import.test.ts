@@ -143,6 +143,24 @@ spec:
     expect(existsSync(join(folder, "nodeippool.lock"))).toBe(false);
   });
 
+  it("says all that is wrong in one run: manifests with nodes, files of evidence, conflicts with the rest", async () => {
+    const first = workspace("");
+    writeFileSync(join(first, "nodes.txt"), "node01\nnode01\n");
+    writeFileSync(join(first, "manifests/x.yaml"), "apiVersion: nmstate.io/v1\nkind: NodeIPPol\n");
+    const { stderr: input } = await cli(args(), first);
+    expect(input).toContain("unknown kind NodeIPPol");
+    expect(input).toContain("node node01 is listed twice");
+
+    const state = "kind: NodeNetworkState\nmetadata: {name: node01}\nstatus: {currentState: {interfaces: 1}}\n";
+    const dumps = folderOf({ "a.yaml": state, "b.yaml": state });
+    const { stderr: evidence } = await cli(["import", dumps, "manifests", "--nodes", "nodes.txt"], workspace(""));
+    expect(evidence.match(/[ab]\.yaml:\d+:\d+: the interfaces/g)).toHaveLength(2);
+
+    const third = workspace("node01,eth1,10.10.10.4\nnode02,eth1,10.10.10.1\nnode03,eth1,10.10.10.1\n");
+    const { stderr, status } = await cli(args(), third);
+    expect([status, stderr.match(/fleet\.csv:\d+:\d+/g)]).toEqual([4, ["fleet.csv:3:13", "fleet.csv:1:13"]]);
+  });
+
   it("refuses to move a node after addresses were allocated without looking", async () => {
     const folder = workspace("node01,eth1,10.10.10.9\n");
     await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);

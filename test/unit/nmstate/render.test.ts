@@ -41,6 +41,18 @@ describe("render", () => {
     for (const comment of ["# head", "# the spec"]) expect(made).toContain(comment);
   });
 
+  it.each([
+    '  range: {cidr: 10.0.0.0/24, exclude: [10.0.0.4, "10.0.0.7"]}',
+    '  range: { cidr: 10.0.0.0/24, exclude: [ 10.0.0.4, "10.0.0.7" ] }',
+    "  range:\n    cidr: '10.0.0.0/24'\n    exclude: []\n  reservations: [{address: 10.0.0.9}]",
+  ])("writes the rest of the pool as it was: %j", async (spec) => {
+    const text = poolText(spec).replace("{name: p}", "\n  name: p").replace("metadata: ", "metadata:");
+    for (const manifests of [text, `kind: List\nitems:\n- ${text.trimEnd().replaceAll("\n", "\n  ")}\n`]) {
+      const { "f.yaml": made } = await rendered({ manifests, nodes: "n1" });
+      expect(made).toBe(`${text}  authority: Plan\n`);
+    }
+  });
+
   it("keeps an authority Plan that is there, once", async () => {
     const { "f.yaml": made } = await rendered({
       manifests: poolText("  authority: Plan\n  range: {cidr: 10.0.0.0/24}"),

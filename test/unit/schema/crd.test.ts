@@ -47,6 +47,29 @@ describe("the CustomResourceDefinition", () => {
   });
 });
 
+describe("an update in the cluster", () => {
+  interface Rules {
+    readonly "x-kubernetes-validations": readonly { readonly rule: string; readonly message: string }[];
+    readonly properties: Readonly<Record<string, Rules>>;
+  }
+  const { range } = ((crd as unknown as Rules).properties.spec as Rules).properties as { range: Rules };
+  const rulesOf = (field: string) => (range.properties[field] as Rules)["x-kubernetes-validations"];
+  const growing = rulesOf("end").filter(({ message }) => message === "end may only grow");
+
+  it.each(["cidr", "start"])("cannot change %s", (field) => {
+    expect(rulesOf(field).map(({ rule }) => rule)).toContain("self == oldSelf");
+  });
+
+  it("can only move end up: every bit of either family is compared", () => {
+    const pairs = (bits: number) => Array.from({ length: bits }, (_, i) => `/${i},/${i + 1}`);
+    expect(growing.map(({ rule }) => rule.match(/\/\d+,\/\d+/g))).toEqual([pairs(32), pairs(128)]);
+  });
+
+  it("cannot add an end where the whole cidr was the pool", () => {
+    expect(range["x-kubernetes-validations"].map(({ rule }) => rule)).toContain("has(oldSelf.end) || !has(self.end)");
+  });
+});
+
 describe("the generated schemas", () => {
   it("are one: for editors and for the parser", () => {
     expect(JSON.parse(JSON.stringify(nodeIPPoolSchema))).toEqual(forEditors);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { poolOfCapture, readTemplate } from "../../../src/schema/template.ts";
 import { issuesOf, policyText, poolText, read } from "../../support/schema-text.ts";
 
+const withGateway = poolText("  range: {cidr: 10.0.0.0/24}\n  gateway: 10.0.0.1");
 const whole = 'a template must be the whole value, as in "{{ capture.NAME.ip }}"';
 
 // What both engines of nmstate take alike (Go nmpolicy and Rust nmstatectl policy): nmstate.md, section 2.
@@ -78,7 +79,7 @@ describe("poolOfCapture", () => {
 describe("a policy's references", () => {
   const spec = (desiredState: string) =>
     policyText(`  capture: {x: ippool.p.allocate, up: interfaces.name=="eth0"}\n  desiredState:\n${desiredState}`);
-  const issues = (desiredState: string) => issuesOf({ "f.yaml": spec(desiredState), "p.yaml": poolText() });
+  const issues = (desiredState: string) => issuesOf({ "f.yaml": spec(desiredState), "p.yaml": withGateway });
 
   const rows: [desiredState: string, ...issues: string[]][] = [
     [
@@ -109,7 +110,7 @@ describe("a policy's references", () => {
 
   it("to other captures stay as they are", () => {
     const text = spec('    a: "{{ capture.up.interfaces.0.name }}"');
-    const [policy] = read({ "f.yaml": text, "p.yaml": poolText() }).policies;
+    const [policy] = read({ "f.yaml": text, "p.yaml": withGateway }).policies;
     expect(policy?.otherCaptures).toEqual({ up: 'interfaces.name=="eth0"' });
     expect(policy?.desiredState).toEqual({ a: "{{ capture.up.interfaces.0.name }}" });
   });
@@ -132,7 +133,7 @@ describe("a policy's references", () => {
 
   it("tell the NIC that a capture is for, where its name is a literal", () => {
     const interfaceOf = (name: string) => {
-      const [policy] = read({ "f.yaml": spec(`    interfaces:\n${nic(name)}`), "p.yaml": poolText() }).policies;
+      const [policy] = read({ "f.yaml": spec(`    interfaces:\n${nic(name)}`), "p.yaml": withGateway }).policies;
       return policy?.captures.get("x");
     };
     expect(interfaceOf("eth1")).toEqual({ pool: "p", interface: "eth1" });

@@ -6,7 +6,8 @@ import { issuesOf, policyText, poolText, read } from "../../support/schema-text.
 const pool = (rest: string) => poolText(`  range: {cidr: 10.0.0.0/24}\n${rest}`);
 const policy = (desiredState: string) =>
   policyText(`  capture: {x: ippool.p.allocate}\n  desiredState:\n${desiredState}`);
-const policyIssues = (desiredState: string) => issuesOf({ "f.yaml": policy(desiredState), "p.yaml": poolText() });
+const withGateway = pool("  gateway: 10.0.0.1");
+const policyIssues = (desiredState: string) => issuesOf({ "f.yaml": policy(desiredState), "p.yaml": withGateway });
 
 describe("a plain word that kubectl (YAML 1.1) reads otherwise than YAML 1.2 is refused", () => {
   it.each(
@@ -112,7 +113,7 @@ describe("a template may stand unquoted, as the proposal writes it", () => {
     ["    a: >-\n      {{ capture.x.ip }}", { a: "ip" }],
   ])("%j", (desiredState, expected) => {
     expect(policyIssues(desiredState)).toEqual([]);
-    const [read0] = read({ "f.yaml": policy(desiredState), "p.yaml": poolText() }).policies;
+    const [read0] = read({ "f.yaml": policy(desiredState), "p.yaml": withGateway }).policies;
     const fields = JSON.parse(JSON.stringify(read0?.desiredState, (_, value) => value?.field ?? value));
     expect(fields).toEqual(expected);
   });
@@ -130,7 +131,7 @@ describe("a template may stand unquoted, as the proposal writes it", () => {
       "{name: a}",
       `\n  name: a\n  annotations:\n    note: |\n${note.replace(/^(?=.)/gm, "      ")}`.trimEnd(),
     );
-    const [policy0] = read({ "f.yaml": text, "p.yaml": poolText() }).policies;
+    const [policy0] = read({ "f.yaml": text, "p.yaml": withGateway }).policies;
     expect(policy0?.annotations).toEqual({ note });
   });
 });

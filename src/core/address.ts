@@ -70,12 +70,59 @@ function parseIPv6(text: string): Parsed<Address> {
   if (text.includes("%")) return bad(text, "has a zone; write the address alone");
   if (text.includes("/")) return bad(text, "has a prefix length; write the address alone");
   try {
-    const value = new Address6(text).bigInt();
-    if (value >> 32n === 0xffffn) return bad(text, "is an IPv4-mapped address; write the IPv4 address");
-    return { value: (V6 + value) as Address };
+    const value = (V6 + (readGroups(text) ?? new Address6(text).bigInt())) as Address;
+    if (value >= mappedIPv4.first && value <= mappedIPv4.last)
+      return bad(text, "is an IPv4-mapped address; write the IPv4 address");
+    return { value };
   } catch {
     return bad(text, "is not an IP address");
   }
+}
+
+/**
+ * Lower-case groups with at most one `::`, as RFC 5952 has us write them; undefined for every other text, which the
+ * library judges. It takes 4 us for one, this loop 0.2; the same test holds the two to the same answers.
+ */
+function readGroups(text: string): bigint | undefined {
+  const found: number[] = [];
+  /** How many groups stand before the `::`. */
+  let gap = text.startsWith("::") ? 0 : -1;
+  for (let i = gap === 0 ? 2 : 0; i < text.length; ) {
+    const start = i;
+    let group = 0;
+    for (let digit = hexDigit(text, i); digit >= 0; digit = hexDigit(text, ++i)) group = group * 16 + digit;
+    if (i === start || i > start + 4) return undefined;
+    found.push(group);
+    if (i === text.length) break;
+    if (text.charCodeAt(i) !== COLON || ++i === text.length) return undefined;
+    if (text.charCodeAt(i) !== COLON) continue;
+    if (gap >= 0) return undefined;
+    gap = found.length;
+    i++;
+  }
+  const missing = 8 - found.length;
+  if (gap < 0 ? missing !== 0 : missing < 1) return undefined;
+  setGroups(0n);
+  found.forEach((group, i) => {
+    groups.setUint16(2 * (i < gap ? i : i + missing), group);
+  });
+  return (groups.getBigUint64(0) << 64n) | groups.getBigUint64(8);
+}
+
+const COLON = ":".charCodeAt(0);
+
+function hexDigit(text: string, i: number): number {
+  const code = text.charCodeAt(i);
+  if (code >= 48 && code <= 57) return code - 48;
+  return code >= 97 && code <= 102 ? code - 87 : -1;
+}
+
+/** The groups of the address that is being read or written: taking a bigint apart by shifts costs ten times as much. */
+const groups = new DataView(new ArrayBuffer(16));
+
+function setGroups(value: bigint): void {
+  groups.setBigUint64(0, value >> 64n);
+  groups.setBigUint64(8, value);
 }
 
 /** IPv4 in disguise, ::ffff:0:0/96: a second text for a host. It is neither read nor handed out. */
@@ -91,22 +138,29 @@ function formatIPv4(value: number): string {
 }
 
 function formatIPv6(value: bigint): string {
-  const hex = value.toString(16).padStart(32, "0");
-  const groups = Array.from({ length: 8 }, (_, i) => Number.parseInt(hex.slice(i * 4, i * 4 + 4), 16));
-  const { start, length } = longestZeros(groups);
-  const text = (part: readonly number[]) => part.map((group) => group.toString(16)).join(":");
-  if (length < 2) return text(groups);
-  return `${text(groups.slice(0, start))}::${text(groups.slice(start + length))}`;
+  setGroups(value);
+  const { start, end } = longestZeros();
+  let text = "";
+  for (let i = 0; i < 8; i++) {
+    if (i >= start && i < end) {
+      text += "::";
+      i = end - 1;
+    } else text += (i === 0 || i === end ? "" : ":") + groups.getUint16(2 * i).toString(16);
+  }
+  return text;
 }
 
-/** The first longest run of zero groups. */
-function longestZeros(groups: readonly number[]): { start: number; length: number } {
-  let best = { start: 0, length: 0 };
+/** The first longest run of two zero groups or more. */
+function longestZeros(): { start: number; end: number } {
+  let best = { start: -1, end: -1 };
+  let longest = 1;
   let length = 0;
-  groups.forEach((group, i) => {
-    length = group === 0 ? length + 1 : 0;
-    if (length > best.length) best = { start: i - length + 1, length };
-  });
+  for (let i = 0; i < 8; i++) {
+    length = groups.getUint16(2 * i) === 0 ? length + 1 : 0;
+    if (length <= longest) continue;
+    longest = length;
+    best = { start: i + 1 - length, end: i + 1 };
+  }
   return best;
 }
 

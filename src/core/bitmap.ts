@@ -2,45 +2,43 @@ const FULL = -1; // 32 set bits as a signed word
 
 /**
  * A set of small integers that finds its lowest absent member at once: a bitmap of 32-bit words, and above
- * each level one bit per word that says "full". It grows 32-fold only when it is full, so its size follows
- * the number of members, not their values: members beyond it wait in `far` until it reaches them.
+ * each level one bit per word that says "full". It grows 32-fold when it has as many members as bits, so its size
+ * follows the number of members, not their values: members beyond it wait in `far` until it reaches them.
  */
 export class Bitmap {
   private levels: Int32Array[] = [new Int32Array(1)];
+  /** Bits of the lowest level; always more than there are members, so that one of them is absent. */
   private size = 32;
+  private members = 0;
   private readonly far = new Set<number>();
+
+  get count(): number {
+    return this.members;
+  }
 
   has(n: number): boolean {
     if (n >= this.size) return this.far.has(n);
     return (((this.levels[0] as Int32Array)[n >>> 5] as number) & (1 << (n & 31))) !== 0;
   }
 
+  /** A member changes nothing. */
   add(n: number): void {
+    if (this.has(n)) return;
     if (n < this.size) this.set(n);
     else this.far.add(n);
+    if (++this.members === this.size) this.grow();
   }
 
+  /** A number that is no member changes nothing. */
   delete(n: number): void {
-    if (n >= this.size) {
-      this.far.delete(n);
-      return;
-    }
-    let position = n;
-    for (const level of this.levels) {
-      const word = level[position >>> 5] as number;
-      level[position >>> 5] = word & ~(1 << (position & 31));
-      if (word !== FULL) return;
-      position >>>= 5;
-    }
+    if (!this.has(n)) return;
+    this.members--;
+    if (n < this.size) this.clear(n);
+    else this.far.delete(n);
   }
 
   /** The lowest integer >= 0 that is not a member. */
   lowestAbsent(): number {
-    const top = this.levels[this.levels.length - 1] as Int32Array;
-    if (top[0] === FULL) {
-      this.grow();
-      return this.lowestAbsent();
-    }
     let position = 0;
     for (let i = this.levels.length - 1; i >= 0; i--) {
       const absent = ~((this.levels[i] as Int32Array)[position] as number);
@@ -59,14 +57,25 @@ export class Bitmap {
     }
   }
 
-  /** Called when every bit is set: the old top becomes the first full word of the level above it. */
+  private clear(n: number): void {
+    let position = n;
+    for (const level of this.levels) {
+      const word = level[position >>> 5] as number;
+      level[position >>> 5] = word & ~(1 << (position & 31));
+      if (word !== FULL) return;
+      position >>>= 5;
+    }
+  }
+
+  /** Each level becomes 32 times as long, and one comes on top of them. */
   private grow(): void {
+    const top = this.levels[this.levels.length - 1] as Int32Array;
     this.levels = this.levels.map((level) => {
       const wider = new Int32Array(level.length * 32);
       wider.set(level);
       return wider;
     });
-    this.levels.push(Int32Array.of(1));
+    this.levels.push(Int32Array.of(top[0] === FULL ? 1 : 0));
     this.size *= 32;
     for (const n of this.far) {
       if (n >= this.size) continue;

@@ -20,7 +20,6 @@ export class FreeSpace {
   private readonly end: number;
   private readonly taken = new Bitmap();
   private readonly beyond = new Set<Address>();
-  private takenCount = 0;
 
   constructor(range: Range, skips: boolean) {
     let before = 0n;
@@ -36,7 +35,7 @@ export class FreeSpace {
 
   /** How many candidates are free. */
   get free(): bigint {
-    return this.capacity - BigInt(this.takenCount + this.beyond.size);
+    return this.capacity - BigInt(this.taken.count + this.beyond.size);
   }
 
   /** Takes the lowest free candidate; undefined if there is none. */
@@ -44,7 +43,6 @@ export class FreeSpace {
     const count = this.taken.lowestAbsent();
     if (count >= this.end) return undefined;
     this.taken.add(count);
-    this.takenCount++;
     return this.candidate(count);
   }
 
@@ -52,20 +50,14 @@ export class FreeSpace {
   take(address: Address): void {
     const count = this.countOf(address);
     if (count > Number.MAX_SAFE_INTEGER) this.beyond.add(address);
-    else if (count >= 0 && !this.taken.has(count)) {
-      this.taken.add(count);
-      this.takenCount++;
-    }
+    else if (count >= 0) this.taken.add(count);
   }
 
   /** Gives an address back. One that is not taken changes nothing. */
   release(address: Address): void {
     const count = this.countOf(address);
     if (count > Number.MAX_SAFE_INTEGER) this.beyond.delete(address);
-    else if (count >= 0 && this.taken.has(count)) {
-      this.taken.delete(count);
-      this.takenCount--;
-    }
+    else if (count >= 0) this.taken.delete(count);
   }
 
   private candidate(count: number): Address {

@@ -166,7 +166,7 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
       ...(line.uid === undefined ? {} : { uid: line.uid }),
       ...lineFor(request, options.set, line.address),
     };
-    return { line, keep: !releasing && sameLine(line, allocation) ? { allocation } : { allocation, was: line } };
+    return { line, keep: !releasing && sameLine(line, allocation) ? { allocation: line } : { allocation, was: line } };
   }
   if (options.allowMove) return {};
   const wanted = wantedBy(request.claim, pool);

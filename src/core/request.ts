@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import { type Allocation, importedSet } from "./allocation.ts";
-import { type Claim, claimKey, formatOwner, isPlain, parseClaimKey } from "./claim.ts";
+import { type Claim, claimKey, formatOwner, isPlain, type Owner, parseClaimKey } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue, type Remedy } from "./errors.ts";
 import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
@@ -21,11 +21,15 @@ export function checkSet(set: string): void {
 /** What no record could hold: a key that reads as another one, a NIC or uid that cannot be printed. */
 function claimIssues(key: string, { owner, name, interface: nic, uid }: Claim): Issue[] {
   const read = parseClaimKey(key).value;
-  const same = read !== undefined && formatOwner(read.owner) === formatOwner(owner) && read.name === name;
+  const same = read !== undefined && sameOwner(read.owner, owner) && read.name === name;
   if (!same)
     return [{ message: `${JSON.stringify(key)} is no claim`, hint: "Kind, namespace and name hold no blank, / or :." }];
   const plain = [nic, uid].every((text) => text === undefined || (text !== "" && isPlain(text)));
   return plain ? [] : [{ message: `claim ${key} has an interface or uid that cannot be printed` }];
+}
+
+function sameOwner(a: Owner, b: Owner): boolean {
+  return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
 
 /** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is made twice or of an unknown pool. */

@@ -1,21 +1,28 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { type Issue, type Parsed, type Pool, parsePool } from "../core/index.ts";
-import { nodeIPPoolSchema } from "./generated/node-ip-pool.schema.ts";
 import type { NodeIPPool } from "./generated/node-ip-pool.types.ts";
+import { isNodeIPPool } from "./generated/node-ip-pool.validator.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 
-let compiled: ValidateFunction<NodeIPPool> | undefined;
+/** The validator that ajv generated: all errors of the object it saw last. */
+export interface Validator {
+  (object: unknown): object is NodeIPPool;
+  readonly errors?: readonly Violation[] | null;
+}
+
+interface Violation {
+  readonly keyword: string;
+  /** JSON pointer. */
+  readonly instancePath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message: string;
+  readonly parentSchema: object;
+  readonly data: unknown;
+}
 
 /** A NodeIPPool object as a pool: its shape by the schema, its addresses by the core. All issues, with their paths. */
 export function parseNodeIPPool(object: unknown): Parsed<Pool> {
-  compiled ??= new Ajv({
-    allErrors: true,
-    verbose: true,
-    strict: true,
-    formats: { "date-time": true },
-  }).compile<NodeIPPool>(nodeIPPoolSchema);
-  const errors = compiled(object) ? [] : (compiled.errors ?? []);
+  const errors = isNodeIPPool(object) ? [] : (isNodeIPPool.errors ?? []);
   const issues = errors.map(issueOf);
   // Unknown fields do not keep the known ones from being read.
   if (errors.some((error) => error.keyword !== "additionalProperties")) return { issues };
@@ -27,7 +34,7 @@ export function parseNodeIPPool(object: unknown): Parsed<Pool> {
   return issues.length > 0 ? { issues } : pool;
 }
 
-function issueOf(error: ErrorObject): Issue {
+function issueOf(error: Violation): Issue {
   const path = error.instancePath
     .split("/")
     .slice(1)
@@ -47,7 +54,7 @@ function issueOf(error: ErrorObject): Issue {
     case "enum":
       return { message: `${field} must be one of ${(error.params.allowedValues as string[]).join(", ")}`, path };
     case "type":
-      return { message: `${field} must be ${noun(error.params.type)}, but is ${describe(error.data)}`, path };
+      return { message: `${field} must be ${noun(error.params.type as string)}, but is ${describe(error.data)}`, path };
     default:
       return { message: `${field} ${error.message}`, path };
   }

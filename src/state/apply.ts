@@ -77,7 +77,8 @@ function verify(record: Content, plan: Plan): void {
     if (typeof read === "string")
       throw new IpamError("invalid", `the line of pool ${JSON.stringify(pool.name)} ${read}`);
   }
-  for (const fresh of [...plan.assign, ...plan.keep.map((kept) => kept.allocation)]) {
+  const rewritten = plan.keep.flatMap(({ allocation, was }) => (was === undefined ? [] : allocation));
+  for (const fresh of [...plan.assign, ...rewritten]) {
     const read = readAllocationLine(allocationLine(fresh));
     if (typeof read === "string") throw new IpamError("invalid", `the line of ${JSON.stringify(fresh.claim)} ${read}`);
   }

@@ -20,24 +20,29 @@ const heading = "# Written by nodeippool. Review it like code.";
 
 /** The text of a record: valid YAML, one line of JSON for each pool and allocation, sorted by address. */
 export function encode(record: Omit<Snapshot, "base">): string {
-  return [
-    heading,
-    "version: 1",
-    ...section("pools", record.pools.map(poolLine)),
-    ...section(
-      "allocations",
-      record.allocations.map((line) => allocationLine(line)),
-    ),
-    ...section(
-      "releasing",
-      record.releasing.map((line) => allocationLine(line, true)),
-    ),
-    "",
-  ].join("\n");
+  return join(writeLines(record));
 }
 
-function section(name: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [`${name}: []`] : [`${name}:`, ...lines];
+/** The lines of a record as they are written. */
+interface Written {
+  readonly pools: readonly string[];
+  readonly allocations: readonly string[];
+  readonly releasing: readonly string[];
+}
+
+function writeLines({ pools, allocations, releasing }: Content): Written {
+  return {
+    pools: pools.map(poolLine),
+    allocations: allocations.map((line) => allocationLine(line)),
+    releasing: releasing.map((line) => allocationLine(line, true)),
+  };
+}
+
+function join(written: Written): string {
+  const sections = (["pools", "allocations", "releasing"] as const).flatMap((name) =>
+    written[name].length === 0 ? [`${name}: []`] : [`${name}:`, ...written[name]],
+  );
+  return [heading, "version: 1", ...sections, ""].join("\n");
 }
 
 export function poolLine({ name, prefix, network }: PoolRecord): string {
@@ -59,11 +64,13 @@ export function allocationLine(line: Allocation, releasing = false): string {
 }
 
 /** A record with the tokens of its pools. */
-export function snapshotOf(record: Content): Snapshot {
-  const content = new Map(record.pools.map((pool) => [pool.name, [poolLine(pool)]]));
-  for (const line of record.allocations) content.get(line.pool)?.push(allocationLine(line));
-  for (const line of record.releasing) content.get(line.pool)?.push(allocationLine(line, true));
-  const hash = (lines: readonly string[]) => createHash("sha256").update(lines.join("\n")).digest("base64url");
+export function snapshotOf(record: Content, written = writeLines(record)): Snapshot {
+  const content = new Map(record.pools.map((pool, i) => [pool.name, [written.pools[i]]]));
+  for (const list of ["allocations", "releasing"] as const)
+    record[list].forEach((line, i) => {
+      content.get(line.pool)?.push(written[list][i]);
+    });
+  const hash = (lines: readonly unknown[]) => createHash("sha256").update(lines.join("\n")).digest("base64url");
   return { ...record, base: new Map([...content].map(([pool, lines]) => [pool, hash(lines)])) };
 }
 
@@ -75,11 +82,22 @@ export function snapshotOf(record: Content): Snapshot {
 export function decode(text: string, file: string): Snapshot {
   const lines = readLines(text, file);
   checkRecord(lines, (line, why) => fail(file, line.line, line.text, why));
-  const [pools, allocations, releasing] = [lines.pools, lines.allocations, lines.releasing].map((list) =>
-    list.map(({ value }) => value),
-  ) as [PoolRecord[], Allocation[], Allocation[]];
-  const used = new Set([...allocations, ...releasing].map((line) => line.pool));
-  return snapshotOf({ pools: pools.filter((pool) => used.has(pool.name)), allocations, releasing });
+  const { allocations, releasing } = lines;
+  const used = new Set([...allocations, ...releasing].map(({ value }) => value.pool));
+  const pools = lines.pools.filter(({ value }) => used.has(value.name));
+  return snapshotOf(
+    { pools: pools.map(contentOf), allocations: allocations.map(contentOf), releasing: releasing.map(contentOf) },
+    // Every line stands as it would be written, or it would not have been read.
+    { pools: pools.map(textOf), allocations: allocations.map(textOf), releasing: releasing.map(textOf) },
+  );
+}
+
+function contentOf<T>(line: Line<T>): T {
+  return line.value;
+}
+
+function textOf(line: Line<unknown>): string {
+  return line.text;
 }
 
 /** Reads the form of a record; `checkRecord` checks its sense. */
@@ -134,9 +152,18 @@ export function readPoolLine(line: string): PoolRecord | string {
   return poolLine(record) === line ? record : notOurs;
 }
 
+/** The one form of a line whose text is plain ASCII: JSON writes that as it is, so there is nothing to parse and compare. */
+const ascii = String.raw`[ !#-[\]-~]+`;
+const asciiLine = new RegExp(
+  String.raw`^- \{"address":"(?<address>[^"]+)","pool":"(?<pool>${ascii})","claim":"(?<claim>${ascii})"` +
+    `(?:,"set":"(?<set>${ascii})")?(?:,"interface":"(?<interface>${ascii})")?(?:,"uid":"(?<uid>${ascii})")?` +
+    String.raw`(?:,"releasing":(?<releasing>true))?\}$`,
+);
+
 /** One line of `allocations` or `releasing`, or what is wrong with it. */
 export function readAllocationLine(line: string): { line: Allocation; releasing: boolean } | string {
-  const fields = readFields(line);
+  const plain = asciiLine.exec(line)?.groups;
+  const fields = plain ?? readFields(line);
   if (fields === undefined) return "is not a line of a record";
   const { pool, claim, set = "default", interface: nic, uid, releasing = false } = fields;
   const address = parseAddress(fields.address).value;
@@ -146,8 +173,11 @@ export function readAllocationLine(line: string): { line: Allocation; releasing:
     return "has a field that is not plain text";
   const optional = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
   const allocation = { address, pool, claim, set: set as string, ...optional };
-  const isReleasing = releasing === true;
-  return allocationLine(allocation, isReleasing) === line ? { line: allocation, releasing: isReleasing } : notOurs;
+  const isReleasing = releasing === (plain ? "true" : true);
+  const isOurs = plain
+    ? formatAddress(address) === plain.address && plain.set !== "default"
+    : allocationLine(allocation, isReleasing) === line;
+  return isOurs ? { line: allocation, releasing: isReleasing } : notOurs;
 }
 
 // A line has one form only, so that equal allocations are equal lines to git.

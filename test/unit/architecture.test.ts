@@ -16,7 +16,7 @@ import {
 /** core <- schema <- nmstate, state <- cli; the record knows no manifests, so state needs no schema. */
 const rules: Rules = {
   core: ["ip-address"],
-  schema: ["core", "yaml", "ajv"],
+  schema: ["core", "yaml"],
   nmstate: ["core", "schema", "yaml", "node:crypto"],
   kube: ["core", "yaml", "@kubernetes/client-node", "node:*"],
   state: ["core", "kube", "node:child_process", "node:crypto", "node:fs", "node:path"],

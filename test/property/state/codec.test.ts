@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { formatAddress, formatPrefix } from "../../../src/core/address.ts";
 import type { Allocation, Snapshot } from "../../../src/core/allocation.ts";
-import { decode, encode, snapshotOf } from "../../../src/state/codec.ts";
+import { allocationLine, decode, encode, readAllocationLine, snapshotOf } from "../../../src/state/codec.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { recordArb } from "../../support/state-arbitrary.ts";
 import { duplicates } from "../../support/state-record.ts";
@@ -66,6 +66,25 @@ describe("encode and decode", () => {
     fc.assert(
       fc.property(recordArb, (record) => {
         expect(parse(encode(record))).toEqual(meaning(record));
+      }),
+      runs,
+    );
+  });
+
+  it("a line that is taken is written back byte for byte, whatever was done to it", () => {
+    const part = fc.constantFrom(
+      ...'default|0|00|:0|::|A|  |,|,"set":"default"|,"releasing":true|true|\\u0041|\\/|"|\u007f|é|\n|'.split("|"),
+    );
+    fc.assert(
+      fc.property(recordArb, fc.nat(), fc.nat({ max: 3 }), part, (record, place, drop, text) => {
+        for (const one of record.allocations) {
+          const line = allocationLine(one);
+          const at = place % line.length;
+          for (const tried of [line.slice(0, at) + text + line.slice(at + drop), line.replace(/\}$/, `${text}}`)]) {
+            const read = readAllocationLine(tried);
+            if (typeof read !== "string") expect(allocationLine(read.line, read.releasing)).toBe(tried);
+          }
+        }
       }),
       runs,
     );

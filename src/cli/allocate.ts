@@ -3,12 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatAddress, IpamError, isNoop, ownerName, type Plan, refusePending } from "../core/index.ts";
+import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
-import { openLock, type StateOptions } from "./state.ts";
+import { isInCluster, openLock, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import {
   type PlanningOptions,
@@ -26,14 +27,7 @@ export interface AllocateOptions extends PlanningOptions {
 export async function allocateVerb(path: string, options: AllocateOptions, command: readonly string[]): Promise<void> {
   if (command.length > 0) return allocateAround(command, options);
   const workspace = await readWorkspace(path, options);
-  const merge = { losers: [] as readonly Loser[], merged: false };
-  const state = openLock(options, {
-    understand: (text) => {
-      const { snapshot, ...rest } = resolveLock(text, options.lock, options.landed);
-      Object.assign(merge, rest);
-      return snapshot;
-    },
-  });
+  const { state, merge } = await open(options);
   const snapshot = await state.read();
   const made = planWorkspace(workspace, snapshot, options);
   refusePending(made);
@@ -46,6 +40,26 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
+/** The record, and what became of the two sides of a merge, if the lockfile is in the middle of one. */
+async function open(options: AllocateOptions): Promise<{ state: StateBackend; merge: Merge }> {
+  const merge: Merge = { losers: [], merged: false };
+  if (isInCluster(options)) {
+    if (options.landed === undefined) return { state: await openState(options), merge };
+    throw new IpamError("invalid", "--landed merges a lockfile; a record in a cluster is never in two versions");
+  }
+  const understand = (text: string) => {
+    const { snapshot, ...rest } = resolveLock(text, options.lock, options.landed);
+    Object.assign(merge, rest);
+    return snapshot;
+  };
+  return { state: openLock(options, { understand }), merge };
+}
+
+interface Merge {
+  readonly losers: readonly Loser[];
+  readonly merged: boolean;
+}
+
 function loserLine({ line, winner }: Loser): string {
   const reason =
     line.address === winner.address
@@ -55,7 +69,7 @@ function loserLine({ line, winner }: Loser): string {
 }
 
 /** Runs a command, and records all that it planned if it succeeds; nothing otherwise. Its output stays its own. */
-function allocateAround([program = "", ...args]: readonly string[], options: StateOptions): void {
+async function allocateAround([program = "", ...args]: readonly string[], options: StateOptions): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
     const { status, signal, error } = spawnSync(program, args, {
@@ -68,15 +82,26 @@ function allocateAround([program = "", ...args]: readonly string[], options: Sta
       process.exitCode = status ?? 1;
       return;
     }
-    record(readOffers(folder), options);
+    await record(readOffers(folder), options);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function record(plans: readonly Plan[], options: StateOptions): void {
-  const state = openLock(options);
-  if (plans.length > 0) state.commitAll(plans);
+async function record(plans: readonly Plan[], options: StateOptions): Promise<void> {
+  const name = isInCluster(options) ? await commitEach(plans, await openState(options)) : commitAll(plans, options);
   const lines = plans.flatMap((plan) => changeLines(plan));
-  process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${state.name}.`, ""].join("\n"));
+  process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));
+}
+
+function commitAll(plans: readonly Plan[], options: StateOptions): string {
+  const lock = openLock(options);
+  if (plans.length > 0) lock.commitAll(plans);
+  return lock.name;
+}
+
+/** One after the other, as they were made on top of each other; a repeat leaves what it finds done. */
+async function commitEach(plans: readonly Plan[], state: StateBackend): Promise<string> {
+  for (const plan of plans) await state.commit(plan);
+  return state.name;
 }

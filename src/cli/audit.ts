@@ -14,7 +14,7 @@ import {
 } from "../core/index.ts";
 import { type ClusterNode, findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readFile, readInput, readInputs } from "./files.ts";
-import { openState, type StateOptions } from "./state.ts";
+import { isInCluster, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 export interface AuditOptions extends StateOptions {
@@ -32,10 +32,10 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
   const pools = await readPools(path, files, options);
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
-  const snapshot = await openState(options).read();
+  const snapshot = await (await openState(options)).read();
   const { uses, nodes: owners, elsewhere } = findUses(files, pools, nodes);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
-  const placed = placesIn(options.lock);
+  const placed = isInCluster(options) ? (finding: Finding) => finding : placesIn(options.lock);
   const shows = { owners, set: options.set };
   const found = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
   const checked = countChecked(pools, snapshot, uses);

@@ -8,7 +8,7 @@ import {
   ownerName,
 } from "../core/index.ts";
 import { lockAt } from "../state/git.ts";
-import { openState, type StateOptions } from "./state.ts";
+import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 interface Options extends StateOptions {
@@ -17,7 +17,7 @@ interface Options extends StateOptions {
 }
 
 export async function diffVerb(revision: string, options: Options): Promise<void> {
-  const differences = diffRecords(lockAt(options.lock, revision), await openState(options).read());
+  const differences = diffRecords(lockAt(options.lock, revision), await openLock(options).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
   print(...differences.map(textLine), `${plural(differences.length, "line")} changed since ${revision}.`);

@@ -38,7 +38,7 @@ export async function importVerb(evidence: string, path: string, options: Import
     () => together(...files.map((file) => () => readEvidence(file, nodes))),
   );
   const uses = named(read, nodes);
-  const state = openState(options);
+  const state = await openState(options);
   const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
   const after = isNoop(made) ? snapshot : await state.commit(made);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, Option } from "commander";
 import { IpamError } from "../core/errors.ts";
 import { reportError } from "./report-error.ts";
 
@@ -16,14 +16,24 @@ const program = new Command("nodeippool")
 
 const manifests = "folder or file of manifests; - is standard input";
 
-/** A verb that reads manifests, nodes and the lock. */
+/** A verb that reads the record. */
+function withState(verb: Command): Command {
+  return verb
+    .option("--lock <file>", "the lockfile", "nodeippool.lock")
+    .addOption(new Option("--backend <name>", "where the record is").choices(["lockfile", "kubernetes"]))
+    .option("--context <name>", "with --backend kubernetes: context of the kubeconfig")
+    .option(
+      "--namespace <name>",
+      "with --backend kubernetes: where its ConfigMaps are; default is that of the context",
+    );
+}
+
+/** A verb that reads manifests, nodes and the record. */
 function planning(name: string, summary: string): Command {
-  return program
-    .command(name)
+  return withState(program.command(name))
     .summary(summary)
     .description(summary)
     .option("--nodes <file>", "nodes: a kubectl dump, or a list of names (with labels); - is standard input")
-    .option("--lock <file>", "the lockfile", "nodeippool.lock")
     .option("--set <name>", "claim set; lines of other sets are left alone", "default");
 }
 
@@ -49,23 +59,19 @@ planning("render", "write manifests with literal addresses; fails if the lock do
   .option("--out <folder>", "write here; default is standard output")
   .action(async (path, options) => (await import("./render.ts")).renderVerb(path, options));
 
-program
-  .command("release")
+withState(program.command("release"))
   .summary("free addresses that are releasing")
   .description("Frees releasing addresses: those named, or with --evidence those that their nodes no longer have.")
   .argument("[names...]", "claims, nodes, policies or addresses")
   .option("--evidence <file>", "NodeNetworkState dump: kubectl get nns -o json; - is standard input")
   .option("--confirm", "you know that the nodes no longer use the addresses")
-  .option("--lock <file>", "the lockfile", "nodeippool.lock")
   .action(async (names, options) => (await import("./release.ts")).releaseVerb(names, options));
 
-program
-  .command("mv")
+withState(program.command("mv"))
   .summary("declare a rename; nobody moves")
   .description("Renames claims in the lock: a policy, POLICY/CAPTURE, an owner (Node/name), or a whole claim.")
   .argument("<from>")
   .argument("<to>")
-  .option("--lock <file>", "the lockfile", "nodeippool.lock")
   .option("--set <name>", "claim set; lines of other sets are left alone", "default")
   .action(async (from, to, options) => (await import("./mv.ts")).mvVerb(from, to, options));
 
@@ -75,8 +81,7 @@ planning("audit", "find duplicates, strangers and leaks in any manifests")
   .option("--json", "print JSON and nothing else")
   .action(async (path, options) => (await import("./audit.ts")).auditVerb(path, options));
 
-program
-  .command("explain")
+withState(program.command("explain"))
   .summary("say who has an address, what a node has, or what an offset means")
   .description(
     "Explains an address; all that a node, policy or claim has; or a pool's offset: nodeippool explain traffic-1 --offset 251.",
@@ -84,17 +89,14 @@ program
   .argument("<what>", "an address, a node, a policy, a claim, or with --offset a pool")
   .option("--offset <number>", "offset in the pool")
   .option("--pools <manifests>", "where the pools are defined", ".")
-  .option("--lock <file>", "the lockfile", "nodeippool.lock")
   .option("--json", "print JSON and nothing else")
   .action(async (what, options) => (await import("./explain.ts")).explainVerb(what, options));
 
-program
-  .command("show")
+withState(program.command("show"))
   .summary("draw a map of a pool")
   .description("Draws a pool and lists who holds what.")
   .argument("[pool]", "default: all pools")
   .option("--pools <manifests>", "where the pools are defined", ".")
-  .option("--lock <file>", "the lockfile", "nodeippool.lock")
   .option("--svg <file>", "draw into an SVG file; - is standard output")
   .option("--json", "print JSON and nothing else")
   .action(async (pool, options) => (await import("./show.ts")).showVerb(pool, options));

@@ -8,7 +8,7 @@ export async function mvVerb(
   to: string,
   options: StateOptions & { readonly set: string },
 ): Promise<void> {
-  const state = openState(options);
+  const state = await openState(options);
   const made = planRename(await state.read(), from, to, options.set);
   await state.commit(made);
   print(...changeLines(made), `Renamed ${plural(made.keep.length, "claim")} in ${state.name}; no address moved.`);

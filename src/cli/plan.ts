@@ -13,7 +13,7 @@ import {
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const snapshot = await openState(options).read();
+  const snapshot = await (await openState(options)).read();
   const made = planWorkspace(workspace, snapshot, options);
   refuseUnrenderable(workspace, made, snapshot, options);
   if (options.json) printJson(planJson(made));

@@ -11,7 +11,7 @@ export interface PoolOptions extends StateOptions {
 /** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
 export async function readPools(options: PoolOptions): Promise<{ pools: readonly Pool[]; snapshot: Snapshot }> {
   const { pools } = readManifests(await readInputs(options.pools));
-  const state = openState(options);
+  const state = await openState(options);
   const snapshot = await state.read();
   if (pools.length === 0 && snapshot.pools.length === 0)
     throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {

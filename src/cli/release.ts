@@ -25,7 +25,7 @@ interface Options extends StateOptions {
 export async function releaseVerb(names: readonly string[], options: Options): Promise<void> {
   if (names.length === 0 && options.evidence === undefined)
     throw new IpamError("invalid", "say what to free: a claim, node, policy or address, or --evidence FILE");
-  const state = openState(options);
+  const state = await openState(options);
   const snapshot = await state.read();
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];

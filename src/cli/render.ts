@@ -8,10 +8,10 @@ import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const recorded = withOffers(await openState(options).read());
+  const recorded = withOffers(await (await openState(options)).read());
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
-  const snapshot = covering(made, recorded) ?? refuseDrift(made, options.lock);
+  const snapshot = covering(made, recorded) ?? refuseDrift(made, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });
   progress();

@@ -17,7 +17,7 @@ import { hostnameLabel } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
 import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { changeLines } from "./report-plan.ts";
-import type { StateOptions } from "./state.ts";
+import { isInCluster, type StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
 import { together } from "./together.ts";
 
@@ -129,7 +129,16 @@ export function reservationNotes({ manifests, nodes }: Workspace): string[] {
 }
 
 /** Throws `stale` with what the record lacks. */
-export function refuseDrift(made: Plan, lock: string): never {
+export function refuseDrift(made: Plan, options: StateOptions): never {
+  const { lock } = options;
+  if (isInCluster(options))
+    throw new IpamError(
+      "stale",
+      ["the record is not up to date with the manifests:", ...changeLines(made)].join("\n  "),
+      {
+        hint: "Run nodeippool allocate with the same backend.",
+      },
+    );
   const what = exists(lock) ? `${lock} is not up to date with the manifests` : `there is no ${lock} here`;
   throw new IpamError("stale", [`${what}:`, ...changeLines(made)].join("\n  "), {
     hint: exists(lock)

@@ -1,0 +1,24 @@
+import type { StateBackend } from "./backend.ts";
+
+/** Where in which cluster a record is. */
+export interface KubernetesOptions {
+  /** Path of a kubeconfig. Default: as kubectl finds it, else the cluster that this process runs in. */
+  readonly kubeconfig?: string;
+  /** Context of the kubeconfig. Default: its current one. */
+  readonly context?: string;
+  /** The namespace of the ConfigMaps. Default: that of the context. */
+  readonly namespace?: string;
+}
+
+/**
+ * A record in ConfigMaps of a cluster, for several pipelines, stacks and people; docs/state-backends.md says what it
+ * needs and promises. The client for API servers is loaded by this call, not by the import.
+ * Throws IpamError `invalid` where no cluster is configured.
+ */
+export async function openKubernetes({ namespace, ...where }: KubernetesOptions = {}): Promise<StateBackend> {
+  const [{ findAccess, objectsOf }, { kubernetes }] = await Promise.all([
+    import("../kube/index.ts"),
+    import("./kubernetes.ts"),
+  ]);
+  return kubernetes(objectsOf(findAccess(where)), namespace);
+}

@@ -19,7 +19,16 @@ const rules: Rules = {
   schema: ["core", "yaml"],
   nmstate: ["core", "schema", "yaml", "node:crypto"],
   kube: ["core", "yaml", "@kubernetes/client-node", "node:*"],
-  state: ["core", "kube", "node:child_process", "node:crypto", "node:fs", "node:path"],
+  state: [
+    "core",
+    "kube",
+    "node:child_process",
+    "node:crypto",
+    "node:fs",
+    "node:path",
+    "node:timers/promises",
+    "node:zlib",
+  ],
   provider: [
     "core",
     "schema",

@@ -1,15 +1,24 @@
-import { existsSync } from "node:fs";
 import { type ApiObject, App, type IResolver, type ResolutionContext } from "cdk8s";
 import { Construct } from "constructs";
-import { describeChanges, IpamError, type Plan, type Pool, plan, refusePending, type Snapshot } from "../core/index.ts";
+import {
+  describeChanges,
+  IpamError,
+  isNoop,
+  type Plan,
+  type Pool,
+  plan,
+  refusePending,
+  type Snapshot,
+} from "../core/index.ts";
 import { refuseSharedNics } from "../nmstate/index.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
+import { refuseClaimText } from "./address-claim.ts";
 import { Holders, replaceTokens } from "./address-token.ts";
+import { advised } from "./advice.ts";
 import { claimsIn, Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
 
-/** Where an app's record is, and how it is planned. */
 export interface AddressPlanProps {
   /**
    * Path of the lockfile.
@@ -51,15 +60,19 @@ export async function loadState(backend: StateBackend): Promise<LoadedState> {
   return { name: backend.name, snapshot: await backend.read() };
 }
 
+const plans = new WeakMap<App, AddressPlan>();
+
 /**
  * The one plan of an App, for all its charts. It is made when the app is synthesised, whatever the order in which
- * constructs were. Synthesis only reads: it fails where the record does not cover the plan.
+ * constructs were. Synthesis only reads, once: it fails where the record does not cover the plan.
  */
 export class AddressPlan extends Construct {
   /** The plan of the app that a construct is in. It exists once anything of this package is in the app. */
   static of(scope: Construct): AddressPlan {
     const app = App.of(scope) as App;
-    return (app.node.tryFindChild(planId) as AddressPlan | undefined) ?? new AddressPlan(app);
+    if (!Array.isArray(app.resolvers))
+      throw new IpamError("invalid", `${scope.node.path} is in no App, so nothing can plan its addresses`);
+    return plans.get(app) ?? new AddressPlan(app);
   }
 
   /**
@@ -70,28 +83,43 @@ export class AddressPlan extends Construct {
     const made = AddressPlan.of(app);
     if (made.props !== undefined) throw new IpamError("invalid", "AddressPlan.configure is called twice for one app");
     made.props = props;
+    made.record = undefined;
+    made.last = undefined;
   }
 
   private props: AddressPlanProps | undefined;
   private readonly pools: NodeIPPool[] = [];
   private readonly policies: NodeNetworkPolicy[] = [];
   private last: { readonly of: readonly Construct[]; readonly holders: Holders } | undefined;
+  private record: LoadedState | undefined;
   private objects: ApiObject[] = [];
 
   private constructor(app: App) {
-    super(app, planId);
+    super(app, "AddressPlan");
+    plans.set(app, this);
     this.node.addValidation({ validate: () => this.validate() });
-    app.resolvers.unshift(new TokenResolver(() => this.holders()));
+    app.resolvers.unshift(new TokenResolver(() => this.last?.holders ?? this.holders()));
+  }
+
+  /**
+   * What would have to change in the record; for records that `nodeippool allocate` does not keep, whose backend's
+   * `commit` takes it. Throws IpamError where claims cannot be met.
+   */
+  plan(): Plan {
+    const { pools, policies } = this.present();
+    return this.planFor(pools, policies, this.read().snapshot);
   }
 
   /** @internal */
   addPool(pool: NodeIPPool): void {
     this.pools.push(pool);
+    this.last = undefined;
   }
 
   /** @internal */
   addPolicy(policy: NodeNetworkPolicy): void {
     this.policies.push(policy);
+    this.last = undefined;
   }
 
   /** cdk8s asks once for the app and once more for each chart. */
@@ -100,22 +128,29 @@ export class AddressPlan extends Construct {
       this.holders();
       return [];
     } catch (error) {
-      if (error instanceof IpamError) return [error.message];
+      if (error instanceof IpamError) return [advised(error)];
       throw error;
     }
   }
 
+  /** The constructs that are in the app now: somebody may have taken some out. */
+  private present(): { pools: NodeIPPool[]; policies: NodeNetworkPolicy[] } {
+    const all = new Set(App.of(this).node.findAll());
+    return { pools: this.pools.filter((one) => all.has(one)), policies: this.policies.filter((one) => all.has(one)) };
+  }
+
   /** Who holds what after the plan; makes it, and the objects that follow from it, unless that has been done. */
   private holders(): Holders {
-    const present = new Set(App.of(this).node.findAll());
-    const pools = this.pools.filter((pool) => present.has(pool));
-    const policies = this.policies.filter((policy) => present.has(policy));
+    const { pools, policies } = this.present();
     const of = [...pools, ...policies];
     if (this.last?.of.length === of.length && of.every((construct, i) => construct === this.last?.of[i]))
       return this.last.holders;
-    for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
     const snapshot = of.length === 0 ? this.read().snapshot : this.covered(pools, policies);
-    this.objects = new Expansion(pools, policies, snapshot, this.set).objects();
+    const expansion = new Expansion(pools, policies, snapshot, this.set);
+    for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
+    this.objects = [];
+    this.last = undefined;
+    this.objects = expansion.addTo(App.of(this));
     this.last = { of, holders: new Holders(snapshot) };
     return this.last.holders;
   }
@@ -126,30 +161,41 @@ export class AddressPlan extends Construct {
 
   private read(): LoadedState {
     const { state, lock = "nodeippool.lock" } = this.props ?? {};
-    const { name, snapshot } = state ?? { name: lock, snapshot: lockfile(lock).readSync() };
-    return { name, snapshot: withOffers(snapshot) };
+    this.record ??= state ?? { name: lock, snapshot: lockfile(lock).readSync() };
+    return this.record;
   }
 
   /** The record with everything that the app claims in it. */
   private covered(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[]): Snapshot {
-    const { name, snapshot } = this.read();
+    const { name, snapshot: recorded } = this.read();
+    const isLoaded = this.props?.state !== undefined;
+    const snapshot = isLoaded ? recorded : withOffers(recorded);
+    const made = this.planFor(pools, policies, snapshot);
+    // Nobody but a lockfile's `allocate` collects offers.
+    const covered = isLoaded ? (isNoop(made) ? snapshot : undefined) : covering(made, snapshot);
+    if (covered !== undefined) return covered;
+    const isKnown = snapshot.allocations.some((line) => line.set === this.set);
+    const what = isKnown ? `${name} is not up to date with the app:` : `the app is not recorded in ${name}:`;
+    throw new IpamError("stale", [what, ...describeChanges(made)].join("\n    "), {
+      hint: isLoaded
+        ? "Give AddressPlan.of(app).plan() to the commit of its backend, and load the record anew."
+        : `Run nodeippool allocate${this.lockOption} -- npx cdk8s synth, review the record, and commit it.`,
+    });
+  }
+
+  private get lockOption(): string {
+    return this.props?.lock === undefined ? "" : ` --lock ${this.props.lock}`;
+  }
+
+  private planFor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot): Plan {
     const defined: Pool[] = pools.map(({ pool }) => pool);
-    const claims = policies.flatMap((policy) => claimsIn(policy, defined));
+    const claims = claimsIn(policies, defined);
     const others = snapshot.allocations.filter((line) => line.set !== this.set);
     refuseSharedNics(claims, defined, others);
     const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
     refusePending(made);
-    return covering(made, snapshot) ?? refuseDrift(made, name);
+    return made;
   }
-}
-
-const planId = "nodeippool";
-
-function refuseDrift(made: Plan, name: string): never {
-  const what = existsSync(name) ? `${name} is not up to date with the app:` : `the app is not recorded in ${name}:`;
-  throw new IpamError("stale", [what, ...describeChanges(made)].join("\n    "), {
-    hint: "Run nodeippool allocate -- npx cdk8s synth, review the record, and commit it.",
-  });
 }
 
 class TokenResolver implements IResolver {
@@ -160,7 +206,8 @@ class TokenResolver implements IResolver {
   }
 
   resolve(context: ResolutionContext): void {
-    if (typeof context.value !== "string" || !context.value.includes("ippool://")) return;
-    context.replaceValue(replaceTokens(context.value, this.holders()));
+    if (typeof context.value !== "string") return;
+    refuseClaimText(context.value);
+    if (context.value.includes("ippool://")) context.replaceValue(replaceTokens(context.value, this.holders()));
   }
 }

@@ -40,7 +40,8 @@ export interface ValidationContext {
 
 /**
  * A validation plugin for cdk8s.yaml: finds addresses in the synthesised manifests, whoever made them, that two
- * owners have, that are outside their pool, or that the record knows as somebody else's.
+ * owners have, that their pool hands out to nobody, or that the record knows as somebody else's or not at all; and
+ * what the record has outside the pools.
  */
 export class AddressValidation {
   private readonly props: AddressValidationProps;
@@ -58,7 +59,7 @@ export class AddressValidation {
         ruleName: finding.kind,
         recommendation: finding.message,
         fix: fixes[finding.kind],
-        violatingResources: [{ resourceName: resource, locations: [placeOf(finding)], manifestPath: manifest }],
+        violatingResources: [{ resourceName: resource, locations: placesOf(finding), manifestPath: manifest }],
       });
     report.submit(findings.length === 0 ? "success" : "failure", { "addresses checked": `${checked}` });
   }
@@ -66,14 +67,14 @@ export class AddressValidation {
 
 const fixes: Readonly<Record<Finding["kind"], string>> = {
   duplicate: "Give one of them another address, or take both from a pool.",
-  "out-of-pool": "Take an address of the pool, or widen the pool's range.",
-  excluded: "Take another address, or take this one out of the pool's exclude.",
+  "out-of-pool": "Widen the pool's range, or give the claim another address.",
+  excluded: "Take another address, or let the pool hand this one out.",
   leaked: "Release it: nodeippool release.",
   "unknown-owner": "Release it: nodeippool release.",
   stranger: "Take it from the pool with a claim, or keep it away from others: a reservation, or exclude.",
   "wrong-owner": "Write ippool://POOL/OWNER instead of the address, or run nodeippool allocate and synthesise anew.",
 };
 
-function placeOf({ at }: Finding): string {
-  return at === undefined ? "" : `line ${at.line}, column ${at.column}`;
+function placesOf({ at }: Finding): string[] {
+  return at === undefined ? [] : [`line ${at.line}, column ${at.column}`];
 }

@@ -8,7 +8,7 @@ import type { AddressValidationProps } from "./address-validation.ts";
 export interface ManifestFinding {
   readonly finding: Finding;
   readonly manifest: string;
-  /** Name of the object that holds the address. */
+  /** Name of the object that holds the address, or the claim that the record has it for. */
   readonly resource: string;
 }
 
@@ -31,10 +31,18 @@ export function auditManifests(
     checked: new Set(uses.map(({ address }) => address).filter((a) => pools.some((pool) => contains(pool.range, a))))
       .size,
     findings: found
-      .filter(({ kind, at }) => at !== undefined && (existsSync(lock) || kind !== "stranger"))
-      .map((finding) => ({ finding, ...whereIs(finding, files) })),
+      .filter(({ kind, at }) => (at === undefined ? ofRecord.has(kind) : existsSync(lock) || kind !== "stranger"))
+      .map((finding) => ({
+        finding,
+        ...(finding.at === undefined
+          ? { manifest: lock, resource: finding.line?.claim ?? "" }
+          : whereIs(finding, files)),
+      })),
   };
 }
+
+/** What is wrong with a line of the record whatever the manifests are: not all that have its addresses need be here. */
+const ofRecord: ReadonlySet<Finding["kind"]> = new Set(["out-of-pool", "excluded"]);
 
 function read(path: string): SourceFile {
   try {

@@ -1,10 +1,8 @@
 import { ApiObject, Chart } from "cdk8s";
-import { Construct } from "constructs";
+import type { Construct } from "constructs";
 import { byCodeUnit, type Claim, IpamError, type Pool, type Snapshot } from "../core/index.ts";
-import { parkPolicy } from "../nmstate/expand.ts";
-import { PolicyLines } from "../nmstate/policy-lines.ts";
-import { claimsOf, selectNodes } from "../nmstate/select.ts";
-import type { ClusterNode, PolicyObject } from "../schema/index.ts";
+import { claimsOf, PolicyLines, parkPolicy, selectNodes } from "../nmstate/index.ts";
+import { type ClusterNode, hostnameLabel, type PolicyObject } from "../schema/index.ts";
 import { ClusterObject } from "./cluster-object.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
@@ -20,8 +18,15 @@ function authorityOf({ name, policy }: NodeNetworkPolicy, pools: readonly Pool[]
   return used.size === 0 ? undefined : ([...authorities][0] ?? "Plan");
 }
 
-/** The claims of a policy that this app plans. */
-export function claimsIn(construct: NodeNetworkPolicy, pools: readonly Pool[]): Claim[] {
+/** The claims that this app plans. Throws `invalid` if two policies, or what two policies say of a node, contradict each other. */
+export function claimsIn(policies: readonly NodeNetworkPolicy[], pools: readonly Pool[]): Claim[] {
+  const makers = new Makers();
+  for (const { name, node } of policies) makers.take(name, node.path);
+  nodesOf(policies);
+  return policies.flatMap((policy) => claimsOfPolicy(policy, pools));
+}
+
+function claimsOfPolicy(construct: NodeNetworkPolicy, pools: readonly Pool[]): Claim[] {
   const { name, policy, props } = construct;
   if (authorityOf(construct, pools) !== "Plan") return [];
   if (props.nodes === undefined)
@@ -31,79 +36,117 @@ export function claimsIn(construct: NodeNetworkPolicy, pools: readonly Pool[]): 
   return claimsOf(policy, props.nodes.all);
 }
 
+/** An object, and where in the tree it goes. */
+interface Addition {
+  readonly scope: Construct;
+  readonly id: string;
+  readonly object: PolicyObject;
+}
+
 /** The objects that follow from a plan: a policy for each node, parked policies, clean-ups. */
 export class Expansion {
   private readonly pools: ReadonlyMap<string, Pool>;
   private readonly constructs: readonly NodeNetworkPolicy[];
-  private readonly home: Construct | undefined;
   private readonly lines: PolicyLines;
   private readonly nodes: ReadonlyMap<string, ClusterNode>;
+  private readonly additions: readonly Addition[];
 
   constructor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot, set: string) {
     this.pools = new Map(pools.map(({ pool }) => [pool.name, pool]));
     this.constructs = policies;
-    this.home = [...pools, ...policies].sort((a, b) => byCodeUnit(a.node.path, b.node.path))[0];
     this.lines = new PolicyLines(snapshot, set);
-    const nodes = policies.flatMap(({ props }) => props.nodes?.all ?? []);
-    this.nodes = new Map(nodes.sort((a, b) => byCodeUnit(a.name, b.name)).map((node) => [node.name, node]));
+    this.nodes = nodesOf(policies);
+    const [home] = [...pools, ...policies].sort((a, b) => byCodeUnit(a.node.path, b.node.path));
+    this.additions = [...policies.flatMap((one) => this.ofPolicy(one)), ...(home ? this.ofGonePolicies(home) : [])];
   }
 
-  /** Adds them to their constructs. Throws `invalid` if one has the name of another policy of the app. */
-  objects(): ApiObject[] {
-    const made = [...this.constructs.flatMap((construct) => this.ofPolicy(construct)), ...this.ofGonePolicies()];
-    if (this.home !== undefined) refuseTwins(this.home.node.root);
-    return made;
+  /** Adds them to their constructs. Throws `invalid`, and adds none, if one has the name of another policy of the app. */
+  addTo(app: Construct): ApiObject[] {
+    refuseTwins(app, this.additions);
+    return this.additions.map(({ scope, id, object }) => new ClusterObject(scope, id, object));
   }
 
-  private ofPolicy(construct: NodeNetworkPolicy): ApiObject[] {
-    const { policy, props } = construct;
-    const authority = authorityOf(construct, [...this.pools.values()]);
-    const add = (id: string, object: PolicyObject) => new ClusterObject(construct, id, object);
-    if (authority === "Cluster") return [add("Parked", parkPolicy(policy))];
-    if (props.nodes === undefined) return [add("Policy", policy.source)];
+  private ofPolicy(scope: NodeNetworkPolicy): Addition[] {
+    const { policy, props } = scope;
+    const authority = authorityOf(scope, [...this.pools.values()]);
+    if (authority === "Cluster") return [{ scope, id: "Parked", object: parkPolicy(policy) }];
+    if (props.nodes === undefined) return [{ scope, id: "Policy", object: policy.source }];
     const selected = new Map(selectNodes(policy, props.nodes.all).map((node) => [node.name, node]));
-    const children = [...this.nodes.values()].flatMap(({ name }): ApiObject[] => {
-      const node = selected.get(name);
-      if (node !== undefined) return [add(name, this.child(construct, node))];
-      const cleanup = this.lines.cleanup(policy, this.nodes.get(name) as ClusterNode);
-      return cleanup === undefined ? [] : [add(name, cleanup)];
+    const children = [...this.nodes.values()].flatMap((known): Addition[] => {
+      const node = selected.get(known.name);
+      const object = node === undefined ? this.lines.cleanup(policy, known) : this.child(scope, node);
+      return object === undefined ? [] : [{ scope, id: known.name, object }];
     });
     const joinsLater = [...policy.captures.values()].some(({ pool }) => this.pools.get(pool)?.clusterRange.length);
-    return joinsLater ? [...children, add("Parked", parkPolicy(policy))] : children;
+    if (!joinsLater) return children;
+    // Argo CD waits for each wave to be healthy, and a parked policy is what the controller makes of it.
+    const object = props.nodesPerSyncWave === undefined ? parkPolicy(policy) : inWave(parkPolicy(policy), waves + 1n);
+    return [...children, { scope, id: "Parked", object }];
   }
 
   /** Policies that are not in the app any more, whose nodes still have their addresses. */
-  private ofGonePolicies(): ApiObject[] {
-    const orphans = this.lines.orphans(
-      this.constructs.map(({ policy }) => policy),
-      [...this.nodes.values()],
-    );
-    if (orphans.length === 0 || this.home === undefined) return [];
-    const scope = new Construct(Chart.of(this.home), "nodeippool-releasing");
-    return orphans.map((object) => new ClusterObject(scope, object.metadata.name, object));
+  private ofGonePolicies(home: Construct): Addition[] {
+    const known = this.constructs.map(({ policy }) => policy);
+    return this.lines.orphans(known, [...this.nodes.values()]).map((object) => ({
+      scope: Chart.of(home),
+      id: `nodeippool-releasing-${object.metadata.name}`,
+      object,
+    }));
   }
 
   private child({ policy, props: { nodesPerSyncWave } }: NodeNetworkPolicy, node: ClusterNode): PolicyObject {
     const object = this.lines.child(policy, node, this.pools);
     const first = this.lines.firstAddress(policy, node, this.pools);
     if (nodesPerSyncWave === undefined || first === undefined) return object;
-    const wave = 1n + (((first.address - first.pool.prefix.first) / BigInt(nodesPerSyncWave)) % 1_000_000n);
-    const annotations = { ...(object.metadata.annotations as object | undefined), [syncWave]: `${wave}` };
-    return { ...object, metadata: { ...object.metadata, annotations } };
+    const offset = first.address - first.pool.prefix.first;
+    return inWave(object, 1n + ((offset / BigInt(nodesPerSyncWave)) % waves));
   }
 }
 
-const syncWave = "argocd.argoproj.io/sync-wave";
+/** All nodes that policies know, by name: whoever has a policy no more may still have its address. */
+function nodesOf(policies: readonly NodeNetworkPolicy[]): Map<string, ClusterNode> {
+  const known = new Map<string, ClusterNode>();
+  for (const node of policies.flatMap(({ props }) => props.nodes?.all ?? [])) {
+    const other = known.get(node.name) ?? node;
+    const [is, was] = [node, other].map(({ labels }) => labels.get(hostnameLabel));
+    if (is !== was)
+      throw new IpamError("invalid", `node ${node.name} has the label ${hostnameLabel}: ${was}, and elsewhere ${is}`, {
+        hint: "Give all policies the same nodes.",
+      });
+    known.set(node.name, node);
+  }
+  return new Map([...known].sort(([a], [b]) => byCodeUnit(a, b)));
+}
 
-function refuseTwins(app: Construct): void {
-  const makers = new Map<string, ApiObject>();
-  for (const object of app.node.findAll()) {
-    if (!ApiObject.isApiObject(object) || object.kind !== "NodeNetworkConfigurationPolicy") continue;
-    const other = makers.get(object.name);
+/** More than Argo CD would ever walk through; addresses of IPv6 pools can be that far apart. */
+const waves = 1_000_000n;
+
+function inWave(object: PolicyObject, wave: bigint): PolicyObject {
+  const annotations = {
+    ...(object.metadata.annotations as object | undefined),
+    "argocd.argoproj.io/sync-wave": `${wave}`,
+  };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+/** Who makes which policy; nobody twice. */
+class Makers {
+  private readonly makers = new Map<string, string>();
+
+  take(name: string, maker: string): void {
+    const other = this.makers.get(name);
     if (other !== undefined)
-      throw new IpamError("invalid", `policy ${object.name} is made by ${other.node.path} and by ${object.node.path}`, {
+      throw new IpamError("invalid", `policy ${name} is made by ${other} and by ${maker}`, {
         hint: "Rename one of them.",
       });
-    makers.set(object.name, object);
+    this.makers.set(name, maker);
   }
+}
+
+function refuseTwins(app: Construct, additions: readonly Addition[]): void {
+  const makers = new Makers();
+  for (const object of app.node.findAll())
+    if (ApiObject.isApiObject(object) && object.kind === "NodeNetworkConfigurationPolicy")
+      makers.take(object.name, object.node.path);
+  for (const { scope, object } of additions) makers.take(object.metadata.name, scope.node.path);
 }

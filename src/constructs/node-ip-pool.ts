@@ -1,5 +1,5 @@
 import type { ApiObjectMetadata } from "cdk8s";
-import type { Construct } from "constructs";
+import { Construct } from "constructs";
 import { type Pool, type PoolSpec, unwrap } from "../core/index.ts";
 import { parseNodeIPPool } from "../schema/index.ts";
 import { AddressClaim } from "./address-claim.ts";
@@ -14,26 +14,39 @@ export interface NodeIPPoolProps extends PoolSpec {
    * @default - the name is the id of the construct
    */
   readonly metadata?: ApiObjectMetadata;
+
+  /**
+   * Whether another app has the object. This one then only takes addresses from the pool, and must say the same of it.
+   *
+   * @default false
+   */
+  readonly external?: boolean;
 }
 
 /**
  * A pool of addresses, and the NodeIPPool object that shows it to the cluster. `authority` is Plan where it is not
  * said: this app decides, the cluster only audits.
  */
-export class NodeIPPool extends ClusterObject {
+export class NodeIPPool extends Construct {
+  /** The name of the pool. */
+  readonly name: string;
   /** @internal */
   readonly pool: Pool;
 
   /** Throws IpamError `invalid` with everything that is wrong with the pool. */
   constructor(scope: Construct, id: string, props: NodeIPPoolProps) {
-    const { metadata, ...given } = props;
-    const spec = { ...given, authority: given.authority ?? "Plan" };
-    const named = { ...metadata, name: metadata?.name ?? id };
-    super(scope, id, { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: named, spec });
-    const plain = JSON.parse(
-      JSON.stringify({ apiVersion: this.apiVersion, kind: this.kind, metadata: { name: named.name }, spec }),
-    );
+    super(scope, id);
+    const { metadata, external, ...given } = props;
+    this.name = metadata?.name ?? id;
+    const object = {
+      apiVersion: "nmstate.io/v1",
+      kind: "NodeIPPool",
+      metadata: { ...metadata, name: this.name },
+      spec: { ...given, authority: given.authority ?? "Plan" },
+    };
+    const plain = JSON.parse(JSON.stringify({ ...object, metadata: { name: this.name } }));
     this.pool = unwrap(parseNodeIPPool(plain));
+    if (!external) new ClusterObject(this, "Resource", object);
     AddressPlan.of(this).addPool(this);
   }
 

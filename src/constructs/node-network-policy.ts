@@ -1,4 +1,3 @@
-import type { ApiObjectMetadata } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError, unwrap } from "../core/index.ts";
 import { type Policy, parsePolicy } from "../schema/index.ts";
@@ -54,7 +53,14 @@ export interface NodeNetworkPolicyProps {
    *
    * @default - the name is the id of the construct
    */
-  readonly metadata?: ApiObjectMetadata;
+  readonly metadata?: PolicyMetadata;
+}
+
+/** What a policy, and the policies of single nodes after it, can have of a Kubernetes object's metadata. */
+export interface PolicyMetadata {
+  readonly name?: string;
+  readonly labels?: { readonly [key: string]: string };
+  readonly annotations?: { readonly [key: string]: string };
 }
 
 /**
@@ -95,7 +101,8 @@ function objectOf(name: string, props: NodeNetworkPolicyProps): { readonly [fiel
     capture[claim] = `ippool.${[...pools][0]}.allocate`;
   }
   const { nodeSelector, maxUnavailable, metadata: { labels, annotations } = {} } = props;
-  const spec = { nodeSelector, capture, desiredState: state, maxUnavailable };
+  const captures = Object.keys(capture).length === 0 ? {} : { capture };
+  const spec = { nodeSelector, ...captures, desiredState: state, maxUnavailable };
   const object = {
     apiVersion: "nmstate.io/v1",
     kind: "NodeNetworkConfigurationPolicy",

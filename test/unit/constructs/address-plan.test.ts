@@ -1,0 +1,243 @@
+import { readFileSync } from "node:fs";
+import { App, Chart, Testing } from "cdk8s";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { AddressPlan, loadState, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
+import { lockfile, memory, offerVariable, readOffers } from "../../../src/state/index.ts";
+import {
+  appOf,
+  type Build,
+  drift,
+  linesOf,
+  nic,
+  nothing,
+  objectsOf,
+  recordAfter,
+  refusal,
+  synthesised,
+} from "../../support/constructs-app.ts";
+import { folderOf } from "../../support/schema-cli.ts";
+
+const policy =
+  (name: string, ...nodes: string[]): Build =>
+  (chart) => {
+    const pool = new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/29" } });
+    new NodeNetworkPolicy(chart, name, {
+      nodes: Nodes.named(...nodes),
+      desiredState: nic("eth1", pool.claim("eth1")),
+    });
+  };
+const lockIn = (folder: string) => `${folder}/nodeippool.lock`;
+afterEach(() => vi.unstubAllEnvs());
+
+describe("synthesis", () => {
+  it("fails with what is not recorded, and writes nothing", () => {
+    const folder = folderOf({});
+    const app = appOf(policy("a", "n1", "n2"), { lock: lockIn(folder) });
+    expect(drift(app).replaceAll(folder, "")).toBe(`[AddressPlan] the app is not recorded in /nodeippool.lock:
+    + 10.0.0.1  n1  a/eth1
+    + 10.0.0.2  n2  a/eth1
+  Run nodeippool allocate --lock /nodeippool.lock -- npx cdk8s synth, review the record, and commit it.`);
+    expect(() => readFileSync(lockIn(folder))).toThrow(/ENOENT/);
+  });
+
+  it("fails with what has changed since", async () => {
+    const record = await recordAfter(policy("a", "n1", "n2"));
+    expect(drift(appOf(policy("a", "n2", "n3"), { record }))).toBe(`[AddressPlan] memory is not up to date with the app:
+    + 10.0.0.3  n3  a/eth1
+    - 10.0.0.1  n1  a/eth1  releasing
+  Give AddressPlan.of(app).plan() to the commit of its backend, and load the record anew.`);
+  });
+
+  it("refuses to move an address, but where that is allowed", async () => {
+    const pool = (cidr: string, start: string): Build => {
+      return (chart) => {
+        const p = new NodeIPPool(chart, "p", {
+          range: { cidr },
+          reservations: [{ address: start, owner: "Node/n1", claim: "a/eth1" }],
+        });
+        new NodeNetworkPolicy(chart, "a", { nodes: Nodes.named("n1"), desiredState: nic("eth1", p.claim("eth1")) });
+      };
+    };
+    const record = await recordAfter(pool("10.0.0.0/29", "10.0.0.1"));
+    const moved = pool("10.0.0.0/29", "10.0.0.2");
+    expect(drift(appOf(moved, { record }))).toMatch(
+      /which now wants 10\.0\.0\.2[\s\S]*allowMove: true in AddressPlan\.configure/,
+    );
+    expect(linesOf(await recordAfter(moved, { record, allowMove: true }))).toEqual([
+      "10.0.0.2 Node/n1/a/eth1",
+      "10.0.0.1 Node/n1/a/eth1 releasing",
+    ]);
+  });
+
+  it("names a rename that may be one, and how to declare it", async () => {
+    const record = await recordAfter(policy("a", "n1"));
+    expect(drift(appOf(policy("b", "n1"), { record }))).toBe(
+      `[AddressPlan] Node/n1/b/eth1 in pool p: Node/n1 would lose 10.0.0.1 (a/eth1) and get another address
+  Declare the rename, if it is one, or allow the move: nodeippool mv a b, or allowMove: true in AddressPlan.configure`,
+    );
+  });
+
+  it("is the same the second time, and plans anew when there is more", async () => {
+    const record = await recordAfter((chart, app) => {
+      policy("a", "n1")(chart, app);
+      policyOn(chart, "b");
+    });
+    const app = appOf(policy("a", "n1"), { record });
+    expect(drift(app)).toMatch(/- 10\.0\.0\.2 {2}n1 {2}b\/eth2/);
+    policyOn(app.charts[0] as Chart, "b");
+    const once = app.synthYaml();
+    expect(app.synthYaml()).toBe(once);
+    expect(once).toContain("b--n1");
+  });
+
+  it("forgets what is taken out of the app", async () => {
+    const record = await recordAfter(policy("a", "n1"));
+    const app = appOf(policy("a", "n1"), { record });
+    const chart = app.charts[0] as Chart;
+    const all = app.synthYaml();
+    policyOn(chart, "b");
+    expect(drift(app)).toMatch(/\+ 10\.0\.0\.2 {2}n1 {2}b\/eth2/);
+    chart.node.tryRemoveChild("b");
+    expect(app.synthYaml()).toBe(all);
+  });
+
+  it("of one chart plans for all", async () => {
+    const build: Build = (chart, app) => {
+      const pool = new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/29" } });
+      for (const id of ["one", "two"])
+        new NodeNetworkPolicy(new Chart(app, id), id, {
+          nodes: Nodes.named("n1"),
+          desiredState: nic(id, pool.claim("x")),
+        });
+    };
+    const app = appOf(build, { record: await recordAfter(build) });
+    const [first, second, third] = app.charts.map((chart) => Testing.synth(chart).map(({ metadata }) => metadata.name));
+    expect([first, second, third].sort()).toEqual([["one--n1"], ["p"], ["two--n1"]]);
+    expect(synthesised(app)).toHaveLength(3);
+  });
+
+  it("goes beside a chart of any name", async () => {
+    const names = ["nodeippool", "plan", "address-plan"];
+    const objects = await objectsOf((chart, app) => {
+      for (const name of names) new Chart(app, name);
+      policy("a", "n1")(chart, app);
+    });
+    expect(objects).toHaveLength(2);
+  });
+
+  it("reads nodeippool.lock of the working folder unless told otherwise", () => {
+    const app = new App();
+    policy("a", "n1")(new Chart(app, "network"), app);
+    expect(drift(app)).toMatch(/not recorded in nodeippool\.lock:[\s\S]*Run nodeippool allocate -- npx cdk8s synth/);
+  });
+});
+
+/** A second policy, for eth2 of n1. */
+function policyOn(chart: Chart, id: string): void {
+  const pool = chart.node.findChild("p") as NodeIPPool;
+  new NodeNetworkPolicy(chart, id, { nodes: Nodes.named("n1"), desiredState: nic("eth2", pool.claim("eth2")) });
+}
+
+describe("AddressPlan.configure", () => {
+  it.each(["before", "after"])("%s the constructs", async (when) => {
+    const record = await recordAfter(policy("a", "n1"));
+    const app = new App();
+    const props = { state: { name: "memory", snapshot: record } };
+    if (when === "before") AddressPlan.configure(app, props);
+    policy("a", "n1")(new Chart(app, "network"), app);
+    if (when === "after") AddressPlan.configure(app, props);
+    expect(synthesised(app)).toHaveLength(2);
+  });
+
+  it("even after a synthesis that failed", async () => {
+    const app = new App();
+    policy("a", "n1")(new Chart(app, "network"), app);
+    expect(drift(app)).toMatch(/not recorded/);
+    AddressPlan.configure(app, { state: { name: "memory", snapshot: await recordAfter(policy("a", "n1")) } });
+    expect(drift(app)).toBe("nothing");
+  });
+
+  it("once", () => {
+    const app = appOf(() => {});
+    expect(refusal(() => AddressPlan.configure(app))).toBe("AddressPlan.configure is called twice for one app");
+  });
+});
+
+describe("a record that was loaded before", () => {
+  it("takes the app's plan, and covers it from then on", async () => {
+    const backend = memory();
+    const app = appOf(policy("a", "n1"), { state: await loadState(backend) });
+    expect(drift(app)).toMatch(/not recorded in memory/);
+    await backend.commit(AddressPlan.of(app).plan());
+    expect(synthesised(appOf(policy("a", "n1"), { state: await loadState(backend) }))).toHaveLength(2);
+  });
+
+  it("is not what nodeippool allocate writes, so nothing is offered to it", async () => {
+    const folder = folderOf({});
+    vi.stubEnv(offerVariable, folder);
+    expect(drift(appOf(policy("a", "n1"), { state: await loadState(memory()) }))).toMatch(/not recorded in memory/);
+    expect(readOffers(folder)).toEqual([]);
+  });
+});
+
+describe("under nodeippool allocate", () => {
+  it("the plan is offered, and what is offered is synthesised", async () => {
+    const [folder, offers] = [folderOf({}), folderOf({})];
+    vi.stubEnv(offerVariable, offers);
+    const objects = synthesised(appOf(policy("a", "n1", "n2"), { lock: lockIn(folder) }));
+    expect(objects.map(({ metadata }) => metadata.name)).toEqual(["p", "a--n1", "a--n2"]);
+    const plans = readOffers(offers);
+    expect(plans).toHaveLength(1);
+    expect(linesOf(lockfile(lockIn(folder)).commitAll(plans))).toEqual([
+      "10.0.0.1 Node/n1/a/eth1",
+      "10.0.0.2 Node/n2/a/eth1",
+    ]);
+    vi.unstubAllEnvs();
+    expect(synthesised(appOf(policy("a", "n1", "n2"), { lock: lockIn(folder) }))).toEqual(objects);
+  });
+
+  it("a second synthesis with more in the app goes on top of the first", () => {
+    const [folder, offers] = [folderOf({}), folderOf({})];
+    vi.stubEnv(offerVariable, offers);
+    const app = appOf(policy("a", "n1"), { lock: lockIn(folder) });
+    app.synthYaml();
+    policyOn(app.charts[0] as Chart, "b");
+    app.synthYaml();
+    expect(linesOf(lockfile(lockIn(folder)).commitAll(readOffers(offers)))).toEqual([
+      "10.0.0.1 Node/n1/a/eth1",
+      "10.0.0.2 Node/n1/b/eth2",
+    ]);
+  });
+});
+
+describe("claim sets", () => {
+  it("share a record and a pool; each app keeps to its own", async () => {
+    const here = await recordAfter(policy("a", "n1"), { set: "here" });
+    const both = await recordAfter(policy("b", "n2"), { set: "there", record: here });
+    expect(linesOf(both)).toEqual(["10.0.0.1 Node/n1/a/eth1", "10.0.0.2 Node/n2/b/eth1"]);
+    for (const [name, node, set] of [
+      ["a", "n1", "here"],
+      ["b", "n2", "there"],
+    ] as const)
+      expect(drift(appOf(policy(name, node), { set, record: both }))).toBe("nothing");
+  });
+
+  it("without one, an app would release what another has: that is drift", async () => {
+    const record = await recordAfter(policy("a", "n1"));
+    expect(drift(appOf(policy("b", "n2"), { record }))).toMatch(/- 10\.0\.0\.1 {2}n1 {2}a\/eth1 {2}releasing/);
+  });
+
+  it("do not share a NIC", async () => {
+    const record = await recordAfter(policy("a", "n1"), { set: "here" });
+    expect(drift(appOf(policy("b", "n1"), { set: "there", record }))).toMatch(
+      /policies a\/eth1 \(set here\) and b both set the IPv4 addresses of eth1 on Node\/n1/,
+    );
+  });
+});
+
+describe("an app without pools", () => {
+  it("needs no record", () => {
+    const app = appOf((chart) => new NodeNetworkPolicy(chart, "a", { desiredState: nic("eth1") }), { record: nothing });
+    expect(synthesised(app)).toHaveLength(1);
+  });
+});

@@ -40,8 +40,7 @@ export interface Interface {
     | "hsr"
     | "ipsec"
     | "xfrm"
-    | "loopback"
-    | "unknown";
+    | "loopback";
   readonly state?: "up" | "down" | "absent" | "ignore";
   readonly description?: string;
   /** How the interface is found: by its name, or by `mac-address` or `pci-address`. */

@@ -29,6 +29,11 @@ export async function gc(state: unknown): Promise<Record<string, string>> {
   return Object.fromEntries((made as { NetworkManager: [string, string][] }).NetworkManager);
 }
 
+/** A state as nmstate itself writes it down: `nmstatectl format`. Throws what it does not know. */
+export function format(state: unknown): Promise<unknown> {
+  return withFiles({ state }, (paths) => nmstatectl("format", "-q", paths.state));
+}
+
 async function nmstatectl(...args: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)(await tool("nmstatectl"), args, { timeout: 30_000 });
   return parse(stdout);

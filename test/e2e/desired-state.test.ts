@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { beforeEach, describe, expect, test } from "vitest";
+import { root } from "../support/console.ts";
+import { examples } from "../support/nmstate-examples.ts";
+import { format, gc, runPolicy } from "../support/nmstatectl.ts";
+import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
+
+// The types of desired states, held against the engine of the handler: it refuses fields that it does not know.
+
+beforeEach(async (context) => {
+  await orSkip(context, tool("nmstatectl"));
+}, BUILD_TIMEOUT);
+
+/** What NetworkManager cannot have as a profile, or nmstate does not write as one. */
+const noProfile: Readonly<Record<string, RegExp>> = {
+  base: /Dispatch script is not supported in gc/,
+  rest: /next hop interface eth1 not found/,
+};
+
+describe.for(Object.entries(examples))("the example %s", ([name, state]) => {
+  test("is a state that nmstate takes", async () => {
+    await expect(format(state)).resolves.toBeDefined();
+    expect(await runPolicy({}, state, {})).toMatchObject(state);
+  });
+
+  test("becomes profiles of NetworkManager, or is refused for the reason we know", async () => {
+    if (noProfile[name] === undefined) await expect(gc(state)).resolves.toBeDefined();
+    else await expect(gc(state)).rejects.toThrow(noProfile[name]);
+  });
+});
+
+test("every field of the types is in an example", () => {
+  const known = new Set<string>();
+  JSON.stringify(examples, (key, value) => {
+    known.add(key);
+    return value;
+  });
+  const files = ["desired-state.ts", "interface.ts", "interface-sections.ts"];
+  const fields = files.flatMap((file) => fieldsOf(readFileSync(join(root, "src/constructs", file), "utf8")));
+  expect(fields.length).toBeGreaterThan(150);
+  expect(fields.filter((field) => !known.has(field))).toEqual([]);
+});
+
+function fieldsOf(text: string): string[] {
+  const fields: string[] = [];
+  const walk = (node: ts.Node): void => {
+    if (ts.isPropertySignature(node) && (ts.isIdentifier(node.name) || ts.isStringLiteral(node.name)))
+      fields.push(node.name.text);
+    ts.forEachChild(node, walk);
+  };
+  walk(ts.createSourceFile("a.ts", text, ts.ScriptTarget.Latest));
+  return fields;
+}

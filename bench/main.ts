@@ -11,6 +11,7 @@ const subjects = {
   address: () => import("./address.ts"),
   lockfile: () => import("./lockfile.ts"),
   plan: () => import("./plan.ts"),
+  synth: () => import("./synth.ts"),
 };
 type Subject = keyof typeof subjects;
 const all = Object.keys(subjects) as Subject[];

@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -53,32 +54,48 @@ const uses: Record<string, { program: string; prints: string }> = {
       console.log(childName("static-ip", "node01"));`,
     prints: "static-ip--node01",
   },
+  "./constructs": {
+    program: `
+      import { App, Chart } from "cdk8s";
+      import { AddressPlan, type DesiredState, NodeIPPool, NodeNetworkPolicy, Nodes } from "nodeippool/constructs";
+      const app = new App();
+      const chart = new Chart(app, "network");
+      const claim = new NodeIPPool(chart, "lan", { range: { cidr: "10.20.0.0/24" } }).claim("eth1");
+      const desiredState: DesiredState = { interfaces: [{ name: "eth1", ipv4: { enabled: true, address: [claim] } }] };
+      new NodeNetworkPolicy(chart, "static-ip", { nodes: Nodes.named("node01"), desiredState });
+      console.log(AddressPlan.of(chart).plan().assign.map((line) => line.claim).join());`,
+    prints: "Node/node01/static-ip/eth1",
+  },
   "./package.json": { program: "console.log(json.name);", prints: "nodeippool" },
   "./schemas/nodeippool.schema.json": { program: "console.log(json.title);", prints: "NodeIPPool" },
 };
 
-const kinds = {
-  "an ES module project": {
-    module: "module",
-    packages: [],
-    compilerOptions: {
-      module: "nodenext",
-      target: "es2022",
-      lib: ["es2022"],
-      types: [],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      verbatimModuleSyntax: true,
-      resolveJsonModule: true,
-    },
-    importJson: (subpath: string) => `import json from "nodeippool${subpath.slice(1)}" with { type: "json" };\n`,
-    tsc: join(root, "node_modules/.bin/tsc"),
+const peers = ["cdk8s", "constructs"].map((name) => `${name}@${manifest.devDependencies[name]}`);
+
+const esModules = {
+  module: "module",
+  compilerOptions: {
+    module: "nodenext",
+    target: "es2022",
+    lib: ["es2022"],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    verbatimModuleSyntax: true,
+    resolveJsonModule: true,
   },
+  importJson: (subpath: string) => `import json from "nodeippool${subpath.slice(1)}" with { type: "json" };\n`,
+  tsc: join(root, "node_modules/.bin/tsc"),
+};
+
+const kinds = {
+  "an ES module project without peers": { ...esModules, packages: [] as string[] },
+  "an ES module project": { ...esModules, packages: peers },
   // The tsconfig.json of cdk8s' own template, with the TypeScript that resolves for it by typesVersions.
   "a CommonJS project of cdk8s": {
     module: "commonjs",
-    packages: ["typescript@~5.9.3"],
+    packages: ["typescript@~5.9.3", ...peers],
     compilerOptions: {
       alwaysStrict: true,
       experimentalDecorators: true,
@@ -158,6 +175,7 @@ test("every subpath that package.json exports is tried below", () => {
 
 describe.for(Object.entries(kinds))("%s", ([name, { module, packages, compilerOptions, importJson, tsc }]) => {
   const project = join(folder, name.replaceAll(" ", "-"));
+  const subpaths = Object.entries(uses).filter(([subpath]) => packages.length > 0 || subpath !== "./constructs");
   const fileOf = (subpath: string) => subpath.replace(/\W+/g, "_");
   let installing: Promise<string> | undefined;
   beforeEach(async (context) => {
@@ -171,14 +189,14 @@ describe.for(Object.entries(kinds))("%s", ([name, { module, packages, compilerOp
     write("package.json", JSON.stringify({ name: "app", private: true, type: module }));
     write("tsconfig.json", JSON.stringify({ compilerOptions }));
     write("console.d.ts", "declare const console: { log(...values: unknown[]): void };");
-    for (const [subpath, { program }] of Object.entries(uses))
+    for (const [subpath, { program }] of subpaths)
       write(`${fileOf(subpath)}.ts`, subpath.endsWith(".json") ? importJson(subpath) + program : program);
     return npm(project, "install", tarball, ...packages);
   }
 
   test("programs type-check and run", async () => {
     expect(await say(project, tsc, ["-p", "."], withOurNode())).toBe("");
-    for (const [subpath, { prints }] of Object.entries(uses))
+    for (const [subpath, { prints }] of subpaths)
       expect(await say(project, "node", [`${fileOf(subpath)}.js`], withOurNode()), subpath).toBe(`${prints}\n`);
   });
 
@@ -192,3 +210,84 @@ describe.for(Object.entries(kinds))("%s", ([name, { module, packages, compilerOp
     expect(existsSync(join(project, "nodeippool.lock"))).toBe(false);
   });
 });
+
+describe("a project from cdk8s' own template", () => {
+  const template = join(root, "node_modules/cdk8s-cli/templates/typescript-app");
+  const project = join(folder, "from-template");
+  let installing: Promise<string> | undefined;
+  beforeEach(async (context) => {
+    installing ??= install();
+    await orSkip(context, installing);
+  });
+
+  function install(): Promise<string> {
+    mkdirSync(project);
+    for (const name of ["tsconfig.json", "jest.config.js"]) cpSync(join(template, name), join(project, name));
+    for (const [name, text] of Object.entries({ "main.ts": appSource, "main.test.ts": testSource }))
+      writeFileSync(join(project, name), text);
+    writeFileSync(join(project, "package.json"), JSON.stringify({ name: "app", private: true, main: "main.js" }));
+    const { devDependencies } = JSON.parse(readFileSync(join(template, "package.json"), "utf8"));
+    const own = ["@types/jest", "@types/node", "jest", "ts-jest", "ts-node", "typescript"];
+    return npm(project, "install", tarball, ...peers, ...own.map((name) => `${name}@${devDependencies[name]}`));
+  }
+
+  const run = (name: string, ...args: string[]) => say(project, `node_modules/.bin/${name}`, args, withOurNode());
+
+  test("compiles with its TypeScript and tsconfig.json", async () => {
+    expect(await run("tsc", "--noEmit", "-p", ".")).toBe("");
+  });
+
+  test("runs by ts-node, as its cdk8s.yaml does", async () => {
+    await expect(run("ts-node", "main.ts")).rejects.toThrow(/\+ 10\.20\.0\.1 {2}node01 {2}static-ip\/eth1/);
+  });
+
+  test("is tested by jest with the two settings that docs/cdk8s.md names, and not without them", async () => {
+    await expect(run("jest")).rejects.toThrow(/Unexpected token 'export'/);
+    const settings = /```js\n(module\.exports = [\s\S]*?)```/.exec(
+      readFileSync(join(root, "docs/cdk8s.md"), "utf8"),
+    )?.[1];
+    writeFileSync(join(project, "jest.config.js"), settings ?? "");
+    await run("jest", "--ci");
+  });
+});
+
+const appSource = `
+import { App, Chart } from 'cdk8s';
+import { Construct } from 'constructs';
+import { AddressPlan, LoadedState, NodeIPPool, NodeNetworkPolicy, Nodes } from 'nodeippool/constructs';
+
+export class Network extends Chart {
+  constructor(scope: Construct, id: string) {
+    super(scope, id);
+    const lan = new NodeIPPool(this, 'lan', { range: { cidr: '10.20.0.0/24' } });
+    const ipv4 = { enabled: true, dhcp: false, address: [lan.claim('eth1')] };
+    new NodeNetworkPolicy(this, 'static-ip', {
+      nodes: Nodes.named('node01'),
+      desiredState: { interfaces: [{ name: 'eth1', type: 'ethernet', state: 'up', ipv4 }] },
+    });
+  }
+}
+
+export function appOf(state?: LoadedState): App {
+  const app = new App();
+  if (state) AddressPlan.configure(app, { state });
+  new Network(app, 'network');
+  return app;
+}
+
+if (require.main === module) appOf().synth();
+`;
+
+const testSource = `
+import { Testing } from 'cdk8s';
+import { memory } from 'nodeippool';
+import { AddressPlan, loadState } from 'nodeippool/constructs';
+import { appOf } from './main';
+
+test('node01 gets the first address', async () => {
+  const backend = memory();
+  await backend.commit(AddressPlan.of(appOf(await loadState(backend))).plan());
+  const [, policy] = Testing.synth(appOf(await loadState(backend)).charts[0]);
+  expect(policy.spec.desiredState.interfaces[0].ipv4.address).toEqual([{ 'ip': '10.20.0.1', 'prefix-length': 24 }]);
+});
+`;

@@ -9,8 +9,9 @@ import { addresses, applyState, createLab, type Lab, type LabNode, ping, runIn }
 import { gc, runPolicy } from "../support/nmstatectl.ts";
 import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
 
+/** Those with manifests, which are rendered here, and those that another tool renders: what it made is committed. */
 const examples = readdirSync(join(root, "examples")).filter((name) =>
-  existsSync(join(root, "examples", name, "manifests")),
+  ["manifests", "rendered"].some((folder) => existsSync(join(root, "examples", name, folder))),
 );
 
 describe.for(examples)("example %s", (name) => {
@@ -22,8 +23,8 @@ describe.for(examples)("example %s", (name) => {
   beforeAll(() => {
     project = new Project(join(root, "examples", name));
     if (project.has("nns.yaml")) project.run("import", "nns.yaml", "manifests", "--nodes", project.nodesFile());
-    project.allocate();
-    policies = project.render();
+    if (project.has("manifests")) project.allocate();
+    policies = project.has("manifests") ? project.render() : project.policies();
     planned = project.planned();
     nics = [...new Set(policies.flatMap(({ spec }) => spec.desiredState.interfaces.map((nic) => nic.name)))];
     return () => project.remove();

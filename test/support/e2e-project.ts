@@ -27,11 +27,11 @@ interface Line {
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), "nodeippool-e2e-"));
 
-  /** With a folder: a copy of it, without what the CLI makes. */
+  /** With a folder: a copy of it, without what the CLI makes of `manifests`, if there are any. */
   constructor(from?: string) {
-    const made = ["nodeippool.lock", "rendered"];
-    if (from !== undefined)
-      cpSync(from, this.folder, { recursive: true, filter: (path) => !made.includes(basename(path)) });
+    if (from === undefined) return;
+    const made = existsSync(join(from, "manifests")) ? ["nodeippool.lock", "rendered"] : [];
+    cpSync(from, this.folder, { recursive: true, filter: (path) => !made.includes(basename(path)) });
   }
 
   remove(): void {
@@ -57,6 +57,11 @@ export class Project {
   /** Renders, and returns the policies that are then in rendered/. */
   render(): Nncp[] {
     this.run("render", "manifests", "--nodes", this.nodesFile(), "--out", "rendered");
+    return this.policies();
+  }
+
+  /** The policies that are in rendered/. */
+  policies(): Nncp[] {
     const files = readdirSync(join(this.folder, "rendered")).filter((name) => name.endsWith(".yaml"));
     const objects = files.flatMap((name) => parseAllDocuments(this.read(`rendered/${name}`)).map((doc) => doc.toJS()));
     return objects.filter(({ kind }) => kind === "NodeNetworkConfigurationPolicy");

@@ -9,6 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
@@ -212,7 +213,9 @@ describe.for(Object.entries(kinds))("%s", ([name, { module, packages, compilerOp
 });
 
 describe("a project from cdk8s' own template", () => {
-  const template = join(root, "node_modules/cdk8s-cli/templates/typescript-app");
+  const require = createRequire(import.meta.url);
+  const cli = require.resolve("cdk8s-cli/package.json");
+  const template = join(dirname(cli), "templates/typescript-app");
   const project = join(folder, "from-template");
   let installing: Promise<string> | undefined;
   beforeEach(async (context) => {

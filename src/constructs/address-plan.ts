@@ -90,7 +90,7 @@ export class AddressPlan extends Construct {
   private props: AddressPlanProps | undefined;
   private readonly pools: NodeIPPool[] = [];
   private readonly policies: NodeNetworkPolicy[] = [];
-  private last: { readonly of: readonly Construct[]; readonly holders: Holders } | undefined;
+  private last: { readonly count: number; readonly holders: Holders } | undefined;
   private record: LoadedState | undefined;
   private objects: ApiObject[] = [];
 
@@ -142,16 +142,16 @@ export class AddressPlan extends Construct {
   /** Who holds what after the plan; makes it, and the objects that follow from it, unless that has been done. */
   private holders(): Holders {
     const { pools, policies } = this.present();
-    const of = [...pools, ...policies];
-    if (this.last?.of.length === of.length && of.every((construct, i) => construct === this.last?.of[i]))
-      return this.last.holders;
-    const snapshot = of.length === 0 ? this.read().snapshot : this.covered(pools, policies);
+    // Whatever is added forgets the last plan, so that only a smaller count can mean other constructs.
+    const count = pools.length + policies.length;
+    if (this.last?.count === count) return this.last.holders;
+    const snapshot = count === 0 ? this.read().snapshot : this.covered(pools, policies);
     const expansion = new Expansion(pools, policies, snapshot, this.set);
     for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
     this.objects = [];
     this.last = undefined;
     this.objects = expansion.addTo(App.of(this));
-    this.last = { of, holders: new Holders(snapshot) };
+    this.last = { count, holders: new Holders(snapshot) };
     return this.last.holders;
   }
 

@@ -99,6 +99,10 @@ describe("synthesis", () => {
     expect(drift(app)).toMatch(/\+ 10\.0\.0\.2 {2}n1 {2}b\/eth2/);
     chart.node.tryRemoveChild("b");
     expect(app.synthYaml()).toBe(all);
+    new NodeIPPool(chart, "q", { range: { cidr: "10.0.0.0/24" } });
+    expect(drift(app)).toMatch(/pools p and q of network default share addresses/);
+    chart.node.tryRemoveChild("q");
+    expect(app.synthYaml()).toBe(all);
   });
 
   it("of one chart plans for all", async () => {

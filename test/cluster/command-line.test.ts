@@ -11,7 +11,9 @@ describe("verbs with --backend kubernetes", () => {
   const run = (line: string) => session.run(`export KUBECONFIG=${cluster().kubeconfig}; ${line}`);
 
   it("plan, allocate, render, explain, show, mv, release: the record is in the cluster, and no file is written", () => {
-    expect(run(`nodeippool render manifests --nodes nodes.txt ${where}; echo $?`)).toMatch(/not up to date[^]*\n5\n$/);
+    expect(run(`nodeippool render manifests --nodes nodes.txt ${where}; echo $?`)).toMatch(
+      /not up to date[\s\S]*\n5\n$/,
+    );
     expect(run(`nodeippool allocate manifests --nodes nodes.txt ${where}`)).toMatch(
       /Recorded in namespace network of /,
     );
@@ -38,9 +40,9 @@ describe("verbs with --backend kubernetes", () => {
   it("a namespace that is not there, and options for another backend", () => {
     expect(
       run("nodeippool allocate manifests --nodes nodes.txt --backend kubernetes --namespace nowhere; echo $?"),
-    ).toMatch(/nowhere[^]*\n2\n$/);
+    ).toMatch(/nowhere[\s\S]*\n2\n$/);
     expect(run("nodeippool plan manifests --nodes nodes.txt --namespace x; echo $?")).toMatch(
-      /--namespace says where[^]*\n2\n$/,
+      /--namespace says where[\s\S]*\n2\n$/,
     );
   });
 });

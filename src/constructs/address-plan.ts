@@ -1,16 +1,7 @@
 import { type ApiObject, App, type IResolver, type ResolutionContext } from "cdk8s";
 import { Construct } from "constructs";
-import {
-  describeChanges,
-  IpamError,
-  isNoop,
-  type Plan,
-  type Pool,
-  plan,
-  refusePending,
-  type Snapshot,
-} from "../core/index.ts";
-import { refuseSharedNics } from "../nmstate/index.ts";
+import { describeChanges, IpamError, type Plan, type Pool, plan, refusePending, type Snapshot } from "../core/index.ts";
+import { refuseSharedNics } from "../nmstate/select.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
 import { refuseClaimText } from "./address-claim.ts";
 import { Holders, replaceTokens } from "./address-token.ts";
@@ -19,6 +10,7 @@ import { claimsIn, Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
 
+/** Where an app's record is, and how it is planned. */
 export interface AddressPlanProps {
   /**
    * Path of the lockfile.
@@ -102,8 +94,8 @@ export class AddressPlan extends Construct {
   }
 
   /**
-   * What would have to change in the record; for records that `nodeippool allocate` does not keep, whose backend's
-   * `commit` takes it. Throws IpamError where claims cannot be met.
+   * What would have to change in the record; for backends that `nodeippool allocate` does not know, whose `commit`
+   * takes it. Throws IpamError where claims cannot be met.
    */
   plan(): Plan {
     const { pools, policies } = this.present();
@@ -145,7 +137,7 @@ export class AddressPlan extends Construct {
     // Whatever is added forgets the last plan, so that only a smaller count can mean other constructs.
     const count = pools.length + policies.length;
     if (this.last?.count === count) return this.last.holders;
-    const snapshot = count === 0 ? this.read().snapshot : this.covered(pools, policies);
+    const snapshot = count === 0 ? withOffers(this.read().snapshot) : this.covered(pools, policies);
     const expansion = new Expansion(pools, policies, snapshot, this.set);
     for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
     this.objects = [];
@@ -168,23 +160,26 @@ export class AddressPlan extends Construct {
   /** The record with everything that the app claims in it. */
   private covered(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[]): Snapshot {
     const { name, snapshot: recorded } = this.read();
-    const isLoaded = this.props?.state !== undefined;
-    const snapshot = isLoaded ? recorded : withOffers(recorded);
+    const snapshot = withOffers(recorded);
     const made = this.planFor(pools, policies, snapshot);
-    // Nobody but a lockfile's `allocate` collects offers.
-    const covered = isLoaded ? (isNoop(made) ? snapshot : undefined) : covering(made, snapshot);
+    const covered = covering(made, snapshot);
     if (covered !== undefined) return covered;
     const isKnown = snapshot.allocations.some((line) => line.set === this.set);
     const what = isKnown ? `${name} is not up to date with the app:` : `the app is not recorded in ${name}:`;
     throw new IpamError("stale", [what, ...describeChanges(made)].join("\n    "), {
-      hint: isLoaded
-        ? "Give AddressPlan.of(app).plan() to the commit of its backend, and load the record anew."
-        : `Run nodeippool allocate${this.lockOption} -- npx cdk8s synth, review the record, and commit it.`,
+      hint: `Run nodeippool allocate${this.option} -- npx cdk8s synth, ${this.afterwards}.`,
     });
   }
 
-  private get lockOption(): string {
+  /** What tells the command line of this record. */
+  private get option(): string {
+    if (this.props?.state !== undefined) return " --backend kubernetes";
     return this.props?.lock === undefined ? "" : ` --lock ${this.props.lock}`;
+  }
+
+  private get afterwards(): string {
+    if (this.props?.state === undefined) return "review the record, and commit it";
+    return "or, for a backend of your own, commit AddressPlan.of(app).plan() to it";
   }
 
   private planFor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot): Plan {

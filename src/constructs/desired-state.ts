@@ -16,10 +16,12 @@ export interface DesiredState {
   readonly ovn?: { readonly "bridge-mappings"?: readonly OvnBridgeMapping[] };
 }
 
+/** Routes to make or to take away; all others stay. */
 export interface Routes {
   readonly config?: readonly Route[] | Captured;
 }
 
+/** A route. Those to take away (`state: absent`) are all that match the fields given. */
 export interface Route {
   readonly destination?: string;
   readonly "next-hop-interface"?: string;
@@ -41,10 +43,12 @@ export interface Route {
   readonly "vrf-name"?: string;
 }
 
+/** Policy routing: rules to make or to take away. */
 export interface RouteRules {
   readonly config?: readonly RouteRule[] | Captured;
 }
 
+/** A rule that says which routing table is asked. */
 export interface RouteRule {
   readonly "ip-from"?: string;
   readonly "ip-to"?: string;
@@ -60,6 +64,7 @@ export interface RouteRule {
   readonly "suppress-prefix-length"?: number;
 }
 
+/** The resolver of the node. */
 export interface DnsResolver {
   readonly config?: {
     readonly server?: readonly string[];
@@ -68,6 +73,7 @@ export interface DnsResolver {
   };
 }
 
+/** Which bridge a localnet of OVN is on. */
 export interface OvnBridgeMapping {
   readonly localnet: string;
   readonly bridge?: string;

@@ -1,8 +1,11 @@
 import { ApiObject, Chart } from "cdk8s";
 import type { Construct } from "constructs";
 import { byCodeUnit, type Claim, IpamError, type Pool, type Snapshot } from "../core/index.ts";
-import { claimsOf, PolicyLines, parkPolicy, selectNodes } from "../nmstate/index.ts";
-import { type ClusterNode, hostnameLabel, type PolicyObject } from "../schema/index.ts";
+import { parkPolicy } from "../nmstate/expand.ts";
+import { PolicyLines } from "../nmstate/policy-lines.ts";
+import { claimsOf, selectNodes } from "../nmstate/select.ts";
+import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
+import type { PolicyObject } from "../schema/policy.ts";
 import { ClusterObject } from "./cluster-object.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";

@@ -1,3 +1,4 @@
+/** What an Ethernet interface negotiates, and its virtual functions. */
 export interface Ethernet {
   readonly speed?: number;
   readonly duplex?: "full" | "half";
@@ -9,6 +10,7 @@ export interface Ethernet {
   };
 }
 
+/** A virtual function of an SR-IOV interface. */
 export interface VirtualFunction {
   readonly id: number;
   readonly "mac-address"?: string;
@@ -21,6 +23,7 @@ export interface VirtualFunction {
   readonly "vlan-proto"?: "802.1q" | "802.1ad";
 }
 
+/** What ethtool sets. */
 export interface Ethtool {
   readonly pause?: { readonly rx?: boolean; readonly tx?: boolean; readonly autoneg?: boolean };
   /** The kernel's own names, for example `rx-gro`. */
@@ -35,6 +38,7 @@ export interface Ethtool {
   readonly fec?: { readonly auto?: boolean; readonly mode?: "off" | "rs" | "baser" | "llrs" };
 }
 
+/** A VLAN on top of another interface. */
 export interface Vlan {
   readonly "base-iface": string;
   readonly id: number;
@@ -76,6 +80,7 @@ export interface Bridge {
   readonly "allow-extra-patch-ports"?: boolean;
 }
 
+/** A member of a bridge. */
 export interface BridgePort {
   readonly name: string;
   readonly "stp-hairpin-mode"?: boolean;
@@ -99,6 +104,7 @@ export interface BridgePort {
   };
 }
 
+/** A VXLAN tunnel. */
 export interface Vxlan {
   readonly id: number;
   readonly "base-iface"?: string;
@@ -108,12 +114,14 @@ export interface Vxlan {
   readonly learning?: boolean;
 }
 
+/** An interface with a MAC address of its own on top of another one: `mac-vlan` and `mac-vtap`. */
 export interface MacVlan {
   readonly "base-iface": string;
   readonly mode: "vepa" | "bridge" | "private" | "passthru" | "source";
   readonly promiscuous?: boolean;
 }
 
+/** An interface with the MAC address of the one that it is on top of. */
 export interface IpVlan {
   readonly "base-iface": string;
   readonly mode: "l2" | "l3" | "l3s";
@@ -121,6 +129,7 @@ export interface IpVlan {
   readonly vepa?: boolean;
 }
 
+/** A tunnel of IP in IP. */
 export interface IpTunnel {
   readonly mode: "ipip" | "sit" | "ip6ip6" | "ipip6";
   readonly "base-iface"?: string;
@@ -135,6 +144,7 @@ export interface IpTunnel {
   readonly "ip6tun-flags"?: readonly string[];
 }
 
+/** IP over InfiniBand. */
 export interface Infiniband {
   readonly mode: "datagram" | "connected";
   readonly "base-iface"?: string;
@@ -142,6 +152,7 @@ export interface Infiniband {
   readonly pkey?: number | string;
 }
 
+/** Encryption of one link. */
 export interface MacSec {
   readonly "base-iface": string;
   readonly encrypt: boolean;
@@ -153,6 +164,7 @@ export interface MacSec {
   readonly offload?: "off" | "phy" | "mac";
 }
 
+/** Two ports as one, for redundancy: HSR and PRP. */
 export interface Hsr {
   readonly port1: string;
   readonly port2: string;

@@ -90,12 +90,14 @@ export interface InterfaceSection {
   readonly [field: string]: unknown;
 }
 
+/** Keys in Open vSwitch' own database. */
 export interface InterfaceOvsDb {
   readonly external_ids?: InterfaceSection;
   readonly other_config?: InterfaceSection;
 }
 
-type MptcpFlag = "signal" | "subflow" | "backup" | "fullmesh";
+/** How Multipath TCP uses an address. */
+export type MptcpFlag = "signal" | "subflow" | "backup" | "fullmesh";
 
 /** What both families have. */
 export interface IpSettings {
@@ -114,12 +116,14 @@ export interface IpSettings {
   readonly "dhcp-custom-hostname"?: string;
 }
 
+/** IPv4 of an interface. */
 export interface Ipv4 extends IpSettings {
   readonly forwarding?: boolean;
   readonly "dhcp-client-id"?: string;
   readonly "prefix-route-metric"?: number;
 }
 
+/** IPv6 of an interface. */
 export interface Ipv6 extends IpSettings {
   readonly autoconf?: boolean;
   readonly "dhcp-duid"?: string;

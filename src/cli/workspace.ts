@@ -16,6 +16,7 @@ import { type ClusterNode, type Manifests, readManifests, readNodes, type Source
 import { hostnameLabel } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
 import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
+import { refuseHandWritten } from "./hand-written.ts";
 import { changeLines } from "./report-plan.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
@@ -96,13 +97,10 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   const others = snapshot.allocations.filter((line) => line.set !== options.set && line.set !== importedSet);
   const claims = workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes));
   refuseSharedNics(claims, workspace.manifests.pools, others);
-  return plan({
-    pools: workspace.manifests.pools,
-    claims,
-    snapshot,
-    set: options.set,
-    allowMove: options.allowMove ?? false,
-  });
+  const { pools } = workspace.manifests;
+  const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
+  refuseHandWritten(workspace, made);
+  return made;
 }
 
 /** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */

@@ -31,10 +31,11 @@ interface Options {
  *  live               | other                 | pending in-use; with allowMove: release, and ask anew
  *  releasing          | as wanted, assignable | keep: back to live (not across sets or uids)
  *  releasing          | other                 | ask anew; the old address stays releasing
- *  imported, its NIC  | as wanted, assignable | keep, as its own: the owner has that address already
+ *  imported, its NIC  | as wanted, assignable | adopt: keep as its own, the owner has that address already
  *  none               | -                     | ask anew
  *
- *  asks anew, returns | its owner loses a line of this pool in this plan: pending in-use, unless allowMove
+ *  asks anew, returns,|
+ *  ... adopts         | its owner loses a line of this pool in this plan: pending in-use, unless allowMove
  *  ... wanted         | not assignable: pending out-of-range; held: pending in-use; else assign
  *  ... any            | lowest free address; none left: pending exhausted
  *
@@ -72,7 +73,7 @@ interface Decided {
   readonly claimed: Set<Allocation>;
   readonly keep: Kept[];
   readonly pending: Pending[];
-  /** Those that may get an address they do not hold now, and those that come back to one that is releasing. */
+  /** Those that may get an address they do not hold now; those that come back to one that is releasing, or adopt an imported one. */
   readonly asking: Request[];
   readonly returning: Map<Request, Kept>;
 }
@@ -87,7 +88,7 @@ function decide(requests: readonly Request[], pool: Pool, lines: Lines, options:
     if (line !== undefined) decided.claimed.add(line);
     if (refusal !== undefined) decided.pending.push(refusal);
     else if (keep === undefined) decided.asking.push(request);
-    else if (found?.releasing) decided.returning.set(request, keep);
+    else if (found?.releasing || found?.line.set === importedSet) decided.returning.set(request, keep);
     else decided.keep.push(keep);
   }
   return decided;

@@ -33,6 +33,11 @@ record                                | claims                | moved           
 # the renamed claim is live: it keeps its address, though the new name once had another one
 .5 Node/n/a ; .2 Node/n/b releasing   | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
 
+# an address that an import found on the NIC is adopted, but not in place of one that its owner holds
+.6 Node/n/imported/.6 set=imported if=eth1 | Node/n/b if=eth1 |  |  | keep .6 Node/n/b if=eth1, was .6 Node/n/imported/.6 set=imported if=eth1
+.5 Node/n/a if=eth1 ; .6 Node/n/imported/.6 set=imported if=eth1 | Node/n/b if=eth1 |  |  | in-use Node/n/b ; keep .5 Node/n/a if=eth1
+.5 Node/n/a if=eth1 ; .6 Node/n/imported/.6 set=imported if=eth1 | Node/n/b if=eth1 | Node/n/a > Node/n/b |  | keep .5 Node/n/b if=eth1, was .5 Node/n/a if=eth1
+
 # another pool is no move
 .5 Node/n/a                           | Node/n/a pool=q       |                           |      | assign 10.0.1.1 Node/n/a pool=q ; releasing .5 Node/n/a
 .5 Node/n/a                           | Node/n/b pool=q       | Node/n/a > Node/n/b       |      | assign 10.0.1.1 Node/n/b pool=q ; releasing .5 Node/n/a

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { cli, filesOf, manifests, projectOf } from "../../support/schema-cli.ts";
+
+const byHand = (node: string, ip: string) => `apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: by-hand}
+spec:
+  nodeSelector: {kubernetes.io/hostname: ${node}}
+  desiredState:
+    interfaces:
+    - {name: eth9, ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 24}]}}
+`;
+
+describe("an address of a pool that a policy in the folder writes out", () => {
+  it.each([
+    [
+      "for another node",
+      byHand("gw1", "10.0.0.1"),
+      3,
+      "manifests/hand.yaml:8:57: 10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/gw1",
+    ],
+    ["for the node that holds it", byHand("n1", "10.0.0.1"), 0, ""],
+    ["outside of the pool", byHand("gw1", "10.9.0.1"), 0, ""],
+  ])("%s", async (_, text, status, message) => {
+    const folder = projectOf({ "manifests/hand.yaml": text });
+    const before = filesOf(folder);
+    const ran = await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    expect(ran.stderr).toContain(message);
+    expect(ran.status).toBe(status);
+    if (status !== 0) expect(filesOf(folder)).toEqual(before);
+  });
+
+  it("beside its own claim", async () => {
+    const twice = manifests.replace(
+      /(\n *)- ip: "?\{\{[^\n]*/,
+      (claim, indent) => `${claim}${indent}  prefix-length: 24${indent}- ip: 10.0.0.2`,
+    );
+    expect(twice).toContain("10.0.0.2");
+    const { stderr, status } = await cli(
+      ["plan", "manifests", "--nodes", "nodes.txt"],
+      projectOf({ "manifests/a.yaml": twice }),
+    );
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(/10\.0\.0\.2 is for Node\/n2\/a\/p, but policy a writes it out/),
+      status: 3,
+    });
+  });
+});

@@ -35,10 +35,14 @@ export async function releaseVerb(names: readonly string[], options: Options): P
   print(...free.map((line) => paint("red", `  - ${describeLine(line)}`)), `Freed ${plural(free.length, "address")}.`);
 }
 
-/** The lines a name stands for that may be freed: releasing ones, and imported ones, which no claim gives up by itself. */
+/** The lines a name stands for that may be freed: releasing ones, and imported ones, which no claim gives up by itself; those by claim or address only. */
 function freeable(snapshot: Snapshot, name: string): Allocation[] {
-  const candidates = [...snapshot.releasing, ...snapshot.allocations.filter((line) => line.set === importedSet)];
-  const found = candidates.filter((line) => isNamedBy(line, name));
+  const imported = snapshot.allocations.filter((line) => line.set === importedSet);
+  const found = [
+    ...snapshot.releasing.filter((line) => isNamedBy(line, name)),
+    // Live, and in force: by its own name alone, not with all that its node has.
+    ...imported.filter((line) => line.claim === name || formatAddress(line.address) === name),
+  ];
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
   if (live !== undefined)

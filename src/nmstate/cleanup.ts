@@ -11,16 +11,19 @@ import { childPolicy, type Origin } from "./child.ts";
  */
 export function removals(desiredState: unknown, releasing: readonly Allocation[], origin?: Origin): unknown {
   const state = (desiredState ?? {}) as Bag;
+  // A list that another capture makes on the node cannot be added to.
+  if (typeof state.interfaces === "string") return desiredState;
   const interfaces = [...((state.interfaces as Bag[] | undefined) ?? [])];
   for (const line of releasing) {
     const family = sectionOf(line);
     for (const name of nicsOf(line, origin)) {
       const at = interfaces.findIndex((item) => item.name === name);
-      const section = interfaces[at]?.[family] as Bag | undefined;
+      const section = interfaces[at]?.[family] as Bag | null | undefined;
       if (at < 0) interfaces.push({ name, [family]: noAddress[family] });
-      else if (section === undefined) interfaces[at] = { ...interfaces[at], [family]: noAddress[family] };
+      else if (section === undefined || section === null)
+        interfaces[at] = { ...interfaces[at], [family]: noAddress[family] };
       // nmstate keeps what a state does not mention: a section without a list keeps the old addresses.
-      else if (section.enabled !== false && section.address === undefined)
+      else if (section.enabled !== false && (section.address ?? undefined) === undefined)
         interfaces[at] = { ...interfaces[at], [family]: { ...section, address: [] } };
     }
   }
@@ -35,7 +38,8 @@ function sectionOf(line: Allocation): "ipv4" | "ipv6" {
 function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
   if (line.interface !== undefined) return [line.interface];
   const capture = nameOfKey(line.claim).slice((origin?.name.length ?? 0) + 1);
-  const { interfaces = [] } = (origin?.desiredState ?? {}) as { interfaces?: Bag[] };
+  const { interfaces } = (origin?.desiredState ?? {}) as { interfaces?: Bag[] };
+  if (!Array.isArray(interfaces)) return [];
   const gives = (item: Bag) => {
     const { address } = (item[sectionOf(line)] ?? {}) as { address?: unknown };
     const ips = Array.isArray(address) ? address.map((entry) => (entry as Bag | null)?.ip) : [];
@@ -75,7 +79,7 @@ export function cleanupPolicy(
 /** The routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */
 function routesOver(desiredState: unknown, nics: ReadonlySet<unknown>): Bag[] {
   const { routes } = (desiredState ?? {}) as { routes?: { config?: Bag[] } };
-  return (routes?.config ?? [])
+  return (Array.isArray(routes?.config) ? routes.config : [])
     .filter((route) => nics.has(route["next-hop-interface"]) && typeof route.destination === "string")
     .map(({ destination, "next-hop-interface": nic, "table-id": table }) => ({
       destination,

@@ -21,7 +21,8 @@ export class PolicyLines {
 
   constructor(snapshot: Snapshot, set: string) {
     this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [`${l.pool} ${l.claim}`, l]));
-    const replaced = new Set(snapshot.allocations.map(nicOf));
+    // Of lines on unknown NICs nobody can say that they are on one NIC.
+    const replaced = new Set(snapshot.allocations.filter((line) => line.interface !== undefined).map(nicOf));
     const leaving = snapshot.releasing.filter((line) => line.set === set && !replaced.has(nicOf(line)));
     this.leaving = Map.groupBy(leaving, (line) => `${policyOfLine(line)} ${ownerOfKey(line.claim)}`);
   }

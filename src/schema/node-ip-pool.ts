@@ -1,4 +1,4 @@
-import { type Issue, type Parsed, type Pool, parsePool } from "../core/index.ts";
+import { formatPrefix, type Issue, type Parsed, type Pool, parsePool, parsePrefix, unwrap } from "../core/index.ts";
 import type { NodeIPPool } from "./generated/node-ip-pool.types.ts";
 import { isNodeIPPool } from "./generated/node-ip-pool.validator.ts";
 import { nameIssue } from "./names.ts";
@@ -30,9 +30,18 @@ export function parseNodeIPPool(object: unknown): Parsed<Pool> {
   const name = nameIssue(metadata.name);
   if (name !== undefined) issues.push({ message: `metadata.name ${name}`, path: ["metadata", "name"] });
   const pool = parsePool(String(metadata.name), spec);
+  const prefix = pool.value?.prefix;
+  if (prefix && ownAddresses.some(({ first, last }) => first <= prefix.first && prefix.last <= last))
+    issues.push({
+      message: `${formatPrefix(prefix)} is link-local or loopback: nodes make such addresses themselves`,
+      path: ["spec", "range", "cidr"],
+    });
   for (const issue of pool.issues ?? []) issues.push({ ...issue, path: ["spec", ...(issue.path ?? [])] });
   return issues.length > 0 ? { issues } : pool;
 }
+
+/** What is not read from reports of nodes, because every node has its own: nobody could tell that one is given up. */
+const ownAddresses = ["127.0.0.0/8", "fe80::/10", "::1/128"].map((text) => unwrap(parsePrefix(text)));
 
 function issueOf(error: Violation): Issue {
   const path = error.instancePath

@@ -73,6 +73,7 @@ class Reader {
     if (issue !== undefined) this.fail(`metadata.name ${issue}`, ["metadata", "name"]);
 
     this.readCaptures(spec.capture, [...root, "capture"]);
+    for (const list of [["interfaces"], ["routes", "config"]]) this.list(spec, ["desiredState", ...list], root);
     const desiredState = this.fill(spec.desiredState ?? {}, [...root, "desiredState"], undefined);
     return {
       apiVersion: object.apiVersion as string,
@@ -85,6 +86,15 @@ class Reader {
       desiredState,
       source: object as unknown as PolicyObject,
     };
+  }
+
+  /** Where nmstate has a list of mappings, or a capture that is one, and clean-up reads it. */
+  private list(spec: Bag, path: readonly string[], root: Path): void {
+    const value = path.reduce<unknown>((bag, field) => asBag(bag)?.[field], spec);
+    const isList = Array.isArray(value) && value.every((item) => asBag(item) !== undefined);
+    const isCaptured = typeof value === "string" && value.includes("{{");
+    if (value !== undefined && value !== null && !isList && !isCaptured)
+      this.fail(`${path.at(-1)} must be a list of mappings`, [...root, ...path]);
   }
 
   private readCaptures(capture: unknown, root: Path): void {

@@ -56,6 +56,8 @@ export function mergeRecords(base: Snapshot, ours: Snapshot, theirs: Snapshot, l
     return entry !== undefined && !entry.releasing && entry.line.claim === line.claim;
   };
   return settle(candidates, mergePools(base, ours, theirs), landed, {
+    // A revision from before the branches parted does not know what landed since.
+    decides: [...l].some(([place, entry]) => !sameAs(entry, b.get(place))),
     isHeldByBoth: (line) => isLive(o, line) && isLive(t, line),
     wasHeld: (line) => b.get(placeOf(line))?.line.claim === line.claim,
   });
@@ -96,17 +98,23 @@ function pick(
   return [[ours, theirs].sort((x, y) => byCodeUnit(allocationLine(x.line), allocationLine(y.line)))[0] as Entry];
 }
 
+function sameAs(entry: Entry, other: Entry | undefined): boolean {
+  return other !== undefined && sameEntry(entry, other);
+}
+
 function sameEntry(a: Entry, b: Entry): boolean {
   return a.releasing === b.releasing && sameLine(a.line, b.line);
 }
 
 /** What is known of the lines before they were merged. */
 interface History {
+  /** Where the revision that landed holds neither of two lines, neither is in force: any may win. */
+  readonly decides: boolean;
   readonly isHeldByBoth: (line: Allocation) => boolean;
   readonly wasHeld: (line: Allocation) => boolean;
 }
 
-const unknownHistory: History = { isHeldByBoth: () => false, wasHeld: () => true };
+const unknownHistory: History = { decides: true, isHeldByBoth: () => false, wasHeld: () => true };
 
 /** Lets the entries in, the strongest first; an entry that finds its address or its claim taken has lost. */
 export function settle(
@@ -132,7 +140,7 @@ export function settle(
     if (winner === undefined) {
       byPlace.set(place, entry);
       if (!entry.releasing) byClaim.set(claim, entry);
-    } else if (strength(winner) > strength(entry) || landed !== undefined) {
+    } else if (strength(winner) > strength(entry) || (landed !== undefined && history.decides)) {
       losers.push({ line: entry.line, winner: winner.line });
       if (!byPlace.has(place) && history.wasHeld(entry.line)) byPlace.set(place, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });

@@ -95,6 +95,19 @@ describe("mergeRecords", () => {
   });
 });
 
+describe("a revision that is older than both sides", () => {
+  it.each([
+    ["", ".1 m"],
+    [".1 m", ".1 m"],
+    [".1 m", ".1 m ; .5 x"],
+  ])("%s, of a base %s, does not say which of two lines is in force", (landed, base) => {
+    const [old, from] = [landed, base].map((text) => record(long(text === "" ? [] : text.split(" ; "))));
+    const sides = [".2 o", ".2 p"].map((line) => record(long([...base.split(" ; "), line].sort())));
+    const { code } = outcome(() => mergeRecords(from as never, sides[0] as never, sides[1] as never, old));
+    expect(code).toBe("conflict");
+  });
+});
+
 describe("salvage", () => {
   // The line that main moved (--allow-move) stands in the text twice: live as theirs has it, releasing as main has it.
   it("settles a claim that the landed side moved to another address", () => {

@@ -20,23 +20,26 @@ export async function diffVerb(revision: string, options: Options): Promise<void
   const differences = diffRecords(lockAt(options.lock, revision), await openLock(options).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
-  print(...differences.map(textLine), `${plural(differences.length, "line")} changed since ${revision}.`);
+  print(
+    ...differences.map((one) => textLine(one, revision)),
+    `${plural(differences.length, "line")} changed since ${revision}.`,
+  );
 }
 
 const marks = { added: "+", removed: "-", changed: "~" } as const;
 const colours = { added: "green", removed: "red", changed: "yellow" } as const;
 
-function textLine(difference: Difference): string {
+function textLine(difference: Difference, revision: string): string {
   return paint(
     colours[difference.kind],
-    `  ${marks[difference.kind]} ${describeLine(difference.line)}  ${what(difference)}`.trimEnd(),
+    `  ${marks[difference.kind]} ${describeLine(difference.line)}  ${what(difference, revision)}`.trimEnd(),
   );
 }
 
 /** What happened to a line, beyond its mark. */
-function what({ kind, line, was, releasing, wasReleasing }: Difference): string {
+function what({ kind, line, was, releasing, wasReleasing }: Difference, revision: string): string {
   if (kind === "added") return releasing ? "releasing" : "";
-  if (kind === "removed") return wasReleasing ? "freed" : "gone without release";
+  if (kind === "removed") return wasReleasing ? "freed" : `removed; was not releasing in ${revision}`;
   if (was !== undefined && was.claim !== line.claim) return `was ${was.claim}`;
   if (releasing !== wasReleasing) return releasing ? "releasing" : "no longer releasing";
   return `was on ${was?.interface ?? "no NIC"}`;
@@ -52,7 +55,7 @@ function markdown(differences: readonly Difference[], revision: string): string[
       pool,
       ownerName(claim),
       nameOfKey(claim),
-      what(difference),
+      what(difference, revision),
     ];
     return `| ${cells.map(cell).join(" | ")} |`;
   });

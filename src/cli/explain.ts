@@ -15,7 +15,7 @@ import {
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { type Fact, factsAbout, isNear, objectionTo, sentence } from "./fact.ts";
-import { countJson, type PoolOptions, type PoolView, readPools, viewNamed, viewsOf } from "./pools.ts";
+import { countJson, type PoolOptions, type PoolView, poolNames, readPools, viewNamed, viewsOf } from "./pools.ts";
 import { offsetIn } from "./standing.ts";
 import { print, printJson } from "./terminal.ts";
 
@@ -68,6 +68,7 @@ function addressOf(what: string, views: readonly PoolView[]): Address {
   throw new IpamError(
     "invalid",
     `${JSON.stringify(what)} is no address, no pool, and nobody who has an address${near}`,
+    { hint: poolNames(pools) },
   );
 }
 

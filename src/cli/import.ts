@@ -1,10 +1,17 @@
 import {
+  type Address,
   type Claim,
   claimKey,
+  contains,
+  familyOf,
+  formatAddress,
   formatOwner,
   IpamError,
   type Issue,
+  importedSet,
   isNoop,
+  ownerName,
+  ownerOfKey,
   type Plan,
   type Pool,
   planImport,
@@ -12,6 +19,7 @@ import {
   type Use,
 } from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
+import { policyOf } from "../nmstate/select.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -42,9 +50,12 @@ export async function importVerb(evidence: string, path: string, options: Import
   const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
   const after = isNoop(made) ? snapshot : await state.commit(made);
-  const ignored = countIgnored(made, uses);
-  if (options.json) return printJson({ ...planJson(made), ignored });
-  print(...reportPlan(made, pools, snapshot), ...missed(claims, uses, after));
+  const lasting = uses.filter((use) => !use.isTemporary);
+  const temporary = temporaryOnly(uses, lasting);
+  const ignored = countIgnored(made, lasting);
+  if (options.json) return printJson({ ...planJson(made), ignored, temporary: temporary.length });
+  print(...reportPlan(made, pools, snapshot), ...missed(claims, uses, after), ...strayNotes(made, claims, pools));
+  print(...temporaryNotes(temporary, pools));
   if (ignored > 0) print(`${plural(ignored, "other address")} passed over: no pool hands them out.`);
   print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
 }
@@ -85,6 +96,7 @@ function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] 
       issues.set(use.owner, {
         message: `${use.owner.slice("Node/".length)} is not among the nodes${near}`,
         at: use.at,
+        hint: "If it is no node, reserve its address in the pool (spec.reservations) and leave this line out.",
       });
     }
     return use;
@@ -103,6 +115,45 @@ function missed(claims: readonly Claim[], uses: readonly Use[], after: Snapshot)
       const where = nic === undefined ? "" : ` on ${nic}`;
       return paint("yellow", `  ! ${owner.name}  ${name}  nothing found${where}: allocate will give it a new address`);
     });
+}
+
+/** What nodes have from DHCP or SLAAC alone. */
+function temporaryOnly(uses: readonly Use[], lasting: readonly Use[]): Address[] {
+  const own = new Set(lasting.map((use) => use.address));
+  return [...new Set(uses.map((use) => use.address))].filter((address) => !own.has(address));
+}
+
+function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): string[] {
+  if (temporary.length === 0) return [];
+  const inside = temporary.filter((address) => pools.some((pool) => contains(pool.automatic, address)));
+  const first = formatAddress(inside[0] ?? (temporary[0] as Address));
+  return [
+    `${plural(temporary.length, "address")} of DHCP or SLAAC passed over.`,
+    ...(inside.length === 0
+      ? []
+      : [
+          `Note: allocate may give ${inside.length === 1 ? first : `${inside.length} of them, such as ${first},`} to a node: exclude from the pool what DHCP or SLAAC hands out`,
+        ]),
+  ];
+}
+
+/** Imported addresses that no policy asks for, where one sets the list that they are in: nmstate replaces it as a whole. */
+function strayNotes(made: Plan, claims: readonly Claim[], pools: readonly Pool[]): string[] {
+  const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
+  const placeOf = (owner: string, nic: string, family: number | undefined) => `${owner} ${nic} ${family}`;
+  const setters = new Map(
+    claims.flatMap(({ owner, name, pool, interface: nic }) =>
+      nic === undefined ? [] : [[placeOf(formatOwner(owner), nic, families.get(pool)), policyOf(name)] as const],
+    ),
+  );
+  return [...made.assign, ...made.keep.map(({ allocation }) => allocation)].flatMap((line) => {
+    const { address, claim, interface: nic, set } = line;
+    const policy = nic && setters.get(placeOf(ownerOfKey(claim), nic, familyOf(address)));
+    if (set !== importedSet || policy === undefined || nic === undefined) return [];
+    const where = `${nic} of ${ownerName(claim)}`;
+    const text = formatAddress(address);
+    return `Note: policy ${policy} sets the IPv${familyOf(address)} addresses of ${where}: applying it takes ${text} off`;
+  });
 }
 
 function countIgnored(made: Plan, uses: readonly Use[]): number {

@@ -50,7 +50,15 @@ export function viewNamed(views: readonly PoolView[], name: string): PoolView {
   const found = views.find(({ record }) => record.name === name);
   if (found !== undefined) return found;
   const names = views.map(({ record }) => record.name);
-  throw new IpamError("invalid", `there is no pool ${JSON.stringify(name)}${didYouMean(name, names)}`);
+  throw new IpamError("invalid", `there is no pool ${JSON.stringify(name)}${didYouMean(name, names)}`, {
+    hint: poolNames(names),
+  });
+}
+
+/** `Pools: a, b.` */
+export function poolNames(names: readonly string[]): string {
+  const more = names.length > 10 ? ` and ${names.length - 10} more` : "";
+  return `Pools: ${names.slice(0, 10).join(", ")}${more}.`;
 }
 
 /** A count for JSON: a number, or text where a number would be rounded. */

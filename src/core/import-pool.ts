@@ -177,6 +177,14 @@ export class PoolImport {
     }
   }
 
+  /** Refuses temporary addresses that are somebody else's by the record or by this import. */
+  passOver(uses: readonly Had[]): void {
+    for (const use of uses) {
+      const holding = this.holdings.get(use.address);
+      if (holding !== undefined && ownerOfKey(holding.line.claim) !== use.owner) this.refuseHeld(use, holding);
+    }
+  }
+
   private hold(kept: Kept, use: Had): void {
     this.keep.push(kept);
     this.holdings.set(use.address, { line: kept.allocation, releasing: false, use });

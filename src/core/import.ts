@@ -32,7 +32,8 @@ export interface ImportInput {
  *
  * Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set `imported`, unless its
  * owner has a line for it already. A claim whose NIC is not known is matched by node and pool. An address that two
- * owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over.
+ * owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over,
+ * and so are temporary ones, unless another owner has them too.
  * Throws IpamError `conflict` with every case, or `out-of-range` if there is no other, and `invalid`, `overlap` and `in-use` as `plan` does.
  */
 export function planImport(input: ImportInput): Plan {
@@ -41,11 +42,14 @@ export function planImport(input: ImportInput): Plan {
   checkPools(input.pools, snapshot);
   const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
   const requests = requestsByPool(pools, input.claims);
-  const uses = input.uses.filter((use): use is Had => use.owner !== undefined).sort(byPlace);
+  const had = input.uses.filter((use): use is Had => use.owner !== undefined).sort(byPlace);
+  const uses = had.filter((use) => !use.isTemporary);
+  const temporary = had.filter((use) => use.isTemporary);
   const parts = pools.map((pool) => new PoolImport(pool, requests.get(pool.name) ?? [], snapshot, set));
   const claimed = new Set(parts.flatMap((part) => part.match(uses, parts)));
   const rest = uses.filter((use) => !claimed.has(use));
   for (const part of parts) part.reserve(rest);
+  for (const part of parts) part.passOver(temporary);
   const conflicts = parts.flatMap((part) => part.issues.conflict);
   const issues = [...conflicts, ...parts.flatMap((part) => part.issues["out-of-range"])];
   if (issues.length > 0) throw new IpamError(conflicts.length > 0 ? "conflict" : "out-of-range", issues);

@@ -9,7 +9,7 @@ import {
   parseAddress,
   parsePrefix,
 } from "./address.ts";
-import { parseOwner } from "./claim.ts";
+import { nameOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
 import { contains, covers, type Interval, minus, normalised, type Range, rangeOf } from "./range.ts";
 
@@ -24,7 +24,7 @@ export interface ReservationSpec {
   readonly address: string;
   /** `Kind/name` or `Kind/namespace:name`, for example `Node/node05`. */
   readonly owner?: string;
-  /** The name of the owner's claim, where it has several claims on this pool. */
+  /** The name of the owner's claim (`POLICY/CAPTURE` of a node), where it has several claims on this pool. */
   readonly claim?: string;
   readonly description?: string;
 }
@@ -177,6 +177,11 @@ class Reader {
 
   /** An address or a prefix, inside the prefix. */
   private block(text: string, path: Path): Interval | undefined {
+    if (/^[\da-f.:]+\s*-\s*[\da-f.:]+$/i.test(text)) {
+      const message = `${JSON.stringify(text)} is not an IP address`;
+      this.issues.push({ message, path, hint: "A range is written as prefixes or single addresses." });
+      return undefined;
+    }
     if (!text.includes("/")) return single(this.address(text, path))[0];
     const block = this.take(parsePrefix(text), path);
     return block !== undefined && this.inside(block, text, path) ? block : undefined;
@@ -192,6 +197,12 @@ class Reader {
     const address = this.address(spec.address, ["reservations", i, "address"]);
     if (spec.owner !== undefined) this.take(parseOwner(spec.owner), ["reservations", i, "owner"]);
     else if (spec.claim !== undefined) this.fail("a claim needs its owner", ["reservations", i, "claim"]);
+    if (spec.claim !== undefined && parseClaimKey(spec.claim).value !== undefined && isKey(spec.claim, spec.owner))
+      this.issues.push({
+        message: `${JSON.stringify(spec.claim.slice(0, 80))} is a claim with its owner`,
+        path: ["reservations", i, "claim"],
+        hint: `Write its name alone: ${nameOfKey(spec.claim)}`,
+      });
     return address === undefined ? undefined : { ...spec, address };
   }
 
@@ -225,6 +236,11 @@ function reservedOf({ first, last, length }: Prefix): Range {
   const isPointToPoint = length >= bitsOf(familyOf(first)) - 1;
   if (familyOf(first) === 4) return isPointToPoint ? [] : rangeOf(...single(first), ...single(last));
   return normalised([...(isPointToPoint ? [] : single(first)), mappedIPv4]);
+}
+
+/** `Node/x/POLICY/CAPTURE`, where `POLICY/CAPTURE` is meant. */
+function isKey(claim: string, owner: string | undefined): boolean {
+  return claim.startsWith("Node/") || claim.startsWith(`${owner}/`);
 }
 
 function addressesOf(reservations: readonly Reservation[]): Range {

@@ -45,7 +45,7 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
     };
   const keep = [...snapshot.allocations.flatMap(rename(false)), ...snapshot.releasing.flatMap(rename(true))];
   if (keep.length === 0)
-    throw new IpamError("invalid", `no allocation is named ${from}`, {
+    throw new IpamError("invalid", `no allocation is named ${from}${ownerMeant(snapshot, from, set)}`, {
       hint: "Names are as the record has them.",
       remedy: ["show"],
     });
@@ -59,6 +59,15 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   if (clash === undefined) return { ...nothing, set, base: snapshot.base, keep };
   const { claim, pool } = clash.allocation;
   throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`);
+}
+
+/** A node's name alone could be a policy's: owners are named with their kind. */
+function ownerMeant({ allocations, releasing }: Snapshot, name: string, set: string): string {
+  const owners = [...allocations, ...releasing]
+    .filter((line) => line.set === set)
+    .map((line) => ownerOfKey(line.claim));
+  const meant = owners.find((owner) => parseOwner(owner).value?.name === name);
+  return meant === undefined ? "" : `; did you mean ${meant}?`;
 }
 
 function renamed(key: string, from: string, to: string): string | undefined {

@@ -1,11 +1,11 @@
 import { isMap, isSeq } from "yaml";
-import { IpamError, type Issue, type Parsed, type Pool } from "../core/index.ts";
+import { IpamError, type Issue, type Parsed, type Place, type Pool } from "../core/index.ts";
 import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import { type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates, referencesIn } from "./template.ts";
-import { type Chunk, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
+import { type Chunk, conflictIn, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** One document of a folder of manifests, in its place; made by `readManifests` alone. */
 export type ManifestDocument =
@@ -51,6 +51,8 @@ export interface Manifests {
 export function readManifests(files: readonly SourceFile[]): Manifests {
   const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false };
   const { issues } = reading;
+  const conflicts = files.filter((file) => mentionsUs.test(file.text)).flatMap((file) => conflictIn(file) ?? []);
+  if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
   const documents = files.flatMap(splitDocuments).flatMap((chunk) => readCurtailed(chunk, reading));
   const pools = documents.flatMap((d) => (d.kind === "pool" ? d.pool : []));
   const policies = documents.flatMap((d) => (d.kind === "policy" ? d.policy : []));
@@ -188,15 +190,19 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
 /** What only all documents together show: names used twice, pools that no document defines, gateways that no pool has. */
 function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnreadable }: Reading): Issue[] {
   const issues: Issue[] = [];
-  const seen = new Set<string>();
+  const seen = new Map<string, Place>();
   const pools = new Map(documents.flatMap((d) => (d.kind === "pool" ? [[d.pool.name, d.pool] as const] : [])));
   for (const document of documents) {
     if (document.kind !== "pool" && document.kind !== "policy") continue;
     const { kind, yaml, path } = document;
     const name = kind === "pool" ? document.pool.name : document.policy.name;
-    if (seen.has(`${kind} ${name}`))
-      issues.push({ message: `${kind} ${name} is defined twice`, at: yaml.at([...path, "metadata", "name"]) });
-    seen.add(`${kind} ${name}`);
+    const at = yaml.at([...path, "metadata", "name"]);
+    const first = seen.get(`${kind} ${name}`);
+    if (first === undefined) seen.set(`${kind} ${name}`, at);
+    else {
+      const place = `${first.file}:${first.line}:${first.column}`;
+      issues.push({ message: `${kind} ${name} is defined twice, here and in ${place}`, at });
+    }
     if (kind === "pool") continue;
     issues.push(...missingGateways(document, pools));
     if (hasUnreadable) continue;

@@ -1,6 +1,6 @@
 import { IpamError, type Issue, type Place } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
-import { type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
+import { conflictIn, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** A cluster node: what selectors see of it. */
 export interface ClusterNode {
@@ -28,6 +28,8 @@ export interface NodeRow {
  * Throws IpamError `invalid` with every issue.
  */
 export function readNodes(file: SourceFile): ClusterNode[] {
+  const conflict = conflictIn(file);
+  if (conflict !== undefined) throw new IpamError("invalid", [conflict]);
   const rows = looksLikeYaml(file.text) ? fromYaml(file) : fromLines(file);
   const { nodes, issues } = checkNodes(rows);
   if (issues.length > 0) throw new IpamError("invalid", issues);

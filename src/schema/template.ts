@@ -38,8 +38,14 @@ export type Template =
 export function readTemplate(text: string): Template {
   if (!text.includes("{{")) return { kind: "text" };
   const match = /^\{\{ capture\.([A-Za-z][A-Za-z0-9-]*)((?:\.[^\s.{}]+)*) \}\}$/.exec(text);
-  if (match === null) return { kind: "bad", why: 'a template must be the whole value, as in "{{ capture.NAME.ip }}"' };
+  if (match === null) return { kind: "bad", why: whyBad(text) };
   return { kind: "capture", capture: match[1] as string, rest: (match[2] as string).slice(1) };
+}
+
+function whyBad(text: string): string {
+  const inside = /^\{\{\s*(capture\.[A-Za-z][A-Za-z0-9-]*(?:\.[^\s.{}]+)*)\s*\}\}$/.exec(text)?.[1];
+  if (inside === undefined) return 'a template must be the whole value, as in "{{ capture.NAME.ip }}"';
+  return `a template has one blank inside each pair of braces: "{{ ${inside} }}"`;
 }
 
 /** Letters, digits and -: what both engines take as a name; no longer than a Kubernetes name. */

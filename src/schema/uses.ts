@@ -100,7 +100,7 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
   reported.forEach((item, i) => {
     for (const { message, path: inside } of doubtsAbout(item))
       found.issues.push({ message: `node ${name}: ${message}`, at: placeOf([...path, i, ...inside], at), hint: whole });
-    for (const entry of entriesOf(item, [...path, i])) addUse(entry, [owner], at, found);
+    for (const entry of entriesOf(item, [...path, i])) addUse(entry, [owner], at, found, isTemporary(entry));
   });
 }
 
@@ -149,10 +149,17 @@ function selectedBy(selector: Bag, nodes: readonly ClusterNode[]): (string | und
     .map((node) => nodeOwner(node.name));
 }
 
+/** Does the node report for how long it has the address? It does that of all, and writes `forever` for static ones. */
+function isTemporary({ item }: Entry): boolean {
+  const left = item["valid-life-time"] ?? item["preferred-life-time"];
+  return left !== undefined && left !== null && left !== "forever";
+}
+
 /** One item of an address list. */
 interface Entry {
   readonly nic: Bag;
   readonly section: Bag;
+  readonly item: Bag;
   readonly ip: unknown;
   readonly path: Path;
 }
@@ -164,8 +171,8 @@ function entriesOf(item: unknown, path: Path): Entry[] {
     const section = asBag(value);
     if (section === undefined || (name !== "ipv4" && name !== "ipv6")) return [];
     return asList(section.address).map((entry, j) => {
-      const { ip } = asBag(entry) ?? {};
-      return { nic, section, ip, path: [...path, name, "address", j, "ip"] };
+      const item = asBag(entry) ?? {};
+      return { nic, section, item, ip: item.ip, path: [...path, name, "address", j, "ip"] };
     });
   });
 }
@@ -175,6 +182,7 @@ function addUse(
   owners: readonly (string | undefined)[],
   at: LocatedObject["at"],
   found: Findings,
+  isTemporary = false,
 ) {
   if (typeof ip !== "string" || /^(?:fe[89ab][0-9a-f]:|127\.|::1$)/i.test(ip)) return;
   const place = at(path, ip);
@@ -182,7 +190,8 @@ function addUse(
   for (const issue of address.issues ?? []) found.issues.push({ ...issue, at: place });
   if (address.issues) return;
   const name = typeof nic.name === "string" ? nic.name : undefined;
-  for (const owner of owners) found.uses.push(useOf(address.value, owner, name, place));
+  const more = isTemporary ? { isTemporary } : {};
+  for (const owner of owners) found.uses.push({ ...useOf(address.value, owner, name, place), ...more });
 }
 
 function useOf(address: Address, owner: string | undefined, nic: string | undefined, at: Place): Use {

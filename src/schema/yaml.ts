@@ -66,6 +66,19 @@ function isDirectives(text: string): boolean {
   return /^%/m.test(text) && text.split("\n").every((line) => /^(%|\s*#|\s*$)/.test(line));
 }
 
+/** Where git left the two sides of a merge in a file, if it did. */
+export function conflictIn({ path, text, label = path }: SourceFile): Issue | undefined {
+  const start = text.search(/^<{7}(?:\s|$)/m);
+  const middle = start < 0 ? -1 : text.slice(start).search(/^={7}\r?$/m);
+  if (middle < 0 || !/^>{7}(?:\s|$)/m.test(text.slice(start + middle))) return undefined;
+  const line = text.slice(0, start).split("\n").length;
+  return {
+    message: `${label} has merge conflict markers`,
+    at: { file: label, line, column: 1 },
+    hint: "Settle what this file says first, then the lock.",
+  };
+}
+
 /** A parsed document: plain data, and the place of every part of it. */
 export class YamlDocument {
   readonly chunk: Chunk;

@@ -128,3 +128,15 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect(lock()).toBe(conflicting);
   });
 });
+
+it("diff tells what release freed since a revision from what was releasing in it", () => {
+  git("git init -qb main .", "git config user.email a@example.net", "git config user.name a");
+  git("git add -A", "git commit -qm start");
+  nodes("node01", "node02");
+  run("allocate");
+  nodeippool(["release", "node03", "--confirm"], folder);
+  const gone = "10.10.10.3  node03  static-ip/address-from-traffic-1";
+  const diff = (...args: string[]) => nodeippool(["diff", ...args], folder).stdout;
+  expect(diff("main")).toContain(`  - ${gone}  removed; was not releasing in main\n`);
+  expect(diff("main", "--markdown")).toContain("| removed; was not releasing in main |");
+});

@@ -80,6 +80,83 @@ describe("import", () => {
     ]);
   });
 
+  /** What a node reports; `!` marks what DHCP or SLAAC gave. */
+  const report = (node: string, ...lines: string[]) => ({
+    kind: "NodeNetworkState",
+    metadata: { name: node },
+    status: {
+      currentState: {
+        interfaces: lines.map((line) => {
+          const [name, ...ips] = line.split(" ");
+          const address = ips.map((ip) => ({
+            ip: ip.replace("!", ""),
+            "prefix-length": 24,
+            "valid-life-time": ip.endsWith("!") ? "3599sec" : "forever",
+          }));
+          return { name, type: "ethernet", ipv4: { enabled: true, address } };
+        }),
+      },
+    },
+  });
+  const dump = (...items: unknown[]) => JSON.stringify({ kind: "List", items });
+  const nns = ["import", "nns.json", "manifests", "--nodes", "nodes.txt"];
+
+  it("passes over what DHCP gave, which release and audit still take for used", async () => {
+    const states = dump(
+      report("node01", "eth1 10.10.10.5!", "eth0 192.0.2.1!"),
+      report("node02", "eth1 10.10.10.2 10.10.10.6!"),
+    );
+    const folder = workspace(states, "nns.json");
+    const { stdout, stderr } = await cli(nns, folder);
+    expect(stderr).toBe("");
+    expect(stdout).toContain(
+      [
+        "3 addresses of DHCP or SLAAC passed over.",
+        "Note: allocate may give 2 of them, such as 10.10.10.5, to a node: exclude from the pool what DHCP or SLAAC hands out",
+        "Recorded in nodeippool.lock.\n",
+      ].join("\n"),
+    );
+    expect(lockOf(folder)).toHaveLength(1);
+    expect(JSON.parse((await cli([...nns, "--json"], folder)).stdout)).toMatchObject({ ignored: 0, temporary: 3 });
+    const audit = await cli(["audit", "nns.json", "--pools", "manifests"], folder);
+    expect(audit.stdout).toContain("stranger: 10.10.10.5 of pool traffic-1 is used by Node/node01 eth1");
+  });
+
+  it("does not free what DHCP gave to somebody", async () => {
+    const folder = workspace(dump(report("node01", "eth7 10.10.10.9")), "nns.json");
+    await cli(nns, folder);
+    writeFileSync(join(folder, "now.json"), dump(report("node01", "eth7 10.10.10.9!")));
+    const { stdout } = await cli(["release", "10.10.10.9", "--evidence", "now.json"], folder);
+    expect(stdout).toContain("still on its node\nFreed 0 addresses.");
+  });
+
+  it("refuses an address that one node has for good and another one by DHCP", async () => {
+    const folder = workspace(
+      dump(report("node01", "eth1 10.10.10.5"), report("node02", "eth1 10.10.10.5!")),
+      "nns.json",
+    );
+    const { stderr, status } = await cli(nns, folder);
+    expect(stderr).toContain("10.10.10.5 is on Node/node01 eth1 and on Node/node02 eth1");
+    expect(status).toBe(4);
+  });
+
+  it("says which strays a policy will take off", async () => {
+    const folder = workspace("node01,eth1,10.10.10.1\nnode01,eth1,10.10.11.9\nnode01,eth7,10.10.10.9\n");
+    for (const _ of ["first", "again"]) {
+      const { stdout } = await cli(args(), folder);
+      expect(stdout.match(/^Note: .*$/gm)).toEqual([
+        "Note: policy static-ip sets the IPv4 addresses of eth1 of node01: applying it takes 10.10.11.9 off",
+      ]);
+    }
+  });
+
+  it("tells a line of nobody that a reservation is for it", async () => {
+    const { stderr } = await cli(args(), workspace("printer,eth0,10.10.10.9\n"));
+    expect(stderr).toContain(
+      "printer is not among the nodes\n  If it is no node, reserve its address in the pool (spec.reservations) and leave this line out.\n",
+    );
+  });
+
   it("frees an imported address by name", async () => {
     const folder = workspace("node01,eth7,10.10.10.9\n");
     await cli(args(), folder);

@@ -89,6 +89,7 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
       2,
       "no allocation is named nobody\n  Names are as the record has them: nodeippool show",
     ],
+    ["a node by its name alone", "n1", "n9", 2, "no allocation is named n1; did you mean Node/n1?"],
     ["a name that is taken", "a", "b", 3, "Node/n1/b/p already holds an address of pool p"],
     ["an owner that has one already", "Node/n1", "Node/n2", 3, "Node/n2/a/p already holds an address of pool p"],
     ["a name as it is", "a", "a", 2, 'a cannot be renamed to "a"\n  Rename an owner to an owner'],

@@ -4,6 +4,33 @@ import { type PoolSpec, parsePool } from "../../../src/core/pool.ts";
 const cidr = "10.0.0.0/24";
 const pathsOf = (spec: PoolSpec) => parsePool("p", spec).issues?.map(({ path }) => path?.join("."));
 
+describe("parsePool says what to write instead of", () => {
+  const hintOf = (spec: PoolSpec) => parsePool("p", spec).issues?.map(({ path, hint }) => [path?.join("."), hint]);
+
+  it("a range with a dash", () => {
+    const hint = "A range is written as prefixes or single addresses.";
+    expect(hintOf({ range: { cidr, exclude: ["10.0.0.30-10.0.0.31", "10.0.0.1 - 10.0.0.2"] } })).toEqual([
+      ["range.exclude.0", hint],
+      ["range.exclude.1", hint],
+    ]);
+  });
+
+  it.each([
+    ["Node/n", "Node/n/a/b", "a/b"],
+    ["Node/n", "Node/m/a/b", "a/b"],
+    ["Printer/p", "Printer/p/lan", "lan"],
+  ])("a claim of %s with its owner, %s", (owner, claim, name) => {
+    expect(hintOf({ range: { cidr }, reservations: [{ address: "10.0.0.5", owner, claim }] })).toEqual([
+      ["reservations.0.claim", `Write its name alone: ${name}`],
+    ]);
+  });
+
+  it("and takes the name alone", () => {
+    const reservations = [{ address: "10.0.0.5", owner: "Node/n", claim: "a/b" }];
+    expect(hintOf({ range: { cidr }, reservations })).toBeUndefined();
+  });
+});
+
 describe("parsePool refuses", () => {
   const rows: { spec: PoolSpec; path: string; why: string }[] = [
     { spec: { range: { cidr: "10.0.0.0" } }, path: "range.cidr", why: "has no prefix length" },

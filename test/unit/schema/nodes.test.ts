@@ -101,6 +101,9 @@ describe("readNodes refuses", () => {
     ["[]", "nodes lists no nodes"],
     ["{}", "nodes lists no nodes"],
     ["kind: Pod\nmetadata: {name: x}\n", "nodes lists no nodes"],
+    ["n1\n<<<<<<< HEAD\nn2\n=======\nn3\n>>>>>>> main\n", "2:1 nodes has merge conflict markers"],
+    ["n1\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> main\r\n", "2:1 nodes has merge conflict markers"],
+    ["- n1\n<<<<<<< HEAD\n- n2\n=======\n- n3\n>>>>>>> main\n", "2:1 nodes has merge conflict markers"],
     ["n1\nn2\nn1\n", "3:1 node n1 is listed twice"],
     [
       "n1\n  N2 # x\n-n3\n",

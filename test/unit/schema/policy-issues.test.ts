@@ -122,11 +122,21 @@ describe("readManifests names all issues of all documents at once", () => {
     ]);
   });
 
+  it("a file that git left in the middle of a merge, and nothing else of it", () => {
+    const [ours, theirs] = [poolText(), poolText("  range: {cidr: 10.0.1.0/24}")];
+    const text = `# pools\n<<<<<<< HEAD\n${ours}=======\n${theirs}>>>>>>> main\n`;
+    expect(issuesOf({ "f.yaml": text, "g.yaml": policyText("  capture: {x: ippool.p.allocate}") })).toEqual([
+      "2:1 f.yaml has merge conflict markers",
+    ]);
+    const foreign = "kind: ConfigMap\ndata: |\n <<<<<<< HEAD\n =======\n >>>>>>> main\n";
+    expect(issuesOf({ "f.yaml": `${poolText()}---\n${foreign}`, "h.yaml": foreign })).toEqual([]);
+  });
+
   it("a name used twice, of a pool and of a policy, in one file and in two", () => {
     const policy = policyText("  capture: {x: ippool.p.allocate}");
     expect(issuesOf({ "f.yaml": `${poolText()}---\n${poolText()}---\n${policy}`, "g.yaml": policy })).toEqual([
-      "9:18 pool p is defined twice",
-      "g.yaml:3:18 policy a is defined twice",
+      "9:18 pool p is defined twice, here and in f.yaml:3:18",
+      "g.yaml:3:18 policy a is defined twice, here and in f.yaml:15:18",
     ]);
   });
 });

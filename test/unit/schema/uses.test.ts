@@ -42,6 +42,26 @@ describe("readEvidence of NodeNetworkStates", () => {
     expect(said(text)).toEqual(all);
   });
 
+  it("marks what DHCP and SLAAC gave for a time", () => {
+    const entry = (ip: string, valid?: string, preferred?: string) => ({
+      ip,
+      "prefix-length": 64,
+      ...(valid && { "valid-life-time": valid }),
+      ...(preferred && { "preferred-life-time": preferred }),
+    });
+    const address = [
+      entry("2001:db8::1"),
+      entry("2001:db8::2", "forever", "forever"),
+      entry("2001:db8::3", "2591990sec", "604790sec"),
+      entry("2001:db8::4", undefined, "60sec"),
+      // Deprecated by hand, so that nothing starts from it: a static address all the same.
+      entry("2001:db8::5", "forever", "0sec"),
+    ];
+    const state = { ...stateOf("n"), status: { currentState: { interfaces: [{ name: "eth1", ipv6: { address } }] } } };
+    const { uses } = readEvidence({ path: "nns.json", text: JSON.stringify(state) });
+    expect(uses.map((use) => use.isTemporary ?? false)).toEqual([false, false, true, true, false]);
+  });
+
   it("knows the file, and the line in a later document", () => {
     const text = `# dump\n---\n---\n${stringify(two[1])}`;
     const { uses } = readEvidence({ path: "nns.yaml", text, label: "a/nns.yaml" });

@@ -82,8 +82,7 @@ export function encodePart(part: Content, name: string): Body {
 
 /** Throws IpamError `corrupt` with the place of the first broken line. */
 export function decodePart({ text, gzip }: { readonly text?: string; readonly gzip?: string }, name: string): Snapshot {
-  if ((text === undefined) === (gzip === undefined))
-    throw broken(name, text === undefined ? "holds no record" : "holds two records, one of them compressed");
+  if (text === undefined && gzip === undefined) throw broken(name, "holds no record");
   return decodeText(text ?? unpacked(gzip as string, name), name);
 }
 

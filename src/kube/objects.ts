@@ -39,8 +39,11 @@ export interface Objects {
   /** The namespace that the context names. */
   readonly namespace: string;
   get<T extends KubeObject>(resource: Resource, name: string, namespace?: string): Promise<Stored<T> | undefined>;
-  /** All of a namespace, or of the cluster; `labels` is a label selector. */
-  list<T extends KubeObject>(resource: Resource, where?: { namespace?: string; labels?: string }): Promise<Stored<T>[]>;
+  /** All of a namespace, or of the cluster; `labels` and `fields` are selectors. */
+  list<T extends KubeObject>(
+    resource: Resource,
+    where?: { namespace?: string; labels?: string; fields?: string },
+  ): Promise<Stored<T>[]>;
   create<T extends KubeObject>(resource: Resource, object: T): Promise<Stored<T>>;
   /** Replaces the version that the object names, or nothing: a server that gets no version replaces any. */
   put<T extends KubeObject>(resource: Resource, object: Stored<T>): Promise<Stored<T>>;
@@ -78,7 +81,7 @@ export function objectsOf(access: Access, options: ObjectsOptions = {}): Objects
     // Where the server has forgotten what comes next: from the beginning, as it is now.
     list: (resource, where = {}) =>
       retry(
-        () => allPages(request, pathOf(resource, where.namespace), where.labels, page),
+        () => allPages(request, pathOf(resource, where.namespace), where, page),
         (error) => (refusalOf(error)?.status === 410 ? 0 : undefined),
         { budget },
       ),
@@ -117,11 +120,17 @@ async function persist<T>(send: Transport["send"], request: ApiRequest, budget: 
   }
 }
 
-async function allPages<T>(request: Requester, path: string, labels: string | undefined, page: number): Promise<T[]> {
+async function allPages<T>(
+  request: Requester,
+  path: string,
+  { labels, fields }: { labels?: string; fields?: string },
+  page: number,
+): Promise<T[]> {
   const found: T[] = [];
   const query = new URLSearchParams({
     limit: String(page),
     ...(labels === undefined ? {} : { labelSelector: labels }),
+    ...(fields === undefined ? {} : { fieldSelector: fields }),
   });
   for (;;) {
     const { items, metadata } = await request<Page<T>>({ method: "GET", path: `${path}?${query}` });

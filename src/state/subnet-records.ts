@@ -1,34 +1,31 @@
+import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import {
-  type Address,
-  byAddress,
-  byCodeUnit,
-  formatAddress,
-  formatPrefix,
-  IpamError,
-  type PoolRecord,
-  type Prefix,
-  type Snapshot,
-} from "../core/index.ts";
+import { byAddress, byCodeUnit, formatPrefix, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
 import { type Content, decode, encode, snapshotOf } from "./codec.ts";
 
 /*
  * A record in parts, one for each subnet: all pools of one network and cidr. An address can be in two pools only if
- * their prefixes overlap, so as long as no two parts overlap (`overlapping`), a part that is replaced as a whole keeps
- * every address unique.
+ * their prefixes overlap, so as long as no two parts overlap (subnet-index.ts sees to that), a part that is replaced as
+ * a whole keeps every address unique.
  */
 
 /** Text that a person can read with kubectl, or, above a size, the same text compressed. */
 export type Body = { readonly text: string } | { readonly gzip: string };
 
-/** Bytes of text from which on it is compressed, and bytes that a ConfigMap may hold. */
+/** Bytes of text from which on it is compressed, bytes that a ConfigMap may hold, and bytes of text that are read at all. */
 const plainLimit = 256 * 1024;
 const limit = 1024 * 1024;
+const textLimit = 64 * 1024 * 1024;
 
-/** The name of a part, as an object may be named: network and cidr, with `-x-` for `::`. */
+/**
+ * The name of a part, as an object may be named: network and cidr, with `x` for `::`. No two subnets have one name, and
+ * none of them is `ippool.index`. A network that is no DNS label, or that looks like a hash, goes by its hash.
+ */
 export function partName({ network, prefix }: Pick<PoolRecord, "network" | "prefix">): string {
-  const cidr = formatPrefix(prefix).replace("::", "-x-").replaceAll(":", "-").replace("/", "-");
-  return `ippool.${network}.${cidr.replace(/^-/, "").replace("--", "-")}`;
+  const cidr = formatPrefix(prefix).replace("::", "-x-").replace(/[:/]/g, "-").replace(/^-/, "").replace("--", "-");
+  const isName = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(network) && !/^hash-[0-9a-f]{40}$/.test(network);
+  const name = isName ? network : `hash-${createHash("sha256").update(network).digest("hex").slice(0, 40)}`;
+  return `ippool.${name}.${cidr}`;
 }
 
 /** A record, part by part. */
@@ -41,11 +38,12 @@ export function split(record: Content): Map<string, Content> {
   return parts;
 }
 
-function emptyPart() {
+/** A part of a subnet in which nobody has an address. */
+export function emptyPart() {
   return { pools: [], allocations: [], releasing: [] } as { [K in keyof Content]: Content[K][number][] };
 }
 
-/** The record that parts make up. Throws IpamError `corrupt` for a pool in two of them. */
+/** The record that parts make up. Throws IpamError `corrupt` for a pool that is in two of them, or in one of another subnet. */
 export function join(parts: ReadonlyMap<string, Content>): Snapshot {
   const homes = new Map<string, string>();
   for (const [name, { pools }] of parts)
@@ -53,6 +51,10 @@ export function join(parts: ReadonlyMap<string, Content>): Snapshot {
       const other = homes.get(pool.name);
       if (other !== undefined) throw new IpamError("corrupt", `pool ${pool.name} is in both ${other} and ${name}`);
       homes.set(pool.name, name);
+      if (partName(pool) !== name)
+        throw new IpamError("corrupt", `${name} holds pool ${pool.name}, whose place is ${partName(pool)}`, {
+          hint: "Delete it if it is a copy; if the pool's line was edited, put it back as it was.",
+        });
     }
   const all = [...parts.values()];
   return snapshotOf({
@@ -65,54 +67,47 @@ export function join(parts: ReadonlyMap<string, Content>): Snapshot {
 /** Throws IpamError `exhausted` if no object can hold the part, and says how many addresses fit. */
 export function encodePart(part: Content, name: string): Body {
   const text = encode(part);
-  if (text.length <= plainLimit) return { text };
-  const packed = gzipSync(text, { level: 9 });
-  if (packed.length <= limit) return { gzip: packed.toString("base64") };
+  const size = Buffer.byteLength(text);
+  if (size <= plainLimit) return { text };
+  const packed = gzipSync(text);
+  if (packed.length <= limit && size <= textLimit) return { gzip: packed.toString("base64") };
   const lines = part.allocations.length + part.releasing.length;
+  const fit = Math.floor(lines / Math.max(packed.length / limit, size / textLimit));
   throw new IpamError(
     "exhausted",
-    `${name} would hold ${lines} addresses in ${packed.length} bytes, and an object holds ${limit}: about ${Math.floor((lines * limit) / packed.length)} addresses`,
+    `${name} would hold ${lines} addresses in ${packed.length} bytes (compressed), and an object holds ${limit}: about ${fit} addresses`,
     { hint: "Spread the nodes over pools of other subnets, or keep this record in a lockfile." },
   );
 }
 
 /** Throws IpamError `corrupt` with the place of the first broken line. */
-export function decodePart(body: Partial<{ text: string; gzip: string }>, name: string): Snapshot {
-  if (body.text !== undefined) return decode(body.text, name);
+export function decodePart({ text, gzip }: { readonly text?: string; readonly gzip?: string }, name: string): Snapshot {
+  if (text === undefined && gzip === undefined) throw broken(name, "holds no record");
+  return decodeText(text ?? unpacked(gzip as string, name), name);
+}
+
+function unpacked(gzip: string, name: string): string {
   try {
-    return decode(
-      gunzipSync(Buffer.from(body.gzip ?? "", "base64"), { maxOutputLength: 256 * limit }).toString(),
-      name,
-    );
+    return gunzipSync(Buffer.from(gzip, "base64"), { maxOutputLength: textLimit }).toString();
   } catch (error) {
-    if (error instanceof IpamError) throw error;
-    throw new IpamError("corrupt", `${name} holds no record: ${(error as Error).message}`, { cause: error });
+    throw broken(name, `holds no record: ${(error as Error).message}`);
   }
 }
 
-/** A subnet, as the index of all of them lists it. */
-export interface Subnet {
-  readonly network: string;
-  readonly prefix: Prefix;
-}
-
-/** Two subnets of one network that share addresses, if there are any. */
-export function overlapping(subnets: readonly Subnet[]): readonly [Subnet, Subnet] | undefined {
-  const sorted = [...subnets].sort(
-    (a, b) => byCodeUnit(a.network, b.network) || compare(a.prefix.first, b.prefix.first),
-  );
-  for (const [i, next] of sorted.entries()) {
-    const last = sorted[i - 1];
-    if (last?.network === next.network && last.prefix.last >= next.prefix.first) return [last, next];
+function decodeText(text: string, name: string): Snapshot {
+  try {
+    return decode(text, name);
+  } catch (error) {
+    if (!(error instanceof IpamError) || error.code !== "corrupt") throw error;
+    throw new IpamError(
+      "corrupt",
+      error.issues.map(({ message, at }) => ({ message, ...(at === undefined ? {} : { at }), hint: putBack })),
+    );
   }
-  return undefined;
 }
 
-function compare(a: Address, b: Address): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
+const putBack = "Put it back as it was, or take the object from a backup; nothing is written until it can be read.";
 
-/** `10.0.0.0/24 (network default)` */
-export function describeSubnet({ network, prefix }: Subnet): string {
-  return `${formatAddress(prefix.first)}/${prefix.length} (network ${network})`;
+function broken(name: string, what: string): IpamError {
+  return new IpamError("corrupt", `${name} ${what}`, { hint: putBack });
 }

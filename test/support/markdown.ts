@@ -30,3 +30,10 @@ export function matches(shown: string, text: string): boolean {
     .replaceAll("[^]*\n", "[^]*");
   return new RegExp(`^${pattern}$`).test(text);
 }
+
+/** The one code block of a page that has this text in it. */
+export function blockWith(markdown: string, text: string): string {
+  const found = markdown.split(/^```.*\n/m).filter((part, i) => i % 2 === 1 && part.includes(text));
+  if (found.length !== 1) throw new Error(`${found.length} blocks have ${JSON.stringify(text)}`);
+  return found[0] as string;
+}

@@ -1,0 +1,210 @@
+import { randomUUID } from "node:crypto";
+import { IpamError, type Snapshot } from "../core/index.ts";
+import { type KubeObject, type Objects, refusalOf, type Stored } from "../kube/index.ts";
+import type { Content } from "./codec.ts";
+import { begin, checkIndex, decodeIndex, emptyIndex, encodeIndex, type Index } from "./subnet-index.ts";
+import { type Body, decodePart, emptyPart, encodePart, join, partName, split } from "./subnet-records.ts";
+
+/** A ConfigMap that holds a part of the record, or the index of the parts. */
+interface RecordMap extends KubeObject {
+  readonly data?: { readonly [key: string]: string };
+  readonly binaryData?: { readonly [key: string]: string };
+}
+
+const configMaps = { apiVersion: "v1", plural: "configmaps" };
+const label = "nodeippool.nmstate.io/record";
+const indexName = "ippool.index";
+
+/** All that is stored, at one moment. */
+export interface Held {
+  readonly snapshot: Snapshot;
+  readonly index: Index;
+  /** Every object, the index among them, at the version that was read. */
+  readonly maps: ReadonlyMap<string, Stored<RecordMap>>;
+}
+
+/** The objects of one record. A write replaces the version that was read, or nothing. */
+export class Store {
+  readonly name: string;
+  private readonly objects: Objects;
+  private readonly namespace: string;
+  /** What parts hold, by uid and version: most of them are as they were. */
+  private read = new Map<string, Content>();
+  /** Names that could not be made because there was such an object. */
+  private readonly taken = new Set<string>();
+
+  constructor(objects: Objects, namespace: string) {
+    this.objects = objects;
+    this.namespace = namespace;
+    this.name = `namespace ${namespace} of ${objects.name}`;
+  }
+
+  /** Reads everything, at one revision of the server. Throws IpamError `corrupt` for what cannot have come about by itself. */
+  async load(): Promise<Held> {
+    const { namespace } = this;
+    const found = await this.objects.list<RecordMap>(configMaps, { namespace, labels: label });
+    const maps = new Map(found.map((map) => [map.metadata.name, map]));
+    for (const name of this.taken) if (!maps.has(name)) throw this.unlabelled(name);
+    this.taken.clear();
+    const index = maps.get(indexName);
+    if (maps.size === 0) await this.checkAbsence();
+    const held = { ...this.decode(maps), maps };
+    if (index === undefined && held.snapshot.pools.length > 0)
+      throw new IpamError("corrupt", `${this.label(indexName)} is gone, or has lost its label`, {
+        hint: "Put the label back, or take the object from a backup: without it nobody knows which subnets are in use.",
+      });
+    return held;
+  }
+
+  private decode(maps: ReadonlyMap<string, Stored<RecordMap>>): Pick<Held, "snapshot" | "index"> {
+    const read = new Map<string, Content>();
+    const parts = new Map<string, Content>();
+    for (const [name, map] of maps) {
+      if (name === indexName) continue;
+      const version = versionOf(map);
+      const part = this.read.get(version) ?? decodePart(bodyOf(map), this.label(name));
+      read.set(version, part);
+      parts.set(name, part);
+    }
+    this.read = read;
+    const stored = maps.get(indexName);
+    const index = stored === undefined ? emptyIndex : decodeIndex(stored.data, this.label(indexName));
+    const snapshot = join(parts);
+    if (stored !== undefined) {
+      const lacksPart = (name: string) => (maps.has(name) ? undefined : this.label(name));
+      checkIndex(index, snapshot.pools, (pool) => lacksPart(partName(pool)), this.label(indexName));
+    }
+    return { snapshot, index };
+  }
+
+  /** An empty list is also what a server shows of a namespace that is not there, and of objects without their labels. */
+  private async checkAbsence(): Promise<void> {
+    const { namespace } = this;
+    const resource = { apiVersion: "v1", plural: "namespaces" };
+    const isThere = await this.objects.get(resource, namespace).catch((error) => {
+      if (refusalOf(error)?.status === 403) return true; // who may not look cannot know
+      throw error;
+    });
+    if (!isThere)
+      throw new IpamError("invalid", `there is no namespace ${namespace} in ${this.objects.name}`, {
+        hint: "Make it, or name the one that has the record.",
+      });
+    const fields = `metadata.name=${indexName}`;
+    const [index] = await this.objects.list(configMaps, { namespace, fields });
+    // One with its label is new: somebody began just now.
+    if (index !== undefined && index.metadata.labels?.[label] === undefined) throw this.unlabelled(indexName);
+  }
+
+  private unlabelled(name: string): IpamError {
+    return new IpamError("corrupt", `${this.label(name)} has lost its label ${label}`, {
+      hint: `Put it back: kubectl -n ${this.namespace} label configmap ${name} ${label}=${kindOf(name)}`,
+    });
+  }
+
+  /**
+   * Makes the parts be those of another record, in the order of their names, each as a whole. `onWrite` is told which
+   * pools change by the next write.
+   */
+  async replace(held: Held, next: Snapshot, onWrite: (pools: readonly string[]) => void = () => {}): Promise<void> {
+    const changed = changedParts(held.snapshot, next);
+    const after = split(next);
+    // All of them are encoded before the first is written: one that is too large must leave nothing half done.
+    const parts = [...changed].map(([name, touched]) => {
+      const part = after.get(name) ?? emptyPart();
+      const pools = part.pools.map((pool) => pool.name);
+      return { name, pools, touched, body: encodePart(part, this.label(name)) };
+    });
+    const maps = new Map(held.maps);
+    await this.begin(held, next, maps);
+    for (const { name, pools, touched, body } of parts) {
+      onWrite([...touched]);
+      maps.set(name, await this.save(maps.get(name), this.map(name, contentOf(body), pools)));
+    }
+    const read = new Map(this.read);
+    for (const name of changed.keys()) read.set(versionOf(maps.get(name) as Stored), after.get(name) ?? emptyPart());
+    this.read = read;
+  }
+
+  /** Before the first line of a pool: subnet-index.ts says what and why. Parts are there before they are listed. */
+  private async begin(held: Held, next: Snapshot, maps: Map<string, Stored<RecordMap>>): Promise<void> {
+    const known = new Set(held.snapshot.pools.map((pool) => pool.name));
+    const fresh = next.pools.filter((pool) => !known.has(pool.name));
+    if (fresh.length === 0) return;
+    const { index, fence } = begin(held.index, held.snapshot.pools, fresh);
+    for (const name of new Set(fresh.map(partName)))
+      if (!maps.has(name))
+        maps.set(name, await this.save(undefined, this.map(name, contentOf(encodePart(emptyPart(), name)))));
+    if (index !== held.index) maps.set(indexName, await this.saveIndex(maps.get(indexName), index));
+    await this.fence(new Set(fence.map(partName)), maps);
+  }
+
+  saveIndex(old: Stored<RecordMap> | undefined, index: Index): Promise<Stored<RecordMap>> {
+    return this.save(old, this.map(indexName, { data: encodeIndex(index) }));
+  }
+
+  /** Changes parts without changing what they hold, so that nobody replaces what they read before. */
+  private async fence(names: Iterable<string>, maps: Map<string, Stored<RecordMap>>): Promise<void> {
+    for (const name of names) {
+      const old = maps.get(name);
+      if (old === undefined) continue;
+      const annotations = { ...old.metadata.annotations, "nodeippool.nmstate.io/fence": randomUUID() };
+      maps.set(name, await this.objects.put(configMaps, { ...old, metadata: { ...old.metadata, annotations } }));
+    }
+  }
+
+  /** Replaces the version, keeping what others have written beside the content: labels, annotations, owners. */
+  private async save(old: Stored<RecordMap> | undefined, map: RecordMap): Promise<Stored<RecordMap>> {
+    if (old === undefined) return this.create(map);
+    const labels = { ...old.metadata.labels, ...map.metadata.labels };
+    const annotations = { ...old.metadata.annotations, ...map.metadata.annotations };
+    return this.objects.put(configMaps, { ...map, metadata: { ...old.metadata, labels, annotations } });
+  }
+
+  private async create(map: RecordMap): Promise<Stored<RecordMap>> {
+    try {
+      return await this.objects.create(configMaps, map);
+    } catch (error) {
+      if (refusalOf(error)?.reason === "AlreadyExists") this.taken.add(map.metadata.name);
+      throw error;
+    }
+  }
+
+  private map(name: string, content: Pick<RecordMap, "data" | "binaryData">, pools: readonly string[] = []): RecordMap {
+    const listed = pools.join(" ");
+    const shown = listed.length > 1000 ? `${listed.slice(0, 1000)}...` : listed;
+    const annotations = name === indexName ? {} : { annotations: { "nodeippool.nmstate.io/pools": shown } };
+    const metadata = { name, namespace: this.namespace, labels: { [label]: kindOf(name) }, ...annotations };
+    return { apiVersion: "v1", kind: "ConfigMap", metadata, ...content };
+  }
+
+  /** For messages. */
+  private label(name: string): string {
+    return `ConfigMap ${this.namespace}/${name}`;
+  }
+}
+
+function kindOf(name: string): string {
+  return name === indexName ? "index" : "subnet";
+}
+
+function versionOf({ metadata }: Stored): string {
+  return `${metadata.uid} ${metadata.resourceVersion}`;
+}
+
+function bodyOf({ data, binaryData }: RecordMap): { text?: string; gzip?: string } {
+  const [text, gzip] = [data?.record, binaryData?.record];
+  return { ...(text === undefined ? {} : { text }), ...(gzip === undefined ? {} : { gzip }) };
+}
+
+function contentOf(body: Body): Pick<RecordMap, "data" | "binaryData"> {
+  return "text" in body ? { data: { record: body.text } } : { binaryData: { record: body.gzip } };
+}
+
+/** The parts in which something is different, sorted, and the pools that are. */
+function changedParts(before: Snapshot, after: Snapshot): Map<string, Set<string>> {
+  const changed = [...before.pools, ...after.pools].filter(
+    ({ name }) => before.base.get(name) !== after.base.get(name),
+  );
+  const parts = Map.groupBy(changed, partName);
+  return new Map([...parts.keys()].sort().map((name) => [name, new Set(parts.get(name)?.map((pool) => pool.name))]));
+}

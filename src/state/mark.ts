@@ -1,0 +1,41 @@
+import { IpamError } from "../core/index.ts";
+
+/**
+ * What a record says of itself while it moves to another place, and after that; migrate.ts has the steps. Nobody
+ * reads or writes a record that has a mark.
+ */
+export interface Mark {
+  /**
+   * `expects`: a record is about to come here. `takes`: it is coming; the other place has let go of it.
+   * `leaves`: this record is going there. `left`: it is there.
+   */
+  readonly state: "expects" | "takes" | "leaves" | "left";
+  /** Of the move. */
+  readonly id: string;
+  /** The name of the other place, for people. */
+  readonly other: string;
+}
+
+/** undefined if the text is no mark. */
+export function parseMark(text: string): Mark | undefined {
+  try {
+    const { state, id, other, ...rest } = JSON.parse(text);
+    const isMark =
+      ["expects", "takes", "leaves", "left"].includes(state) &&
+      [id, other].every((one) => typeof one === "string" && one);
+    return isMark && Object.keys(rest).length === 0 ? { state, id, other } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What whoever wants to use a record with a mark is told. */
+export function refusalOfMark({ state, other }: Mark, name: string): IpamError {
+  if (state === "left")
+    return new IpamError("stale", `the record of ${name} has moved to ${other}`, { hint: "Use it there." });
+  const [what, where] =
+    state === "leaves" ? ["is moving", `to ${other}`] : ["is to get a record that moves", `from ${other}`];
+  return new IpamError("unavailable", `${name} ${what} ${where}, and that has not ended`, {
+    hint: "Make that move again: it goes on where it stopped.",
+  });
+}

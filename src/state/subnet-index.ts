@@ -1,0 +1,196 @@
+import { byCodeUnit, formatPrefix, IpamError, type PoolRecord } from "../core/index.ts";
+import { poolLine, readPoolLine } from "./codec.ts";
+import { type Mark, parseMark } from "./mark.ts";
+
+/*
+ * The index of a record in parts. It alone says in which subnet a pool may begin, so that two writers who know nothing
+ * of each other cannot begin subnets that overlap, nor one pool in two subnets. Parts are written one by one, so:
+ *
+ * 1. A pool without any line begins only while the index lists it, at its subnet, and while no pool that clashes with it
+ *    has a line. Listing it takes all others off the list that clash with it; those are kept as `left`.
+ * 2. A writer may have read the list before that and be about to begin a pool that has left since. So whoever begins a
+ *    pool first changes the part of every clashing pool that has left (a fence): whatever was to be written there on
+ *    top of what was read before now fails.
+ * 3. A pool that has lines needs nothing but its part.
+ */
+
+/** Which pool is in which subnet. */
+export interface Index {
+  /** No two of them clash. */
+  readonly pools: readonly PoolRecord[];
+  /** Where pools have been that are elsewhere, or gone, because others came in their place. */
+  readonly left: readonly PoolRecord[];
+  /** Set while the record moves to or from another place. */
+  readonly mark?: Mark;
+  /** The moves that have ended here. */
+  readonly arrived: readonly string[];
+}
+
+export const emptyIndex: Index = { pools: [], left: [], arrived: [] };
+
+/** What it takes to begin pools: an index to store, unless it is the one there is, and parts to fence. */
+export interface Beginning {
+  readonly index: Index;
+  readonly fence: readonly PoolRecord[];
+}
+
+/** Lists pools that get their first line. `recorded` are those that have lines. Throws IpamError `overlap`. */
+export function begin(index: Index, recorded: readonly PoolRecord[], fresh: readonly PoolRecord[]): Beginning {
+  for (const [i, pool] of fresh.entries())
+    for (const other of [...recorded, ...fresh.slice(0, i)])
+      if (clash(pool, other))
+        throw new IpamError(
+          "overlap",
+          `pool ${pool.name} in ${describe(pool)} overlaps pool ${other.name} in ${describe(other)}`,
+          { hint: "Give both one cidr, each with a range of its own; or name the networks they belong to." },
+        );
+  const isFresh = (pool: PoolRecord) => fresh.some((one) => isSame(one, pool));
+  const clashes = (pool: PoolRecord) => fresh.some((one) => clash(one, pool));
+  const isLeaving = (pool: PoolRecord) => !isFresh(pool) && clashes(pool);
+  const left = [...index.left.filter((pool) => !isFresh(pool)), ...index.pools.filter(isLeaving)];
+  const isKnown = fresh.every((pool) => index.pools.some((one) => isSame(one, pool)));
+  return {
+    index: isKnown
+      ? index
+      : {
+          ...index,
+          pools: sorted([...index.pools.filter((p) => !isFresh(p) && !clashes(p)), ...fresh]),
+          left: sorted(left),
+        },
+    fence: left.filter(clashes),
+  };
+}
+
+/** Can these two not both have lines? */
+function clash(a: PoolRecord, b: PoolRecord): boolean {
+  if (isSameSubnet(a, b)) return false;
+  return a.name === b.name || overlap(a, b);
+}
+
+/** Do two pools of different subnets share addresses? */
+function overlap(a: PoolRecord, b: PoolRecord): boolean {
+  return (
+    a.network === b.network && !isSameSubnet(a, b) && a.prefix.first <= b.prefix.last && b.prefix.first <= a.prefix.last
+  );
+}
+
+function isSameSubnet(a: PoolRecord, b: PoolRecord): boolean {
+  return a.network === b.network && a.prefix.first === b.prefix.first && a.prefix.length === b.prefix.length;
+}
+
+/** Two pools of different subnets that share addresses, if there are any. */
+function overlapping(pools: readonly PoolRecord[]): readonly [PoolRecord, PoolRecord] | undefined {
+  const byStart = [...pools].sort(
+    (a, b) =>
+      byCodeUnit(a.network, b.network) ||
+      (a.prefix.first === b.prefix.first
+        ? a.prefix.length - b.prefix.length
+        : a.prefix.first < b.prefix.first
+          ? -1
+          : 1),
+  );
+  let widest: PoolRecord | undefined;
+  for (const pool of byStart) {
+    if (widest !== undefined && overlap(widest, pool)) return [widest, pool];
+    if (widest?.network !== pool.network || widest.prefix.last < pool.prefix.last) widest = pool;
+  }
+  return undefined;
+}
+
+export function isSame(a: PoolRecord, b: PoolRecord): boolean {
+  return a.name === b.name && isSameSubnet(a, b);
+}
+
+/** `10.0.0.0/24 of network blue` */
+function describe({ network, prefix }: PoolRecord): string {
+  return `${formatPrefix(prefix)} of network ${network}`;
+}
+
+function sorted(pools: readonly PoolRecord[]): PoolRecord[] {
+  return [...pools].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(poolLine(a), poolLine(b)));
+}
+
+/** The index as data of an object. */
+export function encodeIndex({ pools, left, mark, arrived }: Index): Record<string, string> {
+  const lines = (list: readonly PoolRecord[]) => list.map((pool) => `${poolLine(pool)}\n`).join("");
+  return {
+    pools: lines(pools),
+    ...(left.length === 0 ? {} : { left: lines(left) }),
+    ...(arrived.length === 0 ? {} : { arrived: arrived.map((id) => `${id}\n`).join("") }),
+    ...(mark === undefined ? {} : { mark: JSON.stringify(mark) }),
+  };
+}
+
+/** Throws IpamError `corrupt`. */
+export function decodeIndex(data: Readonly<Record<string, string>> | undefined, name: string): Index {
+  const { pools: list, left, arrived, mark: text, ...rest } = data ?? {};
+  if (list === undefined) throw broken(name, "lists no pools");
+  const [more] = Object.keys(rest);
+  if (more !== undefined) throw broken(name, `holds ${JSON.stringify(more)}, which is no part of it`);
+  const pools = readLines(list, name);
+  const twice = new Set(pools.map((pool) => pool.name)).size < pools.length;
+  if (twice) throw broken(name, "lists a pool twice");
+  const two = overlapping(pools);
+  if (two !== undefined) throw broken(name, `lists pools ${two[0].name} and ${two[1].name}, whose subnets overlap`);
+  const mark = text === undefined ? undefined : parseMark(text);
+  if (text !== undefined && mark === undefined)
+    throw broken(name, `holds the mark ${JSON.stringify(text.slice(0, 80))}`);
+  return {
+    pools,
+    left: readLines(left ?? "", name),
+    arrived: (arrived ?? "").split("\n").filter((line) => line !== ""),
+    ...(mark === undefined ? {} : { mark }),
+  };
+}
+
+function readLines(text: string, name: string): PoolRecord[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const pool = readPoolLine(line);
+      if (typeof pool === "string") throw broken(name, `has a line that ${pool}: ${line.slice(0, 120)}`);
+      return pool;
+    });
+}
+
+function broken(name: string, what: string): IpamError {
+  return new IpamError("corrupt", `${name} ${what}`, {
+    hint: "Put it back as it was, or take the object from a backup; nothing is written until it can be read.",
+  });
+}
+
+/** Throws IpamError `corrupt` where parts and index cannot both be right: somebody edited or deleted one of them. */
+export function checkIndex(
+  { pools, left }: Index,
+  recorded: readonly PoolRecord[],
+  lacksPart: (pool: PoolRecord) => string | undefined,
+  name: string,
+): void {
+  const listed = new Set([...pools, ...left].map(poolLine));
+  for (const pool of recorded)
+    if (!listed.has(poolLine(pool)))
+      throw new IpamError(
+        "corrupt",
+        `${name} does not list pool ${pool.name} in ${describe(pool)}, which has addresses`,
+        {
+          hint: `Stop all writers and add this line to its pools, or take it from a backup:\n  ${poolLine(pool)}`,
+        },
+      );
+  const two = overlapping(recorded);
+  if (two !== undefined)
+    throw new IpamError(
+      "corrupt",
+      `pools ${two[0].name} and ${two[1].name} both have addresses, and their subnets overlap`,
+      {
+        hint: "Somebody edited these objects. Find out which addresses are in use, and take the others out.",
+      },
+    );
+  for (const pool of pools) {
+    const part = lacksPart(pool);
+    if (part !== undefined)
+      throw new IpamError("corrupt", `${part} is gone, or has lost its label: it holds pool ${pool.name}`, {
+        hint: `Put the label back, or take the object from a backup. If no node has an address of ${formatPrefix(pool.prefix)} any more, take the line of pool ${pool.name} out of ${name}.`,
+      });
+  }
+}

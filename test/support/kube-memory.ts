@@ -1,0 +1,63 @@
+import { IpamError } from "../../src/core/errors.ts";
+import type { KubeObject, Objects, Stored } from "../../src/kube/index.ts";
+import { Refusal } from "../../src/kube/refusal.ts";
+
+type Map1 = KubeObject & { readonly data?: Record<string, string>; readonly binaryData?: Record<string, string> };
+
+/** What a request does to the objects, and when: before and after it, a test can wait, look or throw. */
+export type Around = (request: string, run: () => unknown) => Promise<unknown>;
+
+/** ConfigMaps of one namespace, as an API server keeps them, for what a real one cannot be made to do on command. */
+export class MemoryCluster {
+  readonly maps = new Map<string, Stored<Map1>>();
+  private revision = 0;
+
+  /** A client of it. */
+  objects(around: Around = async (_, run) => run()): Objects {
+    const call = <T>(request: string, run: () => T) => around(request, run) as Promise<T>;
+    return {
+      name: "memory",
+      namespace: "net",
+      close() {},
+      get: (_, name) => call(`get ${name}`, () => ({ metadata: { name } }) as never),
+      list: (_, where = {}) =>
+        call("list", () => [...this.maps.values()].filter((map) => isSelected(map, where)) as never),
+      create: (_, object) => call(`create ${object.metadata.name}`, () => this.create(object as never) as never),
+      put: (_, object) => call(`put ${object.metadata.name}`, () => this.put(object as never) as never),
+      delete: () => Promise.reject(new Error("nobody deletes")),
+      apply: () => Promise.reject(new Error("nobody applies")),
+    };
+  }
+
+  private create(object: Map1): Stored<Map1> {
+    const { name } = object.metadata;
+    if (this.maps.has(name)) throw refusal("AlreadyExists");
+    return this.keep({ ...object, metadata: { ...object.metadata, uid: `u${this.revision}`, resourceVersion: "" } });
+  }
+
+  private put(object: Stored<Map1>): Stored<Map1> {
+    const old = this.maps.get(object.metadata.name)?.metadata;
+    if (old?.uid !== object.metadata.uid || old.resourceVersion !== object.metadata.resourceVersion)
+      throw refusal("Conflict");
+    return this.keep(object);
+  }
+
+  private keep(object: Stored<Map1>): Stored<Map1> {
+    const metadata = { ...object.metadata, resourceVersion: `${++this.revision}` };
+    const kept = structuredClone({ ...object, metadata });
+    this.maps.set(metadata.name, kept);
+    return kept;
+  }
+}
+
+function isSelected({ metadata }: Map1, { labels, fields }: { labels?: string; fields?: string }): boolean {
+  return (
+    (labels === undefined || metadata.labels?.[labels] !== undefined) &&
+    (fields === undefined || fields === `metadata.name=${metadata.name}`)
+  );
+}
+
+function refusal(reason: string): IpamError {
+  const body = JSON.stringify({ kind: "Status", reason, message: reason });
+  return new IpamError("conflict", reason, { cause: new Refusal({ status: 409, headers: {}, body }) });
+}

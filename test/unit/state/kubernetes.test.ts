@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { IpamError } from "../../../src/core/errors.ts";
+import { plan } from "../../../src/core/plan.ts";
+import { kubernetes } from "../../../src/state/kubernetes.ts";
+import { claimOf, poolOf } from "../../support/core-text.ts";
+import { type Around, MemoryCluster } from "../../support/kube-memory.ts";
+import { recordTexts } from "../../support/state-record.ts";
+
+// What a real server does only by chance: a reply that gets lost at one request, another writer between two.
+
+const pools = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.0.1.0/24")];
+const lost = () => new IpamError("unknown-outcome", "the reply was lost");
+
+async function planned(cluster: MemoryCluster, node: string, set: string, names: readonly string[] = ["p", "q"]) {
+  const claims = names.map((pool) => claimOf(`Node/${node}/a pool=${pool}`));
+  return plan({ pools, claims, set, snapshot: await kubernetes(cluster.objects()).read() });
+}
+
+/** Makes something happen at one of the requests, counted from 1; the list of all requests grows in `seen`. */
+function at(number: number, happens: (run: () => unknown) => unknown, seen: string[] = []): Around {
+  return async (request, run) => {
+    seen.push(request);
+    return seen.length === number ? happens(run) : run();
+  };
+}
+
+describe("a commit over two subnets", () => {
+  const requests = [
+    ...["list", "get net", "list"],
+    ...["create ippool.default.10.0.0.0-24", "create ippool.default.10.0.1.0-24", "create ippool.index"],
+    ...["put ippool.default.10.0.0.0-24", "put ippool.default.10.0.1.0-24"],
+  ];
+
+  it("lists what it begins before it writes a line, and makes parts before it lists them", async () => {
+    const cluster = new MemoryCluster();
+    const seen: string[] = [];
+    await kubernetes(cluster.objects(at(0, () => {}, seen))).commit(await planned(cluster, "n", "s"));
+    expect(seen).toEqual(requests);
+  });
+
+  it.each(requests.map((request, i) => ({ request, number: i + 1 })).slice(3))(
+    "goes on after the reply to $request is lost, done or not",
+    async ({ number }) => {
+      for (const isDone of [true, false]) {
+        const cluster = new MemoryCluster();
+        const made = await planned(cluster, "n", "s");
+        const losing = at(number, (run) => {
+          if (isDone) run();
+          throw lost();
+        });
+        const after = await kubernetes(cluster.objects(losing)).commit(made);
+        expect(recordTexts(after)).toEqual(["10.0.0.1 Node/n/a set=s", "10.0.1.1 Node/n/a pool=q set=s"]);
+        expect(await kubernetes(cluster.objects()).read()).toEqual(after);
+      }
+    },
+  );
+
+  it.each(requests.map((request, i) => ({ request, number: i + 1 })).slice(3))(
+    "killed at $request: the same plan, committed again, goes on",
+    async ({ number }) => {
+      for (const isDone of [true, false]) {
+        const cluster = new MemoryCluster();
+        const made = await planned(cluster, "n", "s");
+        const killing = at(number, (run) => {
+          if (isDone) run();
+          throw new Error("killed");
+        });
+        await expect(kubernetes(cluster.objects(killing)).commit(made)).rejects.toThrow("killed");
+        const after = await kubernetes(cluster.objects()).commit(made);
+        expect(recordTexts(after)).toEqual(["10.0.0.1 Node/n/a set=s", "10.0.1.1 Node/n/a pool=q set=s"]);
+      }
+    },
+  );
+
+  it("that meets a conflict half way says what stands", async () => {
+    const cluster = new MemoryCluster();
+    const made = await planned(cluster, "n", "s");
+    const meeting = at(8, async (run) => {
+      const other = await planned(cluster, "x", "other", ["q"]);
+      await kubernetes(cluster.objects()).commit(other);
+      return run();
+    });
+    await expect(kubernetes(cluster.objects(meeting)).commit(made)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringMatching(
+        /^pool q changed since this plan was made\n.*of pool p was or may have been written/s,
+      ),
+    });
+    const texts = recordTexts(await kubernetes(cluster.objects()).read());
+    expect(texts).toEqual(["10.0.0.1 Node/n/a set=s", "10.0.1.1 Node/x/a pool=q set=other"]);
+  });
+
+  it("whose reply is lost, and then the server: nobody knows, and says so", async () => {
+    const cluster = new MemoryCluster();
+    const made = await planned(cluster, "n", "s", ["p"]);
+    let isGone = false;
+    const losing: Around = async (request, run) => {
+      if (isGone) throw new IpamError("unavailable", "no server");
+      if (!request.startsWith("put")) return run();
+      isGone = true;
+      throw lost();
+    };
+    const commit = kubernetes(cluster.objects(losing), "net", { budget: 100 }).commit(made);
+    await expect(commit).rejects.toMatchObject({ code: "unknown-outcome" });
+  });
+
+  it("that never gets its turn is unavailable, not a conflict: the pool did not change", async () => {
+    const cluster = new MemoryCluster();
+    await kubernetes(cluster.objects()).commit(await planned(cluster, "x", "other"));
+    const made = await planned(cluster, "n", "s", ["p"]);
+    const others: Around = async (request, run) => {
+      const map = cluster.maps.get("ippool.default.10.0.0.0-24");
+      if (request.startsWith("put") && map)
+        await cluster.objects().put({ apiVersion: "v1", plural: "configmaps" }, map);
+      return run();
+    };
+    const commit = kubernetes(cluster.objects(others), "net", { budget: 100 }).commit(made);
+    await expect(commit).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("faster") });
+  });
+});

@@ -8,8 +8,8 @@ const alias = [
   { find: /^nodeippool\/(schema|state|nmstate)$/, replacement: join(import.meta.dirname, "src/$1/index.ts") },
 ];
 
-/** Real git, killed processes, real kernels, real API servers: minutes, not seconds. */
-const slow = ["test/{e2e,git,crash,cluster}/**/*.test.ts"];
+/** Real git, killed processes, real kernels, API servers and Pulumi engines: minutes, not seconds. */
+const slow = ["test/{e2e,git,crash,cluster,pulumi}/**/*.test.ts"];
 
 export default defineConfig({
   test: {

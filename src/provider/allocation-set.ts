@@ -1,8 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
-import { claimKey, type PoolSpec } from "../core/index.ts";
+import { claimKey, formatOwner, type Moved, type PoolSpec } from "../core/index.ts";
 import { dispatcher } from "./dispatcher.ts";
-import { previousStates } from "./previous.ts";
-import type { Addresses, ClaimInput, StateArgs } from "./set-state.ts";
+import { takePools } from "./pools-of-program.ts";
+import { previousStates, setType } from "./previous.ts";
+import { type Addresses, type Previous, present, type StateArgs } from "./set-state.ts";
 
 /** One address for one owner, from one pool. */
 export interface ClaimArgs {
@@ -28,13 +29,15 @@ export interface AllocationSetArgs {
   /** The pools, by name, each as `spec` of a NodeIPPool. No other set of the program may have one of them. */
   readonly pools: { readonly [name: string]: PoolSpec };
   /** Everything that is claimed of these pools. What is claimed no more becomes `releasing`. */
-  readonly claims: readonly ClaimArgs[];
+  readonly claims: pulumi.Input<readonly ClaimArgs[]>;
   /** Where the record is. Default: in the stack, which then is the only one to use these pools. */
   readonly state?: StateArgs;
   /** The claim set in a record that is shared. Default `default`. */
   readonly set?: string;
   /** Claim keys, owners or addresses among `releasing` that are off their nodes; only with the backend `stack`. */
   readonly release?: readonly string[];
+  /** Renames of claims, claim key to claim key: the address stays. */
+  readonly moved?: readonly Moved[];
   /** Let owners lose an address and get another one of the same pool. Default false. */
   readonly allowMove?: boolean;
 }
@@ -50,22 +53,22 @@ export class AllocationSet extends pulumi.dynamic.Resource {
   declare readonly releasing: pulumi.Output<Addresses | undefined>;
 
   private readonly specs: AllocationSetArgs["pools"];
-  private readonly poolsOf: ReadonlyMap<string, readonly string[]>;
+  /** By claim key; undefined where the claims are not known when the program is. */
+  private readonly poolsOf: ReadonlyMap<string, readonly string[]> | undefined;
 
-  /** Throws pulumi.RunError if another set of the program has one of the pools. */
-  constructor(name: string, args: AllocationSetArgs, opts?: pulumi.CustomResourceOptions) {
-    const { state = { backend: "stack" }, set = "default", release = [], allowMove = false, pools } = args;
-    takePools(name, Object.keys(pools));
-    const claims = args.claims.map(claimInput);
-    const previous = state.backend === "stack" ? previousStates(name) : { others: [] };
-    // Carries the secretness of the claims over to the addresses.
-    const addresses = pulumi.output(claims).apply(() => "");
-    const props = { pools, claims, state, set, release, allowMove, addresses, releasing: undefined };
-    super(dispatcher, name, { ...props, previous }, opts, "nodeippool", "AllocationSet");
+  /** Throws pulumi.RunError if another set of the program has one of the pools, or a pool that shares addresses with one. */
+  constructor(name: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions = {}) {
+    const { state = { backend: "stack" }, set = "default", release = [], moved = [], allowMove = false, pools } = args;
+    takePools(name, pools);
+    const listed = isList(args.claims) ? args.claims.map(claimInput) : undefined;
+    const claims = listed ?? pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply(made);
+    const previous = state.backend === "stack" ? previousStates(name, opts.parent) : pulumi.output({ others: [] });
+    const props = { pools, claims, state, set, release, moved, allowMove, ...secretness(claims, listed, previous) };
+    super(dispatcher, name, { ...props, previous: pulumi.secret(previous) }, opts, setType.module, setType.name);
     this.specs = pools;
-    this.poolsOf = new Map(
-      [...Map.groupBy(claims, ({ key }) => key)].map(([key, made]) => [key, made.map(({ pool }) => pool)]),
-    );
+    this.poolsOf =
+      listed &&
+      new Map([...Map.groupBy(listed, ({ key }) => key)].map(([key, made]) => [key, made.map(({ pool }) => pool)]));
   }
 
   /**
@@ -73,63 +76,75 @@ export class AllocationSet extends pulumi.dynamic.Resource {
    * claimed, or is claimed of several pools where none is named.
    */
   address(key: string, pool?: string): pulumi.Output<string> {
-    const pools = this.poolsOf.get(key) ?? [];
-    const chosen = pool ?? pools[0];
-    if (chosen === undefined || !pools.includes(chosen))
-      throw new pulumi.RunError(`${key} is not claimed${pool === undefined ? "" : ` of pool ${pool}`}`);
-    if (pool === undefined && pools.length > 1)
-      throw new pulumi.RunError(`${key} is claimed of several pools: ${pools.join(", ")}; name one`);
     // Lifted access: it stays known while another address of the map is not.
     const lifted = this.addresses as unknown as Record<string, Record<string, pulumi.Output<string>>>;
-    return lifted[chosen]?.[key] as pulumi.Output<string>;
+    return lifted[this.poolOf(key, pool)]?.[key] as pulumi.Output<string>;
   }
 
-  /** An entry for the address list of a node's interface: the address of the node's claim, and the pool's prefix length. */
+  /**
+   * An entry for the address list of an interface: the address of a claim, and the pool's prefix length. The owner is a
+   * node's name, or `Kind/name`.
+   */
   claim(
-    node: string,
+    owner: string,
     name: string,
     pool?: string,
   ): { readonly ip: pulumi.Output<string>; readonly "prefix-length": number } {
-    const key = claimKey({ kind: "Node", name: node }, name);
-    const ip = this.address(key, pool);
-    const [only = ""] = pool === undefined ? (this.poolsOf.get(key) ?? []) : [pool];
-    return { ip, "prefix-length": Number(this.specs[only]?.range.cidr.split("/")[1]) };
+    const key = owner.includes("/") ? `${owner}/${name}` : claimKey({ kind: "Node", name: owner }, name);
+    const length = this.specs[this.poolOf(key, pool)]?.range.cidr.split("/")[1];
+    return { ip: this.address(key, pool), "prefix-length": Number(length) };
+  }
+
+  private poolOf(key: string, pool: string | undefined): string {
+    const pools = this.poolsOf?.get(key) ?? (this.poolsOf === undefined ? Object.keys(this.specs) : []);
+    const [only] = pool === undefined ? pools : pools.filter((name) => name === pool);
+    if (only === undefined)
+      throw new pulumi.RunError(`${key} is not claimed${pool === undefined ? "" : ` of pool ${pool}`}`);
+    if (pool === undefined && pools.length > 1)
+      throw new pulumi.RunError(`${key} may be of several pools: ${pools.join(", ")}; name one`);
+    return only;
   }
 }
 
-function claimInput({
-  owner,
-  name,
-  pool,
-  id,
-  address,
-  interface: nic,
-}: ClaimArgs): pulumi.Inputs & Pick<ClaimInput, "key" | "pool"> {
+function isList(claims: AllocationSetArgs["claims"]): claims is readonly ClaimArgs[] {
+  return Array.isArray(claims);
+}
+
+/** The claims of a list that is known once its output is. */
+function made(claims: unknown): MadeClaim[] {
+  return (claims as ClaimArgs[]).map(claimInput);
+}
+
+function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs) {
   if (id === undefined && typeof owner.name !== "string")
     throw new pulumi.RunError(
       `the owner of a claim ${name} on ${pool} has a name that is not known yet: give the claim an id, as in id: "${owner.kind}/worker-1"`,
     );
   const key = id === undefined ? claimKey({ ...owner, name: owner.name as string }, name) : `${id}/${name}`;
-  return { key, pool, ...(address === undefined ? {} : { address }), ...(nic === undefined ? {} : { interface: nic }) };
+  const named = pulumi.output(owner.name).apply((known) => formatOwner({ ...owner, name: known }));
+  return { key, pool, ...present({ owner: id === undefined ? undefined : named, address, interface: nic }) };
 }
 
-/** Pools by the root of the program: the engine calls check in no order, so only the program knows all sets. */
-const registry = globalThis as unknown as Record<symbol, WeakMap<object, Map<string, string>> | undefined>;
-const registryKey = Symbol.for("nodeippool.sets");
+type MadeClaim = ReturnType<typeof claimInput>;
 
-function takePools(name: string, pools: readonly string[]): void {
-  const root = pulumi.runtime.getStackResource();
-  if (root === undefined) return;
-  const roots = registry[registryKey] ?? new WeakMap<object, Map<string, string>>();
-  registry[registryKey] = roots;
-  const owners = roots.get(root) ?? new Map<string, string>();
-  roots.set(root, owners);
-  for (const pool of pools) {
-    const other = owners.get(pool);
-    if (other !== undefined)
-      throw new pulumi.RunError(
-        `pool ${pool} is in two allocation sets, ${other} and ${name}: put all its claims into one`,
-      );
-    owners.set(pool, name);
-  }
+/**
+ * What a provider answers is secret where an input of the same name was. These carry that over from the claims, and from
+ * what the stack has to release of claims that were.
+ */
+function secretness(
+  claims: readonly MadeClaim[] | pulumi.Output<MadeClaim[]>,
+  listed: readonly MadeClaim[] | undefined,
+  previous: pulumi.Output<Previous>,
+) {
+  const all: pulumi.Output<unknown> = pulumi.output(claims as pulumi.Input<unknown>);
+  const blank = (of: pulumi.Input<unknown>) => pulumi.all([of]).apply(() => "");
+  const before = previous.apply(({ own, others }) =>
+    [own, ...others].some((state) => state?.secret) ? pulumi.secret("") : "",
+  );
+  return {
+    addresses: blank(listed?.map(({ address }) => address) ?? all),
+    owners: blank(listed?.map(({ owner }) => owner) ?? all),
+    releasing: blank([before, all]),
+    secret: pulumi.isSecret(all),
+  };
 }

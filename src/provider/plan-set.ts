@@ -1,85 +1,87 @@
 import {
-  type Address,
-  type Claim,
   describeChanges,
   IpamError,
-  type Issue,
   identityOf,
   isNamedBy,
-  type Parsed,
   type Plan,
-  parseAddress,
-  parseClaimKey,
   plan,
   planRelease,
-  refusePending,
   type Snapshot,
 } from "../core/index.ts";
-import { applyPlan, covering, lockfile, withOffers } from "../state/index.ts";
+import { applyPlan, covering } from "../state/index.ts";
+import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
+import { readLock } from "./record.ts";
 import {
+  type Addresses,
   addressesOf,
   type ClaimInput,
-  onlyPools,
-  poolsOf,
+  only,
+  present,
   recordOf,
   type SetInputs,
   type SetState,
+  unknown,
 } from "./set-state.ts";
-
-/** The engine's word for a value that preview does not know yet (`rpc.unknownValue` in @pulumi/pulumi). */
-export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
  * as long as the record is the same. A claim whose wanted address is unknown is unknown itself.
- * Throws IpamError with everything that stands against it.
+ * Throws AggregateError of IpamErrors: everything that stands against it.
  */
 export function planSet(inputs: SetInputs): SetState {
-  const pools = poolsOf(inputs.pools);
-  const [waiting, ready] = [inputs.claims.filter(isWaiting), inputs.claims.filter((claim) => !isWaiting(claim))];
-  const recorded = readRecord(inputs);
-  const made = plan({
-    pools,
-    claims: claimsOf([...ready, ...waiting.map(({ address: _, ...claim }) => claim)]),
-    snapshot: recorded,
-    set: inputs.set,
-    allowMove: inputs.allowMove,
-  });
-  refusePending(made);
-  const planned = inputs.state.backend === "stack" ? (applyPlan(recorded, made) ?? recorded) : covering(made, recorded);
-  if (planned === undefined) throw drift(made, inputs);
-  const after = inputs.state.backend === "stack" ? released(planned, inputs.release) : planned;
-  return stateOf(after, inputs, waiting);
+  const read = readInputs(inputs);
+  if (inputs.claims === unknown) {
+    if (read.errors.length > 0) throw new AggregateError(read.errors);
+    const { pools, state, set } = inputs;
+    return { addresses: unknown as never, pools, state, set };
+  }
+  const after = attempt(read.errors, () => planned(inputs, inputs.claims as readonly ClaimInput[], read));
+  return stateOf(after, inputs, inputs.claims);
 }
 
-function isWaiting(claim: ClaimInput): boolean {
-  return claim.address === unknown;
+/** Runs the last step; its failure is told together with those before it. */
+function attempt<T>(before: readonly IpamError[], work: () => T): T {
+  const [result, errors] = caught(work);
+  const all = [...before, ...errors];
+  if (all.length > 0) throw new AggregateError(all, all.map(({ message }) => message).join("\n"));
+  return result as T;
 }
 
-function readRecord({ state, previous: { own, others }, set, pools }: SetInputs): Snapshot {
-  if (state.backend === "lockfile") return withOffers(lockfile(state.path).readSync());
-  const names = new Set(Object.keys(pools));
-  return recordOf([...(own === undefined ? [] : [own]), ...others.map((state) => onlyPools(state, names))], set);
+function caught<T>(work: () => T): [result: T | undefined, errors: readonly IpamError[]] {
+  try {
+    return [work(), []];
+  } catch (error) {
+    if (error instanceof IpamError) return [undefined, [error]];
+    if (error instanceof AggregateError) return [undefined, error.errors];
+    throw error;
+  }
 }
 
-function claimsOf(claims: readonly ClaimInput[]): Claim[] {
-  const issues: Issue[] = [];
-  const read = claims.flatMap(({ key, pool, address: wanted, interface: nic, uid }): Claim[] => {
-    const name = parseClaimKey(key);
-    const parsed: Partial<Parsed<Address>> = wanted === undefined ? {} : parseAddress(wanted);
-    const place = { path: ["claims", key] };
-    issues.push(...[...(name.issues ?? []), ...(parsed.issues ?? [])].map((issue) => ({ ...issue, ...place })));
-    if (name.value === undefined) return [];
-    const { value } = parsed;
-    return [{ ...name.value, pool, ...present({ wanted: value, interface: nic, uid }) }];
-  });
-  if (issues.length > 0) throw new IpamError("invalid", issues);
-  return read;
+/** The record after this set has its claims. */
+function planned(inputs: SetInputs, listed: readonly ClaimInput[], read: Read): Snapshot {
+  const { state, set, allowMove, moved } = inputs;
+  const recorded = state.backend === "stack" ? stackRecord(inputs) : readLock(state.path);
+  const made = plan({ pools: read.pools, claims: read.claims, snapshot: recorded, set, allowMove, moved });
+  const pending = pendingErrors(made.pending, listed);
+  if (pending.length > 0) throw new AggregateError(pending);
+  if (state.backend === "stack") return released(applyPlan(recorded, made) ?? recorded, inputs.release);
+  if (read.errors.length > 0) return recorded;
+  return covering(made, recorded) ?? refuseDrift(made, state.path);
 }
 
-/** The fields that have a value. The engine refuses `undefined` anywhere. */
-function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+/** What the stack's sets hold: all of this one, and of others only what is of its pools. */
+function stackRecord({ previous: { own, others }, pools, set }: SetInputs): Snapshot {
+  const mine = (pool: string) => pool in pools;
+  const elsewhere = new Set(others.flatMap(({ addresses }) => Object.keys(addresses)).filter((pool) => !mine(pool)));
+  // What this set still had to release went with a pool to the set that has that pool now.
+  const kept =
+    own === undefined ? [] : [{ ...own, releasing: only(own.releasing ?? {}, (pool) => !elsewhere.has(pool)) }];
+  const theirs = others.map((state) => ({
+    ...state,
+    addresses: only(state.addresses, mine),
+    releasing: only(state.releasing ?? {}, mine),
+  }));
+  return recordOf([...kept, ...theirs], set);
 }
 
 /** Frees what a human named. Nobody gets it in the same plan: this comes after all claims are served. */
@@ -88,37 +90,47 @@ function released(after: Snapshot, words: readonly string[]): Snapshot {
   return lines.length === 0 ? after : (applyPlan(after, planRelease(after, lines)) ?? after);
 }
 
-function drift(made: Plan, { state }: SetInputs): IpamError {
-  const path = state.backend === "lockfile" ? state.path : "";
-  return new IpamError(
-    "stale",
-    [`${path} is not up to date with the program:`, ...describeChanges(made)].join("\n  "),
-    {
-      hint: "Run nodeippool allocate -- pulumi preview, review the lockfile, and commit it.",
-    },
+function refuseDrift(made: Plan, path: string): never {
+  const what = [`${path} is not up to date with the program:`, ...describeChanges(made)];
+  throw new IpamError("stale", what.join("\n    "), {
+    hint: "Run nodeippool allocate -- pulumi preview, review the record, and commit it.",
+  });
+}
+
+function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput[]): SetState {
+  const { pools, state, set, secret, previous } = inputs;
+  const mine = new Set(claims.map(({ key, pool }) => identityOf({ pool, claim: key })));
+  const held = after.allocations.filter((line) => mine.has(identityOf(line)));
+  const addresses = withUnknown(addressesOf(held, Object.keys(pools)), claims);
+  const named = claims.flatMap(({ key, owner }) => (owner === undefined ? [] : [[key, owner]]));
+  const owners = named.length === 0 ? undefined : Object.fromEntries(named);
+  const isShared = state.backend !== "stack";
+  const releasing = isShared || after.releasing.length === 0 ? undefined : addressesOf(after.releasing);
+  const wasSecret = [previous.own, ...previous.others].some((state) => state?.secret);
+  return {
+    addresses,
+    ...present({ releasing, owners }),
+    pools: { ...poolsOf(releasing ?? {}, previous.own), ...pools },
+    state,
+    set,
+    ...(secret || (wasSecret && releasing !== undefined) ? { secret: true } : {}),
+  };
+}
+
+/** Where the wanted address of a claim is unknown, so is the address it gets. */
+function withUnknown(addresses: Addresses, claims: readonly ClaimInput[]): Addresses {
+  const waiting = claims.filter(({ address }) => address === unknown);
+  if (waiting.length === 0) return addresses;
+  const keys = Map.groupBy(waiting, ({ pool }) => pool);
+  return Object.fromEntries(
+    Object.entries(addresses).map(([pool, held]) => [
+      pool,
+      { ...held, ...Object.fromEntries((keys.get(pool) ?? []).map(({ key }) => [key, unknown])) },
+    ]),
   );
 }
 
-function stateOf(after: Snapshot, inputs: SetInputs, waiting: readonly ClaimInput[]): SetState {
-  const {
-    pools,
-    state,
-    set,
-    previous: { own },
-  } = inputs;
-  const mine = new Set(inputs.claims.map(({ key, pool }) => identityOf({ pool, claim: key })));
-  const held = addressesOf(after.allocations.filter((line) => mine.has(identityOf(line))));
-  const addresses = Object.fromEntries(
-    Object.entries(held).map(([pool, claims]) => [pool, { ...claims, ...unknowns(pool) }]),
-  );
-  function unknowns(pool: string) {
-    return Object.fromEntries(waiting.filter((claim) => claim.pool === pool).map(({ key }) => [key, unknown]));
-  }
-  if (state.backend === "lockfile" || after.releasing.length === 0) return { addresses, pools, state, set };
-  const releasing = addressesOf(after.releasing);
-  const gone = Object.keys(releasing).filter((pool) => !(pool in pools));
-  const kept = Object.fromEntries(
-    gone.flatMap((pool) => (own?.pools[pool] === undefined ? [] : [[pool, own.pools[pool]]])),
-  );
-  return { addresses, releasing, pools: { ...kept, ...pools }, state, set };
+/** How pools of these addresses last were. */
+function poolsOf(releasing: Addresses, own: SetState | undefined): SetState["pools"] {
+  return only(own?.pools ?? {}, (pool) => pool in releasing);
 }

@@ -1,36 +1,40 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { SetState } from "./set-state.ts";
+import { onlyState, type Previous, type SetState } from "./set-state.ts";
 
-const type = "pulumi-nodejs:dynamic/nodeippool:AllocationSet";
+const module = "nodeippool";
+const name = "AllocationSet";
 
-/** What the last update of this stack left of a set, and of its other sets. */
-export interface Previous {
-  readonly own?: SetState;
-  readonly others: readonly SetState[];
+/** Where the SDK files a set. */
+export const setType = { module, name } as const;
+const type = `pulumi-nodejs:dynamic/${module}:${name}`;
+
+const asked = new WeakMap<object, Promise<Record<string, SetState>>>();
+
+/** The sets that the last update of this stack left, by URN; asked for once in a run. */
+function setsOfStack(): Promise<Record<string, SetState>> {
+  const root: object = pulumi.runtime.getStackResource() ?? {};
+  const sets = asked.get(root) ?? readSets();
+  asked.set(root, sets);
+  return sets;
+}
+
+async function readSets(): Promise<Record<string, SetState>> {
+  const args = { stackName: pulumi.getStack() };
+  const { outputs } = await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", args);
+  return Object.fromEntries(
+    Object.entries(outputs as Record<string, { outputs: SetState }>)
+      .filter(([urn]) => urn.split("::")[2]?.split("$").at(-1) === type)
+      .map(([urn, { outputs: state }]) => [urn, onlyState(state)]),
+  );
 }
 
 /**
- * Reads the stack's own outputs. `check` gets old inputs too, but not when a resource is replaced, tainted or renamed;
- * addresses must not move then.
+ * What the stack held of a set, and of its other sets. `check` gets old inputs too, but not when a resource is
+ * replaced, tainted or renamed; addresses must not move then.
  */
-export async function previousStates(name: string): Promise<Previous> {
-  const { outputs } = await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", {
-    stackName: pulumi.getStack(),
+export function previousStates(called: string, parent: pulumi.Resource | undefined): pulumi.Output<Previous> {
+  return pulumi.createUrn(called, type, parent).apply(async (urn) => {
+    const { [urn]: own, ...others } = await setsOfStack();
+    return { ...(own === undefined ? {} : { own }), others: Object.values(others) };
   });
-  const sets = Object.entries(outputs as Record<string, { outputs: SetState }>)
-    .filter(([urn]) => urn.split("::")[2]?.split("$").at(-1) === type)
-    .map(([urn, { outputs: state }]) => ({
-      isOwn: urn.split("::").slice(3).join("::") === name,
-      state: onlyPlain(state),
-    }));
-  const own = sets.find(({ isOwn }) => isOwn)?.state;
-  return {
-    ...(own === undefined ? {} : { own }),
-    others: sets.filter(({ state }) => state !== own).map(({ state }) => state),
-  };
-}
-
-/** The fields that a plan reads, without the provider's text. */
-function onlyPlain({ addresses, releasing, pools, state, set }: SetState): SetState {
-  return { addresses, ...(releasing === undefined ? {} : { releasing }), pools, state, set };
 }

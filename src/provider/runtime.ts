@@ -1,8 +1,19 @@
-import { formatIssue, type IpamCode, IpamError, type Issue } from "../core/index.ts";
+import { IpamError } from "../core/index.ts";
+import { reasonOf } from "./advice.ts";
+import { refuseOrphan } from "./engine.ts";
 import { planSet } from "./plan-set.ts";
-import type { Addresses, ClaimInput, SetInputs, SetState, StateArgs } from "./set-state.ts";
+import { asRecorded } from "./record.ts";
+import {
+  type Addresses,
+  type ClaimInput,
+  onlyState,
+  type Previous,
+  type SetInputs,
+  type SetState,
+  type StateArgs,
+} from "./set-state.ts";
 
-export type { Addresses, ClaimInput, SetInputs, SetState, StateArgs };
+export type { Addresses, ClaimInput, Previous, SetInputs, SetState, StateArgs };
 
 /*
  * The calls of the engine. Their names and arguments are a frozen contract: a stack's state holds the text of the
@@ -17,19 +28,22 @@ interface Failure {
   readonly reason: string;
 }
 
+/** At most so many mistakes are told at once. */
+const most = 50;
+
 /** Plans. All that is wrong is said at once; no property is named, because the engine would print its value. */
 export async function check(_olds: unknown, news: SetInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
   try {
     return { inputs: planSet(news) };
   } catch (error) {
-    if (!(error instanceof IpamError)) throw error;
-    return { failures: error.issues.map((issue) => ({ property: "", reason: reasonOf(error.code, issue) })) };
+    const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+    const reasons = errors.flatMap((each) => {
+      if (!(each instanceof IpamError)) throw each;
+      return each.issues.map((issue) => reasonOf(each.code, issue, news));
+    });
+    const more = reasons.length <= most ? [] : [`and ${reasons.length - most} more`];
+    return { failures: [...reasons.slice(0, most), ...more].map((reason) => ({ property: "", reason })) };
   }
-}
-
-function reasonOf(code: IpamCode, issue: Issue): string {
-  const path = issue.path === undefined ? "" : `${issue.path.join(".")}: `;
-  return `${code}: ${path}${formatIssue(issue)}`;
 }
 
 /** `{}` has the engine compare the inputs by itself and print the paths that changed. */
@@ -39,26 +53,43 @@ export async function diff(_id: string, olds: SetState, news: SetState): Promise
 
 /** Commits. */
 export async function create(inputs: SetState): Promise<{ id: string; outs: SetState }> {
-  return { id: crypto.randomUUID(), outs: onlyState(inputs) };
+  return oneLine(() => {
+    refuseOrphan();
+    return { id: crypto.randomUUID(), outs: onlyState(inputs) };
+  });
 }
 
 /** What the record holds now, as props and inputs alike: a difference in one of them alone would be hidden. */
 export async function read(id: string, props: SetState): Promise<{ id: string; props: SetState; inputs: SetState }> {
-  return { id, props, inputs: props };
+  return oneLine(() => {
+    const now = { ...props, ...asRecorded(onlyState(props)) };
+    return { id, props: now, inputs: now };
+  });
 }
 
 /** Commits. */
 export async function update(_id: string, _olds: SetState, news: SetState): Promise<{ outs: SetState }> {
-  return { outs: onlyState(news) };
+  return oneLine(() => {
+    refuseOrphan();
+    return { outs: onlyState(news) };
+  });
 }
 
 /** A record in the stack goes with the stack's state; a lockfile is written by its own verb alone. */
-async function remove(_id: string, _props: SetState): Promise<void> {}
+async function remove(_id: string, _props: SetState): Promise<void> {
+  oneLine(refuseOrphan);
+}
 
 export { remove as delete };
 
-function onlyState({ addresses, releasing, pools, state, set }: SetState): SetState {
-  return { addresses, ...(releasing === undefined ? {} : { releasing }), pools, state, set };
+/** The engine prints the stack of an error that is thrown; of ours, the message says it all. */
+function oneLine<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof IpamError) error.stack = "";
+    throw error;
+  }
 }
 
 function same(a: unknown, b: unknown): boolean {

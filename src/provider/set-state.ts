@@ -5,14 +5,16 @@ import {
   byAddress,
   byCodeUnit,
   formatAddress,
-  type Pool,
+  type Moved,
   type PoolRecord,
   type PoolSpec,
   parsePool,
   type Snapshot,
-  unwrap,
 } from "../core/index.ts";
 import { snapshotOf } from "../state/codec.ts";
+
+/** The engine's word for a value that preview does not know yet (`rpc.unknownValue` in @pulumi/pulumi). */
+export const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** Addresses by pool name and claim key. Maps, because an engine shows a list that grew as a list that moved. */
 export type Addresses = { readonly [pool: string]: { readonly [claim: string]: string } };
@@ -21,14 +23,16 @@ export type Addresses = { readonly [pool: string]: { readonly [claim: string]: s
 export type StateArgs =
   /** In the stack itself: this stack alone has the pools. */
   | { readonly backend: "stack" }
-  /** In a lockfile, which a program only ever reads. */
+  /** In a lockfile, which a program only ever reads. The path is relative to the program's folder. */
   | { readonly backend: "lockfile"; readonly path: string };
 
-/** A claim as the provider gets it. An unknown address is the engine's sentinel. */
+/** A claim as the provider gets it. What is unknown is the engine's sentinel. */
 export interface ClaimInput {
   /** Claim key. */
   readonly key: string;
   readonly pool: string;
+  /** Who it is for, where an id stands for that in the key. */
+  readonly owner?: string;
   readonly address?: string;
   readonly interface?: string;
   readonly uid?: string;
@@ -37,52 +41,79 @@ export interface ClaimInput {
 /** What a set asks for; the program's side of `check`. */
 export interface SetInputs {
   readonly pools: { readonly [name: string]: PoolSpec };
-  readonly claims: readonly ClaimInput[];
+  /** The sentinel, where the whole list is unknown. */
+  readonly claims: readonly ClaimInput[] | typeof unknown;
   readonly state: StateArgs;
   readonly set: string;
   readonly allowMove: boolean;
+  readonly moved: readonly Moved[];
   /** Claim keys, owners or addresses that may be freed. */
   readonly release: readonly string[];
-  /** What the stack held when its last update ended; of no use with other backends. */
-  readonly previous: {
-    readonly own?: SetState;
-    /** Of the stack's other sets: this one under an earlier name, or one that a pool came over from. */
-    readonly others: readonly SetState[];
-  };
+  /** Claims are secrets: no text may repeat them. */
+  readonly secret: boolean;
+  readonly previous: Previous;
+}
+
+/** What the stack held when its last update ended; of no use with other backends. */
+export interface Previous {
+  readonly own?: SetState;
+  /** Of the stack's other sets: this one under an earlier name, or one that a pool came over from. */
+  readonly others: readonly SetState[];
 }
 
 /** What a stack's state keeps of a set: `check` returns it, and every other call gets it. Only maps, and nothing that moves by itself. */
 export interface SetState {
+  /** An entry for each pool that the set has, even an empty one. */
   readonly addresses: Addresses;
   /** Given up, and not known to be off their nodes. */
   readonly releasing?: Addresses;
+  /** Owners of claims that have an id, by claim key. */
+  readonly owners?: { readonly [claim: string]: string };
   /** The pools as configured, and those that only have releasing addresses as they last were. */
   readonly pools: { readonly [name: string]: PoolSpec };
   readonly state: StateArgs;
   readonly set: string;
+  /** Something in `addresses` or `releasing` came from a secret. */
+  readonly secret?: true;
 }
 
-/** The pools of a set. Throws IpamError `invalid` with everything that is wrong with them. */
-export function poolsOf(specs: SetInputs["pools"]): Pool[] {
-  return Object.entries(specs).map(([name, spec]) => unwrap(parsePool(name, spec)));
+/** The fields of a state, without those that only the engine or the program has an interest in. */
+export function onlyState({ addresses, releasing, owners, pools, state, set, secret }: SetState): SetState {
+  return { addresses, ...present({ releasing, owners }), pools, state, set, ...present({ secret }) };
 }
 
-/** What a stack holds of some pools, as a record. */
+/** The fields that have a value. The engine refuses `undefined` anywhere. */
+export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** What a stack holds of some pools, as a record. Of two states that speak of one address, the earlier one decides. */
 export function recordOf(states: readonly SetState[], set: string): Snapshot {
-  const lines = (pick: (state: SetState) => Addresses | undefined) =>
-    states.flatMap((state) => linesOf(pick(state) ?? {}, set)).sort(byAddress);
-  const allocations = lines((state) => state.addresses);
-  const live = new Set(allocations.map((line) => `${line.pool} ${line.address}`));
-  // The set that a pool came over from goes on to say that it gave its addresses up.
-  const releasing = lines((state) => state.releasing).filter((line) => !live.has(`${line.pool} ${line.address}`));
-  const held = new Set([...allocations, ...releasing].map(({ pool }) => pool));
-  const pools = new Map(
-    states
-      .flatMap((state) => poolsOf(Object.fromEntries(Object.entries(state.pools).filter(([name]) => held.has(name)))))
-      .map(({ name, prefix, network }): [string, PoolRecord] => [name, { name, prefix, network }]),
-  );
-  const sorted = [...pools.values()].sort((a, b) => byCodeUnit(a.name, b.name));
-  return snapshotOf({ pools: sorted, allocations, releasing });
+  const live = new Map<string, Allocation>();
+  const releasing = new Map<string, Allocation>();
+  const add = (to: Map<string, Allocation>, addresses: Addresses = {}) => {
+    for (const line of linesOf(addresses, set)) if (!to.has(placeOf(line))) to.set(placeOf(line), line);
+  };
+  for (const state of states) add(live, state.addresses);
+  for (const state of states) add(releasing, state.releasing);
+  // The set that a pool came over from may still say that it gave its addresses up.
+  for (const place of live.keys()) releasing.delete(place);
+  const lines = [live, releasing].map((map) => [...map.values()].sort(byAddress)) as [Allocation[], Allocation[]];
+  const held = new Set(lines.flat().map(({ pool }) => pool));
+  return snapshotOf({ pools: recordsOf(states, held), allocations: lines[0], releasing: lines[1] });
+}
+
+function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): PoolRecord[] {
+  const specs = new Map(states.toReversed().flatMap((state) => Object.entries(state.pools)));
+  return [...specs]
+    .filter(([name]) => held.has(name))
+    .flatMap(([name, spec]) => parsePool(name, spec).value ?? [])
+    .map(({ name, prefix, network }) => ({ name, prefix, network }))
+    .sort((a, b) => byCodeUnit(a.name, b.name));
+}
+
+function placeOf({ pool, address }: Allocation): string {
+  return `${pool} ${address}`;
 }
 
 function linesOf(addresses: Addresses, set: string): Allocation[] {
@@ -91,23 +122,25 @@ function linesOf(addresses: Addresses, set: string): Allocation[] {
   );
 }
 
-/** The addresses of some lines, as a state keeps them. */
-export function addressesOf(lines: readonly { address: Address; pool: string; claim: string }[]): Addresses {
-  const sorted = Map.groupBy(
-    [...lines].sort((a, b) => byCodeUnit(`${a.pool} ${a.claim}`, `${b.pool} ${b.claim}`)),
+/** The addresses of some lines, as a state keeps them; with an entry for each of `pools`. */
+export function addressesOf(
+  lines: readonly { address: Address; pool: string; claim: string }[],
+  pools: readonly string[] = [],
+): Addresses {
+  const held = Map.groupBy(
+    lines.toSorted((a, b) => byCodeUnit(a.claim, b.claim)),
     ({ pool }) => pool,
   );
-  const entries = [...sorted].map(([pool, held]) => [
-    pool,
-    Object.fromEntries(held.map((line) => [line.claim, formatAddress(line.address)])),
-  ]);
-  return Object.fromEntries(entries);
+  const names = [...new Set([...pools, ...held.keys()])].sort(byCodeUnit);
+  return Object.fromEntries(
+    names.map((pool) => [
+      pool,
+      Object.fromEntries((held.get(pool) ?? []).map((line) => [line.claim, formatAddress(line.address)])),
+    ]),
+  );
 }
 
-/** The part of a state that is about some pools. */
-export function onlyPools(state: SetState, names: ReadonlySet<string>): SetState {
-  const only = <T>(map: { readonly [pool: string]: T }) =>
-    Object.fromEntries(Object.entries(map).filter(([name]) => names.has(name)));
-  const { addresses, releasing = {}, pools, ...rest } = state;
-  return { ...rest, addresses: only(addresses), releasing: only(releasing), pools: only(pools) };
+/** The part of a map that is about some pools. */
+export function only<T>(map: { readonly [pool: string]: T }, names: (pool: string) => boolean): Record<string, T> {
+  return Object.fromEntries(Object.entries(map).filter(([name]) => names(name)));
 }

@@ -74,6 +74,11 @@ async function isOfVersion(path: string, version: string): Promise<boolean> {
   return stdout.split(/\s+/).some((word) => word === version || word === `v${version}`);
 }
 
+/** Where tools are kept: outside of the checkout. */
+export function toolsFolder(): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "nodeippool", "tools");
+}
+
 /** How a tool is built: `key` holds whatever decides what comes out. */
 interface Recipe {
   readonly version: string;
@@ -98,7 +103,7 @@ function goRecipe(name: string): Recipe | undefined {
   const module = [...(pins?.versions ?? [])].find(([prefix]) => path === prefix || path?.startsWith(`${prefix}/`));
   if (path === undefined || pins === undefined || module === undefined) return undefined;
   const [, version] = module;
-  const flags = `-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
+  const flags = `-s -w -X ${versionVariable(path)}=${version}`;
   const args = ["build", "-trimpath", "-ldflags", flags, "-o"];
   return {
     version: version.slice(1),
@@ -110,11 +115,18 @@ function goRecipe(name: string): Recipe | undefined {
   };
 }
 
+/** Where a command built from this package keeps the version that it prints. */
+function versionVariable(path: string): string {
+  return path.startsWith("github.com/pulumi/")
+    ? "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
+    : "k8s.io/component-base/version.gitVersion";
+}
+
 /** A tool's folder appears whole, by a rename, or not at all; whoever comes while it is built waits for the lock. */
 async function built(name: string, recipe: Recipe): Promise<string> {
   const { version, compiler } = recipe;
   const key = createHash("sha256").update([process.platform, process.arch, recipe.key].join(" "));
-  const tools = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "nodeippool", "tools");
+  const tools = toolsFolder();
   const folder = join(tools, `${name}-${key.digest("hex").slice(0, 12)}`);
   const binary = join(folder, "bin", name);
   if (existsSync(binary)) return binary;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { planSet, unknown } from "../../../src/provider/plan-set.ts";
-import type { ClaimInput, SetInputs, SetState } from "../../../src/provider/set-state.ts";
+import { planSet } from "../../../src/provider/plan-set.ts";
+import { type ClaimInput, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
 
 const pools = { lan: { range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.4" } } };
 
@@ -16,6 +16,8 @@ function inputsOf(claims: readonly ClaimInput[], own?: SetState, rest: Partial<S
     state: { backend: "stack" },
     set: "default",
     allowMove: false,
+    moved: [],
+    secret: false,
     release: [],
     previous,
     ...rest,

@@ -1,0 +1,48 @@
+import type { IpamCode, Issue, Remedy } from "../core/index.ts";
+import { formatIssue } from "../core/index.ts";
+import type { SetInputs } from "./set-state.ts";
+
+/** What a program has for a remedy. */
+function input([what, ...words]: Remedy, backend: SetInputs["state"]["backend"]): string {
+  switch (what) {
+    case "rename":
+      return `moved: [{ from: "OWNER/${words[0]}", to: "OWNER/${words[1]}" }], for each owner, or allowMove: true`;
+    case "allow-move":
+      return "allowMove: true";
+    case "release":
+      return backend === "stack" ? 'release: ["Kind/name"]' : "nodeippool release";
+    case "set":
+      return 'set: "NAME"';
+    case "merge":
+    case "merge-landed":
+      return "nodeippool merge";
+    case "explain":
+    case "show":
+      return `nodeippool ${[what, ...words].join(" ")}`;
+  }
+}
+
+/**
+ * What the engine prints of a mistake: `code: path: message`, and what to do about it. The names of secret claims are
+ * struck out.
+ */
+export function reasonOf(code: IpamCode, issue: Issue, { state, secret, claims }: SetInputs): string {
+  const { path = [], message, at, hint, remedy } = issue;
+  const word = hint === undefined || remedy === undefined ? "" : `: ${input(remedy, state.backend)}`;
+  const advice = hint === undefined ? {} : { hint: word === "" ? hint : `${hint.replace(/\.$/, "")}${word}` };
+  const text = formatIssue({ message, ...(at === undefined ? {} : { at }), ...advice });
+  const place = path
+    .map((part, i) => (typeof part === "number" ? `[${part}]` : `${i === 0 ? "" : "."}${part}`))
+    .join("");
+  const reason = `${code}: ${place === "" ? "" : `${place}: `}${text}`;
+  return secret && Array.isArray(claims) ? struck(reason, claims) : reason;
+}
+
+function struck(text: string, claims: Exclude<SetInputs["claims"], string>): string {
+  const words = claims.flatMap(({ key, owner = "", address = "" }) => {
+    const name = (owner === "" ? key : owner).split("/")[1] ?? "";
+    return [name, name.split(":").at(-1) as string, key, owner, address];
+  });
+  const found = [...new Set(words)].filter((word) => word !== "" && text.includes(word));
+  return found.sort((a, b) => b.length - a.length).reduce((now, word) => now.replaceAll(word, "[secret]"), text);
+}

@@ -1,0 +1,122 @@
+import {
+  type Address,
+  type Claim,
+  IpamError,
+  type Issue,
+  nameOfKey,
+  type Parsed,
+  type Pending,
+  type Pool,
+  parseAddress,
+  parseClaimKey,
+  parseOwner,
+  parsePool,
+  unwrap,
+} from "../core/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
+import { type ClaimInput, present, type SetInputs, unknown } from "./set-state.ts";
+
+/** What a set has of pools and claims, and everything that is wrong with the rest. */
+export interface Read {
+  readonly pools: readonly Pool[];
+  /** Without those whose wanted address is not known yet: these get none. */
+  readonly claims: readonly Claim[];
+  readonly errors: readonly IpamError[];
+}
+
+/** Reads pools and claims. What is wrong is left out, so that all mistakes can be told at once. */
+export function readInputs(inputs: SetInputs): Read {
+  const errors: IpamError[] = [];
+  const pools = Object.entries(inputs.pools).flatMap(([name, spec]) => {
+    const { value, issues = authorityIssues(value) } = parsePool(name, spec);
+    if (issues.length > 0) errors.push(new IpamError("invalid", issues.map(inside("pools", name))));
+    return value === undefined || issues.length > 0 ? [] : [value];
+  });
+  if (inputs.release.length > 0 && inputs.state.backend !== "stack")
+    errors.push(
+      new IpamError("invalid", [{ path: ["release"], message: "a shared record is released by: nodeippool release" }]),
+    );
+  if (inputs.claims === unknown) return { pools, claims: [], errors };
+  const seen = firsts(inputs.claims);
+  const issues = inputs.claims.map((claim, i) => issuesOf(claim, i, inputs.pools, seen));
+  if (issues.some((found) => found.length > 0)) errors.push(new IpamError("invalid", issues.flat()));
+  const isUsable = ({ pool }: Claim) => pools.some(({ name }) => name === pool);
+  const claims = inputs.claims.flatMap((claim, i) => ((issues[i] ?? []).length > 0 ? [] : claimOf(claim)));
+  return { pools, claims: claims.filter(isUsable), errors };
+}
+
+function authorityIssues(pool: Pool | undefined): Issue[] {
+  if (pool?.authority !== "Cluster") return [];
+  return [{ path: ["authority"], message: "with authority Cluster, only the controller allocates from the pool" }];
+}
+
+function inside(...path: string[]): (issue: Issue) => Issue {
+  return (issue) => ({ ...issue, path: [...path, ...(issue.path ?? [])] });
+}
+
+/** What is wrong with one claim, on its own or beside those before it. */
+function issuesOf(claim: ClaimInput, i: number, pools: SetInputs["pools"], seen: Firsts): Issue[] {
+  const { key, pool, owner, address } = claim;
+  const at = (message: string, hint?: string): Issue => ({
+    path: ["claims", i],
+    message: `${placeOf(claim)}${message}`,
+    ...present({ hint }),
+  });
+  const named: Partial<Parsed<unknown>> = owner === undefined || owner === unknown ? {} : parseOwner(owner);
+  const unreadable = [parseClaimKey(key), named, wantedOf(address)].flatMap(({ issues = [] }) => issues);
+  const [first, twin] = [seen.keys.get(`${pool} ${key}`), seen.owners.get(`${pool} ${nameOf(claim)}`)];
+  return [
+    ...unreadable.map(({ message, hint }) => at(message, hint)),
+    ...(pool in pools ? [] : [at(`the set has no such pool${didYouMean(pool, Object.keys(pools))}`)]),
+    ...(first === i || first === undefined ? [] : [at(`claims[${first}] claims the same`)]),
+    ...(first !== i || twin === i || twin === undefined ? [] : [at(`claims[${twin}] is of the same owner`)]),
+  ];
+}
+
+interface Firsts {
+  /** Index of the first claim of a pool and key, and of a pool and owner. */
+  readonly keys: ReadonlyMap<string, number>;
+  readonly owners: ReadonlyMap<string, number>;
+}
+
+function firsts(claims: readonly ClaimInput[]): Firsts {
+  const keys = new Map<string, number>();
+  const owners = new Map<string, number>();
+  for (const [i, claim] of claims.entries()) {
+    const [key, owner] = [`${claim.pool} ${claim.key}`, `${claim.pool} ${nameOf(claim)}`];
+    if (!keys.has(key)) keys.set(key, i);
+    if (claim.owner !== unknown && !owners.has(owner)) owners.set(owner, i);
+  }
+  return { keys, owners };
+}
+
+/** The key that a claim would have without its id. */
+function nameOf({ key, owner }: ClaimInput): string {
+  return owner === undefined ? key : `${owner}/${nameOfKey(key)}`;
+}
+
+function wantedOf(address: string | undefined): Partial<Parsed<Address>> {
+  return address === undefined || address === unknown ? {} : parseAddress(address);
+}
+
+/** A claim that nothing is wrong with. */
+function claimOf({ key, pool, address, interface: nic, uid }: ClaimInput): Claim {
+  return { ...unwrap(parseClaimKey(key)), pool, ...present({ wanted: wantedOf(address).value, interface: nic, uid }) };
+}
+
+function placeOf({ key, pool }: { readonly key: string; readonly pool: string }): string {
+  return `${key} of pool ${pool}: `;
+}
+
+/** What stands against a plan, an error for each kind of failure, with the place of the first claim it is about. */
+export function pendingErrors(pending: readonly Pending[], claims: readonly ClaimInput[]): IpamError[] {
+  const places = new Map(claims.map(({ key, pool }, i) => [`${pool} ${key}`, i]));
+  const groups = Map.groupBy(pending, (p) => [p.code, p.pool, p.hint ?? p.message, p.remedy].join(" "));
+  return [...groups.values()].map((group) => {
+    const { claim, pool, code, message, hint, remedy } = group[0] as Pending;
+    const more = group.length === 1 ? "" : ` (and ${group.length - 1} more like it)`;
+    const path = ["claims", places.get(`${pool} ${claim}`) ?? 0];
+    const issue = { path, message: `${placeOf({ key: claim, pool })}${message}${more}`, ...present({ hint, remedy }) };
+    return new IpamError(code, [issue]);
+  });
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools.ts";
+
+/** A resource whose `name` is not known before the update. */
+const late = `class Late extends pulumi.dynamic.Resource {
+  constructor(name, value) {
+    super({ async create() { return { id: "1", outs: { name: value } }; } }, name, { name: undefined });
+  }
+}`;
+
+describe("what a set may be given", () => {
+  let project: PulumiProject;
+  beforeAll(async () => {
+    project = await PulumiProject.create("");
+  }, BUILD_TIMEOUT);
+  afterAll(() => project?.remove());
+
+  it("refuses two sets on one pool, and pools of two sets that share addresses, in the program", async () => {
+    project.program(`${setText(["a"])}
+      const other = (name, cidr) => new AllocationSet("other", { pools: { [name]: { range: { cidr } } }, claims: [] });
+      try { other("wan", "10.0.0.128/25"); } catch (error) { console.log(error.message); }
+      other("lan", "10.0.0.0/24");`);
+    const { status, text } = await project.run("preview");
+    expect(status).not.toBe(0);
+    expect(text).toContain("error: pool lan is in two allocation sets, ips and other: put all its claims into one");
+    expect(text).toContain("allocation sets ips and other: pools lan and wan of network default share addresses");
+    expect(text).not.toMatch(/^\s+at /m);
+  });
+
+  it("says all that is wrong at once, each with its place, pool and owner; and changes nothing", async () => {
+    project.program(`new AllocationSet("bad", {
+      pools: {
+        lan: { range: { cidr: "10.0.0.0/29", start: "10.0.0.1", end: "10.0.0.2" } },
+        broken: { range: { cidr: "10.0.1.0/33" } },
+      },
+      claims: [
+        ...["a", "b", "c"].map((name) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan" })),
+        { owner: { kind: "Node", name: "a" }, name: "eth1", pool: "lan" },
+        { owner: { kind: "Node", name: "d" }, name: "eth1", pool: "lam" },
+        { owner: { kind: "Node", name: "e" }, name: "eth1", pool: "lan", address: "10.9.9.9" },
+        { id: "Node/one", owner: { kind: "Node", name: pulumi.output("b") }, name: "eth1", pool: "lan" },
+      ],
+    });`);
+    const { status, text } = await project.run("preview");
+    expect(status).not.toBe(0);
+    // The engine says it twice: as it goes, and at the end.
+    const reasons = new Set(text.match(/(?<=: )(invalid|exhausted|out-of-range): .*/g));
+    expect([...reasons]).toEqual([
+      expect.stringMatching(/^invalid: pools\.broken\.range\.cidr: .*33/),
+      "invalid: claims[3]: Node/a/eth1 of pool lan: claims[0] claims the same",
+      "invalid: claims[4]: Node/d/eth1 of pool lam: the set has no such pool; did you mean lan?",
+      "invalid: claims[6]: Node/one/eth1 of pool lan: claims[1] is of the same owner",
+      expect.stringMatching(
+        /^exhausted: claims\[2\]: Node\/c\/eth1 of pool lan: pool lan is exhausted: 3 needed, 2 free/,
+      ),
+      expect.stringMatching(/^out-of-range: claims\[5\]: Node\/e\/eth1 of pool lan: 10\.9\.9\.9 is not an address/),
+    ]);
+    expect(project.sets()).toEqual({});
+  });
+
+  it("plans nodes whose names are not known yet by their ids, and up commits that", async () => {
+    project.program(`${late}
+      const node = new Late("vm", "node015");
+      const claims = [
+        { owner: { kind: "Node", name: "node01" }, name: "eth1", pool: "lan" },
+        { owner: { kind: "Node", name: "node02" }, name: "eth1", pool: "lan" },
+        { id: "Node/worker-1", owner: { kind: "Node", name: node.name }, name: "eth1", pool: "lan" },
+      ];
+      const ips = new AllocationSet("ips", { pools: { lan: { range: { cidr: "10.0.0.0/24" } } }, claims });
+      export const worker = ips.address("Node/worker-1/eth1");
+      export const entry = ips.claim("worker-1", "eth1");
+      const more = new AllocationSet("more", {
+        pools: { wan: { range: { cidr: "10.1.0.0/24" } } },
+        claims: node.name.apply((name) => [{ owner: { kind: "Node", name }, name: "eth2", pool: "wan" }]),
+      });
+      export const late = more.address("Node/node015/eth2");`);
+    const text = await project.preview();
+    expect(text).toMatch(/worker *: "10\.0\.0\.3"/);
+    expect(text).toMatch(/late *: \[unknown\]|late *: output<string>/);
+    await project.ok("up", "--yes", "--strict");
+    expect(short(project.sets().ips?.addresses)).toBe("node01=1 node02=2 worker-1=3");
+    expect(project.sets().ips?.owners).toEqual({ "Node/worker-1/eth1": "Node/node015" });
+    expect(project.sets().more?.addresses).toEqual({ wan: { "Node/node015/eth2": "10.1.0.1" } });
+    expect(await project.up()).toContain("4 unchanged");
+  });
+
+  it("keeps what is secret out of the state and of everything that is printed", async () => {
+    const secret = (names: string, rest = "") => `const names = pulumi.secret(${names});
+      const ips = new AllocationSet("ips", { pools: { lan: { range: { cidr: "10.0.0.0/24" } } }, ${rest}
+        claims: names.apply((list) => list.map((name) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan" }))) });
+      export const addresses = ips.addresses;
+      const more = new AllocationSet("more", { pools: { dmz: { range: { cidr: "10.2.0.0/24" } } }, claims: [
+        { id: "Node/n1", owner: { kind: "Node", name: pulumi.secret("kestrel") }, name: "eth2", pool: "dmz" },
+        { owner: { kind: "Node", name: "n2" }, name: "eth2", pool: "dmz" } ] });
+      export const n1 = more.address("Node/n1/eth2");`;
+    const printed: string[] = [];
+    project.program(secret('["osprey", "heron"]'));
+    printed.push(await project.preview(), await project.ok("up", "--yes", "--diff"));
+    expect(project.sets().ips?.addresses).toHaveProperty("ciphertext");
+    expect(project.sets().more?.addresses).toEqual({ dmz: { "Node/n1/eth2": "10.2.0.1", "Node/n2/eth2": "10.2.0.2" } });
+    expect(project.sets().more?.owners).toHaveProperty("ciphertext");
+    // A claim that is gone is no longer in the program, but was a secret when it was.
+    project.program(secret('["heron"]'));
+    printed.push(await project.preview(), await project.ok("up", "--yes", "--diff"), project.checkpoint());
+    project.program(setText(["plain"]));
+    printed.push(await project.preview(), await project.ok("up", "--yes", "--diff"), project.checkpoint());
+    project.program(secret('["heron", "heron"]', 'release: ["Node/osprey"],'));
+    const { status, text } = await project.run("preview", "--diff");
+    expect(status).not.toBe(0);
+    expect(text).toContain("claims[1]: [secret] of pool lan: claims[0] claims the same");
+    expect([...printed, text].join("\n")).not.toMatch(/osprey|heron|kestrel/);
+    expect(await project.ok("stack", "output", "addresses", "--show-secrets")).toContain("Node/plain/eth1");
+  });
+});

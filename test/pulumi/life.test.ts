@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools.ts";
+
+// One stack that holds its own record, through its life: each test goes on from where the one before it ended.
+describe("a set whose record is in the stack", () => {
+  let project: PulumiProject;
+  beforeAll(async () => {
+    project = await PulumiProject.create(`${setText(["a", "b", "c"])}
+ips.address("Node/b/eth1").apply((address) => console.log("applied " + address));`);
+  }, BUILD_TIMEOUT);
+  afterAll(() => project?.remove());
+
+  const held = (name = "ips") => short(project.sets()[name]?.addresses);
+  const releasing = (name = "ips") => short(project.sets()[name]?.releasing);
+  const changes = (text: string) => text.split("\n").filter((line) => /^ {4,}[+~-] /.test(line) && / "|\{$/.test(line));
+
+  it("shows the addresses in preview, where apply runs, and commits none", async () => {
+    const text = await project.preview();
+    expect(text).toMatch(/addresses *: \{\s+lan: \{\s+Node\/a\/eth1: "10.0.0.1"\s+Node\/b\/eth1: "10.0.0.2"/);
+    expect(text).toContain("applied 10.0.0.2");
+    expect(text).not.toContain("previous");
+    expect(project.sets()).toEqual({});
+  });
+
+  it("commits what preview showed", async () => {
+    await project.ok("up", "--yes", "--strict");
+    expect(held()).toBe("a=1 b=2 c=3");
+    expect(Object.keys(project.sets().ips ?? {}).sort()).toEqual(["__provider", "addresses", "pools", "set", "state"]);
+  });
+
+  it("changes nothing when nothing changed", async () => {
+    const before = project.resources();
+    expect(await project.ok("up", "--yes", "--strict", "--expect-no-changes")).toContain("2 unchanged");
+    expect(project.resources().map(({ outputs }) => outputs)).toEqual(before.map(({ outputs }) => outputs));
+  });
+
+  it("shows one more claim as one line", async () => {
+    project.program(setText(["0", "c", "b", "a"]));
+    const text = await project.preview();
+    const set = text.slice(0, text.indexOf("--outputs:--"));
+    expect(changes(set).map((line) => line.trim())).toEqual([
+      "~ addresses: {",
+      "~ lan: {",
+      '+ Node/0/eth1: "10.0.0.4"',
+    ]);
+    await project.ok("up", "--yes", "--strict");
+    expect(held()).toBe("0=4 a=1 b=2 c=3");
+  });
+
+  it("keeps the address of a claim that is gone from others, until it is released", async () => {
+    project.program(setText(["b", "c", "0"]));
+    await project.up();
+    expect([held(), releasing()]).toEqual(["0=4 b=2 c=3", "a=1"]);
+    project.program(setText(["b", "c", "0", "d"]));
+    await project.up();
+    expect([held(), releasing()]).toEqual(["0=4 b=2 c=3 d=5", "a=1"]);
+    project.program(setText(["b", "c", "0", "d", "e"], { rest: 'release: ["Node/a"]' }));
+    await project.ok("up", "--yes", "--strict");
+    expect([held(), releasing()]).toEqual(["0=4 b=2 c=3 d=5 e=6", ""]);
+    project.program(setText(["b", "c", "0", "d", "e", "f"], { rest: 'release: ["Node/a"]' }));
+    await project.up();
+    expect([held(), releasing()]).toEqual(["0=4 b=2 c=3 d=5 e=6 f=1", ""]);
+  });
+
+  const kept = "0=4 b=2 c=3 d=5 e=6 f=1";
+  const nodes = ["b", "c", "0", "d", "e", "f"];
+  const urn = (name: string) =>
+    project.resources().find((resource) => resource.urn.endsWith(`::${name}`))?.urn as string;
+
+  it("moves nobody when the set is renamed, with an alias or without", async () => {
+    project.program(setText(nodes, { name: "bare" }));
+    await project.ok("up", "--yes", "--strict");
+    expect(Object.keys(project.sets())).toEqual(["bare"]);
+    expect(held("bare")).toBe(kept);
+    const { id } = project.resources().find((resource) => resource.urn === urn("bare")) ?? {};
+    project.program(setText(nodes, { name: "ips", opts: '{ aliases: [{ name: "bare" }] }' }));
+    expect(await project.up()).toContain("2 unchanged");
+    expect([held(), project.resources().find((resource) => resource.urn === urn("ips"))?.id]).toEqual([kept, id]);
+  });
+
+  it("moves nobody when the set is replaced or tainted", async () => {
+    expect(await project.up("--replace", urn("ips"))).toContain("1 replaced");
+    expect(held()).toBe(kept);
+    await project.ok("state", "taint", "--yes", urn("ips"));
+    expect(await project.up()).toContain("1 replaced");
+    expect(held()).toBe(kept);
+  });
+
+  it("leaves a set alone that is no target", async () => {
+    const other = `new AllocationSet("other", { pools: { wan: { range: { cidr: "10.1.0.0/24" } } },
+      claims: [{ owner: { kind: "Node", name: "x" }, name: "eth2", pool: "wan" }] });`;
+    project.program(`${setText([...nodes, "g"])}\n${other}`);
+    await project.up("--target", urn("ips").replace("::ips", "::other"));
+    expect([held(), short(project.sets().other?.addresses)]).toEqual([kept, "x=10.1.0.1"]);
+    await project.up("--target", urn("ips"));
+    expect(held()).toBe(`${kept} g=7`);
+  });
+
+  it("takes a pool over from another set, and moves nobody", async () => {
+    const both = `pools: { lan: { range: { cidr: "10.0.0.0/24" } }, wan: { range: { cidr: "10.1.0.0/24" } } },`;
+    project.program(`${setText([...nodes, "g"], { name: "other", rest: both })}
+      new AllocationSet("ips", { pools: {}, claims: [] });`);
+    await project.ok("up", "--yes", "--strict");
+    expect(project.sets().other?.addresses.lan).toEqual(expect.objectContaining({ "Node/g/eth1": "10.0.0.7" }));
+    expect(short(project.sets().other?.releasing)).toBe("x=10.1.0.1");
+    await project.up();
+    expect(project.sets().ips).toMatchObject({ addresses: {} });
+    expect(releasing()).toBe("");
+    expect(await project.up()).toContain("3 unchanged");
+    project.program(setText([...nodes, "g"]));
+    await project.up();
+    expect(held()).toBe(`${kept} g=7`);
+  });
+
+  it("finds nothing to refresh, and forgets nothing in a program that fails half-way", async () => {
+    expect(await project.ok("refresh", "--yes", "--expect-no-changes")).toContain("unchanged");
+    project.program(`${setText([...nodes, "g", "h"])}
+      ips.id.apply(() => { throw new pulumi.RunError("half-way"); });`);
+    const { status, text } = await project.run("up", "--yes", "--skip-preview");
+    expect(status).not.toBe(0);
+    expect(text).toContain("half-way");
+    project.program(setText([...nodes, "g", "h"]));
+    await project.up();
+    expect(held()).toBe(`${kept} g=7 h=8`);
+  });
+
+  it("has the same addresses in a stack of another name", async () => {
+    await project.ok("stack", "rename", "prod");
+    project.stack = "prod";
+    expect(await project.ok("up", "--yes", "--skip-preview", "--expect-no-changes")).toContain("2 unchanged");
+    expect(held()).toBe(`${kept} g=7 h=8`);
+  });
+
+  it("gives all up when it is destroyed", async () => {
+    await project.ok("destroy", "--yes", "--skip-preview");
+    expect(project.resources()).toEqual([]);
+  });
+});

@@ -1,0 +1,163 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { readersEnvironment, root } from "./console.ts";
+import { pulumiFolder } from "./pulumi-tools.ts";
+
+/** What a command of the CLI came to. */
+export interface Outcome {
+  readonly status: number | null;
+  /** Everything it printed, on both outputs. */
+  readonly text: string;
+}
+
+/** A resource as the stack's state has it. */
+export interface StateResource {
+  readonly urn: string;
+  readonly type: string;
+  readonly id: string;
+  readonly inputs: Record<string, unknown>;
+  readonly outputs: Record<string, unknown>;
+}
+
+export type Held = { readonly [pool: string]: { readonly [claim: string]: string } };
+
+const setType = "pulumi-nodejs:dynamic/nodeippool:AllocationSet";
+const options = ["--non-interactive", "--color=never"];
+
+/** A project with one stack on a file backend, run by the real CLI. */
+export class PulumiProject {
+  readonly folder = mkdtempSync(join(tmpdir(), "nodeippool-pulumi-"));
+  stack = "dev";
+  private readonly bin: string;
+
+  /** `program`: the text of an ES module in which what the package and the SDK export is already there. */
+  static async create(program: string): Promise<PulumiProject> {
+    const project = new PulumiProject(await pulumiFolder());
+    project.program(program);
+    await project.ok("stack", "init", project.stack);
+    return project;
+  }
+
+  private constructor(bin: string) {
+    this.bin = bin;
+    mkdirSync(join(this.folder, "state"));
+    mkdirSync(join(this.folder, "node_modules/@pulumi"), { recursive: true });
+    for (const name of ["pulumi", "kubernetes"])
+      symlinkSync(join(root, "node_modules/@pulumi", name), join(this.folder, "node_modules/@pulumi", name));
+    symlinkSync(root, join(this.folder, "node_modules/nodeippool"));
+    this.write("Pulumi.yaml", "name: test\nruntime: nodejs\nmain: index.mjs\n");
+    this.write("package.json", '{ "private": true }\n');
+  }
+
+  write(path: string, text: string): void {
+    writeFileSync(join(this.folder, path), text);
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), "utf8");
+  }
+
+  program(text: string): void {
+    const imports = [
+      'import * as pulumi from "@pulumi/pulumi";',
+      'import { AllocationSet, NodeNetworkPolicy } from "nodeippool/provider";',
+    ];
+    this.write("index.mjs", [...imports, text, ""].join("\n"));
+  }
+
+  env(): NodeJS.ProcessEnv {
+    const { PATH, ...env } = readersEnvironment();
+    return {
+      ...env,
+      PATH: [this.bin, PATH].join(delimiter),
+      PULUMI_HOME: join(this.folder, "home"),
+      PULUMI_BACKEND_URL: `file://${join(this.folder, "state")}`,
+      PULUMI_CONFIG_PASSPHRASE: "test",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      PULUMI_SKIP_CONFIRMATIONS: "true",
+    };
+  }
+
+  /** Starts a command in a process group of its own. */
+  start(file: string, ...args: string[]) {
+    const child = spawn(file, args, {
+      cwd: this.folder,
+      env: this.env(),
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding("utf8").on("data", (part: string) => {
+        text += part;
+      });
+    // Not "close": a provider that outlives the CLI keeps its outputs open.
+    const ended = once(child, "exit").then(async ([status]): Promise<Outcome> => {
+      await Promise.race([once(child, "close"), new Promise((resolve) => setTimeout(resolve, 200))]);
+      return { status, text };
+    });
+    return { pid: child.pid as number, ended, printed: () => text };
+  }
+
+  /** `pulumi VERB ...`, whatever comes of it. */
+  async run(...args: string[]): Promise<Outcome> {
+    return await this.start("pulumi", ...args, ...options).ended;
+  }
+
+  /** The same; throws all that was printed if it fails. */
+  async ok(...args: string[]): Promise<string> {
+    const { status, text } = await this.run(...args);
+    if (status !== 0) throw new Error(`pulumi ${args.join(" ")}: exit status ${status}\n${text}`);
+    return text;
+  }
+
+  /** `pulumi up`, without the preview before it. */
+  up(...args: string[]): Promise<string> {
+    return this.ok("up", "--yes", "--skip-preview", ...args);
+  }
+
+  /** What a preview shows of the stack's outputs and of each resource's changes. */
+  preview(...args: string[]): Promise<string> {
+    return this.ok("preview", "--diff", ...args);
+  }
+
+  /** The text of the state; empty where there is none. */
+  checkpoint(): string {
+    const path = join(this.folder, "state/.pulumi/stacks/test", `${this.stack}.json`);
+    return existsSync(path) ? readFileSync(path, "utf8") : "";
+  }
+
+  resources(): StateResource[] {
+    return JSON.parse(this.checkpoint()).checkpoint.latest?.resources ?? [];
+  }
+
+  /** What the state holds of the stack's sets, by their names. */
+  sets(): Record<string, { addresses: Held; releasing?: Held } & Record<string, unknown>> {
+    const sets = this.resources().filter(({ type }) => type === setType);
+    return Object.fromEntries(sets.map(({ urn, outputs }) => [urn.split("::").at(-1), outputs])) as never;
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** A set as a program makes it: a claim on pool lan for each node. `rest` and `opts` are texts of objects. */
+export function setText(nodes: readonly string[], { name = "ips", rest = "", opts = "{}" } = {}): string {
+  return `const ips = new AllocationSet("${name}", {
+  pools: { lan: { range: { cidr: "10.0.0.0/24" } } },
+  claims: ${JSON.stringify(nodes)}.map((node) => ({ owner: { kind: "Node", name: node }, name: "eth1", pool: "lan" })),
+  ${rest}
+}, ${opts});
+export const addresses = ips.addresses;`;
+}
+
+/** `a=1 b=2`: who holds which address of 10.0.0.0/24. */
+export function short(held: Held | undefined): string {
+  const lines = Object.values(held ?? {}).flatMap((claims) => Object.entries(claims));
+  return lines.map(([key, address]) => `${key.split("/")[1]}=${address.replace("10.0.0.", "")}`).join(" ");
+}

@@ -70,7 +70,9 @@ export class Monitor {
 
   private constructor(host: ProviderHost) {
     this.host = host;
-    this.child = fork(join(import.meta.dirname, "pulumi-program.ts"), { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+    this.child = fork(join(import.meta.dirname, "pulumi-program.ts"), {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
     this.server.addService(ResourceMonitorService, {
       supportsFeature: answer(() => new resources.SupportsFeatureResponse()),
       invoke: answer(() => {

@@ -29,6 +29,24 @@ describe("removals", () => {
       { interfaces: [{ name: "eth1", ipv4: none4 }] },
     ],
     [
+      "a NIC whose section is there and empty",
+      ["10.0.0.1 if=eth1"],
+      { interfaces: [{ name: "eth1", ipv4: null }] },
+      { interfaces: [{ name: "eth1", ipv4: none4 }] },
+    ],
+    [
+      "a NIC whose address list is there and empty",
+      ["10.0.0.1 if=eth1"],
+      { interfaces: [{ name: "eth1", ipv4: { enabled: true, address: null } }] },
+      { interfaces: [{ name: "eth1", ipv4: { enabled: true, address: [] } }] },
+    ],
+    [
+      "a list of NICs that a capture makes: nothing can be added to it",
+      ["10.0.0.1 if=eth1"],
+      { interfaces: "{{ capture.nics.interfaces }}" },
+      { interfaces: "{{ capture.nics.interfaces }}" },
+    ],
+    [
       "several NICs, after those of the state",
       ["10.0.0.1 if=eth2", "10.0.0.2 if=eth3"],
       { interfaces: [{ name: "eth1", ipv4: some }], routes: {} },

@@ -45,6 +45,8 @@ const setType = "pulumi-nodejs:dynamic/nodeippool:AllocationSet";
  */
 export class Monitor {
   readonly stack = new Map<string, Made>();
+  /** The provider's text, as programs sent it. */
+  readonly texts = new Set<string>();
   private readonly host: ProviderHost;
   private readonly server = new grpc.Server();
   private readonly child: ChildProcess;
@@ -72,6 +74,7 @@ export class Monitor {
     this.host = host;
     this.child = fork(join(import.meta.dirname, "pulumi-program.ts"), {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
+      execArgv: ["--no-warnings"],
     });
     this.server.addService(ResourceMonitorService, {
       supportsFeature: answer(() => new resources.SupportsFeatureResponse()),
@@ -127,7 +130,9 @@ export class Monitor {
     const response = new resources.RegisterResourceResponse().setUrn(urn);
     if (type !== setType) return response.setObject(request.getObject());
     this.seen.add(urn);
-    const { __provider, ...news } = request.getObject().toJavaScript();
+    const { __provider, ...news } = request.getObject().toJavaScript() as Fields & { __provider: string };
+    this.texts.add(__provider);
+    this.host.text = __provider;
     const olds = this.before.get(urn);
     const { inputs, failures } = await this.host.check(olds?.inputs ?? {}, news);
     if (failures.length > 0) {

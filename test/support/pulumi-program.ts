@@ -27,10 +27,10 @@ async function run({ program, input, address, dryRun }: Job): Promise<string[]> 
       const made = await import(`${pathToFileURL(program)}?${count++}`);
       return typeof made.default === "function" ? made.default(input) : { ...made };
     });
-    await pulumi.runtime.disconnect();
   } catch (error) {
     errors.push(error);
   }
+  await pulumi.runtime.disconnect(); // waits for what is under way
   await new Promise((resolve) => setImmediate(resolve));
   process.off("unhandledRejection", late).off("uncaughtException", late);
   return [...new Set(errors.map((error) => (error as Error).message))];

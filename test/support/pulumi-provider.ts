@@ -1,5 +1,6 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -13,41 +14,38 @@ const { Struct } = require("google-protobuf/google/protobuf/struct_pb");
 
 type Fields = { readonly [name: string]: unknown };
 
-/** The text of the provider, as the SDK puts it into a stack's state. */
-export function providerText(): string {
-  const program = `
-    const pulumi = require("@pulumi/pulumi");
-    import("./dist/provider/dispatcher.js").then(async ({ dispatcher }) => {
-      const { text } = await pulumi.runtime.serializeFunction(() => dispatcher, { allowSecrets: true });
-      process.stdout.write(text);
-    });`;
-  return execFileSync(process.execPath, ["-e", program], { cwd: root, encoding: "utf8" });
-}
+/** The provider's text as version 0.1.0 left it in the states of stacks. Later versions add theirs, and remove none. */
+export const firstText = readFileSync(join(import.meta.dirname, "pulumi-provider-0.1.0.txt"), "utf8");
 
 /**
  * The SDK's real host of dynamic providers, spoken to as the engine speaks to it. It does not emulate what the engine
  * does with the answers: the order of calls, old inputs, replacement, secrets and state are for test/pulumi.
  */
 export class ProviderHost {
+  /** The provider's text: what resources are, to the host. */
+  text = firstText;
   private readonly process: ChildProcess;
   private readonly client: { close(): void } & Record<string, (request: unknown, done: Done) => void>;
-  private readonly text: string;
 
-  static async start(text: string, cwd: string, env: NodeJS.ProcessEnv = {}): Promise<ProviderHost> {
-    const command = join(root, "node_modules/@pulumi/pulumi/cmd/dynamic-provider");
-    const child = spawn(process.execPath, [command, "127.0.0.1:1"], {
+  /** `by`: a command that starts it, for example a shell; it gets the host's own command line. */
+  static async start(cwd = root, by: readonly string[] = []): Promise<ProviderHost> {
+    const host = join(root, "node_modules/@pulumi/pulumi/cmd/dynamic-provider");
+    const [file = "", ...args] = [...by, process.execPath, host, "127.0.0.1:1"];
+    const child = spawn(file, args, {
       cwd,
-      env: { ...process.env, ...env, PULUMI_NODEJS_PROJECT: "test" },
-      stdio: ["ignore", "pipe", "inherit"],
+      env: { ...process.env, PULUMI_NODEJS_PROJECT: "test" },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
     });
+    // The host also writes down what it throws.
+    child.stderr.resume();
     const [port] = await once(createInterface(child.stdout), "line");
-    return new ProviderHost(child, `127.0.0.1:${port}`, text);
+    return new ProviderHost(child, `127.0.0.1:${port}`);
   }
 
-  private constructor(child: ChildProcess, address: string, text: string) {
+  private constructor(child: ChildProcess, address: string) {
     this.process = child;
     this.client = new services.ResourceProviderClient(address, grpc.credentials.createInsecure());
-    this.text = text;
   }
 
   async check(
@@ -85,10 +83,21 @@ export class ProviderHost {
     await this.call("delete", messages.DeleteRequest, { id, properties: this.with(properties) });
   }
 
+  /** Kills the process that was started, which need not be the host itself. */
+  async kill(): Promise<void> {
+    const ended = this.process.exitCode ?? this.process.signalCode;
+    this.process.kill("SIGKILL");
+    if (ended === null) await once(this.process, "exit");
+  }
+
   async stop(): Promise<void> {
     this.client.close();
-    this.process.kill("SIGKILL");
-    if (this.process.exitCode === null && this.process.signalCode === null) await once(this.process, "exit");
+    try {
+      process.kill(-(this.process.pid as number), "SIGKILL"); // the group: the host, and whatever it was started by
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+    }
+    await this.kill();
   }
 
   private with(fields: Fields): Fields {

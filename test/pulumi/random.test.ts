@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { PulumiProject } from "../support/pulumi-engine.ts";
+import { Monitor } from "../support/pulumi-monitor.ts";
+import { previewIsUp } from "../support/pulumi-previews.ts";
+import { ProviderHost } from "../support/pulumi-provider.ts";
+import { broken, setsOf, stepArb } from "../support/pulumi-random.ts";
+import { BUILD_TIMEOUT } from "../support/tools.ts";
+
+const long = process.env.NODEIPPOOL_LONG !== undefined;
+const [many, few] = long ? [1_000, 25] : [200, 5];
+const seed = Date.now() % 1e6;
+
+// The bulk runs against the stand-in for the engine, with the real program, serialisation, host and provider.
+it(`${many} random programs without the engine: what preview shows is what up does`, async () => {
+  const host = await ProviderHost.start();
+  const monitor = await Monitor.start(host);
+  try {
+    const figures = await previewIsUp(monitor, many, seed);
+    console.log(`preview = up, without the engine: ${JSON.stringify(figures)}, seed ${seed}`);
+    expect(figures.refused).toBeLessThan(many / 2);
+    expect(figures.addresses).toBeGreaterThan(many);
+  } finally {
+    await monitor.stop();
+    await host.stop();
+  }
+}, 1_800_000);
+
+// Each of these is a preview and an update of the real engine, which holds the one against the other.
+it(
+  `${few} random programs on the engine: up --strict does what its preview showed`,
+  async () => {
+    const project = await PulumiProject.create("");
+    const figures = { applied: 0, refused: 0 };
+    try {
+      for (const step of fc.sample(stepArb, { numRuns: few, seed })) {
+        const before = project.sets();
+        project.program(`const sets = ${JSON.stringify(setsOf(step))};
+          export const addresses = sets.map(({ name, ...args }) => new AllocationSet(name, args).addresses);`);
+        const { status, text } = await project.run("up", "--yes", "--strict");
+        // A program that asks for what it cannot have is refused, and in the preview.
+        if (status !== 0) expect(text, `seed ${seed}`).toMatch(/has a problem: (in-use|exhausted|out-of-range):/);
+        if (status !== 0) expect(text, `seed ${seed}`).not.toContain("Updating (dev)");
+        figures[status === 0 ? "applied" : "refused"]++;
+        expect(broken(before, project.sets()), `seed ${seed}`).toBeUndefined();
+      }
+      console.log(`preview = up, on the engine: ${JSON.stringify(figures)}, seed ${seed}`);
+    } finally {
+      project.remove();
+    }
+  },
+  BUILD_TIMEOUT + few * 60_000,
+);

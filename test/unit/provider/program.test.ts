@@ -1,0 +1,76 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { root } from "../../support/console.ts";
+import { Monitor } from "../../support/pulumi-monitor.ts";
+import { previewIsUp } from "../../support/pulumi-previews.ts";
+import { firstText, ProviderHost } from "../../support/pulumi-provider.ts";
+
+// Whole programs with the SDK's real serialisation and host, against a small stand-in for the engine: pulumi-monitor.ts
+// says what that does not emulate, which is most of what an engine does; see test/pulumi.
+describe("programs", () => {
+  let host: ProviderHost;
+  let monitor: Monitor;
+  beforeAll(async () => {
+    host = await ProviderHost.start();
+    monitor = await Monitor.start(host);
+  });
+  afterAll(async () => {
+    await monitor.stop();
+    await host.stop();
+  });
+
+  const example = join(root, "examples/pulumi/index.ts");
+  const sets = join(root, "test/support/pulumi-sets.ts");
+  const pools = { lan: { range: { cidr: "10.0.0.0/24", end: "10.0.0.3" } } };
+  const claims = (...names: string[]) =>
+    names.map((name) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan" }));
+
+  it("know in preview what up commits, and nothing changes after that", async () => {
+    const preview = await monitor.preview(example);
+    expect(preview).toMatchObject({ errors: [], outputs: { node01: "10.10.10.1" } });
+    expect(monitor.stack.size).toBe(0);
+    expect(await monitor.up(example)).toEqual(preview);
+    const before = [...monitor.stack];
+    expect(await monitor.up(example)).toEqual(preview);
+    expect([...monitor.stack]).toEqual(before);
+  });
+
+  it("have the provider's text in them as every other program has", () => {
+    expect([...monitor.texts]).toEqual([firstText]);
+  });
+
+  it("end with all mistakes of a set, in preview and up alike", async () => {
+    const bad = [
+      { name: "bad", pools, claims: [...claims("a", "b", "c", "d", "a"), { ...claims("e")[0], pool: "lam" }] },
+    ];
+    for (const run of [await monitor.preview(sets, bad), await monitor.up(sets, bad)])
+      expect(run.log).toEqual([
+        "invalid: claims[4]: Node/a/eth1 of pool lan: claims[0] claims the same",
+        "invalid: claims[5]: Node/e/eth1 of pool lam: the set has no such pool; did you mean lan?",
+        expect.stringMatching(
+          /^exhausted: claims\[3\]: Node\/d\/eth1 of pool lan: pool lan is exhausted: 4 needed, 3 free/,
+        ),
+      ]);
+  });
+
+  it("are refused a second set on a pool, and a pool of a second set with the same addresses", async () => {
+    const twice = [
+      { name: "a", pools, claims: [] },
+      { name: "b", pools, claims: [] },
+    ];
+    const { errors } = await monitor.preview(sets, twice);
+    expect(errors).toEqual(["pool lan is in two allocation sets, a and b: put all its claims into one"]);
+    const shared = [
+      { name: "a", pools, claims: [] },
+      { name: "b", pools: { wan: pools.lan }, claims: [] },
+    ];
+    expect((await monitor.preview(sets, shared)).errors).toEqual([
+      expect.stringMatching(/^allocation sets a and b: pools lan and wan of network default share addresses/),
+    ]);
+  });
+
+  it("of every kind get what they were shown", async () => {
+    const { programs } = await previewIsUp(monitor, 5, 1);
+    expect(programs).toBe(5);
+  });
+});

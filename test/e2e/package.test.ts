@@ -67,6 +67,19 @@ const uses: Record<string, { program: string; prints: string }> = {
       console.log(AddressPlan.of(chart).plan().assign.map((line) => line.claim).join());`,
     prints: "Node/node01/static-ip/eth1",
   },
+  "./provider": {
+    program: `
+      import { AllocationSet, type AllocationSetArgs } from "nodeippool/provider";
+      const args: AllocationSetArgs = { pools: { lan: { range: { cidr: "10.20.0.0/24" } } }, claims: [] };
+      console.log(typeof AllocationSet, Object.keys(args.pools).join());`,
+    prints: "function lan",
+  },
+  "./provider/runtime": {
+    program: `
+      import * as runtime from "nodeippool/provider/runtime";
+      console.log(Object.keys(runtime).sort().join());`,
+    prints: "check,create,delete,diff,read,update",
+  },
   "./package.json": { program: "console.log(json.name);", prints: "nodeippool" },
   "./schemas/nodeippool.schema.json": { program: "console.log(json.title);", prints: "NodeIPPool" },
 };
@@ -91,12 +104,24 @@ const esModules = {
 };
 
 const kinds = {
-  "an ES module project without peers": { ...esModules, packages: [] as string[] },
-  "an ES module project": { ...esModules, packages: peers },
+  "an ES module project without peers": {
+    ...esModules,
+    packages: [] as string[],
+    leaves: ["./constructs", "./provider"],
+  },
+  "an ES module project": { ...esModules, packages: peers, leaves: ["./provider"] },
+  "an ES module project of Pulumi": {
+    ...esModules,
+    // The types of Pulumi's SDK name packages that it does not bring along.
+    compilerOptions: { ...esModules.compilerOptions, types: ["node"], skipLibCheck: true },
+    packages: ["@pulumi/pulumi", "@types/node"].map((name) => `${name}@${manifest.devDependencies[name]}`),
+    leaves: ["./constructs"],
+  },
   // The tsconfig.json of cdk8s' own template, with the TypeScript that resolves for it by typesVersions.
   "a CommonJS project of cdk8s": {
     module: "commonjs",
     packages: ["typescript@~5.9.3", ...peers],
+    leaves: ["./provider"],
     compilerOptions: {
       alwaysStrict: true,
       experimentalDecorators: true,
@@ -174,9 +199,9 @@ test("every subpath that package.json exports is tried below", () => {
   expect(Object.keys(uses)).toEqual(Object.keys(manifest.exports));
 });
 
-describe.for(Object.entries(kinds))("%s", ([name, { module, packages, compilerOptions, importJson, tsc }]) => {
+describe.for(Object.entries(kinds))("%s", ([name, { module, packages, leaves, compilerOptions, importJson, tsc }]) => {
   const project = join(folder, name.replaceAll(" ", "-"));
-  const subpaths = Object.entries(uses).filter(([subpath]) => packages.length > 0 || subpath !== "./constructs");
+  const subpaths = Object.entries(uses).filter(([subpath]) => !leaves.includes(subpath));
   const fileOf = (subpath: string) => subpath.replace(/\W+/g, "_");
   let installing: Promise<string> | undefined;
   beforeEach(async (context) => {
@@ -189,7 +214,8 @@ describe.for(Object.entries(kinds))("%s", ([name, { module, packages, compilerOp
     const write = (path: string, text: string) => writeFileSync(join(project, path), text);
     write("package.json", JSON.stringify({ name: "app", private: true, type: module }));
     write("tsconfig.json", JSON.stringify({ compilerOptions }));
-    write("console.d.ts", "declare const console: { log(...values: unknown[]): void };");
+    if (compilerOptions.types?.length === 0)
+      write("console.d.ts", "declare const console: { log(...values: unknown[]): void };");
     for (const [subpath, { program }] of subpaths)
       write(`${fileOf(subpath)}.ts`, subpath.endsWith(".json") ? importJson(subpath) + program : program);
     return npm(project, "install", tarball, ...packages);

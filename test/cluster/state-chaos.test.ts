@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { batchSize, chaos, history, writers } from "../support/cluster-chaos.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
+import { RecordNamespace } from "../support/cluster-record.ts";
+
+const isLong = process.env.NODEIPPOOL_LONG !== undefined;
+let proxy: FaultProxy;
+const cluster = clusterOfFile(
+  async (started) => {
+    proxy = await startFaultProxy(started);
+  },
+  { fsync: true },
+);
+
+/** In a long run, together: 20,480 allocations, 60 kills, 2,400 faults. */
+const scale = isLong
+  ? { rounds: 128, kills: 25, serverKills: 5, faults: 1_200 }
+  : { rounds: 5, kills: 10, serverKills: 1, faults: 120 };
+
+it.each([1, 10])(
+  `${writers} processes on %d pools, killed and cut off: no address twice at any revision, none lost, none left over`,
+  async (pools) => {
+    const namespace = await RecordNamespace.make(cluster());
+    const start = performance.now();
+    const { acknowledged, kills, faults } = await chaos(cluster(), proxy, namespace.name, { ...scale, pools });
+    const seconds = Math.round((performance.now() - start) / 1000);
+    const { revisions, live, wrong } = await history(cluster(), namespace.name);
+    console.log(
+      `${pools} pools: ${live.size} allocations, ${kills} writers and ${scale.serverKills} API servers killed, ${faults} faults, ` +
+        `${revisions} revisions, ${seconds} s: ${wrong.length} duplicates or moves`,
+    );
+    expect(wrong).toEqual([]);
+    expect([...acknowledged].filter((line) => !live.has(line))).toEqual([]);
+    expect(live.size).toBeGreaterThanOrEqual(writers * scale.rounds * batchSize);
+    const { allocations, releasing } = await namespace.open().read();
+    expect([...allocations, ...releasing], "left over").toEqual([]);
+  },
+  isLong ? 3_600_000 : 300_000,
+);

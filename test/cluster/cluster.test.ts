@@ -38,7 +38,7 @@ async function listens(server: string): Promise<boolean> {
 }
 
 async function isGone(folder: string): Promise<boolean> {
-  for (let tries = 0; tries < 100 && existsSync(folder); tries++) await sleep(100);
+  for (let tries = 0; tries < 600 && existsSync(folder); tries++) await sleep(100);
   return !existsSync(folder);
 }
 
@@ -60,6 +60,8 @@ test("clusters live side by side, and each goes with Ctrl-C or with its killed p
   second.child.kill("SIGKILL");
   await second.exited;
   expect(await isGone(second.folder)).toBe(true);
+  // The servers are killed by a process that has seen its parent die.
+  for (let tries = 0; tries < 300 && (await listens(second.server)); tries++) await sleep(100);
   expect(await listens(second.server)).toBe(false);
 });
 

@@ -134,12 +134,25 @@ export class Store {
     for (const name of new Set(fresh.map(partName)))
       if (!maps.has(name))
         maps.set(name, await this.save(undefined, this.map(name, contentOf(encodePart(emptyPart(), name)))));
-    if (index !== held.index) maps.set(indexName, await this.saveIndex(maps.get(indexName), index));
+    if (index !== held.index) maps.set(indexName, await this.storeIndex(maps.get(indexName), index));
     await this.fence(new Set(fence.map(partName)), maps);
   }
 
-  saveIndex(old: Stored<RecordMap> | undefined, index: Index): Promise<Stored<RecordMap>> {
+  /** Replaces the index that was read. */
+  async saveIndex({ maps }: Held, index: Index): Promise<void> {
+    await this.storeIndex(maps.get(indexName), index);
+  }
+
+  private storeIndex(old: Stored<RecordMap> | undefined, index: Index): Promise<Stored<RecordMap>> {
     return this.save(old, this.map(indexName, { data: encodeIndex(index) }));
+  }
+
+  /** Fences every part: whatever was decided on what was read before will not be written. */
+  fenceAll({ maps }: Held): Promise<void> {
+    return this.fence(
+      [...maps.keys()].filter((name) => name !== indexName),
+      new Map(maps),
+    );
   }
 
   /** Changes parts without changing what they hold, so that nobody replaces what they read before. */

@@ -2,7 +2,7 @@ import { codes, IpamError } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
 import { kubernetesPlace } from "../state/kubernetes-place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
-import { moveRecord, type Place, type Step } from "../state/migrate.ts";
+import { moveRecord, type RecordPlace, type Step } from "../state/migrate.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 export interface MigrateOptions {
@@ -16,7 +16,7 @@ export async function migrateVerb(to: string, { lock, context, namespace }: Migr
   if (to !== "kubernetes" && to !== "lockfile")
     throw new IpamError("invalid", `a record can move to kubernetes or to lockfile, not to ${JSON.stringify(to)}`);
   const objects = objectsOf(findAccess(context === undefined ? {} : { context }));
-  const [file, cluster]: [Place, Place] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
+  const [file, cluster]: [RecordPlace, RecordPlace] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
   const [source, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
   const steps: Step[] = [];
   try {

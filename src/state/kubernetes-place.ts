@@ -1,7 +1,7 @@
 import { emptySnapshot, type Snapshot } from "../core/index.ts";
 import type { Objects } from "../kube/index.ts";
 import { type Held, Store } from "./kubernetes-store.ts";
-import type { Place, Sight } from "./migrate.ts";
+import type { RecordPlace, Sight } from "./migrate.ts";
 import { encodePart, split } from "./subnet-records.ts";
 
 interface ClusterSight extends Sight {
@@ -9,7 +9,7 @@ interface ClusterSight extends Sight {
 }
 
 /** A record in ConfigMaps of a namespace as one end of a move. Every writer reads the mark, which stands in the index. */
-export function kubernetesPlace(objects: Objects, namespace = objects.namespace): Place<ClusterSight> {
+export function kubernetesPlace(objects: Objects, namespace = objects.namespace): RecordPlace<ClusterSight> {
   const store = new Store(objects, namespace);
   const look = async (): Promise<ClusterSight> => {
     const held = await store.load();

@@ -1,7 +1,7 @@
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
 import { markedText, withoutMark } from "./mark.ts";
-import type { Place, Sight } from "./migrate.ts";
+import type { RecordPlace, Sight } from "./migrate.ts";
 import { readText, replaceFile } from "./replace-file.ts";
 
 interface FileSight extends Sight {
@@ -9,7 +9,7 @@ interface FileSight extends Sight {
 }
 
 /** A lockfile as one end of a move. */
-export function lockfilePlace(path: string): Place<FileSight> {
+export function lockfilePlace(path: string): RecordPlace<FileSight> {
   const look = async (): Promise<FileSight> => {
     const text = readText(path);
     const { mark, rest } = withoutMark(text ?? "", path);

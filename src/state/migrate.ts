@@ -13,7 +13,7 @@ export interface Sight {
 }
 
 /** One end of a move: a record and its mark. What is written replaces what was seen, or IpamError `conflict` is thrown. */
-export interface Place<S extends Sight = Sight> {
+export interface RecordPlace<S extends Sight = Sight> {
   readonly name: string;
   look(): Promise<S>;
   /** Looks, and sees to it that nobody writes what was decided before: they read again, and find the mark. */
@@ -68,8 +68,8 @@ function busy(what: string, other: string): IpamError {
  * `in-use`, `overlap`, `exhausted` (it does not fit there; nothing has happened), `stale`, and what either place throws.
  */
 export async function moveRecord<S extends Sight, T extends Sight>(
-  source: Place<S>,
-  target: Place<T>,
+  source: RecordPlace<S>,
+  target: RecordPlace<T>,
   onStep: (step: Step) => void = () => {},
 ): Promise<Snapshot> {
   const run = randomUUID();
@@ -90,8 +90,8 @@ export async function moveRecord<S extends Sight, T extends Sight>(
 
 async function make<S extends Sight, T extends Sight>(
   step: Exclude<Step, "done">,
-  source: Place<S>,
-  target: Place<T>,
+  source: RecordPlace<S>,
+  target: RecordPlace<T>,
   from: S,
   to: T,
   run: string,
@@ -114,7 +114,7 @@ async function make<S extends Sight, T extends Sight>(
   } else await source.clear(from, outgoing("left"));
 }
 
-function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: Place): void {
+function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
   if (snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
   const known = new Set(there.pools.map((pool) => pool.name));
   const both = snapshot.pools.filter((pool) => known.has(pool.name)).map((pool) => pool.name);

@@ -10,7 +10,7 @@ import { kubernetes } from "../../../src/state/kubernetes.ts";
 import { kubernetesPlace } from "../../../src/state/kubernetes-place.ts";
 import { lockfile } from "../../../src/state/lockfile.ts";
 import { lockfilePlace } from "../../../src/state/lockfile-place.ts";
-import { moveRecord, type Place } from "../../../src/state/migrate.ts";
+import { moveRecord, type RecordPlace } from "../../../src/state/migrate.ts";
 import { claimOf, poolOf } from "../../support/core-text.ts";
 import { type Around, MemoryCluster } from "../../support/kube-memory.ts";
 import { duplicates, recordTexts } from "../../support/state-record.ts";
@@ -67,7 +67,7 @@ class World {
   }
 }
 
-function through<S extends Place>(place: S, around: Around): S {
+function through<S extends RecordPlace>(place: S, around: Around): S {
   const call = (name: "look" | "settle" | "mark" | "take" | "clear") => ({
     [name]: (...args: never[]) => around(`file ${name}`, () => (place[name] as (...args: never[]) => unknown)(...args)),
   });

@@ -11,6 +11,7 @@ const subjects = {
   address: () => import("./address.ts"),
   lockfile: () => import("./lockfile.ts"),
   plan: () => import("./plan.ts"),
+  kubernetes: () => import("./kubernetes.ts"),
   synth: () => import("./synth.ts"),
 };
 type Subject = keyof typeof subjects;
@@ -33,7 +34,7 @@ const chosen = positionals.length === 0 ? all : (positionals as Subject[]);
 if (values.here) {
   for (const subject of chosen) {
     const { run } = await subjects[subject]();
-    process.stdout.write(JSON.stringify(run(values.short)));
+    process.stdout.write(JSON.stringify(await run(values.short)));
   }
 } else {
   const machine = {

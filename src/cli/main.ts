@@ -127,6 +127,18 @@ program
   .option("--install", "set it up in this git repository")
   .action(async (base, ours, theirs, options) => (await import("./merge.ts")).mergeVerb(base, ours, theirs, options));
 
+program
+  .command("migrate")
+  .summary("move the record to a cluster or to a lockfile")
+  .description(
+    "Moves the record between the lockfile and ConfigMaps of a cluster. Killed anywhere, the same command goes on.",
+  )
+  .argument("<to>", "kubernetes or lockfile; the record is in the other one")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .option("--context <name>", "context of the kubeconfig")
+  .option("--namespace <name>", "where the ConfigMaps are; default is that of the context")
+  .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
+
 function refuseOldNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > 22 || (major === 22 && minor >= 21)) return;

@@ -18,6 +18,9 @@ export interface StateBackend {
   /** For messages: the file, or the cluster and namespace. */
   readonly name: string;
   read(): Promise<Snapshot>;
-  /** Makes the plan true and returns the record after it. A plan with pending claims is not refused here. */
+  /**
+   * Makes the plan true and returns the record after it; pools that the plan does not touch may be as they were when
+   * this backend last read them. A plan with pending claims is not refused here.
+   */
   commit(plan: Plan): Promise<Snapshot>;
 }

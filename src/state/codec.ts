@@ -12,6 +12,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { checkRecord, type Line, type Lines } from "./check-record.ts";
+import { refuseMarked } from "./mark.ts";
 
 /** What a record says, without the tokens that are made of it. */
 export type Content = Omit<Snapshot, "base">;
@@ -77,9 +78,11 @@ export function snapshotOf(record: Content, written = writeLines(record)): Snaps
 /**
  * Reads the text of a record and checks every invariant: known form, order, pools recorded, addresses inside their
  * prefix, an address once per network, a claim once per pool. So a text that two branches made together can fail
- * to be read, but can never hold a duplicate. Throws IpamError `corrupt` with `file:line` of the first broken line.
+ * to be read, but can never hold a duplicate. Throws IpamError `corrupt` with `file:line` of the first broken line; a
+ * record that is moving or has moved elsewhere is `unavailable` or `stale`.
  */
 export function decode(text: string, file: string): Snapshot {
+  refuseMarked(text, file);
   const lines = readLines(text, file);
   checkRecord(lines, (line, why) => fail(file, line.line, line.text, why));
   const { allocations, releasing } = lines;

@@ -29,7 +29,7 @@ export class Store {
   private readonly objects: Objects;
   private readonly namespace: string;
   /** What parts hold, by uid and version: most of them are as they were. */
-  private read = new Map<string, Content>();
+  private read = new Map<string, Snapshot>();
   /** Names that could not be made because there was such an object. */
   private readonly taken = new Set<string>();
 
@@ -57,8 +57,8 @@ export class Store {
   }
 
   private decode(maps: ReadonlyMap<string, Stored<RecordMap>>): Pick<Held, "snapshot" | "index"> {
-    const read = new Map<string, Content>();
-    const parts = new Map<string, Content>();
+    const read = new Map<string, Snapshot>();
+    const parts = new Map<string, Snapshot>();
     for (const [name, map] of maps) {
       if (name === indexName) continue;
       const version = versionOf(map);
@@ -112,7 +112,7 @@ export class Store {
     const parts = [...changed].map(([name, touched]) => {
       const part = after.get(name) ?? emptyPart();
       const pools = part.pools.map((pool) => pool.name);
-      return { name, pools, touched, body: encodePart(part, this.label(name)) };
+      return { name, part, pools, touched, body: encodePart(part, this.label(name)) };
     });
     const maps = new Map(held.maps);
     await this.begin(held, next, maps);
@@ -120,9 +120,7 @@ export class Store {
       onWrite([...touched]);
       maps.set(name, await this.save(maps.get(name), this.map(name, contentOf(body), pools)));
     }
-    const read = new Map(this.read);
-    for (const name of changed.keys()) read.set(versionOf(maps.get(name) as Stored), after.get(name) ?? emptyPart());
-    this.read = read;
+    for (const { name, part } of parts) this.read.set(versionOf(maps.get(name) as Stored), withBase(part, next));
   }
 
   /** Before the first line of a pool: subnet-index.ts says what and why. Parts are there before they are listed. */
@@ -134,12 +132,25 @@ export class Store {
     for (const name of new Set(fresh.map(partName)))
       if (!maps.has(name))
         maps.set(name, await this.save(undefined, this.map(name, contentOf(encodePart(emptyPart(), name)))));
-    if (index !== held.index) maps.set(indexName, await this.saveIndex(maps.get(indexName), index));
+    if (index !== held.index) maps.set(indexName, await this.storeIndex(maps.get(indexName), index));
     await this.fence(new Set(fence.map(partName)), maps);
   }
 
-  saveIndex(old: Stored<RecordMap> | undefined, index: Index): Promise<Stored<RecordMap>> {
+  /** Replaces the index that was read. */
+  async saveIndex({ maps }: Held, index: Index): Promise<void> {
+    await this.storeIndex(maps.get(indexName), index);
+  }
+
+  private storeIndex(old: Stored<RecordMap> | undefined, index: Index): Promise<Stored<RecordMap>> {
     return this.save(old, this.map(indexName, { data: encodeIndex(index) }));
+  }
+
+  /** Fences every part: whatever was decided on what was read before will not be written. */
+  fenceAll({ maps }: Held): Promise<void> {
+    return this.fence(
+      [...maps.keys()].filter((name) => name !== indexName),
+      new Map(maps),
+    );
   }
 
   /** Changes parts without changing what they hold, so that nobody replaces what they read before. */
@@ -198,6 +209,10 @@ function bodyOf({ data, binaryData }: RecordMap): { text?: string; gzip?: string
 
 function contentOf(body: Body): Pick<RecordMap, "data" | "binaryData"> {
   return "text" in body ? { data: { record: body.text } } : { binaryData: { record: body.gzip } };
+}
+
+function withBase(part: Content, { base }: Snapshot): Snapshot {
+  return { ...part, base: new Map(part.pools.map(({ name }) => [name, base.get(name) as string])) };
 }
 
 /** The parts in which something is different, sorted, and the pools that are. */

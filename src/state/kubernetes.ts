@@ -23,10 +23,18 @@ export function kubernetes(
   { budget = 30_000 }: KubernetesLimits = {},
 ): StateBackend {
   const store = new Store(objects, namespace);
+  let last: Held | undefined;
   return {
     name: store.name,
-    read: async () => (await loadUnmarked(store)).snapshot,
-    commit: (plan) => commit(store, plan, budget),
+    async read() {
+      last = await loadUnmarked(store);
+      return last.snapshot;
+    },
+    commit(plan) {
+      const seen = last;
+      last = undefined;
+      return new Commit(store, plan).run(budget, seen);
+    },
   };
 }
 
@@ -40,52 +48,91 @@ async function loadUnmarked(store: Store): Promise<Held> {
  * Another writer of the same object is no conflict by itself: what counts is whether the pools of the plan are still
  * as planned against, which `applyPlan` says of what is there now. The same goes for a write whose answer was lost.
  */
-async function commit(store: Store, plan: Plan, budget: number): Promise<Snapshot> {
-  let unsure: unknown;
-  const begun = new Set<string>();
-  const attempt = async () => {
-    const held = await loadUnmarked(store).catch((error) => {
-      throw (isUnavailable(error) ? unsure : undefined) ?? error;
-    });
-    const next = apply(held.snapshot, plan, begun);
-    if (next === undefined) return held.snapshot;
-    let current: readonly string[] = [];
+class Commit {
+  private readonly store: Store;
+  private readonly plan: Plan;
+  /** Pools that were or may have been written. */
+  private readonly begun = new Set<string>();
+  /** Why nobody knows whether the last write went through, if that is so. */
+  private unsure: IpamError | undefined;
+
+  constructor(store: Store, plan: Plan) {
+    this.store = store;
+    this.plan = plan;
+  }
+
+  async run(budget: number, seen?: Held): Promise<Snapshot> {
+    const after = seen === undefined ? undefined : await this.guess(seen);
+    if (after !== undefined) return after;
     try {
-      await store.replace(held, next, (pools) => {
-        for (const pool of current) begun.add(pool);
+      return await retry(
+        () => this.attempt(),
+        (error) => (isContended(error) || isLost(error) ? 0 : undefined),
+        { budget, first: 20, longest: 1_000 },
+      );
+    } catch (error) {
+      if (!isContended(error)) throw error;
+      throw new IpamError("unavailable", `${this.store.name} changes faster than it can be written`, { cause: error });
+    }
+  }
+
+  /**
+   * Writes on top of what was read for the plan: what is there no more at the server is not replaced, so nothing need
+   * be read again. Undefined if anything at all is in the way: then only the record as it is now can say what is true.
+   */
+  private async guess(seen: Held): Promise<Snapshot | undefined> {
+    try {
+      const next = applyPlan(seen.snapshot, this.plan);
+      return next && (await this.write(seen, next));
+    } catch (error) {
+      if (error instanceof IpamError) return undefined;
+      throw error;
+    }
+  }
+
+  private async attempt(): Promise<Snapshot> {
+    const held = await loadUnmarked(this.store).catch((error) => {
+      throw (isUnavailable(error) ? this.unsure : undefined) ?? error;
+    });
+    const next = this.apply(held.snapshot);
+    return next === undefined ? held.snapshot : this.write(held, next);
+  }
+
+  private async write(held: Held, next: Snapshot): Promise<Snapshot> {
+    let current: readonly string[] = [];
+    const written = () => {
+      for (const pool of current) this.begun.add(pool);
+    };
+    try {
+      await this.store.replace(held, next, (pools) => {
+        written();
         current = pools;
       });
       return next;
     } catch (error) {
-      unsure = isLost(error) ? error : undefined;
-      if (isLost(error)) for (const pool of current) begun.add(pool);
+      this.unsure = isLost(error) ? error : undefined;
+      if (this.unsure !== undefined) written();
       throw error;
     }
-  };
-  try {
-    return await retry(attempt, (error) => (isContended(error) || isLost(error) ? 0 : undefined), {
-      budget,
-      first: 20,
-      longest: 1_000,
-    });
-  } catch (error) {
-    if (!isContended(error)) throw error;
-    throw new IpamError("unavailable", `${store.name} changes faster than it can be written`, { cause: error });
   }
-}
 
-/** `applyPlan`, which knows nothing of what this commit has written before. */
-function apply(now: Snapshot, plan: Plan, begun: ReadonlySet<string>): Snapshot | undefined {
-  try {
-    return applyPlan(now, plan);
-  } catch (error) {
-    if (!(error instanceof IpamError) || begun.size === 0) throw error;
-    const issues = error.issues.map((issue) => ({
-      ...issue,
-      message: issue.message.replace(/; nothing was written$/, ""),
-    }));
-    const message = `what the plan says of pool ${[...begun].sort().join(", ")} was or may have been written before that`;
-    throw new IpamError(error.code, [...issues, { message, hint: "Whatever stands there is kept by the next plan." }]);
+  /** `applyPlan`, which knows nothing of what this commit has written before. */
+  private apply(now: Snapshot): Snapshot | undefined {
+    try {
+      return applyPlan(now, this.plan);
+    } catch (error) {
+      if (!(error instanceof IpamError) || this.begun.size === 0) throw error;
+      const issues = error.issues.map(({ message, ...rest }) => ({
+        ...rest,
+        message: message.replace(/; nothing was written$/, ""),
+      }));
+      const pools = [...this.begun].sort().join(", ");
+      const message = `what the plan says of pool ${pools} was or may have been written before that`;
+      throw new IpamError(error.code, [
+        ...issues,
+        { message, hint: "Whatever stands there is kept by the next plan." },
+      ]);
+    }
   }
 }
 
@@ -99,6 +146,6 @@ function isUnavailable(error: unknown): boolean {
 }
 
 /** May a write have gone through, and nobody knows? */
-function isLost(error: unknown): boolean {
+function isLost(error: unknown): error is IpamError {
   return error instanceof IpamError && error.code === "unknown-outcome";
 }

@@ -2,6 +2,7 @@ import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/inde
 import { applyAll } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
+import { refuseMarked } from "./mark.ts";
 import { readText, replaceFile } from "./replace-file.ts";
 
 /** A state backend in one file that lies beside the configuration and is reviewed with it. */
@@ -21,7 +22,11 @@ export interface LockfileOptions {
 /** The lockfile at this path; a missing file is an empty record. Nothing is written but by `commit`. */
 export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
   const understand = options.understand ?? ((text: string) => decodeLock(text, path));
-  const parse = (text: string | undefined) => (text === undefined ? emptySnapshot : understand(text));
+  const parse = (text: string | undefined) => {
+    if (text === undefined) return emptySnapshot;
+    refuseMarked(text, path);
+    return understand(text);
+  };
   const commitAll = (plans: readonly Plan[]): Snapshot => {
     for (let attempt = 0; attempt < 1000; attempt++) {
       const base = readText(path);

@@ -39,3 +39,26 @@ export function refusalOfMark({ state, other }: Mark, name: string): IpamError {
     hint: "Make that move again: it goes on where it stopped.",
   });
 }
+
+const line = /^mark: (.*)\r?\n/m;
+
+/** The text of a lock with a mark. Nothing that reads a lock takes it for one. */
+export function markedText(mark: Mark, text: string): string {
+  return text.replace(/^version: /m, `mark: ${JSON.stringify(mark)}\nversion: `);
+}
+
+/** The mark of a lock, and the lock without it. */
+export function withoutMark(text: string, path: string): { readonly mark: Mark | undefined; readonly rest: string } {
+  const found = line.exec(text);
+  if (found === null) return { mark: undefined, rest: text };
+  const mark = parseMark(found[1] as string);
+  if (mark === undefined)
+    throw new IpamError("corrupt", `${path} has a mark that is none`, { hint: "Restore it as it was." });
+  return { mark, rest: text.replace(line, "") };
+}
+
+/** Throws if a lock has a mark anywhere, also in what git left of a merge. */
+export function refuseMarked(text: string, path: string): void {
+  const { mark } = withoutMark(text, path);
+  if (mark !== undefined) throw refusalOfMark(mark, path);
+}

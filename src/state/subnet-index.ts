@@ -79,7 +79,7 @@ function isSameSubnet(a: PoolRecord, b: PoolRecord): boolean {
 }
 
 /** Two pools of different subnets that share addresses, if there are any. */
-function overlapping(pools: readonly PoolRecord[]): readonly [PoolRecord, PoolRecord] | undefined {
+export function overlapping(pools: readonly PoolRecord[]): readonly [PoolRecord, PoolRecord] | undefined {
   const byStart = [...pools].sort(
     (a, b) =>
       byCodeUnit(a.network, b.network) ||

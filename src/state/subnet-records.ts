@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { byAddress, byCodeUnit, formatPrefix, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
-import { type Content, decode, encode, snapshotOf } from "./codec.ts";
+import { type Content, decode, encode } from "./codec.ts";
 
 /*
  * A record in parts, one for each subnet: all pools of one network and cidr. An address can be in two pools only if
@@ -44,7 +44,7 @@ export function emptyPart() {
 }
 
 /** The record that parts make up. Throws IpamError `corrupt` for a pool that is in two of them, or in one of another subnet. */
-export function join(parts: ReadonlyMap<string, Content>): Snapshot {
+export function join(parts: ReadonlyMap<string, Snapshot>): Snapshot {
   const homes = new Map<string, string>();
   for (const [name, { pools }] of parts)
     for (const pool of pools) {
@@ -56,12 +56,14 @@ export function join(parts: ReadonlyMap<string, Content>): Snapshot {
           hint: "Delete it if it is a copy; if the pool's line was edited, put it back as it was.",
         });
     }
-  const all = [...parts.values()];
-  return snapshotOf({
+  const all = [...parts.values()].filter(({ pools }) => pools.length > 0);
+  if (all.length === 1) return all[0] as Snapshot;
+  return {
     pools: all.flatMap(({ pools }) => pools).sort((a, b) => byCodeUnit(a.name, b.name)),
     allocations: all.flatMap(({ allocations }) => allocations).sort(byAddress),
     releasing: all.flatMap(({ releasing }) => releasing).sort(byAddress),
-  });
+    base: new Map(all.flatMap(({ base }) => [...base])),
+  };
 }
 
 /** Throws IpamError `exhausted` if no object can hold the part, and says how many addresses fit. */

@@ -1,0 +1,46 @@
+import { codes, IpamError } from "../core/index.ts";
+import { findAccess, objectsOf } from "../kube/index.ts";
+import { kubernetesPlace } from "../state/kubernetes-place.ts";
+import { lockfilePlace } from "../state/lockfile-place.ts";
+import { moveRecord, type RecordPlace, type Step } from "../state/migrate.ts";
+import { paint, plural, print } from "./terminal.ts";
+
+export interface MigrateOptions {
+  readonly lock: string;
+  readonly context?: string;
+  readonly namespace?: string;
+}
+
+/** Moves the record from the lockfile to the cluster, or back. */
+export async function migrateVerb(to: string, { lock, context, namespace }: MigrateOptions): Promise<void> {
+  if (to !== "kubernetes" && to !== "lockfile")
+    throw new IpamError("invalid", `a record can move to kubernetes or to lockfile, not to ${JSON.stringify(to)}`);
+  const objects = objectsOf(findAccess(context === undefined ? {} : { context }));
+  const [file, cluster]: [RecordPlace, RecordPlace] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
+  const [source, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
+  const steps: Step[] = [];
+  try {
+    const { allocations, releasing } = await moveRecord(source, target, (step) => {
+      steps.push(step);
+      if (step !== "clear") print(paint("dim", texts[step]));
+    });
+    const lines = plural(allocations.length + releasing.length, "address");
+    if (steps.length === 0) return print(`The record of ${source.name} has moved to ${target.name} before.`);
+    print(`The record is in ${target.name} now: ${lines}. No address changed hands.`);
+    print(`Commit ${lock}${to === "kubernetes" ? ": it says where the record has gone" : ""}.`);
+  } catch (error) {
+    const isHalf = steps.includes("close") && error instanceof IpamError && codes[error.code].retry;
+    if (isHalf) print(paint("yellow", "The move has not ended: run the same command again, and it goes on."));
+    throw error;
+  } finally {
+    objects.close();
+  }
+}
+
+const texts: Readonly<Record<Exclude<Step, "clear">, string>> = {
+  announce: "  the target expects the record: nobody can use it until the record is there",
+  close: "  the source is closed",
+  open: "  the target takes the record",
+  carry: "  the record is there",
+  done: "",
+};

@@ -1,0 +1,43 @@
+import { emptySnapshot, type Snapshot } from "../core/index.ts";
+import type { Objects } from "../kube/index.ts";
+import { type Held, Store } from "./kubernetes-store.ts";
+import type { RecordPlace, Sight } from "./migrate.ts";
+import { encodePart, split } from "./subnet-records.ts";
+
+interface ClusterSight extends Sight {
+  readonly held: Held;
+}
+
+/** A record in ConfigMaps of a namespace as one end of a move. Every writer reads the mark, which stands in the index. */
+export function kubernetesPlace(objects: Objects, namespace = objects.namespace): RecordPlace<ClusterSight> {
+  const store = new Store(objects, namespace);
+  const look = async (): Promise<ClusterSight> => {
+    const held = await store.load();
+    const { snapshot, index } = held;
+    return { held, snapshot, mark: index.mark, hasTaken: (id) => index.arrived.includes(id) };
+  };
+  return {
+    name: store.name,
+    look,
+    async settle() {
+      await store.fenceAll(await store.load());
+      return look();
+    },
+    checkFits(record: Snapshot) {
+      for (const [name, part] of split(record)) encodePart(part, name);
+    },
+    mark: ({ held }, mark) => store.saveIndex(held, { ...held.index, mark }),
+    async take({ held }, record, id) {
+      await store.replace(held, record);
+      const { index, ...written } = await store.load();
+      const { mark: _, ...unmarked } = index;
+      await store.saveIndex({ index, ...written }, { ...unmarked, arrived: [...index.arrived, id] });
+    },
+    async clear({ held }, mark) {
+      await store.replace(held, emptySnapshot);
+      const written = await store.load();
+      const { pools, left, arrived } = written.index;
+      await store.saveIndex(written, { pools: [], left: [...left, ...pools], arrived, mark });
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import { byAddress, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
+import { decode, encode, snapshotOf } from "./codec.ts";
+import type { Mark } from "./mark.ts";
+import { overlapping } from "./subnet-index.ts";
+
+/** What is at one end of a move, at one moment. */
+export interface Sight {
+  readonly snapshot: Snapshot;
+  readonly mark: Mark | undefined;
+  /** Has the move of this id, of this record, ended here? */
+  hasTaken(id: string, record: Snapshot): boolean;
+}
+
+/** One end of a move: a record and its mark. What is written replaces what was seen, or IpamError `conflict` is thrown. */
+export interface RecordPlace<S extends Sight = Sight> {
+  readonly name: string;
+  look(): Promise<S>;
+  /** Looks, and sees to it that nobody writes what was decided before: they read again, and find the mark. */
+  settle(): Promise<S>;
+  /** Throws if a record of this content cannot be here. */
+  checkFits(record: Snapshot): void;
+  mark(seen: S, mark: Mark): Promise<void>;
+  /** Makes this the record, without a mark, and remembers that this move has ended here. Can be killed and done again. */
+  take(seen: S, record: Snapshot, id: string): Promise<void>;
+  /** Leaves nothing of the record but a mark. */
+  clear(seen: S, mark: Mark): Promise<void>;
+}
+
+export type Step = "announce" | "close" | "open" | "carry" | "clear" | "done";
+
+/**
+ * What comes next in a move, whoever began it, from what both ends say. At no moment can both be written, and
+ * from `close` to `carry` neither can.
+ *
+ *  source    | target                 | step
+ *  ----------+------------------------+----------------------------------------------------------------------------
+ *  no mark   | no mark, or left       | announce: the target expects a record, and nobody uses it any more
+ *  no mark   | expects, by this run   | close: the source leaves; from here on nobody uses it
+ *  no mark   | expects, by another    | announce: nobody has let go of a record for that one, or will say so again
+ *  leaves x  | has taken x            | clear
+ *  leaves x  | no mark, left, expects | open: the target takes x, and nothing else until it has it
+ *  leaves x  | takes x                | carry: the whole record is written, and then the target's mark is gone
+ *  left x    | has taken x            | done
+ *
+ *  Refused: a target that takes another record, or leaves; a source that expects or takes one; a source that has left.
+ */
+export function nextStep(source: Sight, target: Sight, run: string): Step {
+  const [from, to] = [source.mark, target.mark];
+  if (from?.state === "expects" || from?.state === "takes")
+    throw busy("the source is about to get a record itself", from.other);
+  if (from !== undefined && target.hasTaken(from.id, source.snapshot)) return from.state === "left" ? "done" : "clear";
+  if (from?.state === "left")
+    throw new IpamError("stale", `the record has moved to ${from.other} before`, { hint: "Move it from there." });
+  if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
+  if (to?.state === "takes" && to.id !== from?.id) throw busy("the target is taking a record", to.other);
+  if (from?.state === "leaves") return to?.state === "takes" ? "carry" : "open";
+  return to?.state === "expects" && to.id === run ? "close" : "announce";
+}
+
+function busy(what: string, other: string): IpamError {
+  return new IpamError("in-use", `${what} (${other}), and that move has not ended`, { hint: "End that one first." });
+}
+
+/**
+ * Moves a record, lines and all, to another place: no address changes hands. Killed anywhere, the same call goes
+ * on where it stopped. `onStep` is told of each step that was made. Throws IpamError: `invalid` (nothing to move),
+ * `in-use`, `overlap`, `exhausted` (it does not fit there; nothing has happened), `stale`, and what either place throws.
+ */
+export async function moveRecord<S extends Sight, T extends Sight>(
+  source: RecordPlace<S>,
+  target: RecordPlace<T>,
+  onStep: (step: Step) => void = () => {},
+): Promise<Snapshot> {
+  const run = randomUUID();
+  for (let lost = 0; ; ) {
+    const [from, to] = [await source.look(), await target.look()];
+    const step = nextStep(from, to, run);
+    if (step === "done") return to.snapshot;
+    try {
+      await make(step, source, target, from, to, run);
+      onStep(step);
+    } catch (error) {
+      // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
+      const isOpen = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
+      if (!isOpen || ++lost > 20) throw error;
+    }
+  }
+}
+
+async function make<S extends Sight, T extends Sight>(
+  step: Exclude<Step, "done">,
+  source: RecordPlace<S>,
+  target: RecordPlace<T>,
+  from: S,
+  to: T,
+  run: string,
+): Promise<void> {
+  const id = from.mark?.id ?? run;
+  const incoming = (state: Mark["state"]): Mark => ({ state, id, other: source.name });
+  const outgoing = (state: Mark["state"]): Mark => ({ state, id, other: target.name });
+  if (step === "announce") {
+    checkFits(from, to, target);
+    await target.mark(to, incoming("expects"));
+  } else if (step === "close") {
+    const settled = await target.settle();
+    if (settled.mark?.id !== run) return;
+    checkFits(from, settled, target);
+    await source.mark(from, outgoing("leaves"));
+  } else if (step === "open") await target.mark(to, incoming("takes"));
+  else if (step === "carry") {
+    const settled = await source.settle();
+    await target.take(to, united(to.snapshot, settled.snapshot), id);
+  } else await source.clear(from, outgoing("left"));
+}
+
+function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
+  if (snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
+  const known = new Set(there.pools.map((pool) => pool.name));
+  const both = snapshot.pools.filter((pool) => known.has(pool.name)).map((pool) => pool.name);
+  if (both.length > 0)
+    throw new IpamError("in-use", `pool ${both.join(", ")} has addresses in ${target.name}, too`, {
+      hint: "One of the two records is wrong about them; release there what is not in use.",
+    });
+  const two: readonly PoolRecord[] = overlapping([...there.pools, ...snapshot.pools]) ?? [];
+  if (two.length > 0)
+    throw new IpamError("overlap", `the subnets of pools ${two.map(({ name }) => name).join(" and ")} overlap`, {
+      hint: "A record can move if all pools of a network that share addresses have one cidr.",
+    });
+  target.checkFits(united(there, snapshot));
+}
+
+/** Both records in one. What is in both already must be the same. */
+function united(there: Snapshot, coming: Snapshot): Snapshot {
+  const names = new Set(coming.pools.map((pool) => pool.name));
+  for (const name of names)
+    if (there.base.has(name) && there.base.get(name) !== coming.base.get(name))
+      throw new IpamError("in-use", `pool ${name} has other addresses in the target`);
+  const rest = <T extends { readonly pool: string }>(lines: readonly T[]) =>
+    lines.filter(({ pool }) => !names.has(pool));
+  const byName = (a: PoolRecord, b: PoolRecord) => (a.name < b.name ? -1 : 1);
+  const merged = snapshotOf({
+    pools: [...there.pools.filter(({ name }) => !names.has(name)), ...coming.pools].sort(byName),
+    allocations: [...rest(there.allocations), ...coming.allocations].sort(byAddress),
+    releasing: [...rest(there.releasing), ...coming.releasing].sort(byAddress),
+  });
+  return decode(encode(merged), "the moved record");
+}

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { Session } from "../support/console.ts";
+import { projectOf } from "../support/schema-cli.ts";
+
+describe("nodeippool migrate", () => {
+  const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
+  const session = new Session(projectOf());
+  const run = (line: string) => session.run(`export KUBECONFIG=${cluster().kubeconfig}; ${line}`);
+  const inCluster = "--backend kubernetes --namespace network";
+
+  it("to the cluster and back: nobody moves, and each place says where the record is", () => {
+    run("nodeippool allocate manifests --nodes nodes.txt");
+    const lock = run("cat nodeippool.lock");
+    expect(run("nodeippool migrate kubernetes --namespace network")).toMatch(
+      /\nThe record is in namespace network of /,
+    );
+    expect(run("nodeippool migrate kubernetes --namespace network")).toMatch(
+      /has moved to namespace network of .* before\.\n$/,
+    );
+    expect(run("cat nodeippool.lock")).toMatch(/^mark: .*"left"/m);
+    expect(run("nodeippool plan manifests --nodes nodes.txt; echo $?")).toMatch(
+      /^stale: the record of nodeippool\.lock has moved to namespace network of .*\n {2}Use it there\.\n5\n$/,
+    );
+    expect(run("nodeippool allocate manifests --nodes nodes.txt --landed HEAD; echo $?")).toMatch(/^stale: .*\n5\n$/s);
+    expect(run(`nodeippool plan manifests --nodes nodes.txt ${inCluster}`)).toContain("Nothing to record.");
+
+    expect(run("nodeippool migrate lockfile --namespace network")).toContain("The record is in nodeippool.lock now");
+    expect(run("cat nodeippool.lock")).toBe(lock);
+    expect(run(`nodeippool plan manifests --nodes nodes.txt ${inCluster}; echo $?`)).toMatch(
+      /^stale: .*nodeippool\.lock/,
+    );
+    expect(run("nodeippool plan manifests --nodes nodes.txt")).toContain("Nothing to record.");
+  });
+
+  it("says what cannot be", () => {
+    expect(run("nodeippool migrate etcd; echo $?")).toMatch(/^invalid: .*not to "etcd"\n2\n$/);
+    expect(run("nodeippool migrate kubernetes --namespace nowhere; echo $?")).toMatch(
+      /there is no namespace nowhere.*\n2\n$/s,
+    );
+  });
+});

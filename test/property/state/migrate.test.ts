@@ -1,0 +1,197 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Snapshot } from "../../../src/core/allocation.ts";
+import { IpamError } from "../../../src/core/errors.ts";
+import { plan } from "../../../src/core/plan.ts";
+import type { StateBackend } from "../../../src/state/backend.ts";
+import { kubernetes } from "../../../src/state/kubernetes.ts";
+import { kubernetesPlace } from "../../../src/state/kubernetes-place.ts";
+import { lockfile } from "../../../src/state/lockfile.ts";
+import { lockfilePlace } from "../../../src/state/lockfile-place.ts";
+import { moveRecord, type RecordPlace } from "../../../src/state/migrate.ts";
+import { claimOf, poolOf } from "../../support/core-text.ts";
+import { type Around, MemoryCluster } from "../../support/kube-memory.ts";
+import { duplicates, recordTexts } from "../../support/state-record.ts";
+
+const root = mkdtempSync(join(tmpdir(), "nodeippool-migrate-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+let count = 0;
+
+const pools = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.0.1.0/24"), poolOf("other", "10.9.0.0/24")];
+
+/** A lockfile and a cluster; either may be the source. */
+class World {
+  readonly path = join(root, `${++count}.lock`);
+  readonly cluster = new MemoryCluster();
+  readonly toCluster: boolean;
+
+  constructor(toCluster: boolean) {
+    this.toCluster = toCluster;
+  }
+
+  open(which: "source" | "target"): StateBackend {
+    return (which === "source") === this.toCluster ? lockfile(this.path) : kubernetes(this.cluster.objects());
+  }
+
+  /** Moves; `around` is called for every request to the cluster and every step on the file. */
+  move(around: Around = async (_, run) => run()): Promise<Snapshot> {
+    const file = through(lockfilePlace(this.path), around);
+    const kube = kubernetesPlace(this.cluster.objects(around));
+    return this.toCluster ? moveRecord(file, kube) : moveRecord(kube, file);
+  }
+
+  async allocate(which: "source" | "target", node: string, names: readonly string[], set = "default"): Promise<void> {
+    const backend = this.open(which);
+    const claims = names.map((pool) => claimOf(`Node/${node}/a pool=${pool}`));
+    await backend.commit(plan({ pools, claims, snapshot: await backend.read(), set }));
+  }
+
+  async start(): Promise<Snapshot> {
+    await this.allocate("source", "n1", ["p", "q"], "one");
+    await this.allocate("source", "n2", ["p", "q"], "two");
+    await this.allocate("source", "n3", ["p"], "two"); // n2 is releasing
+    await this.allocate("target", "there", ["other"], "there");
+    return this.open("source").read();
+  }
+
+  /** What a writer sees of an end; undefined if it is refused. */
+  async seen(which: "source" | "target"): Promise<Snapshot | undefined> {
+    return this.open(which)
+      .read()
+      .catch((error) => {
+        expect(["unavailable", "stale"], error.message).toContain(error.code);
+        return undefined;
+      });
+  }
+}
+
+function through<S extends RecordPlace>(place: S, around: Around): S {
+  const call = (name: "look" | "settle" | "mark" | "take" | "clear") => ({
+    [name]: (...args: never[]) => around(`file ${name}`, () => (place[name] as (...args: never[]) => unknown)(...args)),
+  });
+  return Object.assign({}, place, call("look"), call("settle"), call("mark"), call("take"), call("clear"));
+}
+
+/** One authority at most, and never a part of a record. */
+async function look(world: World, record: Snapshot): Promise<void> {
+  const [source, target] = [await world.seen("source"), await world.seen("target")];
+  const [here, there] = [source, target].map((one) =>
+    recordTexts(one ?? record).filter((text) => !text.includes("Node/there")),
+  );
+  if (source !== undefined) expect(there, "the target has nothing yet").toEqual(target === undefined ? here : []);
+  else if (target !== undefined) expect(there, "the target has everything").toEqual(recordTexts(record));
+}
+
+describe.each([
+  { name: "lockfile to cluster", toCluster: true },
+  { name: "cluster to lockfile", toCluster: false },
+])("$name", ({ toCluster }) => {
+  it("moves every line, and the source says where it is", async () => {
+    const world = new World(toCluster);
+    const before = await world.start();
+    await world.move();
+    const after = await world.open("target").read();
+    expect(recordTexts(after).filter((text) => !text.includes("Node/there"))).toEqual(recordTexts(before));
+    await expect(world.open("source").read()).rejects.toMatchObject({ code: "stale", message: /has moved to/ });
+    await world.allocate("target", "n4", ["p", "q"], "three");
+    expect(duplicates(await world.open("target").read())).toEqual([]);
+  });
+
+  it("killed at any moment: one authority at most, and moving again ends it", async () => {
+    let kills = 0;
+    for (let number = 1; ; number++)
+      for (const isDone of [false, true]) {
+        const world = new World(toCluster);
+        const before = await world.start();
+        let calls = 0;
+        const killing: Around = async (request, run) => {
+          if (++calls !== number) return run();
+          if (isDone) await run();
+          throw new Error(`killed at ${request}`);
+        };
+        const ended = await world.move(killing).then(
+          () => true,
+          (error) => {
+            if (error.message.startsWith("killed")) return false;
+            throw error;
+          },
+        );
+        await look(world, before);
+        if (!ended) await world.move();
+        await look(world, before);
+        expect(await world.seen("source")).toBeUndefined();
+        if (ended && isDone) {
+          expect(kills).toBeGreaterThan(30);
+          return;
+        }
+        kills++;
+      }
+  });
+
+  it("writers at any moment of it, old plans and new ones: whoever is told yes is in the record", async () => {
+    let [told, refused] = [0, 0];
+    for (let number = 1; number < 60; number++)
+      for (const which of ["source", "target"] as const)
+        for (const isOld of [true, false]) {
+          const world = new World(toCluster);
+          await world.start();
+          const writer = world.open(which);
+          const make = async () => {
+            const claims = [claimOf("Node/late/a"), claimOf("Node/late/a pool=q")];
+            return plan({ pools, claims, set: "late", snapshot: await writer.read() });
+          };
+          const old = isOld ? await make() : undefined;
+          let [calls, wasTold] = [0, false];
+          const meeting: Around = async (_, run) => {
+            if (++calls === number)
+              await (old ? writer.commit(old) : make().then((made) => writer.commit(made))).then(
+                () => (wasTold = true),
+                (error) => expect(error).toBeInstanceOf(IpamError),
+              );
+            return run();
+          };
+          const failure: IpamError | undefined = await world.move(meeting).then(
+            () => undefined,
+            (error) => error,
+          );
+          wasTold ? told++ : refused++;
+          if (failure !== undefined) expect([which, failure.code]).toEqual(["target", "in-use"]);
+          const records = [await world.seen("source"), await world.seen("target")].flatMap((one) => one ?? []);
+          expect(records).toHaveLength(failure === undefined ? 1 : 2);
+          const late = records.flatMap((one) => one.allocations.filter((line) => line.set === "late"));
+          expect(late).toHaveLength(wasTold ? 2 : 0);
+          for (const record of records) expect(duplicates(record)).toEqual([]);
+        }
+    expect(Math.min(told, refused)).toBeGreaterThan(20);
+  });
+
+  it("is refused, and nothing has happened, if the target has the pool, or one that overlaps, or nothing is there", async () => {
+    const world = new World(toCluster);
+    await world.start();
+    await world.allocate("target", "x", ["p"], "x");
+    await expect(world.move()).rejects.toMatchObject({ code: "in-use" });
+    const wide = new World(toCluster);
+    await wide.start();
+    const claims = [claimOf("Node/w/a pool=wide")];
+    const target = wide.open("target");
+    const one = [poolOf("wide", "10.0.0.0/16 10.0.9.1 10.0.9.9")];
+    await target.commit(plan({ pools: one, claims, set: "w", snapshot: await target.read() }));
+    await expect(wide.move()).rejects.toMatchObject({ code: "overlap" });
+    await expect(new World(toCluster).move()).rejects.toMatchObject({ code: "invalid" });
+    for (const each of [world, wide])
+      for (const which of ["source", "target"] as const) await each.allocate(which, "y", [], "y");
+  });
+
+  it("there and back again", async () => {
+    const world = new World(toCluster);
+    const before = await world.start();
+    await world.move();
+    const back = new World(!toCluster);
+    Object.assign(back, { path: world.path, cluster: world.cluster });
+    await back.move();
+    const after = await back.open("target").read();
+    expect(recordTexts(after).filter((text) => !text.includes("Node/there"))).toEqual(recordTexts(before));
+  });
+});

@@ -1,10 +1,10 @@
 import type { ApiObjectMetadata } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError, unwrap } from "../core/index.ts";
+import type { DesiredState, InterfaceAddress } from "../nmstate/desired-state.ts";
 import { type Policy, parsePolicy } from "../schema/index.ts";
-import { captureClaims } from "./address-claim.ts";
+import { type AddressClaim, captureClaims } from "./address-claim.ts";
 import { AddressPlan } from "./address-plan.ts";
-import type { DesiredState } from "./desired-state.ts";
 import type { Nodes } from "./nodes.ts";
 
 /** A policy as nmstate has it, and the nodes it is for. */
@@ -24,7 +24,7 @@ export interface NodeNetworkPolicyProps {
   readonly nodeSelector?: { readonly [label: string]: string };
 
   /** What nmstate is to make of each node. Claims of pools stand in it: `address: [pool.claim("eth1")]`. */
-  readonly desiredState: DesiredState;
+  readonly desiredState: DesiredState<InterfaceAddress | AddressClaim>;
 
   /**
    * Captures of nmstate itself, by name; they are left to the handler.

@@ -1,6 +1,8 @@
+export type * from "../nmstate/desired-state.ts";
 export { AllocationSet, type AllocationSetArgs, type ClaimArgs } from "./allocation-set.ts";
 export { NodeIPPool, type NodeIPPoolArgs } from "./node-ip-pool.ts";
 export {
+  type Inputs,
   type MetadataArgs,
   type NodeArgs,
   NodeNetworkPolicy,

@@ -28,6 +28,7 @@ const rules: Rules = {
     "nodeippool/provider/runtime",
     "@pulumi/pulumi",
     "@pulumi/kubernetes",
+    "node:fs",
     "node:module",
   ],
   constructs: ["core", "schema", "nmstate", "state", "cdk8s", "constructs", "node:fs"],

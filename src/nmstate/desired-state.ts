@@ -1,11 +1,10 @@
-import type { AddressClaim } from "./address-claim.ts";
-
 /**
  * What nmstate is to make of a node, in nmstate's own words (https://nmstate.io/devel/yaml_api.html). Closed where
- * nmstate refuses unknown fields, so that a slip of the pen does not compile; open where it takes anything.
+ * nmstate refuses unknown fields, so that a slip of the pen does not compile; open where it takes anything. `A`: what may
+ * stand in the address list of an interface.
  */
-export interface DesiredState {
-  readonly interfaces?: readonly Interface[];
+export interface DesiredState<A = InterfaceAddress> {
+  readonly interfaces?: readonly Interface<A>[];
   readonly routes?: Routes;
   readonly "route-rules"?: RouteRules;
   readonly "dns-resolver"?: DnsResolver;
@@ -16,7 +15,7 @@ export interface DesiredState {
 }
 
 /** One interface. `type` decides which of the sections mean something. */
-export interface Interface {
+export interface Interface<A = InterfaceAddress> {
   readonly name: string;
   readonly type?:
     | "ethernet"
@@ -59,8 +58,8 @@ export interface Interface {
   readonly controller?: string;
   readonly "wait-ip"?: "any" | "ipv4" | "ipv6" | "ipv4+ipv6";
   readonly "accept-all-mac-addresses"?: boolean;
-  readonly ipv4?: Ipv4;
-  readonly ipv6?: Ipv6;
+  readonly ipv4?: Ipv4<A>;
+  readonly ipv6?: Ipv6<A>;
   readonly mptcp?: Section;
   readonly lldp?: { readonly enabled: boolean };
   readonly ethtool?: Section;
@@ -92,11 +91,11 @@ export interface Section {
 }
 
 /** What both families have. */
-export interface IpSettings {
+export interface IpSettings<A> {
   readonly enabled?: boolean;
   readonly dhcp?: boolean;
   /** The whole list: nmstate takes addresses off that are not in it. */
-  readonly address?: readonly (InterfaceAddress | AddressClaim)[];
+  readonly address?: readonly A[];
   readonly "auto-dns"?: boolean;
   readonly "auto-gateway"?: boolean;
   readonly "auto-routes"?: boolean;
@@ -108,12 +107,12 @@ export interface IpSettings {
 }
 
 /** IPv4 of an interface. */
-export interface Ipv4 extends IpSettings {
+export interface Ipv4<A = InterfaceAddress> extends IpSettings<A> {
   readonly forwarding?: boolean;
 }
 
 /** IPv6 of an interface. */
-export interface Ipv6 extends IpSettings {
+export interface Ipv6<A = InterfaceAddress> extends IpSettings<A> {
   readonly autoconf?: boolean;
   readonly "dhcp-duid"?: string;
   readonly "addr-gen-mode"?: "eui64" | "stable-privacy";

@@ -11,6 +11,7 @@ const subjects = {
   address: () => import("./address.ts"),
   lockfile: () => import("./lockfile.ts"),
   plan: () => import("./plan.ts"),
+  pulumi: () => import("./pulumi.ts"),
 };
 type Subject = keyof typeof subjects;
 const all = Object.keys(subjects) as Subject[];
@@ -32,7 +33,7 @@ const chosen = positionals.length === 0 ? all : (positionals as Subject[]);
 if (values.here) {
   for (const subject of chosen) {
     const { run } = await subjects[subject]();
-    process.stdout.write(JSON.stringify(run(values.short)));
+    process.stdout.write(JSON.stringify(await run(values.short)));
   }
 } else {
   const machine = {

@@ -13,6 +13,7 @@ const subjects = {
   plan: () => import("./plan.ts"),
   kubernetes: () => import("./kubernetes.ts"),
   synth: () => import("./synth.ts"),
+  pulumi: () => import("./pulumi.ts"),
 };
 type Subject = keyof typeof subjects;
 const all = Object.keys(subjects) as Subject[];

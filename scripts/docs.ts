@@ -1,14 +1,16 @@
-// Runs the commands of all pages and writes what they print into the pages, and what examples make into the examples.
+// Runs the commands of all pages, or of those named, and writes what they print into the pages, and what examples make into the examples.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { root, Session } from "../test/support/console.ts";
 import { matches, steps } from "../test/support/markdown.ts";
-import { pages, workFolder } from "../test/support/page.ts";
+import { pages, prepare, workFolder } from "../test/support/page.ts";
 
-for (const page of pages()) {
+const chosen = process.argv.slice(2);
+
+for (const page of chosen.length > 0 ? chosen : pages()) {
   let text = readFileSync(join(root, page), "utf8");
   const folder = workFolder(page);
-  const session = new Session(folder);
+  const session = new Session(folder, await prepare(page));
   const lines = text.split("\n");
   let shift = 0;
   for (const { command, output, line } of steps(text)) {

@@ -1,6 +1,8 @@
+import * as pulumi from "@pulumi/pulumi";
 import { AllocationSet } from "nodeippool/provider";
 
-const nodes = ["node01", "node02", "node03"];
+const config = new pulumi.Config();
+const nodes = (config.get("nodes") ?? "node01,node02,node03").split(",");
 
 const ips = new AllocationSet("static-ip", {
   pools: {
@@ -9,8 +11,9 @@ const ips = new AllocationSet("static-ip", {
     },
   },
   claims: nodes.map((node) => ({ owner: { kind: "Node", name: node }, name: "eth1", pool: "traffic-1" })),
+  release: config.get("release")?.split(",") ?? [],
 });
 
-/** Known in `pulumi preview`. */
+/** Known in `pulumi preview`, like every other address. */
 export const node01 = ips.address("Node/node01/eth1");
 export const addresses = ips.addresses;

@@ -1,6 +1,10 @@
+export type * from "../nmstate/desired-state.ts";
+export type * from "../nmstate/interface.ts";
+export type * from "../nmstate/interface-sections.ts";
 export { AllocationSet, type AllocationSetArgs, type ClaimArgs } from "./allocation-set.ts";
 export { NodeIPPool, type NodeIPPoolArgs } from "./node-ip-pool.ts";
 export {
+  type Inputs,
   type MetadataArgs,
   type NodeArgs,
   NodeNetworkPolicy,

@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import { byCodeUnit } from "../core/index.ts";
 import { childName, childPolicy } from "../nmstate/child.ts";
+import type { DesiredState } from "../nmstate/desired-state.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { customResource } from "./kubernetes.ts";
 
@@ -13,34 +15,42 @@ export interface MetadataArgs {
 /** A node by name, and by its hostname label where that is another one. */
 export type NodeArgs = string | { readonly name: string; readonly hostname: string };
 
+/** A type in which every value may also be an output. */
+export type Inputs<T> = T extends string | number | boolean | undefined
+  ? pulumi.Input<T>
+  : T extends readonly (infer E)[]
+    ? pulumi.Input<readonly Inputs<E>[]>
+    : pulumi.Input<{ readonly [K in keyof T]: Inputs<T[K]> }>;
+
 /** A policy, and the nodes it is for. */
 export interface NodeNetworkPolicyArgs {
   readonly nodes: readonly NodeArgs[];
   /** What nmstate is to make of a node; claims of an AllocationSet stand in its address lists. */
-  readonly desiredState: (node: string) => pulumi.Input<object>;
+  readonly desiredState: (node: string) => Inputs<DesiredState>;
   /** Captures of nmstate itself; they are left to the handler. */
   readonly capture?: { readonly [name: string]: string };
-  /** So many nodes are changed at once; the next ones wait until they are. Default: all at once. */
+  /**
+   * So many nodes are changed at once; the next ones wait until these say that they are configured, and are left alone
+   * if one of these fails. Default: all at once, and nobody waits.
+   */
   readonly batchSize?: number;
   /** Goes to every node's policy. Default: the name of the component is the name of the policy. */
   readonly metadata?: MetadataArgs;
 }
+
+/** Has @pulumi/kubernetes wait for the handlers. */
+const waitFor = "pulumi.com/waitFor";
 
 /** One NodeNetworkConfigurationPolicy for each node, with literal addresses. */
 export class NodeNetworkPolicy extends pulumi.ComponentResource {
   /** The objects as they go to the cluster, in the order of their nodes' names. */
   readonly manifests: pulumi.Output<object[]>;
 
+  /** Throws pulumi.RunError for a node that is named twice, and a batch size that is no number of nodes. */
   constructor(name: string, args: NodeNetworkPolicyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("nodeippool:index:NodeNetworkPolicy", name, {}, opts);
-    const policy = { labels: {}, annotations: {}, ...args.metadata, name: args.metadata?.name ?? name };
-    const nodes = args.nodes
-      .map((node) => (typeof node === "string" ? { name: node, hostname: node } : node))
-      .sort((a, b) => (a.name < b.name ? -1 : 1));
-    const objects = nodes.map((node) => {
-      const known = { name: node.name, labels: new Map([[hostnameLabel, node.hostname]]), bare: true };
-      return childPolicy(policy, known, { capture: args.capture, desiredState: args.desiredState(node.name) });
-    });
+    const nodes = nodesOf(args);
+    const objects = nodes.map((node) => objectOf(args.metadata?.name ?? name, node, args));
     const size = args.batchSize ?? nodes.length;
     const made: pulumi.Resource[] = [];
     for (const [i, object] of objects.entries()) {
@@ -51,4 +61,25 @@ export class NodeNetworkPolicy extends pulumi.ComponentResource {
     this.manifests = pulumi.output(objects as object[]);
     this.registerOutputs({ manifests: this.manifests });
   }
+}
+
+function nodesOf({ nodes, batchSize = 1 }: NodeNetworkPolicyArgs): Exclude<NodeArgs, string>[] {
+  if (!Number.isInteger(batchSize) || batchSize < 1)
+    throw new pulumi.RunError(`batchSize is ${batchSize}, which is no number of nodes`);
+  const sorted = nodes
+    .map((node) => (typeof node === "string" ? { name: node, hostname: node } : node))
+    .sort((a, b) => byCodeUnit(a.name, b.name));
+  const twice = sorted.find(({ name }, i) => name === sorted[i - 1]?.name);
+  if (twice !== undefined) throw new pulumi.RunError(`node ${twice.name} is named twice`);
+  return sorted;
+}
+
+function objectOf(name: string, node: Exclude<NodeArgs, string>, args: NodeNetworkPolicyArgs) {
+  const { labels = {}, annotations = {} } = args.metadata ?? {};
+  const waits = args.batchSize === undefined ? {} : { [waitFor]: "condition=Available" };
+  return childPolicy(
+    { name, labels, annotations: { ...waits, ...annotations } },
+    { name: node.name, labels: new Map([[hostnameLabel, node.hostname]]), bare: true },
+    { capture: args.capture, desiredState: args.desiredState(node.name) },
+  );
 }

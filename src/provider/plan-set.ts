@@ -17,11 +17,11 @@ import {
   type ClaimInput,
   only,
   present,
-  recordOf,
   type SetInputs,
   type SetState,
   unknown,
 } from "./set-state.ts";
+import { stackRecord, turnsOf } from "./stack-record.ts";
 
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
@@ -60,28 +60,13 @@ function caught<T>(work: () => T): [result: T | undefined, errors: readonly Ipam
 /** The record after this set has its claims. */
 function planned(inputs: SetInputs, listed: readonly ClaimInput[], read: Read): Snapshot {
   const { state, set, allowMove, moved } = inputs;
-  const recorded = state.backend === "stack" ? stackRecord(inputs) : readLock(state.path);
+  const recorded = state.backend === "stack" ? stackRecord(inputs.previous, inputs.pools, set) : readLock(state.path);
   const made = plan({ pools: read.pools, claims: read.claims, snapshot: recorded, set, allowMove, moved });
   const pending = pendingErrors(made.pending, listed);
   if (pending.length > 0) throw new AggregateError(pending);
   if (state.backend === "stack") return released(applyPlan(recorded, made) ?? recorded, inputs.release);
   if (read.errors.length > 0) return recorded;
   return covering(made, recorded) ?? refuseDrift(made, state.path);
-}
-
-/** What the stack's sets hold: all of this one, and of others only what is of its pools. */
-function stackRecord({ previous: { own, others }, pools, set }: SetInputs): Snapshot {
-  const mine = (pool: string) => pool in pools;
-  const elsewhere = new Set(others.flatMap(({ addresses }) => Object.keys(addresses)).filter((pool) => !mine(pool)));
-  // What this set still had to release went with a pool to the set that has that pool now.
-  const kept =
-    own === undefined ? [] : [{ ...own, releasing: only(own.releasing ?? {}, (pool) => !elsewhere.has(pool)) }];
-  const theirs = others.map((state) => ({
-    ...state,
-    addresses: only(state.addresses, mine),
-    releasing: only(state.releasing ?? {}, mine),
-  }));
-  return recordOf([...kept, ...theirs], set);
 }
 
 /** Frees what a human named. Nobody gets it in the same plan: this comes after all claims are served. */
@@ -113,6 +98,7 @@ function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput
     pools: { ...poolsOf(releasing ?? {}, previous.own), ...pools },
     state,
     set,
+    ...turnsOf(previous, pools),
     ...(secret || (wasSecret && releasing !== undefined) ? { secret: true } : {}),
   };
 }

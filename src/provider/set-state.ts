@@ -73,13 +73,15 @@ export interface SetState {
   readonly pools: { readonly [name: string]: PoolSpec };
   readonly state: StateArgs;
   readonly set: string;
+  /** How many times a pool came over from another set, where it did. */
+  readonly turn?: { readonly [pool: string]: number };
   /** Something in `addresses` or `releasing` came from a secret. */
   readonly secret?: true;
 }
 
 /** The fields of a state, without those that only the engine or the program has an interest in. */
-export function onlyState({ addresses, releasing, owners, pools, state, set, secret }: SetState): SetState {
-  return { addresses, ...present({ releasing, owners }), pools, state, set, ...present({ secret }) };
+export function onlyState({ addresses, releasing, owners, pools, state, set, turn, secret }: SetState): SetState {
+  return { addresses, ...present({ releasing, owners }), pools, state, set, ...present({ turn, secret }) };
 }
 
 /** The fields that have a value. The engine refuses `undefined` anywhere. */
@@ -87,7 +89,7 @@ export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** What a stack holds of some pools, as a record. Of two states that speak of one address, the earlier one decides. */
+/** What states say of some pools, as a record. Of two that speak of one address, the earlier one decides. */
 export function recordOf(states: readonly SetState[], set: string): Snapshot {
   const live = new Map<string, Allocation>();
   const releasing = new Map<string, Allocation>();
@@ -96,8 +98,6 @@ export function recordOf(states: readonly SetState[], set: string): Snapshot {
   };
   for (const state of states) add(live, state.addresses);
   for (const state of states) add(releasing, state.releasing);
-  // The set that a pool came over from may still say that it gave its addresses up.
-  for (const place of live.keys()) releasing.delete(place);
   const lines = [live, releasing].map((map) => [...map.values()].sort(byAddress)) as [Allocation[], Allocation[]];
   const held = new Set(lines.flat().map(({ pool }) => pool));
   return snapshotOf({ pools: recordsOf(states, held), allocations: lines[0], releasing: lines[1] });

@@ -36,12 +36,14 @@ export function readersEnvironment(): NodeJS.ProcessEnv {
   };
 }
 
-/** A reader at a shell: `cd` stays, everything else is a process of its own. */
+/** A reader at a shell: `cd` and `export` stay, everything else is a process of its own. */
 export class Session {
   private folder: string;
+  private env: NodeJS.ProcessEnv;
 
-  constructor(folder: string) {
+  constructor(folder: string, env: NodeJS.ProcessEnv = {}) {
     this.folder = folder;
+    this.env = env;
   }
 
   /** Runs one line; what it prints on both outputs together. */
@@ -51,12 +53,18 @@ export class Session {
       this.folder = resolve(this.folder, target);
       return "";
     }
-    const { stdout, status } = spawnSync("bash", ["-c", `exec 2>&1; ${line}`], {
+    const name = /^export (\w+)=/.exec(line)?.[1];
+    const script = name === undefined ? line : `${line}; printf %s "$${name}"`;
+    const { stdout, status } = spawnSync("bash", ["-c", `exec 2>&1; ${script}`], {
       cwd: this.folder,
-      env: readersEnvironment(),
+      env: { ...readersEnvironment(), ...this.env },
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: 120_000,
     });
+    if (name !== undefined) {
+      this.env = { ...this.env, [name]: stdout };
+      return "";
+    }
     return status === 0 || stdout !== "" ? stdout : `exit status ${status}\n`;
   }
 }

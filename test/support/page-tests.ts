@@ -1,9 +1,10 @@
 import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root, Session } from "./console.ts";
 import { matches, steps } from "./markdown.ts";
-import { contents, results, workFolder } from "./page.ts";
+import { contents, prepare, results, workFolder } from "./page.ts";
+import { BUILD_TIMEOUT } from "./tools.ts";
 
 /** Every command of a page is run, and prints what the page says. `npm run docs` writes new output into the pages. */
 export function testPage(page: string): void {
@@ -11,7 +12,10 @@ export function testPage(page: string): void {
   if (all.length === 0) return;
   describe(page, () => {
     const folder = workFolder(page);
-    const session = new Session(folder);
+    let session: Session;
+    beforeAll(async () => {
+      session = new Session(folder, await prepare(page));
+    }, BUILD_TIMEOUT);
     afterAll(() => rmSync(folder, { recursive: true }));
 
     for (const { command, output, line } of all)

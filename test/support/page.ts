@@ -1,10 +1,31 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, relative } from "node:path";
-import { root } from "./console.ts";
+import { basename, delimiter, dirname, join, relative } from "node:path";
+import { readersEnvironment, root } from "./console.ts";
+import { pulumiFolder } from "./pulumi-tools.ts";
 
 /** Pages whose commands start other tools: they run with the end-to-end tests. */
-export const isSlow = (page: string) => /\bcdk8s\b/.test(page);
+export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page);
+
+/** Pages whose commands run at the root of a clone, where the project's own Pulumi.yaml is. */
+const isPulumi = (page: string) => /\bpulumi\b/.test(page);
+
+/** What the commands of a page need that takes time to make ready; more of the environment. */
+export async function prepare(page: string): Promise<NodeJS.ProcessEnv> {
+  if (!isPulumi(page)) return {};
+  const quiet = { PULUMI_SKIP_UPDATE_CHECK: "true", PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" };
+  return { PATH: [await pulumiFolder(), readersEnvironment().PATH].join(delimiter), ...quiet };
+}
 
 /** All pages of the project that people read. */
 export function pages(): string[] {
@@ -22,7 +43,7 @@ const made = ["nodeippool.lock", "rendered"];
  */
 export function workFolder(page: string): string {
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-page-"));
-  const isExample = page.startsWith("examples/");
+  const isExample = page.startsWith("examples/") && !isPulumi(page);
   const target = isExample ? folder : join(folder, "examples");
   cpSync(join(root, isExample ? dirname(page) : "examples"), target, {
     recursive: true,
@@ -30,7 +51,11 @@ export function workFolder(page: string): string {
   });
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules/nodeippool"));
-  for (const name of ["cdk8s", "constructs", ".bin"])
+  if (isPulumi(page)) {
+    cpSync(join(root, "Pulumi.yaml"), join(folder, "Pulumi.yaml"));
+    writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
+  }
+  for (const name of ["cdk8s", "constructs", "@pulumi", ".bin"])
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   return folder;
 }

@@ -1,6 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { readersEnvironment, root } from "./console.ts";
@@ -131,6 +141,17 @@ export class PulumiProject {
     return existsSync(path) ? readFileSync(path, "utf8") : "";
   }
 
+  /** An update holds the stack, or did until it was killed. */
+  isLocked(): boolean {
+    const locks = join(this.folder, "state/.pulumi/locks");
+    return (
+      existsSync(locks) &&
+      readdirSync(locks, { recursive: true, encoding: "utf8" }).some(
+        (name) => name.endsWith(`${this.stack}.json`) || name.includes(`${this.stack}/`),
+      )
+    );
+  }
+
   resources(): StateResource[] {
     return JSON.parse(this.checkpoint()).checkpoint.latest?.resources ?? [];
   }
@@ -141,7 +162,18 @@ export class PulumiProject {
     return Object.fromEntries(sets.map(({ urn, outputs }) => [urn.split("::").at(-1), outputs])) as never;
   }
 
+  /** Kills what an engine that was killed left running: providers and language hosts have process groups of their own. */
+  killOrphans(): void {
+    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+      try {
+        if (readlinkSync(`/proc/${pid}/cwd`) === this.folder) process.kill(Number(pid), "SIGKILL");
+      } catch {
+        // It has ended meanwhile, or is somebody else's.
+      }
+  }
+
   remove(): void {
+    this.killOrphans();
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

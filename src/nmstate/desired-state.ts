@@ -1,12 +1,13 @@
-import type { Captured, Interface, InterfaceOvsDb } from "./interface.ts";
+import type { Captured, Interface, InterfaceAddress, InterfaceOvsDb } from "./interface.ts";
 
 /**
  * What nmstate is to make of a node, in nmstate's own words (https://nmstate.io/devel/yaml_api.html). Closed where
- * nmstate refuses unknown fields, so that a slip of the pen does not compile; open where it takes anything.
+ * nmstate refuses unknown fields, so that a slip of the pen does not compile; open where it takes anything. `A`: what may
+ * stand in the address list of an interface.
  */
-export interface DesiredState {
+export interface DesiredState<A = InterfaceAddress> {
   readonly description?: string;
-  readonly interfaces?: readonly Interface[];
+  readonly interfaces?: readonly Interface<A>[];
   readonly routes?: Routes;
   readonly "route-rules"?: RouteRules;
   readonly "dns-resolver"?: DnsResolver;

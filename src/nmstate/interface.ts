@@ -1,4 +1,3 @@
-import type { AddressClaim } from "./address-claim.ts";
 import type {
   Bond,
   Bridge,
@@ -18,7 +17,7 @@ import type {
 export type Captured = `{{ capture.${string} }}`;
 
 /** One interface. `type` decides which of the sections mean something. */
-export interface Interface {
+export interface Interface<A = InterfaceAddress> {
   readonly name: string;
   readonly type?:
     | "ethernet"
@@ -56,8 +55,8 @@ export interface Interface {
   readonly controller?: string;
   readonly "wait-ip"?: "any" | "ipv4" | "ipv6" | "ipv4+ipv6";
   readonly "accept-all-mac-addresses"?: boolean;
-  readonly ipv4?: Ipv4 | Captured;
-  readonly ipv6?: Ipv6 | Captured;
+  readonly ipv4?: Ipv4<A> | Captured;
+  readonly ipv6?: Ipv6<A> | Captured;
   readonly mptcp?: { readonly "address-flags"?: readonly MptcpFlag[] };
   readonly lldp?: { readonly enabled: boolean };
   readonly ethtool?: Ethtool;
@@ -100,11 +99,11 @@ export interface InterfaceOvsDb {
 export type MptcpFlag = "signal" | "subflow" | "backup" | "fullmesh";
 
 /** What both families have. */
-export interface IpSettings {
+export interface IpSettings<A> {
   readonly enabled?: boolean;
   readonly dhcp?: boolean;
   /** The whole list: nmstate takes addresses off that are not in it. */
-  readonly address?: readonly (InterfaceAddress | AddressClaim)[] | Captured;
+  readonly address?: readonly A[] | Captured;
   readonly "auto-dns"?: boolean;
   readonly "auto-gateway"?: boolean;
   readonly "auto-routes"?: boolean;
@@ -117,14 +116,14 @@ export interface IpSettings {
 }
 
 /** IPv4 of an interface. */
-export interface Ipv4 extends IpSettings {
+export interface Ipv4<A = InterfaceAddress> extends IpSettings<A> {
   readonly forwarding?: boolean;
   readonly "dhcp-client-id"?: string;
   readonly "prefix-route-metric"?: number;
 }
 
 /** IPv6 of an interface. */
-export interface Ipv6 extends IpSettings {
+export interface Ipv6<A = InterfaceAddress> extends IpSettings<A> {
   readonly autoconf?: boolean;
   readonly "dhcp-duid"?: string;
   readonly "addr-gen-mode"?: "eui64" | "stable-privacy";

@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decode } from "../../src/state/codec.ts";
+import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
+import { broken } from "../support/pulumi-random.ts";
+import { duplicates } from "../support/state-record.ts";
+import { BUILD_TIMEOUT } from "../support/tools.ts";
+
+const long = process.env.NODEIPPOOL_LONG !== undefined;
+const kills = long ? 50 : 10;
+const rounds = long ? 50 : 4;
+const seed = Date.now() % 1e6;
+
+const lock = 'state: { backend: "lockfile", path: "nodeippool.lock" }';
+const nodesArb = fc.subarray(["a", "b", "c", "d", "e", "f", "g", "h"], { minLength: 1 });
+
+/** The programs of a test, each with a moment in the life of a command, as a share of how long one takes. */
+function trials(): [nodes: string[], moment: number][] {
+  return fc.sample(fc.tuple(nodesArb, fc.double({ min: 0, max: 1, noNaN: true })), { numRuns: kills, seed });
+}
+
+describe("updates that are killed, with all their process group, and recovered as the documentation says", () => {
+  let project: PulumiProject;
+  /** Milliseconds that an update takes. */
+  let usual = 0;
+  beforeAll(async () => {
+    project = await PulumiProject.create(setText([]));
+    const start = Date.now();
+    await project.up();
+    usual = Date.now() - start;
+  }, BUILD_TIMEOUT);
+  afterAll(() => project?.remove());
+
+  async function killed(moment: number, file: string, ...args: string[]): Promise<void> {
+    const { pid, ended } = project.start(file, ...args);
+    await sleep(moment * usual * 1.1);
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // It has ended.
+    }
+    await ended;
+  }
+
+  async function recovered(): Promise<void> {
+    await project.run("cancel", "--yes");
+    await project.up();
+  }
+
+  const live = (claims: Readonly<Record<string, unknown>> | undefined) =>
+    Object.keys((claims as { lan?: object } | undefined)?.lan ?? {}).map((key) => key.split("/")[1]);
+
+  it(
+    `${kills} of a record in the stack: none twice, none lost, none moved`,
+    async () => {
+      const figures = { kills: 0, locked: 0, held: 0 };
+      for (const [nodes, moment] of trials()) {
+        const before = project.sets();
+        project.program(setText(nodes));
+        await killed(moment, "pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
+        figures.kills++;
+        if (project.isLocked()) figures.locked++;
+        await recovered();
+        const after = project.sets();
+        const place = `seed ${seed}, kill ${figures.kills}: ${short(before.ips?.addresses)} -> ${nodes}`;
+        expect(broken(before, after), place).toBeUndefined();
+        expect(live(after.ips?.addresses), place).toEqual(nodes);
+        const had = new Set([...live(before.ips?.addresses), ...live(before.ips?.releasing)]);
+        expect(live(after.ips?.releasing), place).toEqual(
+          [...had].filter((node) => !nodes.includes(node as string)).sort(),
+        );
+        figures.held += nodes.length;
+        project.killOrphans();
+      }
+      console.log(`kill, stack: ${JSON.stringify(figures)}`);
+      expect(figures.locked, "kills in the middle of an update").toBeGreaterThan(0);
+    },
+    kills * 60_000,
+  );
+
+  it(
+    `${kills} of a record in a lockfile, and of the command that records it`,
+    async () => {
+      const allocate = ["allocate", "--", "pulumi", "preview", "--non-interactive"];
+      await project.ok("destroy", "--yes", "--skip-preview");
+      const record = () => decode(project.read("nodeippool.lock"), "nodeippool.lock");
+      project.program(setText(["a"], { rest: lock }));
+      await project.start("nodeippool", ...allocate).ended;
+      for (const [i, [nodes, moment]] of trials().entries()) {
+        const before = new Map(record().allocations.map(({ claim, address }) => [claim, address]));
+        project.program(setText(nodes, { rest: lock }));
+        if (i % 2 === 0) await killed(moment, "nodeippool", ...allocate);
+        expect((await project.start("nodeippool", ...allocate).ended).status).toBe(0);
+        if (i % 2 === 1) await killed(moment, "pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
+        await recovered();
+        const { allocations } = record();
+        const place = `seed ${seed}, kill ${i + 1}`;
+        expect(duplicates(record()), place).toEqual([]);
+        expect(allocations.map(({ claim }) => claim.split("/")[1]).sort(), place).toEqual(nodes);
+        for (const { claim, address } of allocations) expect(before.get(claim) ?? address, place).toBe(address);
+        expect(live(project.sets().ips?.addresses), place).toEqual(nodes);
+        project.killOrphans();
+      }
+    },
+    kills * 120_000,
+  );
+});
+
+describe("two programs that are recorded in one lockfile at the same time", () => {
+  let projects: PulumiProject[] = [];
+  beforeAll(async () => {
+    projects = [await PulumiProject.create(""), await PulumiProject.create("")];
+  }, BUILD_TIMEOUT);
+  afterAll(() => {
+    for (const project of projects) project.remove();
+  });
+
+  it(
+    `${rounds} times: each gets what it showed, or a conflict and nothing`,
+    async () => {
+      const path = join(projects[0]?.folder as string, "shared.lock");
+      const figures = { won: 0, lost: 0 };
+      for (let round = 0; round < rounds; round++) {
+        const runs = projects.map(async (project, i) => {
+          const nodes = Array.from({ length: round + 1 }, (_, n) => `${"ab"[i]}${n}`);
+          const state = `state: { backend: "lockfile", path: ${JSON.stringify(path)} }, set: "${"ab"[i]}"`;
+          project.program(setText(nodes, { rest: state }));
+          const allocate = ["allocate", "--lock", path, "--", "pulumi", "preview", "--diff", "--non-interactive"];
+          const { status, text } = await project.start("nodeippool", ...allocate).ended;
+          return { status, text, own: nodes.at(-1) as string };
+        });
+        const outcomes = await Promise.all(runs);
+        const record = decode(readFileSync(path, "utf8"), path);
+        expect(duplicates(record)).toEqual([]);
+        expect(outcomes.some(({ status }) => status === 0)).toBe(true);
+        for (const { status, text, own } of outcomes) {
+          const line = record.allocations.find(({ claim }) => claim === `Node/${own}/eth1`);
+          if (status !== 0) expect(text).toContain("changed since this plan was made; nothing was written");
+          figures[status === 0 ? "won" : "lost"]++;
+          expect(line !== undefined).toBe(status === 0);
+          if (line !== undefined) expect(text).toContain(`Node/${own}/eth1: "10.0.0.${line.address & 255n}"`);
+        }
+      }
+      console.log(`race, lockfile: ${JSON.stringify(figures)} in ${rounds} rounds`);
+    },
+    rounds * 120_000,
+  );
+});

@@ -1,0 +1,141 @@
+import * as pulumi from "@pulumi/pulumi";
+import { beforeAll, describe, expect, it } from "vitest";
+import { dispatcher } from "../../../src/provider/dispatcher.ts";
+import { AllocationSet, NodeIPPool, NodeNetworkPolicy } from "../../../src/provider/index.ts";
+
+// The SDK's own mocks: nothing is planned here, only what components make of a set is looked at.
+
+interface Made {
+  readonly type: string;
+  readonly name: string;
+  readonly inputs: Record<string, unknown>;
+}
+
+const made: Made[] = [];
+
+beforeAll(async () => {
+  // What tests compile cannot be serialised; test/unit/provider/program.test.ts has the real text.
+  Object.assign(dispatcher, Object.fromEntries(Object.keys(dispatcher).map((name) => [name, undefined])));
+  await pulumi.runtime.setMocks({
+    newResource: ({ type, name, inputs }) => {
+      made.push({ type, name, inputs });
+      return {
+        id: name,
+        state: { ...inputs, addresses: { lan: { "Node/b/eth1": "10.0.0.2", "Node/a/eth1": "10.0.0.1" } } },
+      };
+    },
+    call: () => ({ outputs: {} }),
+  });
+});
+
+const lan = { range: { cidr: "10.0.0.0/24" } };
+const policies = () => made.filter(({ type }) => type === "kubernetes:nmstate.io/v1:NodeNetworkConfigurationPolicy");
+const value = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
+
+function policy(args: Partial<ConstructorParameters<typeof NodeNetworkPolicy>[1]> = {}) {
+  const claims = ["a", "b"].map((name) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan" }));
+  const ips = new AllocationSet("ips", { pools: { lan }, claims });
+  return new NodeNetworkPolicy("static-ip", {
+    nodes: ["b", { name: "a", hostname: "a.example.net" }],
+    desiredState: (node) => ({
+      interfaces: [
+        { name: "eth1", type: "ethernet", state: "up", ipv4: { enabled: true, address: [ips.claim(node, "eth1")] } },
+      ],
+    }),
+    ...args,
+  });
+}
+
+describe("NodeNetworkPolicy", () => {
+  it("makes one policy for each node, with the address of its claim", async () => {
+    const manifests = await value(policy().manifests);
+    expect(manifests).toEqual([
+      {
+        apiVersion: "nmstate.io/v1",
+        kind: "NodeNetworkConfigurationPolicy",
+        metadata: {
+          name: "static-ip--a",
+          labels: { "nodeippool.nmstate.io/policy": "static-ip", "nodeippool.nmstate.io/node": "a" },
+        },
+        spec: {
+          nodeSelector: { "kubernetes.io/hostname": "a.example.net" },
+          desiredState: {
+            interfaces: [
+              {
+                name: "eth1",
+                type: "ethernet",
+                state: "up",
+                ipv4: { enabled: true, address: [{ ip: "10.0.0.1", "prefix-length": 24 }] },
+              },
+            ],
+          },
+        },
+      },
+      expect.objectContaining({ metadata: expect.objectContaining({ name: "static-ip--b" }) }),
+    ]);
+    expect(policies().map(({ name }) => name)).toEqual(["static-ip--a", "static-ip--b"]);
+  });
+
+  it("waits for each batch, but not for annotations that say otherwise", async () => {
+    const [first] = (await value(policy({ batchSize: 1 }).manifests)) as { metadata: { annotations: object } }[];
+    expect(first?.metadata.annotations).toEqual({ "pulumi.com/waitFor": "condition=Available" });
+    const metadata = { annotations: { "pulumi.com/waitFor": "condition=Degraded" } };
+    const [other] = (await value(policy({ batchSize: 1, metadata }).manifests)) as {
+      metadata: { annotations: object };
+    }[];
+    expect(other?.metadata.annotations).toEqual(metadata.annotations);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN])("refuses %s as a batch size", (batchSize) => {
+    expect(() => policy({ batchSize })).toThrow("which is no number of nodes");
+  });
+
+  it("refuses a node twice", () => {
+    expect(() => policy({ nodes: ["a", { name: "a", hostname: "x" }] })).toThrow("node a is named twice");
+  });
+});
+
+describe("NodeIPPool", () => {
+  it("shows the pool to the cluster, which allocates nothing from it", async () => {
+    new NodeIPPool("lan", { spec: lan });
+    const inputs = () => made.find(({ type }) => type === "kubernetes:nmstate.io/v1:NodeIPPool")?.inputs;
+    await expect.poll(inputs).toMatchObject({
+      metadata: { name: "lan" },
+      spec: { authority: "Plan", ...lan },
+    });
+  });
+
+  it("refuses a pool that is none", () => {
+    expect(() => new NodeIPPool("lan", { spec: { range: { cidr: "10.0.0.0/33" } } })).toThrow("10.0.0.0/33");
+  });
+});
+
+describe("an allocation set", () => {
+  const set = (claims: ConstructorParameters<typeof AllocationSet>[1]["claims"], pools = { lan, wan: lan } as object) =>
+    new AllocationSet("ips", { pools: pools as { lan: typeof lan }, claims });
+  const node = (pool: string) => ({ owner: { kind: "Node", name: "a" }, name: "eth1", pool });
+
+  it("tells claims apart by pool, and refuses to guess", () => {
+    expect(() => set([node("lan")]).address("Node/b/eth1")).toThrow("Node/b/eth1 is not claimed");
+    expect(() => set([node("lan")]).address("Node/a/eth1", "wan")).toThrow("Node/a/eth1 is not claimed of pool wan");
+    expect(() => set([node("lan"), node("wan")]).address("Node/a/eth1")).toThrow("several pools: lan, wan; name one");
+    expect(() => set(pulumi.output([node("lan")])).address("Node/a/eth1")).toThrow("several pools: lan, wan; name one");
+  });
+
+  it("needs an id for an owner whose name is an output", () => {
+    const late = { ...node("lan"), owner: { kind: "Node", name: pulumi.output("a") } };
+    expect(() => set([late])).toThrow('give the claim an id, as in id: "Node/worker-1"');
+  });
+
+  it("has an entry for the address list of other owners than nodes, too", async () => {
+    const ips = set([
+      {
+        id: "VirtualMachine/shop:db",
+        owner: { kind: "VirtualMachine", namespace: "shop", name: "db" },
+        name: "net0",
+        pool: "lan",
+      },
+    ]);
+    expect(ips.claim("VirtualMachine/shop:db", "net0")["prefix-length"]).toBe(24);
+  });
+});

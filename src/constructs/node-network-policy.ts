@@ -1,14 +1,10 @@
 import { Construct } from "constructs";
 import { IpamError, unwrap } from "../core/index.ts";
-import type * as nmstate from "../nmstate/desired-state.ts";
-import type { InterfaceAddress } from "../nmstate/interface.ts";
 import { type Policy, parsePolicy } from "../schema/index.ts";
-import { type AddressClaim, captureClaims } from "./address-claim.ts";
+import { captureClaims } from "./address-claim.ts";
 import { AddressPlan } from "./address-plan.ts";
+import type { DesiredState } from "./desired-state.ts";
 import type { Nodes } from "./nodes.ts";
-
-/** A desired state of nmstate in which claims of pools stand for addresses. */
-export type DesiredState = nmstate.DesiredState<InterfaceAddress | AddressClaim>;
 
 /** A policy as nmstate has it, and the nodes it is for. */
 export interface NodeNetworkPolicyProps {

@@ -81,7 +81,7 @@ interface Decided {
 /** The upper part of the table, for every request. */
 function decide(requests: readonly Request[], pool: Pool, lines: Lines, options: Options): Decided {
   const decided: Decided = { claimed: new Set(), keep: [], pending: [], asking: [], returning: new Map() };
-  const find = finder(lines, options);
+  const find = finder(requests, lines, options);
   for (const request of requests) {
     const found = find(request, pool);
     const { line, keep, refusal } = sticky(request, found, pool, options);
@@ -103,11 +103,15 @@ interface Found {
  * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
  * releasing and would do. Where moves are allowed, one that would do comes first.
  */
-function finder(lines: Lines, options: Options): (request: Request, pool: Pool) => Found | undefined {
+function finder(
+  requests: readonly Request[],
+  lines: Lines,
+  options: Options,
+): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
   const own = lines.releasing.filter((line) => line.set === options.set);
   const releasing = Map.groupBy(own, (line) => line.claim);
-  const imported = adopter(lines);
+  const imported = adopter(requests, lines, options);
   return (request, pool) => {
     const from = options.movedFrom.get(request.key) ?? request.key;
     const line = live.get(request.key) ?? live.get(from);
@@ -122,14 +126,27 @@ function finder(lines: Lines, options: Options): (request: Request, pool: Pool) 
   };
 }
 
-/** Finds what an import recorded on the NIC of a claim, where that is one address and would do. */
-function adopter(lines: Lines): (request: Request, pool: Pool) => Allocation | undefined {
+/**
+ * Finds what an import recorded on the NIC of a claim, where that is one address and would do. It goes to one claim: to
+ * the one that has its name, else to the first.
+ */
+function adopter(
+  requests: readonly Request[],
+  { live }: Lines,
+  { movedFrom }: Options,
+): (request: Request, pool: Pool) => Allocation | undefined {
+  const had = live.filter((line) => line.set === importedSet && line.interface !== undefined);
+  if (had.length === 0) return () => undefined;
+  const named = new Set(requests.flatMap(({ key }) => [key, movedFrom.get(key) ?? key]));
   const nicOf = (owner: string, nic: string | undefined) => `${owner} ${nic}`;
-  const had = lines.live.filter((line) => line.set === importedSet && line.interface !== undefined);
   const byNic = Map.groupBy(had, (line) => nicOf(ownerOfKey(line.claim), line.interface));
   return (request, pool) => {
-    const [line, more] = byNic.get(nicOf(formatOwner(request.claim.owner), request.claim.interface)) ?? [];
-    return line !== undefined && more === undefined && wouldDo(line, request, pool) ? line : undefined;
+    const nic = nicOf(formatOwner(request.claim.owner), request.claim.interface);
+    const [line, more] = byNic.get(nic) ?? [];
+    if (line === undefined || more !== undefined || named.has(line.claim) || !wouldDo(line, request, pool))
+      return undefined;
+    byNic.delete(nic);
+    return line;
   };
 }
 

@@ -84,6 +84,19 @@ describe("whatever nodes have", () => {
     );
   });
 
+  it("claims that come after an import share no address", () => {
+    fc.assert(
+      fc.property(casesArb, fc.uniqueArray(claimArb, { selector: (text) => text.split(" ")[0] }), (one, claims) => {
+        const imported = importOf({ ...one, claims: [] });
+        fc.pre(imported !== undefined);
+        const now = apply(imported.made, imported.input.snapshot);
+        const after = apply(plan({ ...inputOf(claims, [], []), snapshot: now }), now);
+        const held = [...after.allocations, ...after.releasing].map((line) => line.address);
+        expect(held.filter((at, i) => held.indexOf(at) < i)).toEqual([]);
+      }),
+    );
+  });
+
   it("the order of what is given makes no difference", () => {
     fc.assert(
       fc.property(casesArb, (one) => {

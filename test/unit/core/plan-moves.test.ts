@@ -37,6 +37,9 @@ record                                | claims                | moved           
 .6 Node/n/imported/.6 set=imported if=eth1 | Node/n/b if=eth1 |  |  | keep .6 Node/n/b if=eth1, was .6 Node/n/imported/.6 set=imported if=eth1
 .5 Node/n/a if=eth1 ; .6 Node/n/imported/.6 set=imported if=eth1 | Node/n/b if=eth1 |  |  | in-use Node/n/b ; keep .5 Node/n/a if=eth1
 .5 Node/n/a if=eth1 ; .6 Node/n/imported/.6 set=imported if=eth1 | Node/n/b if=eth1 | Node/n/a > Node/n/b |  | keep .5 Node/n/b if=eth1, was .5 Node/n/a if=eth1
+.6 Node/n/imported/.6 set=imported if=eth1 | Node/n/b if=eth1 ; Node/n/c if=eth1 |  |  | assign .1 Node/n/c if=eth1 ; keep .6 Node/n/b if=eth1, was .6 Node/n/imported/.6 set=imported if=eth1
+.6 Node/n/c set=imported if=eth1 | Node/n/b if=eth1 ; Node/n/c if=eth1 |  |  | assign .1 Node/n/b if=eth1 ; keep .6 Node/n/c if=eth1, was .6 Node/n/c set=imported if=eth1
+.6 Node/n/a set=imported if=eth1 | Node/n/b if=eth1 ; Node/n/c if=eth1 | Node/n/a > Node/n/c |  | assign .1 Node/n/b if=eth1 ; keep .6 Node/n/c if=eth1, was .6 Node/n/a set=imported if=eth1
 
 # another pool is no move
 .5 Node/n/a                           | Node/n/a pool=q       |                           |      | assign 10.0.1.1 Node/n/a pool=q ; releasing .5 Node/n/a

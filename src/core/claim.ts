@@ -39,12 +39,36 @@ export function claimKey(owner: Owner, name: string): string {
   return `${formatOwner(owner)}/${name}`;
 }
 
-const ownerPattern = /^([A-Za-z][A-Za-z0-9]*)\/(?:([a-z0-9][a-z0-9.-]*):)?([A-Za-z0-9][A-Za-z0-9._-]*)$/;
+const kind = "[A-Za-z][A-Za-z0-9]*";
+const namespace = "[a-z0-9][a-z0-9.-]*";
+const name = "[A-Za-z0-9][A-Za-z0-9._-]*";
+const ownerPattern = new RegExp(`^(${kind})/(?:(${namespace}):)?(${name})$`);
+const [isKind, isNamespace, isName] = [kind, namespace, name].map((pattern) => new RegExp(`^${pattern}$`)) as [
+  RegExp,
+  RegExp,
+  RegExp,
+];
+const longest = 400;
+
+/** Does `parseOwner` read what `formatOwner` writes of it? */
+export function isOwner(owner: Owner): boolean {
+  return (
+    isKind.test(owner.kind) &&
+    (owner.namespace === undefined || isNamespace.test(owner.namespace)) &&
+    isName.test(owner.name) &&
+    formatOwner(owner).length <= longest
+  );
+}
+
+/** May a claim have this name? */
+export function isClaimName(text: string): boolean {
+  return text !== "" && text.length <= longest && isPlain(text);
+}
 
 /** Reads what `formatOwner` writes. */
 export function parseOwner(text: string): Parsed<Owner> {
   const match = ownerPattern.exec(text);
-  if (match === null || text.length > 400)
+  if (match === null || text.length > longest)
     return {
       issues: [
         {
@@ -62,7 +86,7 @@ export function parseClaimKey(key: string): Parsed<{ owner: Owner; name: string 
   const slash = key.indexOf("/", key.indexOf("/") + 1);
   const owner = slash < 0 ? undefined : parseOwner(key.slice(0, slash)).value;
   const name = key.slice(slash + 1);
-  if (owner === undefined || name === "" || name.length > 400 || !isPlain(name))
+  if (owner === undefined || !isClaimName(name))
     return {
       issues: [
         {
@@ -76,7 +100,7 @@ export function parseClaimKey(key: string): Parsed<{ owner: Owner; name: string 
 
 /** Text without anything that moves a cursor, hides, or turns the direction of writing: it is printed and reviewed. */
 export function isPlain(text: string): boolean {
-  return !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
+  return !/[^ -~]/.test(text) || !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
 }
 
 /** The owner part of a claim key that is known to be well formed. */

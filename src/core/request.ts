@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import { type Allocation, importedSet } from "./allocation.ts";
-import { type Claim, claimKey, formatOwner, isPlain, type Owner, parseClaimKey } from "./claim.ts";
+import { type Claim, claimKey, formatOwner, isClaimName, isOwner, isPlain } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue, type Remedy } from "./errors.ts";
 import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
@@ -19,17 +19,13 @@ export function checkSet(set: string): void {
 }
 
 /** What no record could hold: a key that reads as another one, a NIC or uid that cannot be printed. */
-function claimIssues(key: string, { owner, name, interface: nic, uid }: Claim): Issue[] {
-  const read = parseClaimKey(key).value;
-  const same = read !== undefined && sameOwner(read.owner, owner) && read.name === name;
-  if (!same)
-    return [{ message: `${JSON.stringify(key)} is no claim`, hint: "Kind, namespace and name hold no blank, / or :." }];
-  const plain = [nic, uid].every((text) => text === undefined || (text !== "" && isPlain(text)));
-  return plain ? [] : [{ message: `claim ${key} has an interface or uid that cannot be printed` }];
-}
-
-function sameOwner(a: Owner, b: Owner): boolean {
-  return a.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
+function issueOf(key: string, { owner, name, interface: nic, uid }: Claim): Issue | undefined {
+  if (!isOwner(owner) || !isClaimName(name))
+    return { message: `${JSON.stringify(key)} is no claim`, hint: "Kind, namespace and name hold no blank, / or :." };
+  const plain = (text: string | undefined) => text === undefined || (text !== "" && isPlain(text));
+  return plain(nic) && plain(uid)
+    ? undefined
+    : { message: `claim ${key} has an interface or uid that cannot be printed` };
 }
 
 /** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is made twice or of an unknown pool. */
@@ -39,7 +35,8 @@ export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[])
   for (const claim of claims) {
     const key = claimKey(claim.owner, claim.name);
     const list = requests.get(claim.pool);
-    issues.push(...claimIssues(key, claim));
+    const issue = issueOf(key, claim);
+    if (issue !== undefined) issues.push(issue);
     if (list === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
     else list.push({ key, claim });
   }

@@ -1,15 +1,6 @@
 import { resolve } from "node:path";
 
-import {
-  formatAddress,
-  IpamError,
-  type Issue,
-  importedSet,
-  nodeOwner,
-  type Plan,
-  plan,
-  type Snapshot,
-} from "../core/index.ts";
+import { formatAddress, IpamError, type Issue, nodeOwner, type Plan, plan, type Snapshot } from "../core/index.ts";
 
 import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
@@ -94,10 +85,9 @@ function ofPlanTools(manifests: Manifests): Manifests {
 /** The plan for a workspace against a record. */
 export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options: PlanningOptions): Plan {
   progress(`planning for ${workspace.nodes.length} nodes`);
-  const others = snapshot.allocations.filter((line) => line.set !== options.set && line.set !== importedSet);
   const claims = workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes));
-  refuseSharedNics(claims, workspace.manifests.pools, others);
   const { pools } = workspace.manifests;
+  refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made);
   return made;

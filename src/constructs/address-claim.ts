@@ -54,27 +54,51 @@ export function refuseClaimText(text: string): void {
  * Pools by claim name, and the same state in the words of policies in YAML: `{{ capture.NAME.ip }}`.
  * Throws IpamError `invalid` for anything but plain data: cdk8s resolves such values later than policies are read.
  */
-export function captureClaims(state: unknown): { claims: Map<string, Set<string>>; state: unknown } {
-  const claims = new Map<string, Set<string>>();
-  const walk = (value: unknown, path: string): unknown => {
-    if (value instanceof AddressClaim) return walk(value.entry, path);
-    if (Array.isArray(value)) return value.map((item, i) => walk(item, `${path}[${i}]`));
-    if (typeof value === "object" && value !== null) {
-      if (!isPlainObject(value))
-        throw new IpamError("invalid", `${path} is a ${value.constructor.name}, not plain data`);
-      const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-      return Object.fromEntries(entries.map(([key, item]) => [key, walk(item, `${path}.${key}`)]));
-    }
-    const [, pool, name, field] = (typeof value === "string" && claimText.exec(value)) || [];
+export function captureClaims(state: unknown): { claims: ReadonlyMap<string, ReadonlySet<string>>; state: unknown } {
+  const capturing = new Capturing();
+  return { state: capturing.copy(state, "desiredState"), claims: capturing.claims };
+}
+
+class Capturing {
+  readonly claims = new Map<string, Set<string>>();
+  /** The objects that hold what is being copied. */
+  private readonly above: object[] = [];
+
+  copy(value: unknown, path: string): unknown {
+    if (value instanceof AddressClaim) return this.copy(value.entry, path);
+    if (typeof value === "object" && value !== null) return this.copyObject(value, path);
+    if (typeof value === "string") return this.text(value, path);
+    // JSON would drop a function, and make null of a number like NaN.
+    if (value === null || typeof value === "boolean" || Number.isFinite(value)) return value;
+    throw new IpamError("invalid", `${path} is ${String(value)}, not plain data`);
+  }
+
+  private copyObject(value: object, path: string): object {
+    if (this.above.includes(value)) throw new IpamError("invalid", `${path} holds itself, which is not plain data`);
+    if (!Array.isArray(value) && !isPlainObject(value))
+      throw new IpamError("invalid", `${path} is a ${value.constructor.name}, not plain data`);
+    this.above.push(value);
+    const copy = Array.isArray(value)
+      ? value.map((item, i) => this.copy(item, `${path}[${i}]`))
+      : Object.fromEntries(Object.entries(value).flatMap((entry) => this.field(entry, path)));
+    this.above.pop();
+    return copy;
+  }
+
+  private field([key, item]: [string, unknown], path: string): [string, unknown][] {
+    refuseClaimText(key);
+    return item === undefined ? [] : [[key, this.copy(item, `${path}.${key}`)]];
+  }
+
+  private text(text: string, path: string): string {
+    const [, pool, name, field] = claimText.exec(text) ?? [];
     if (pool !== undefined && name !== undefined) {
-      claims.set(name, (claims.get(name) ?? new Set()).add(pool));
+      this.claims.set(name, (this.claims.get(name) ?? new Set()).add(pool));
       return `{{ capture.${name}.${field} }}`;
     }
-    if (typeof value === "string" && value.includes(opening))
-      throw new IpamError("invalid", `${path} must be the claim's text alone, not ${JSON.stringify(value)}`);
-    return value;
-  };
-  return { state: walk(state, "desiredState"), claims };
+    if (!text.includes(opening)) return text;
+    throw new IpamError("invalid", `${path} must be the claim's text alone, not ${JSON.stringify(text)}`);
+  }
 }
 
 /** Of any realm: test runners give each test file its own `Object`. */

@@ -1,10 +1,11 @@
 import { type ApiObject, App, type IResolver, type ResolutionContext } from "cdk8s";
 import { Construct } from "constructs";
 import { describeChanges, IpamError, type Plan, type Pool, plan, refusePending, type Snapshot } from "../core/index.ts";
+import { handWritten, holdersIn } from "../nmstate/hand-written.ts";
 import { refuseSharedNics } from "../nmstate/select.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
 import { refuseClaimText } from "./address-claim.ts";
-import { Holders, replaceTokens } from "./address-token.ts";
+import { Holders, replaceTokens, scheme } from "./address-token.ts";
 import { advised } from "./advice.ts";
 import { claimsIn, Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
@@ -185,10 +186,14 @@ export class AddressPlan extends Construct {
   private planFor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot): Plan {
     const defined: Pool[] = pools.map(({ pool }) => pool);
     const claims = claimsIn(policies, defined);
-    const others = snapshot.allocations.filter((line) => line.set !== this.set);
-    refuseSharedNics(claims, defined, others);
+    refuseSharedNics(claims, defined, snapshot.allocations, this.set);
     const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
     refusePending(made);
+    const byHand = handWritten(
+      policies.map(({ policy }) => policy),
+      holdersIn(made),
+    );
+    if (byHand.length > 0) throw new IpamError("in-use", byHand);
     return made;
   }
 }
@@ -201,8 +206,13 @@ class TokenResolver implements IResolver {
   }
 
   resolve(context: ResolutionContext): void {
-    if (typeof context.value !== "string") return;
-    refuseClaimText(context.value);
-    if (context.value.includes("ippool://")) context.replaceValue(replaceTokens(context.value, this.holders()));
+    const { value } = context;
+    if (typeof value === "string") {
+      refuseClaimText(value);
+      if (value.includes(scheme)) context.replaceValue(replaceTokens(value, this.holders()));
+    } else if (typeof value === "object" && value !== null && Object.keys(value).some((key) => key.includes(scheme)))
+      context.replaceValue(
+        Object.fromEntries(Object.entries(value).map(([key, item]) => [replaceTokens(key, this.holders()), item])),
+      );
   }
 }

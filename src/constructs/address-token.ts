@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  familyOf,
   formatAddress,
   formatOwner,
   IpamError,
@@ -9,7 +10,7 @@ import {
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 
-const scheme = "ippool://";
+export const scheme = "ippool://";
 const name = "[A-Za-z0-9](?:[\\w.-]*[A-Za-z0-9])?";
 const token = new RegExp(
   `${scheme}(?<pool>[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)/(?<path>(?:[A-Z][A-Za-z0-9]*/(?:${name}:)?)?${name}(?:/${name})*)(?:#(?<form>\\w+))?`,
@@ -29,6 +30,11 @@ export function replaceTokens(text: string, holders: Holders): string {
     read++;
     const { pool, path, form = "ip" } = rest.at(-1) as { pool: string; path: string; form?: string };
     const line = holders.find(pool, path, found);
+    const after = text.slice((rest.at(-3) as number) + found.length);
+    if (form === "ip" && familyOf(line.address) === 6 && /^:[0-9a-f]/i.test(after))
+      throw new IpamError("invalid", `${found}${after.slice(0, 6)}: that would be one IPv6 address with what follows`, {
+        hint: `Write [${found}]${after.slice(0, 6)}.`,
+      });
     if (form === "ip") return formatAddress(line.address);
     if (form === "cidr") return `${formatAddress(line.address)}/${holders.prefixLength(pool)}`;
     throw new IpamError("invalid", `${found}: an address has the forms #ip and #cidr, not #${form}`);

@@ -1,4 +1,5 @@
-import type { Finding } from "../core/index.ts";
+import type { Place } from "../core/index.ts";
+import type { ManifestFinding } from "./audit-manifests.ts";
 
 /** What `properties` of a validation in cdk8s.yaml may say. */
 export interface AddressValidationProps {
@@ -40,8 +41,8 @@ export interface ValidationContext {
 
 /**
  * A validation plugin for cdk8s.yaml: finds addresses in the synthesised manifests, whoever made them, that two
- * owners have, that their pool hands out to nobody, or that the record knows as somebody else's or not at all; and
- * what the record has outside the pools.
+ * owners have, that their pool hands out to nobody, or that the record knows as somebody else's or not at all;
+ * tokens that are no addresses yet; and what the record has outside the pools.
  */
 export class AddressValidation {
   private readonly props: AddressValidationProps;
@@ -54,18 +55,18 @@ export class AddressValidation {
     // Not at the top: whoever imports the package for something else does not pay for parsers.
     const { auditManifests } = await import("./audit-manifests.ts");
     const { checked, findings } = auditManifests(manifests, this.props);
-    for (const { finding, manifest, resource } of findings)
+    for (const { rule, message, at, manifest, resource } of findings)
       report.addViolation({
-        ruleName: finding.kind,
-        recommendation: finding.message,
-        fix: fixes[finding.kind],
-        violatingResources: [{ resourceName: resource, locations: placesOf(finding), manifestPath: manifest }],
+        ruleName: rule,
+        recommendation: message,
+        fix: fixes[rule],
+        violatingResources: [{ resourceName: resource, locations: placesOf(at), manifestPath: manifest }],
       });
     report.submit(findings.length === 0 ? "success" : "failure", { "addresses checked": `${checked}` });
   }
 }
 
-const fixes: Readonly<Record<Finding["kind"], string>> = {
+const fixes: Readonly<Record<ManifestFinding["rule"], string>> = {
   duplicate: "Give one of them another address, or take both from a pool.",
   "out-of-pool": "Widen the pool's range, or give the claim another address.",
   excluded: "Take another address, or let the pool hand this one out.",
@@ -73,8 +74,10 @@ const fixes: Readonly<Record<Finding["kind"], string>> = {
   "unknown-owner": "Release it: nodeippool release.",
   stranger: "Take it from the pool with a claim, or keep it away from others: a reservation, or exclude.",
   "wrong-owner": "Write ippool://POOL/OWNER instead of the address, or run nodeippool allocate and synthesise anew.",
+  unresolved:
+    "Put the token into the object itself, not into a patch; call AddressPlan.configure(app) in an app that has no pool.",
 };
 
-function placesOf({ at }: Finding): string[] {
+function placesOf(at: Place | undefined): string[] {
   return at === undefined ? [] : [`line ${at.line}, column ${at.column}`];
 }

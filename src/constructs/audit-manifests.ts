@@ -1,12 +1,15 @@
 import { existsSync, readFileSync } from "node:fs";
-import { audit, contains, emptySnapshot, type Finding, IpamError } from "../core/index.ts";
+import { audit, contains, emptySnapshot, type Finding, IpamError, type Place } from "../core/index.ts";
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
-import { lockfile } from "../state/index.ts";
+import { lockfile, withOffers } from "../state/index.ts";
+import { scheme } from "./address-token.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
 
 export interface ManifestFinding {
-  readonly finding: Finding;
+  readonly rule: Finding["kind"] | "unresolved";
+  readonly message: string;
+  readonly at?: Place;
   readonly manifest: string;
   /** Name of the object that holds the address, or the claim that the record has it for. */
   readonly resource: string;
@@ -19,30 +22,46 @@ export function auditManifests(
 ): { checked: number; findings: ManifestFinding[] } {
   const files = manifests.map(read);
   const sources = poolFile === undefined ? files : [read(poolFile)];
-  const { pools } = readManifests(sources.filter(({ text }) => /\bNodeIPPool\b/.test(text)));
-  if (pools.length === 0)
+  const defined = readManifests(sources.filter(({ text }) => /\bNodeIPPool\b/.test(text))).pools;
+  if (defined.length === 0)
     throw new IpamError("invalid", "no NodeIPPool is among the manifests", {
       hint: "Say where the pools are defined: properties.pools in cdk8s.yaml.",
     });
+  // What the controller gives is not in this record.
+  const pools = defined.filter(({ authority }) => authority !== "Cluster");
   const { uses } = findUses(files, pools, nodes === undefined ? [] : readNodes(read(nodes)));
-  const snapshot = existsSync(lock) ? lockfile(lock).readSync() : emptySnapshot;
+  // Under `nodeippool allocate -- npx cdk8s synth` the app's plan is on its way into the record.
+  const snapshot = withOffers(existsSync(lock) ? lockfile(lock).readSync() : emptySnapshot);
   const found = audit({ pools, snapshot, uses, shows: { owners: new Set(), set: "" } });
+  const addresses = new Set(uses.map(({ address }) => address));
   return {
-    checked: new Set(uses.map(({ address }) => address).filter((a) => pools.some((pool) => contains(pool.range, a))))
-      .size,
-    findings: found
-      .filter(({ kind, at }) => (at === undefined ? ofRecord.has(kind) : existsSync(lock) || kind !== "stranger"))
-      .map((finding) => ({
-        finding,
-        ...(finding.at === undefined
-          ? { manifest: lock, resource: finding.line?.claim ?? "" }
-          : whereIs(finding, files)),
-      })),
+    checked: [...addresses].filter((address) => pools.some((pool) => contains(pool.range, address))).length,
+    findings: [
+      ...found
+        .filter(({ kind, at }) => (at === undefined ? ofRecord.has(kind) : existsSync(lock) || kind !== "stranger"))
+        .map(({ kind, message, at, line }) => ({
+          rule: kind,
+          message,
+          ...(at === undefined ? { manifest: lock, resource: line?.claim ?? "" } : { at, ...whereIs(at, files) }),
+        })),
+      ...files.flatMap((file) => unresolved(file, files)),
+    ],
   };
 }
 
 /** What is wrong with a line of the record whatever the manifests are: not all that have its addresses need be here. */
 const ofRecord: ReadonlySet<Finding["kind"]> = new Set(["out-of-pool", "excluded"]);
+
+/** Tokens that nothing looked up: in a JSON patch, for example, which cdk8s applies later. */
+function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): ManifestFinding[] {
+  if (!text.includes(scheme) && !text.includes("{{ ippool.")) return [];
+  return text.split("\n").flatMap((content, i) => {
+    const [token] = /ippool:\/\/[^\s"']*|\{\{ ippool\.[^}]*\}\}/.exec(content) ?? [];
+    if (token === undefined) return [];
+    const at = { file: path, line: i + 1, column: content.indexOf(token) + 1 };
+    return [{ rule: "unresolved", message: `${token} is not an address yet`, at, ...whereIs(at, files) } as const];
+  });
+}
 
 function read(path: string): SourceFile {
   try {
@@ -52,10 +71,10 @@ function read(path: string): SourceFile {
   }
 }
 
-function whereIs({ at }: Finding, files: readonly SourceFile[]): { manifest: string; resource: string } {
-  const file = files.find(({ path }) => path === at?.file);
+function whereIs(at: Place, files: readonly SourceFile[]): { manifest: string; resource: string } {
+  const file = files.find(({ path }) => path === at.file);
   const chunks = file === undefined ? [] : splitDocuments(file);
-  const chunk = chunks.findLast(({ line }) => line <= (at?.line ?? 0));
+  const chunk = chunks.findLast(({ line }) => line <= at.line);
   const { metadata } = (chunk === undefined ? {} : new YamlDocument(chunk).value) as { metadata?: { name?: string } };
   return { manifest: file?.path ?? "", resource: metadata?.name ?? "" };
 }

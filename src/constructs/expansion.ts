@@ -3,7 +3,8 @@ import type { Construct } from "constructs";
 import { byCodeUnit, type Claim, IpamError, type Pool, type Snapshot } from "../core/index.ts";
 import { parkPolicy } from "../nmstate/expand.ts";
 import { PolicyLines } from "../nmstate/policy-lines.ts";
-import { claimsOf, selectNodes } from "../nmstate/select.ts";
+import { claimsOf, refuseTwins, selectNodes } from "../nmstate/select.ts";
+import { misfits } from "../schema/misfits.ts";
 import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
 import type { PolicyObject } from "../schema/policy.ts";
 import { ClusterObject } from "./cluster-object.ts";
@@ -26,6 +27,9 @@ export function claimsIn(policies: readonly NodeNetworkPolicy[], pools: readonly
   const makers = new Makers();
   for (const { name, node } of policies) makers.take(name, node.path);
   nodesOf(policies);
+  const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const issues = policies.flatMap(({ policy }) => misfits(policy, byName));
+  if (issues.length > 0) throw new IpamError("invalid", issues);
   return policies.flatMap((policy) => claimsOfPolicy(policy, pools));
 }
 
@@ -59,13 +63,13 @@ export class Expansion {
     this.constructs = policies;
     this.lines = new PolicyLines(snapshot, set);
     this.nodes = nodesOf(policies);
-    const [home] = [...pools, ...policies].sort((a, b) => byCodeUnit(a.node.path, b.node.path));
+    const [home] = [...pools, ...policies].flatMap(chartOf).sort((a, b) => byCodeUnit(a.node.path, b.node.path));
     this.additions = [...policies.flatMap((one) => this.ofPolicy(one)), ...(home ? this.ofGonePolicies(home) : [])];
   }
 
   /** Adds them to their constructs. Throws `invalid`, and adds none, if one has the name of another policy of the app. */
   addTo(app: Construct): ApiObject[] {
-    refuseTwins(app, this.additions);
+    refuseSameNames(app, this.additions);
     return this.additions.map(({ scope, id, object }) => new ClusterObject(scope, id, object));
   }
 
@@ -88,10 +92,10 @@ export class Expansion {
   }
 
   /** Policies that are not in the app any more, whose nodes still have their addresses. */
-  private ofGonePolicies(home: Construct): Addition[] {
+  private ofGonePolicies(scope: Chart): Addition[] {
     const known = this.constructs.map(({ policy }) => policy);
     return this.lines.orphans(known, [...this.nodes.values()]).map((object) => ({
-      scope: Chart.of(home),
+      scope,
       id: `nodeippool-releasing-${object.metadata.name}`,
       object,
     }));
@@ -106,6 +110,11 @@ export class Expansion {
   }
 }
 
+/** The chart that a construct is in; a pool that another app has need not be in one. */
+function chartOf({ node }: Construct): Chart[] {
+  return node.scopes.filter((scope) => Chart.isChart(scope)).slice(-1);
+}
+
 /** All nodes that policies know, by name: whoever has a policy no more may still have its address. */
 function nodesOf(policies: readonly NodeNetworkPolicy[]): Map<string, ClusterNode> {
   const known = new Map<string, ClusterNode>();
@@ -118,6 +127,7 @@ function nodesOf(policies: readonly NodeNetworkPolicy[]): Map<string, ClusterNod
       });
     known.set(node.name, node);
   }
+  refuseTwins([...known.values()]);
   return new Map([...known].sort(([a], [b]) => byCodeUnit(a, b)));
 }
 
@@ -146,7 +156,7 @@ class Makers {
   }
 }
 
-function refuseTwins(app: Construct, additions: readonly Addition[]): void {
+function refuseSameNames(app: Construct, additions: readonly Addition[]): void {
   const makers = new Makers();
   for (const object of app.node.findAll())
     if (ApiObject.isApiObject(object) && object.kind === "NodeNetworkConfigurationPolicy")

@@ -46,7 +46,8 @@ export class NodeIPPool extends Construct {
     };
     const plain = JSON.parse(JSON.stringify({ ...object, metadata: { name: this.name } }));
     this.pool = unwrap(parseNodeIPPool(plain));
-    if (!external) new ClusterObject(this, "Resource", object);
+    // The copy that was checked: what the caller does to its own objects later changes neither.
+    if (!external) new ClusterObject(this, "Resource", { ...object, spec: plain.spec });
     AddressPlan.of(this).addPool(this);
   }
 

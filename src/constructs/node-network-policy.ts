@@ -1,3 +1,4 @@
+import { Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError, unwrap } from "../core/index.ts";
 import { type Policy, parsePolicy } from "../schema/index.ts";
@@ -78,6 +79,8 @@ export class NodeNetworkPolicy extends Construct {
   /** Throws IpamError `invalid` with everything that is wrong with the policy. */
   constructor(scope: Construct, id: string, props: NodeNetworkPolicyProps) {
     super(scope, id);
+    if (!this.node.scopes.some((one) => Chart.isChart(one)))
+      throw new IpamError("invalid", `${this.node.path} must be in a chart: its policies are objects of that`);
     this.name = props.metadata?.name ?? id;
     this.props = props;
     this.policy = unwrap(parsePolicy(objectOf(this.name, props)));
@@ -94,7 +97,7 @@ function objectOf(name: string, props: NodeNetworkPolicyProps): { readonly [fiel
   const { state, claims } = captureClaims(props.desiredState);
   const capture: Record<string, string> = { ...props.capture };
   for (const [claim, pools] of claims) {
-    if (pools.size > 1 || claim in capture)
+    if (pools.size > 1 || Object.hasOwn(capture, claim))
       throw new IpamError("invalid", `policy ${name} has two claims or captures named ${claim}`, {
         hint: `Give each a name of its own: pool.claim("${claim}-2").`,
       });

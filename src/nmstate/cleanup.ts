@@ -17,7 +17,7 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
   for (const line of releasing) {
     const family = sectionOf(line);
     for (const name of nicsOf(line, origin)) {
-      const at = interfaces.findIndex((item) => item.name === name);
+      const at = interfaces.findIndex((item) => item.name === name && item.type !== "ovs-bridge");
       const section = interfaces[at]?.[family] as Bag | null | undefined;
       if (at < 0) interfaces.push({ name, [family]: noAddress[family] });
       else if (section === undefined || section === null)

@@ -5,6 +5,7 @@ import {
   formatOwner,
   IpamError,
   type Issue,
+  importedSet,
   nameOfKey,
   ownerOfKey,
   type Pool,
@@ -38,8 +39,8 @@ export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): Clus
   return selected;
 }
 
-/** A policy for one node is selected by its hostname label: two nodes with one label would each get both. */
-function refuseTwins(nodes: readonly ClusterNode[]): void {
+/** A policy for one node is selected by its hostname label: two nodes with one label would each get both. Throws `invalid`. */
+export function refuseTwins(nodes: readonly ClusterNode[]): void {
   const known = new Map<string, ClusterNode>();
   for (const node of nodes) {
     const hostname = node.labels.get(hostnameLabel);
@@ -67,13 +68,16 @@ export function claimsOf(policy: Policy, nodes: readonly ClusterNode[]): Claim[]
 
 /**
  * nmstate replaces the address list of a NIC as a whole, so two policies that both give a node's NIC addresses of
- * one family would wipe each other's. `others` are live lines of other claim sets. Throws `invalid` for each such pair.
+ * one family would wipe each other's, also where the record has the other one for another claim set. What an import
+ * recorded is nobody's yet: a plan adopts it. Throws `invalid` for each such pair.
  */
 export function refuseSharedNics(
   claims: readonly Claim[],
   pools: readonly Pool[],
-  others: readonly Allocation[] = [],
+  recorded: readonly Allocation[] = [],
+  set = "default",
 ): void {
+  const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
   const placeOf = (family: number | undefined, nic: string | undefined, owner: string) =>
     `IPv${family} addresses of ${nic} on ${owner}`;

@@ -1,10 +1,11 @@
 import { isMap, isSeq } from "yaml";
 import { IpamError, type Issue, type Parsed, type Place, type Pool } from "../core/index.ts";
+import { misfits } from "./misfits.ts";
 import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import { type Policy, parsePolicy, usesPools } from "./policy.ts";
-import { quoteTemplates, referencesIn } from "./template.ts";
+import { quoteTemplates } from "./template.ts";
 import { type Chunk, conflictIn, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** One document of a folder of manifests, in its place; made by `readManifests` alone. */
@@ -24,8 +25,6 @@ export type ManifestDocument =
       readonly text: string;
       readonly policyNames: readonly string[];
     };
-
-type PolicyDocument = Extract<ManifestDocument, { kind: "policy" }>;
 
 interface Located {
   readonly file: string;
@@ -187,7 +186,7 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
   );
 }
 
-/** What only all documents together show: names used twice, pools that no document defines, gateways that no pool has. */
+/** What only all documents together show: names used twice, pools that no document defines, or that do not have what a policy asks of them. */
 function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnreadable }: Reading): Issue[] {
   const issues: Issue[] = [];
   const seen = new Map<string, Place>();
@@ -204,9 +203,11 @@ function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnr
       issues.push({ message: `${kind} ${name} is defined twice, here and in ${place}`, at });
     }
     if (kind === "pool") continue;
-    issues.push(...missingGateways(document, pools));
+    const { policy } = document;
+    for (const issue of misfits(policy, pools))
+      issues.push({ ...issue, at: yaml.at([...path, "spec", "desiredState", ...(issue.path ?? [])]) });
     if (hasUnreadable) continue;
-    for (const [capture, { pool }] of document.policy.captures) {
+    for (const [capture, { pool }] of policy.captures) {
       if (poolNames.has(pool)) continue;
       const hint = issues.length < enough ? didYouMean(pool, poolNames) : "";
       const message = `capture ${capture} asks for pool ${pool}, which is not defined${hint}`;
@@ -214,14 +215,4 @@ function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnr
     }
   }
   return issues;
-}
-
-function missingGateways({ policy, yaml, path }: PolicyDocument, pools: ReadonlyMap<string, Pool>): Issue[] {
-  return referencesIn(policy.desiredState).flatMap(({ reference, path: inside }): Issue[] => {
-    const pool = pools.get(policy.captures.get(reference.capture)?.pool ?? "");
-    if (reference.field !== "gateway" || pool === undefined || pool.gateway !== undefined) return [];
-    const at = yaml.at([...path, "spec", "desiredState", ...inside]);
-    const message = `policy ${policy.name} uses capture.${reference.capture}.gateway, but pool ${pool.name} has no gateway`;
-    return [{ message, at, hint: "Give the pool its gateway (spec.gateway), or write the address here." }];
-  });
 }

@@ -1,7 +1,7 @@
 import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
-import { asBag, type Bag } from "./objects.ts";
+import { asBag, asList, type Bag } from "./objects.ts";
 import { type Field, fields, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
 import { enough, type Path } from "./yaml.ts";
 
@@ -74,6 +74,7 @@ class Reader {
 
     this.readCaptures(spec.capture, [...root, "capture"]);
     for (const list of [["interfaces"], ["routes", "config"]]) this.list(spec, ["desiredState", ...list], root);
+    this.nics(asList(asBag(spec.desiredState)?.interfaces), [...root, "desiredState", "interfaces"]);
     const desiredState = this.fill(spec.desiredState ?? {}, [...root, "desiredState"], undefined);
     return {
       apiVersion: object.apiVersion as string,
@@ -95,6 +96,24 @@ class Reader {
     const isCaptured = typeof value === "string" && value.includes("{{");
     if (value !== undefined && value !== null && !isList && !isCaptured)
       this.fail(`${path.at(-1)} must be a list of mappings`, [...root, ...path]);
+  }
+
+  /** nmstate takes the last of two entries for a NIC and says nothing. An OVS bridge may share a name with its own port. */
+  private nics(entries: readonly unknown[], root: Path): void {
+    const seen = new Map<string, number>();
+    entries.forEach((entry, i) => {
+      const { name, type } = asBag(entry) ?? {};
+      if (typeof name !== "string") return;
+      const nic = `${type === "ovs-bridge" ? "bridge" : "interface"} ${name}`;
+      const first = seen.get(nic);
+      if (first === undefined) seen.set(nic, i);
+      else
+        this.fail(`${nic} is listed twice, here and as interfaces[${first}]; make one entry of both`, [
+          ...root,
+          i,
+          "name",
+        ]);
+    });
   }
 
   private readCaptures(capture: unknown, root: Path): void {
@@ -160,6 +179,8 @@ class Reader {
   /** One capture is one address: two NICs cannot both have it. */
   private home(capture: string, path: Path, nic: unknown): void {
     const other = this.homes.get(capture);
+    if (other !== undefined && other.nic === nic && isSameList(other.path, path))
+      this.fail(`${capture} is one address, and stands twice in this list`, path);
     if (other !== undefined && other.nic !== nic)
       this.fail(
         `${capture} is one address, and interface ${other.nic} has it already; use a second capture for ${nic}`,
@@ -181,6 +202,11 @@ class Reader {
   private fail(message: string, path: Path): void {
     this.issues.push({ message, path });
   }
+}
+
+/** Paths of `ip` in two entries of one address list. */
+function isSameList(a: Path, b: Path): boolean {
+  return a.length === b.length && a.slice(0, -2).every((step, i) => step === b[i]);
 }
 
 /** The handler refuses longer names (its admission policy), because they become label values. */

@@ -13,13 +13,16 @@ export function policyText(spec: string, name = "a"): string {
   return `apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {name: ${name}}\nspec:\n${spec}\n`;
 }
 
-/** A policy that gives eth1 (or another NIC) an address of each pool. */
+/** A policy that gives eth1 (or another NIC) an address of each pool; pools of the name `six` are IPv6. */
 export function nicPolicyText(name: string, pools: readonly string[] = ["p"], nic = "eth1", more = ""): string {
   const captures = pools.map((pool) => `    ${pool}: ippool.${pool}.allocate`);
-  const addresses = pools.map(
-    (pool) =>
-      `        - ip: "{{ capture.${pool}.ip }}"\n          prefix-length: "{{ capture.${pool}.prefix-length }}"`,
-  );
+  const section = (family: string, used: readonly string[]) =>
+    used.length === 0
+      ? ""
+      : `\n      ${family}:\n        enabled: true\n        dhcp: false\n        address:${used.map(entry).join("")}`;
+  const entry = (pool: string) =>
+    `\n        - ip: "{{ capture.${pool}.ip }}"\n          prefix-length: "{{ capture.${pool}.prefix-length }}"`;
+  const isSix = (pool: string) => pool === "six";
   return policyText(
     `${more}  capture:
 ${captures.join("\n")}
@@ -27,12 +30,10 @@ ${captures.join("\n")}
     interfaces:
     - name: ${nic}
       type: ethernet
-      state: up
-      ipv4:
-        enabled: true
-        dhcp: false
-        address:
-${addresses.join("\n")}`,
+      state: up${section(
+        "ipv4",
+        pools.filter((pool) => !isSix(pool)),
+      )}${section("ipv6", pools.filter(isSix))}`,
     name,
   );
 }

@@ -16,6 +16,7 @@ import {
   refusal,
   synthesised,
 } from "../../support/constructs-app.ts";
+import { poolOf, recordOf } from "../../support/core-text.ts";
 import { folderOf } from "../../support/schema-cli.ts";
 
 const policy =
@@ -215,6 +216,17 @@ describe("under nodeippool allocate", () => {
       "10.0.0.1 Node/n1/a/eth1",
       "10.0.0.2 Node/n1/b/eth2",
     ]);
+  });
+});
+
+describe("what an import recorded", () => {
+  it("is adopted by the claim on its NIC", async () => {
+    const imported = recordOf(
+      ["10.0.0.4 Node/n1/imported/10.0.0.4 set=imported if=eth1"],
+      [poolOf("p", "10.0.0.0/29")],
+    );
+    const after = await recordAfter(policy("a", "n1", "n2"), { record: imported });
+    expect(linesOf(after)).toEqual(["10.0.0.1 Node/n2/a/eth1", "10.0.0.4 Node/n1/a/eth1"]);
   });
 });
 

@@ -83,9 +83,15 @@ describe("ippool:// tokens", () => {
     ["ippool://p/", "holds an address token that cannot be read"],
     ["ippool://P/n1", "cannot be read"],
     ["ippool:///n1", "cannot be read"],
+    ["ippool://q/n1:80", "that would be one IPv6 address with what follows\n  Write [ippool://q/n1]:80."],
     ["x ippool://p/n2 ippool://", "cannot be read\n  Write ippool://POOL/NODE"],
   ])("%s is refused", (text, message) => {
     expect(refusal(() => looked(text))).toContain(message);
+  });
+
+  it("are looked up in keys too", () => {
+    const app = appOf((chart) => configMap(chart, { "ippool://p/n2": { "at ippool://q/n1": 1 } }), { record });
+    expect(synthesised(app)[0].data).toEqual({ "10.0.0.3": { "at fd00::1": 1 } });
   });
 
   it("name the object that holds what cannot be looked up", () => {

@@ -1,6 +1,8 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { emptySnapshot, parsePool, plan, unwrap } from "../../../src/core/index.ts";
 import { AddressValidation, type AddressValidationProps } from "../../../src/index.ts";
+import { offerPlan, offerVariable } from "../../../src/state/offer.ts";
 import { folderOf, lockText } from "../../support/schema-cli.ts";
 import { documentsOf, policyText, poolText } from "../../support/schema-text.ts";
 
@@ -44,6 +46,8 @@ async function reported(files: Record<string, string>, props: AddressValidationP
   });
   return { violations, submitted };
 }
+
+afterEach(() => vi.unstubAllEnvs());
 
 describe("AddressValidation", () => {
   it("is content with what is recorded, and says how much it looked at", async () => {
@@ -105,6 +109,33 @@ describe("AddressValidation", () => {
   it("says nothing of what is recorded and in no manifest: other apps may have it", async () => {
     const files = { "a.k8s.yaml": pool, "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p") };
     expect((await reported(files)).violations).toEqual([]);
+  });
+
+  it("finds tokens that nothing looked up", async () => {
+    const map = 'kind: ConfigMap\nmetadata: {name: late}\ndata:\n  a: ippool://p/n1\n  b: "{{ ippool.p.eth1.ip }}"\n';
+    const { violations, submitted } = await reported({ "a.k8s.yaml": documentsOf(pool, map) });
+    expect(violations).toEqual([
+      "a.k8s.yaml late line 10, column 6: unresolved: ippool://p/n1 is not an address yet",
+      "a.k8s.yaml late line 11, column 7: unresolved: {{ ippool.p.eth1.ip }} is not an address yet",
+    ]);
+    expect(submitted).toEqual([["failure", { "addresses checked": "0" }]]);
+  });
+
+  it("leaves pools alone that the controller allocates from", async () => {
+    const theirs = poolText("  authority: Cluster\n  range: {cidr: 10.0.0.0/29}");
+    const files = { "a.k8s.yaml": documentsOf(theirs, literal("n1", "10.0.0.1")), "nodeippool.lock": lockText() };
+    expect((await reported(files)).violations).toEqual([]);
+  });
+
+  it("knows what the app is about to record, under nodeippool allocate", async () => {
+    vi.stubEnv(offerVariable, folderOf({}));
+    const defined = unwrap(parsePool("p", { range: { cidr: "10.0.0.0/29" } }));
+    const claims = [{ owner: { kind: "Node", name: "n1" }, name: "a/eth1", pool: "p", interface: "eth1" }];
+    offerPlan(plan({ pools: [defined], claims, snapshot: emptySnapshot }));
+    const files = { "a.k8s.yaml": documentsOf(pool, literal("n1", "10.0.0.1")), "nodeippool.lock": lockText() };
+    expect((await reported(files)).violations).toEqual([]);
+    vi.unstubAllEnvs();
+    expect((await reported(files)).violations).toEqual([expect.stringContaining("stranger: 10.0.0.1")]);
   });
 
   it("takes pools from a file of their own", async () => {

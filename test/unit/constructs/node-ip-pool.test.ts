@@ -6,6 +6,15 @@ import { appOf, nic, nothing, objectsByName, objectsOf, refusal, synthesised } f
 const range = { cidr: "10.0.0.0/24" };
 
 describe("NodeIPPool", () => {
+  it("shows the cluster what it was made of, whatever happens to that later", async () => {
+    const [object] = await objectsOf((chart) => {
+      const exclude = ["10.0.0.9"];
+      new NodeIPPool(chart, "p", { range: { ...range, exclude } });
+      exclude.push("10.0.0.1");
+    });
+    expect(object).toHaveProperty("spec.range.exclude", ["10.0.0.9"]);
+  });
+
   it("is the object that the cluster sees, with authority Plan", async () => {
     const objects = await objectsOf(
       (chart) =>

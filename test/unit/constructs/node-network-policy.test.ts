@@ -1,7 +1,16 @@
 import { ApiObject, Chart, Lazy } from "cdk8s";
 import { describe, expect, it } from "vitest";
-import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
-import { appOf, type Build, nic, nothing, objectsByName, objectsOf, refusal } from "../../support/constructs-app.ts";
+import { type DesiredState, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
+import {
+  appOf,
+  type Build,
+  nic,
+  nothing,
+  objectsByName,
+  objectsOf,
+  recordAfter,
+  refusal,
+} from "../../support/constructs-app.ts";
 
 const nodes = Nodes.named("n1", "n2");
 const v4 = { range: { cidr: "10.0.0.0/24" }, gateway: "10.0.0.1" };
@@ -257,6 +266,11 @@ describe("NodeNetworkPolicy refuses", () => {
       new NodeNetworkPolicy(chart, "a", { nodes, desiredState: desiredState(pool) as never, ...more });
     };
   const eth1 = (pool: NodeIPPool) => nic("eth1", pool.claim("eth1"));
+  const interfacesOf = ({ interfaces = [] }: DesiredState) => interfaces;
+  const holdsItself = () => {
+    const state: Record<string, unknown> = {};
+    return { description: Object.assign(state, { again: state }) };
+  };
 
   it.each<[string, Build, RegExp]>([
     ["a name that is none", policy(eth1, { metadata: { name: "Static IP" } }), /metadata\.name/],
@@ -293,6 +307,33 @@ describe("NodeNetworkPolicy refuses", () => {
       "values that cdk8s resolves later",
       policy(() => ({ interfaces: [{ name: Lazy.any({ produce: () => "eth1" }) }] })),
       /desiredState\.interfaces\[0\]\.name is a Lazy, not plain data/,
+    ],
+    [
+      "a number that JSON has not",
+      policy(() => ({ interfaces: [{ name: "eth1", mtu: Number.NaN }] })),
+      /\[0\]\.mtu is NaN/,
+    ],
+    ["a function", policy(() => ({ description: () => "x" })), /description is \(\) => "x", not plain data/],
+    ["a state that holds itself", policy(() => holdsItself()), /desiredState\.description\.again holds itself/],
+    [
+      "a claim's text as a key",
+      policy((pool) => ({ ovn: { [pool.claim("eth1").ip]: 1 } })),
+      /a claim is an address only inside its policy/,
+    ],
+    [
+      "one NIC in two entries",
+      policy((pool) => ({ interfaces: [...interfacesOf(eth1(pool)), { name: "eth1", mtu: 9000 }] })),
+      /interface eth1 is listed twice, here and as interfaces\[0\]/,
+    ],
+    [
+      "one claim twice on a NIC",
+      policy((pool) => nic("eth1", pool.claim("x"), pool.claim("x"))),
+      /x is one address, and stands twice/,
+    ],
+    [
+      "no chart to be in",
+      (_, app) => new NodeNetworkPolicy(app, "a", { nodes, desiredState: nic("eth1") }),
+      /a must be in a chart/,
     ],
     ["a capture that is not there", policy(() => nic("{{ capture.none.name }}")), /capture none is not defined/],
   ])("%s", (_, build, message) => {
@@ -348,6 +389,34 @@ describe("NodeNetworkPolicy refuses", () => {
       /node n1 has the label kubernetes\.io\/hostname: n1, and elsewhere n1\.lan/,
     ],
     [
+      "one hostname of two nodes, in two policies",
+      (chart) => {
+        const pool = new NodeIPPool(chart, "p", v4);
+        for (const name of ["n1", "n2"])
+          new NodeNetworkPolicy(chart, `on-${name}`, {
+            nodes: Nodes.of({ name, labels: { "kubernetes.io/hostname": "localhost" } }),
+            desiredState: eth1(pool),
+          });
+      },
+      /nodes n1 and n2 have the same label kubernetes\.io\/hostname: localhost/,
+    ],
+    [
+      "an address of the other family",
+      policy((pool) => ({ interfaces: [{ name: "eth1", ipv6: { enabled: true, address: [pool.claim("x")] } }] })),
+      /puts an address of pool p into ipv6, but the pool is IPv4/,
+    ],
+    [
+      "an address that another policy writes out",
+      (chart) => {
+        const pool = new NodeIPPool(chart, "p", v4);
+        new NodeNetworkPolicy(chart, "a", { nodes: Nodes.named("n1"), desiredState: eth1(pool) });
+        const address = [{ ip: "10.0.0.2", "prefix-length": 24 }];
+        const desiredState = { interfaces: [{ name: "eth9", ipv4: { enabled: true, address } }] };
+        new NodeNetworkPolicy(chart, "hand", { nodeSelector: { "kubernetes.io/hostname": "n2" }, desiredState });
+      },
+      /10\.0\.0\.2 is for Node\/n1\/a\/eth1, but policy hand writes it out/,
+    ],
+    [
       "more nodes than addresses",
       (chart) => {
         const pool = new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.1" } });
@@ -359,15 +428,13 @@ describe("NodeNetworkPolicy refuses", () => {
     expect(refusal(() => appOf(build, { record: nothing }).synthYaml())).toMatch(message);
   });
 
+  it("the gateway of a pool without one, before anything is recorded", async () => {
+    const config = (pool: NodeIPPool) => [{ destination: "0.0.0.0/0", "next-hop-address": pool.claim("eth1").gateway }];
+    const build = policy((pool) => ({ ...eth1(pool), routes: { config: config(pool) } }));
+    await expect(recordAfter(build)).rejects.toThrow(/pool p has no gateway/);
+  });
+
   it.each<[string, Build, RegExp]>([
-    [
-      "the gateway of a pool without one",
-      policy((pool) => ({
-        ...eth1(pool),
-        routes: { config: [{ destination: "::/0", "next-hop-address": pool.claim("eth1").gateway }] },
-      })),
-      /pool p has no gateway/,
-    ],
     [
       "a policy by hand that has the name of a node's",
       (chart, app) => {

@@ -89,6 +89,18 @@ describe("an address that is given up", () => {
     ]);
   });
 
+  it("goes into a chart, though a pool of another app is in none", async () => {
+    const build =
+      (...names: string[]): Build =>
+      (chart, root) => {
+        const pool = new NodeIPPool(root, "a-pool", { range: { cidr: "10.0.0.0/24" }, external: true });
+        for (const name of names)
+          new NodeNetworkPolicy(chart, name, { nodes: labelled(), desiredState: nic(name, pool.claim("x")) });
+      };
+    const record = await recordAfter(build("eth1", "eth2"));
+    expect(Object.keys(await objectsByName(build("eth1"), { record }))).toContain(nncp("eth2--n1"));
+  });
+
   it("does not go with the chart that the policy was in", async () => {
     const inChart =
       (...policies: string[]): Build =>

@@ -29,6 +29,22 @@ describe("removals", () => {
       { interfaces: [{ name: "eth1", ipv4: none4 }] },
     ],
     [
+      "an OVS port that has the name of its bridge",
+      ["10.0.0.1 if=br0"],
+      {
+        interfaces: [
+          { name: "br0", type: "ovs-bridge" },
+          { name: "br0", type: "ovs-interface" },
+        ],
+      },
+      {
+        interfaces: [
+          { name: "br0", type: "ovs-bridge" },
+          { name: "br0", type: "ovs-interface", ipv4: none4 },
+        ],
+      },
+    ],
+    [
       "a NIC whose section is there and empty",
       ["10.0.0.1 if=eth1"],
       { interfaces: [{ name: "eth1", ipv4: null }] },

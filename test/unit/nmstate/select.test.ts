@@ -75,16 +75,16 @@ describe("claimsOf", () => {
   it("is one claim for each node and capture, named by policy and capture", () => {
     const text = documentsOf(
       poolText(),
-      poolText("  range: {cidr: 2001:db8::/64}", "q"),
-      nicPolicyText("a", ["p", "q"]),
+      poolText("  range: {cidr: 2001:db8::/64}", "six"),
+      nicPolicyText("a", ["p", "six"]),
     );
     const [policy] = read(text).policies;
     const claims = claimsOf(policy as never, nodesOf("n1\nn2"));
     expect(claims.map(({ owner, name, pool, interface: nic }) => `${claimKey(owner, name)} ${pool} ${nic}`)).toEqual([
       "Node/n1/a/p p eth1",
-      "Node/n1/a/q q eth1",
+      "Node/n1/a/six six eth1",
       "Node/n2/a/p p eth1",
-      "Node/n2/a/q q eth1",
+      "Node/n2/a/six six eth1",
     ]);
   });
 
@@ -119,6 +119,8 @@ describe("refuseSharedNics", () => {
     ["another family", "2001:db8::9 Node/n1/z/x if=eth1 set=other", 0],
     ["another node", "10.0.0.9 Node/n9/z/x if=eth1 set=other", 0],
     ["nobody knows which NIC", "10.0.0.9 Node/n1/z/x set=other", 0],
+    ["what an import recorded", "10.0.0.9 Node/n1/z/x if=eth1 set=imported", 0],
+    ["of the same set", "10.0.0.9 Node/n1/z/x if=eth1 set=default", 0],
   ])("a line of another claim set: %s", (_, line, count) => {
     const { policies, pools: defined } = read(documentsOf(pools, nicPolicyText("a")));
     const issues = issuesIn(() => refuseSharedNics(claimsOn(policies), defined, [lineOf(line)]));

@@ -37,6 +37,21 @@ describe("readManifests places every issue of a policy's spec", () => {
       "5:38 capture o reads x, which only desiredState can use",
       "5:60 capture q reads x, which only desiredState can use",
     ],
+    [
+      "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: eth1}, {name: eth2}, {name: eth1}]}",
+      "6:66 interface eth1 is listed twice, here and as interfaces[0]; make one entry of both",
+    ],
+    [
+      "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: b, type: ovs-bridge}, {name: b, type: ovs-interface}]}",
+    ],
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {address: [{ip: "{{ capture.x.ip }}"}, {ip: "{{ capture.x.ip }}"}]}}]}',
+      "6:91 x is one address, and stands twice in this list",
+    ],
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv6: {address: [{ip: "{{ capture.x.ip }}"}]}}]}',
+      "6:63 policy a puts an address of pool p into ipv6, but the pool is IPv4",
+    ],
   ];
   it.each(rows)("%j", (spec, ...issues) => {
     expect(issuesOf({ "f.yaml": policyText(spec), ...pools })).toEqual(issues);

@@ -1,0 +1,38 @@
+import { type Address, formatAddress, type Issue, type Plan, parseAddress } from "../core/index.ts";
+import { asBag, asList } from "../schema/objects.ts";
+import type { Policy } from "../schema/policy.ts";
+
+/** Whom a plan gives each address, or lets keep it. */
+export function holdersIn(made: Plan): Map<Address, string> {
+  const live = [...made.assign, ...made.keep.filter(({ releasing }) => !releasing).map(({ allocation }) => allocation)];
+  return new Map(live.map((line) => [line.address, line.claim]));
+}
+
+/**
+ * What these policies write out by hand although the plan gives it to somebody: the record knows nothing of such an
+ * address, so nothing but an audit would see that two have it.
+ */
+export function handWritten(policies: readonly Policy[], holders: ReadonlyMap<Address, string>): Issue[] {
+  return policies.flatMap((policy) =>
+    literals(policy).flatMap((address) => {
+      const holder = holders.get(address);
+      return holder === undefined ? [] : handWrittenIssue(address, holder, `policy ${policy.name} writes it out`);
+    }),
+  );
+}
+
+export function handWrittenIssue(address: Address, holder: string, why: string): Issue {
+  return {
+    message: `${formatAddress(address)} is for ${holder}, but ${why}`,
+    hint: "Keep it away from others: a reservation of the pool, or exclude.",
+  };
+}
+
+/** The addresses in a policy's address lists that come from no pool. */
+function literals({ desiredState }: Policy): Address[] {
+  return asList(asBag(desiredState)?.interfaces).flatMap((nic) =>
+    ["ipv4", "ipv6"].flatMap((family) =>
+      asList(asBag(asBag(nic)?.[family])?.address).flatMap((entry) => parseAddress(asBag(entry)?.ip).value ?? []),
+    ),
+  );
+}

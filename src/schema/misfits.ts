@@ -1,0 +1,32 @@
+import { familyOf, type Issue, type Pool } from "../core/index.ts";
+import type { Policy } from "./policy.ts";
+import { type Reference, referencesIn } from "./template.ts";
+import type { Path } from "./yaml.ts";
+
+/**
+ * What a policy asks of its pools that they cannot give: a gateway that a pool does not have, an address of the other
+ * family. The paths begin at the desired state.
+ */
+export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue[] {
+  return referencesIn(policy.desiredState).flatMap(({ reference, path }): Issue[] => {
+    const pool = pools.get(policy.captures.get(reference.capture)?.pool ?? "");
+    const issue = pool === undefined ? undefined : misfit(policy, pool, reference, path);
+    return issue === undefined ? [] : [{ ...issue, path }];
+  });
+}
+
+function misfit({ name }: Policy, pool: Pool, { capture, field }: Reference, path: Path): Issue | undefined {
+  if (field === "gateway" && pool.gateway === undefined)
+    return {
+      message: `policy ${name} uses capture.${capture}.gateway, but pool ${pool.name} has no gateway`,
+      hint: "Give the pool its gateway (spec.gateway), or write the address here.",
+    };
+  const family = familyOf(pool.prefix.first);
+  const [section, list] = path.slice(-4);
+  if (field === "ip" && list === "address" && section !== `ipv${family}`)
+    return {
+      message: `policy ${name} puts an address of pool ${pool.name} into ${section}, but the pool is IPv${family}`,
+      hint: `Put it under ipv${family}, or take it from a pool of the other family.`,
+    };
+  return undefined;
+}

@@ -2,6 +2,7 @@ import {
   type Difference,
   describeLine,
   diffRecords,
+  emptySnapshot,
   formatAddress,
   lineJson,
   nameOfKey,
@@ -17,7 +18,7 @@ interface Options extends StateOptions {
 }
 
 export async function diffVerb(revision: string, options: Options): Promise<void> {
-  const differences = diffRecords(lockAt(options.lock, revision), await openLock(options).read());
+  const differences = diffRecords(lockAt(options.lock, revision) ?? emptySnapshot, await openLock(options).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
   print(

@@ -23,20 +23,18 @@ export interface CredentialSource {
 const MARGIN = 10_000;
 
 export function credentialsOf({ user }: Access): CredentialSource {
-  let executed: Promise<ExecStatus> | undefined;
-  let official: ReturnType<typeof officialClient> | undefined;
-  const ask = async (exec: Exec): Promise<ExecStatus> => {
-    executed ??= execute(exec);
-    const status = await executed;
-    if (status.expires > Date.now() + MARGIN) return status;
-    executed = execute(exec);
-    return executed;
+  const { exec, provider } = user;
+  const executed = exec && new Shared(() => execute(exec));
+  const official = provider && new Shared(() => officialClient(provider));
+  const fresh = async (status: Shared<ExecStatus>): Promise<ExecStatus> => {
+    const known = status.get();
+    if ((await known).expires <= Date.now() + MARGIN) status.forget(known);
+    return status.get();
   };
   return {
     async get() {
-      const plugin = user.exec && (await ask(user.exec));
-      official ??= user.provider && officialClient(user.provider);
-      const provided = await (await official)?.();
+      const plugin = executed && (await fresh(executed));
+      const provided = await (await official?.get())?.();
       const token = plugin?.token ?? (user.tokenFile ? readToken(user.tokenFile) : user.token);
       const { impersonate } = user;
       return {
@@ -50,10 +48,33 @@ export function credentialsOf({ user }: Access): CredentialSource {
       };
     },
     refresh() {
-      executed = undefined;
-      return user.exec !== undefined || user.tokenFile !== undefined;
+      executed?.forget();
+      return exec !== undefined || user.tokenFile !== undefined;
     },
   };
+}
+
+/** One answer for all who ask, also for those who ask while it is under way; a failure is not remembered. */
+class Shared<T> {
+  private readonly ask: () => Promise<T>;
+  private answer: Promise<T> | undefined;
+
+  constructor(ask: () => Promise<T>) {
+    this.ask = ask;
+  }
+
+  get(): Promise<T> {
+    if (this.answer !== undefined) return this.answer;
+    const answer = this.ask();
+    this.answer = answer;
+    answer.catch(() => this.forget(answer));
+    return answer;
+  }
+
+  /** Forgets this answer; not a newer one, which another waiter has asked for. */
+  forget(answer: Promise<T> | undefined = this.answer): void {
+    if (this.answer === answer) this.answer = undefined;
+  }
 }
 
 function readToken(path: string): string {

@@ -139,6 +139,7 @@ class Book {
 
   apply(part: Part): void {
     for (const line of part.remove) {
+      refuseOther(this.at(line), line);
       this.live.get(part.pool)?.delete(line.address);
       this.releasing.get(part.pool)?.delete(line.address);
     }
@@ -183,13 +184,25 @@ class Book {
   }
 
   private free(line: Allocation): Allocation {
-    const holder = this.live.get(line.pool)?.get(line.address) ?? this.releasing.get(line.pool)?.get(line.address);
+    const holder = this.at(line);
     if (holder === undefined) return line;
     throw new IpamError(
       "conflict",
       `${formatAddress(line.address)} is held by ${holder.claim}, not free for ${line.claim}`,
     );
   }
+
+  private at({ pool, address }: Allocation): Allocation | undefined {
+    return this.live.get(pool)?.get(address) ?? this.releasing.get(pool)?.get(address);
+  }
+}
+
+/** A plan may carry lines of an earlier read: what it takes away must be what stands there now. */
+function refuseOther(found: Allocation | undefined, line: Allocation): void {
+  if (found !== undefined && sameLine(found, line)) return;
+  throw new IpamError("conflict", `${line.claim} no longer has ${formatAddress(line.address)} as this plan says`, {
+    hint: "Plan again, with lines of the same read.",
+  });
 }
 
 function index(lines: readonly Allocation[]): Map<string, Map<Address, Allocation>> {

@@ -3,12 +3,19 @@ import { basename, dirname } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
 
-/** The lock as a git revision has it; empty if that revision has none. Throws `invalid` for an unknown revision. */
-export function lockAt(path: string, revision: string): Snapshot {
-  if (git(dirname(path), "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`) === undefined)
+/** The lock as a git revision has it; undefined if that revision has none. Throws `invalid` for an unknown revision. */
+export function lockAt(path: string, revision: string): Snapshot | undefined {
+  const [folder, name] = [dirname(path), basename(path)];
+  const commit = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`)?.trim();
+  if (commit === undefined) {
+    if (git(".", "--version") === undefined)
+      throw new IpamError("invalid", "git cannot be run", { hint: "Install it." });
     throw new IpamError("invalid", `${revision} is not a revision of the git repository that ${path} lies in`);
-  const text = git(dirname(path), "show", `${revision}:./${basename(path)}`);
-  return text === undefined ? emptySnapshot : decode(text, `${revision}:${basename(path)}`);
+  }
+  if (git(folder, "ls-tree", "--name-only", commit, "--", `./${name}`) === "") return undefined;
+  const text = git(folder, "show", `${commit}:./${name}`);
+  if (text === undefined) throw new IpamError("unavailable", `git cannot show ${name} of ${revision}`);
+  return decode(text, `${revision}:${name}`);
 }
 
 /** The three versions of a lock in the middle of a merge or rebase. */

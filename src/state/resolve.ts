@@ -16,8 +16,8 @@ export interface Resolved {
 /**
  * Reads a lock that may be in the middle of a git merge or rebase, or broken by one. Whole locks are just read.
  * `landed` is the revision whose lines keep their addresses; without it, a collision is a `conflict`, and a lock
- * that is broken outside a merge stays `corrupt`. With it, a lock that needs no merge is `invalid`: nothing would
- * see to that promise.
+ * that is broken outside a merge stays `corrupt`. With it, a lock that needs no merge is `invalid`, and so is a
+ * revision without a lock: nothing would see to that promise.
  */
 export function resolveLock(text: string, path: string, landed?: string): Resolved {
   const stages = mergeStages(path);
@@ -26,13 +26,21 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
     if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
     throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`);
   }
-  const inForce = landed === undefined ? undefined : lockAt(path, landed);
+  const inForce = landed === undefined ? undefined : landedLock(path, landed);
   if (stages !== undefined) {
     const { base, ours, theirs } = stages;
     return { ...mergeRecords(base, ours, theirs, inForce), merged: true };
   }
   if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;
   return { ...salvage(text, path, inForce), merged: true };
+}
+
+function landedLock(path: string, landed: string): Snapshot {
+  const snapshot = lockAt(path, landed);
+  if (snapshot !== undefined) return snapshot;
+  throw new IpamError("invalid", `${landed} has no ${path} that could decide`, {
+    hint: "Name the branch or commit whose addresses are in force.",
+  });
 }
 
 /** The record, or why it is none. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Plan, plan } from "../../src/core/plan.ts";
+import { planRelease } from "../../src/core/release.ts";
 import { claimOf, lineOf, poolOf, spelt } from "../support/core-text.ts";
 import { duplicates } from "../support/state-record.ts";
 import { committed, planned, type Store } from "./store.ts";
@@ -22,6 +23,17 @@ const bad: { what: string; make: (store: Store) => Promise<Plan> }[] = [
       ...(await planned(store, ["Node/n/a"])),
       release: [{ allocation: line(".1 Node/n/a"), to: "releasing" }],
       assign: [line(".1 Node/m/a")],
+    }),
+  },
+  {
+    what: "frees what an earlier owner of an address had",
+    make: async (store) => planRelease(await store.open().read(), [line(".1 Node/m/a")]),
+  },
+  {
+    what: "renews a line that is not as it was",
+    make: async (store) => ({
+      ...(await planned(store, ["Node/n/a"])),
+      keep: [{ allocation: line(".1 Node/n/a if=eth2"), was: line(".1 Node/n/a if=eth1") }],
     }),
   },
   {

@@ -140,3 +140,25 @@ it("diff tells what release freed since a revision from what was releasing in it
   expect(diff("main")).toContain(`  - ${gone}  removed; was not releasing in main\n`);
   expect(diff("main", "--markdown")).toContain("| removed; was not releasing in main |");
 });
+
+it("a revision without a lock cannot be the one that landed", () => {
+  const whole = lock();
+  rmSync(join(folder, "nodeippool.lock"));
+  git("git init -qb main .", "git add -A", "git commit -qm start", "git tag start");
+  const conflicting = whole.replace(
+    /^(.*"10\.10\.10\.2".*)\n/m,
+    (_, line) => `<<<<<<< ours\n${line}\n=======\n${line.replace("node02", "node09")}\n>>>>>>> theirs\n`,
+  );
+  writeFileSync(join(folder, "nodeippool.lock"), conflicting);
+  git("git add -A", "git commit -qm conflicting");
+  const says = { status: 2, stderr: expect.stringContaining("start has no nodeippool.lock") };
+  expect(run("allocate", "--landed", "start")).toMatchObject(says);
+  expect(lock()).toBe(conflicting);
+});
+
+it("without git, diff says what is missing; allocate does without", () => {
+  const verb = (line: string) =>
+    shell(`PATH=/none exec '${process.execPath}' '${join(root, "src/cli/main.ts")}' ${line}`, folder);
+  expect(verb("diff HEAD")).toMatchObject({ status: 2, stderr: expect.stringContaining("git cannot be run") });
+  expect(verb("allocate manifests --nodes nodes.txt")).toMatchObject({ status: 0 });
+});

@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { credentialsOf } from "../../../src/kube/credentials.ts";
+import { scratchFolder } from "../../support/state-folder.ts";
 
 const apiVersion = "client.authentication.k8s.io/v1";
 const server = new URL("https://a.test");
-const ask = (script: string, more: object = {}) => {
+const sourceOf = (script: string, more: object = {}) => {
   const exec = {
     apiVersion,
     command: "sh",
@@ -12,8 +16,9 @@ const ask = (script: string, more: object = {}) => {
     isInteractive: true,
     ...more,
   };
-  return credentialsOf({ name: "a", server, namespace: "default", user: { exec } }).get();
+  return credentialsOf({ name: "a", server, namespace: "default", user: { exec } });
 };
+const ask = (script: string, more: object = {}) => sourceOf(script, more).get();
 const print = (content: object) =>
   `printf '%s' '${JSON.stringify({ apiVersion, kind: "ExecCredential", ...content })}'`;
 
@@ -46,5 +51,22 @@ describe("a credential plugin", () => {
     await expect(missing).rejects.toThrow(
       /^the credential plugin \/none\/login did not run: .*ENOENT\n {2}install it$/,
     );
+  });
+
+  it("that failed is run again by the next request", async () => {
+    const flag = join(scratchFolder(), "ran");
+    const source = sourceOf(`[ -e ${flag} ] || { touch ${flag}; exit 1; }; ${print({ status: { token: "t" } })}`);
+    await expect(source.get()).rejects.toThrow("ended with 1");
+    await expect(source.get()).resolves.toMatchObject({ headers: { authorization: "Bearer t" } });
+  });
+
+  it("whose credentials expire is run once for all that wait", async () => {
+    const runs = join(scratchFolder(), "runs");
+    const status = { token: "t", expirationTimestamp: new Date(Date.now() + 10_100).toISOString() };
+    const source = sourceOf(`echo >> ${runs}; ${print({ status })}`);
+    await source.get();
+    await setTimeout(200);
+    await Promise.all(Array.from({ length: 10 }, () => source.get()));
+    expect(readFileSync(runs, "utf8")).toBe("\n\n");
   });
 });

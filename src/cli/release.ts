@@ -7,7 +7,6 @@ import {
   importedSet,
   isNamedBy,
   ownerName,
-  ownerOfKey,
   planRelease,
   provenGone,
   type Snapshot,
@@ -56,14 +55,14 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
 
 async function withEvidence(lines: readonly Allocation[], file: string): Promise<Allocation[]> {
   const { uses, nodes } = readEvidence({ path: file, text: await readInput(file) });
-  const gone = new Set(provenGone(lines, nodes, uses));
-  const kept = lines.filter((line) => !gone.has(line));
-  const why = (line: Allocation) =>
-    nodes.has(ownerOfKey(line.claim))
-      ? "still on its node"
-      : `${file} does not report its node; if that is gone: nodeippool release ${ownerName(line.claim)} --confirm`;
-  print(...kept.map((line) => paint("dim", `  = ${describeLine(line)}  ${why(line)}`)));
-  return lines.filter((line) => gone.has(line));
+  const { gone, kept } = provenGone(lines, nodes, uses);
+  print(
+    ...kept.map(({ line, why, isInUse }) => {
+      const ifOff = `; if it is off: nodeippool release ${formatAddress(line.address)} --confirm`;
+      return paint("dim", `  = ${describeLine(line)}  ${why}${isInUse ? "" : ifOff}`);
+    }),
+  );
+  return [...gone];
 }
 
 async function askToFree(lines: readonly Allocation[]): Promise<void> {

@@ -103,22 +103,18 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
 });
 
 describe("nodeippool release --evidence", () => {
-  const state = (node: string, ...addresses: string[]) => ({
+  const nic = (name: string, ...addresses: string[]) => ({
+    name,
+    type: "ethernet",
+    ipv4: { enabled: true, address: addresses.map((ip) => ({ ip, "prefix-length": 29 })) },
+  });
+  const reportOf = (node: string, ...interfaces: object[]) => ({
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkState",
     metadata: { name: node },
-    status: {
-      currentState: {
-        interfaces: [
-          {
-            name: "eth1",
-            type: "ethernet",
-            ipv4: { enabled: true, address: addresses.map((ip) => ({ ip, "prefix-length": 29 })) },
-          },
-        ],
-      },
-    },
+    status: { currentState: { interfaces } },
   });
+  const state = (node: string, ...addresses: string[]) => reportOf(node, nic("eth1", ...addresses), nic("eth2"));
   const dump = (...items: object[]) => JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const released = async (items: object[], ...names: string[]) => {
     const folder = projectWith(...live, ...leaving);
@@ -136,7 +132,7 @@ describe("nodeippool release --evidence", () => {
   it("frees what its node has no more, and keeps what it has", async () => {
     const { status, stderr, stdout, left } = await released([state("n3"), state("n4", "10.0.0.5")]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toMatch(/^ {2}= 10\.0\.0\.5 {2}n4 {2}b\/p {2}still on its node$/m);
+    expect(stdout).toMatch(/^ {2}= 10\.0\.0\.5 {2}n4 {2}b\/p {2}still on Node\/n4 eth1$/m);
     expect(stdout).toContain("Freed 2 addresses.\n");
     expect(left).toEqual(["10.0.0.5"]);
   });
@@ -145,6 +141,15 @@ describe("nodeippool release --evidence", () => {
     const { status, left } = await released([state("n3")]);
     expect(status).toBe(0);
     expect(left).toEqual(["10.0.0.4", "10.0.0.5"]);
+  });
+
+  it("a NIC that the handler leaves out of the report proves nothing", async () => {
+    const { status, stdout, left } = await released([reportOf("n3", nic("eth1")), reportOf("n4", nic("eth1"))]);
+    expect(status).toBe(0);
+    expect(left).toEqual(["10.0.0.5"]);
+    expect(stdout).toContain(
+      "  = 10.0.0.5  n4  b/p  the report of Node/n4 does not show IPv4 of eth2; if it is off: nodeippool release 10.0.0.5 --confirm\n",
+    );
   });
 
   it("an address that another node has is not off", async () => {

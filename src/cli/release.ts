@@ -6,6 +6,7 @@ import {
   IpamError,
   importedSet,
   isNamedBy,
+  namingOf,
   ownerName,
   planRelease,
   provenGone,
@@ -42,6 +43,11 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     // Live, and in force: by its own name alone, not with all that its node has.
     ...imported.filter((line) => line.claim === name || formatAddress(line.address) === name),
   ];
+  const namings = new Set(found.map((line) => namingOf(line, name)));
+  if (namings.size > 1)
+    throw new IpamError("invalid", `${name} names these as ${[...namings].sort().join(" and as ")}`, {
+      hint: `Say which you mean: ${found.map((line) => line.claim).join(", ")}, or an owner with its kind.`,
+    });
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
   if (live !== undefined)

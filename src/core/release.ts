@@ -51,12 +51,22 @@ function silence({ address, claim, interface: nic }: Allocation, reports: Report
   return shown.get(nic)?.has(family) ? undefined : `the report of ${owner} does not show IPv${family} of ${nic}`;
 }
 
-/** Does this word name the line: its claim key, owner, owner's name, claim name, policy (the part before `/`), or address? */
-export function isNamedBy(line: Allocation, word: string): boolean {
+/** What a word may be to a line. */
+export type Naming = "claim" | "owner" | "policy" | "address";
+
+/** As what this word names the line: claim key; owner or its name; claim name or policy (the part before `/`); address. */
+export function namingOf(line: Allocation, word: string): Naming | undefined {
   const owner = ownerOfKey(line.claim);
   const name = nameOfKey(line.claim);
-  const names = [line.claim, owner, parseOwner(owner).value?.name, name, formatAddress(line.address)];
-  return names.includes(word) || name.startsWith(`${word}/`);
+  if (word === line.claim) return "claim";
+  if (word === owner || word === parseOwner(owner).value?.name) return "owner";
+  if (word === name || name.startsWith(`${word}/`)) return "policy";
+  return word === formatAddress(line.address) ? "address" : undefined;
+}
+
+/** Does this word name the line, as whatever? */
+export function isNamedBy(line: Allocation, word: string): boolean {
+  return namingOf(line, word) !== undefined;
 }
 
 /**

@@ -94,6 +94,21 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
     expect(filesOf(folder)).toEqual(before);
   });
 
+  // A node may be called like an address, or like a policy.
+  it.each([
+    ["10.0.0.3", "10.0.0.3 names these as address and as owner"],
+    ["b", "b names these as owner and as policy"],
+  ])("a word that means two things: %s", async (name, says) => {
+    const twins = ["10.0.0.1 Node/10.0.0.3/a/p releasing", "10.0.0.2 Node/b/a/p releasing"];
+    const lines = [...twins, "10.0.0.3 Node/n3/b/p releasing"];
+    const folder = projectWith(...lines);
+    const ran = await cli(["release", name, "--confirm"], folder);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain(`invalid: ${says}\n  Say which you mean: Node/`);
+    expect(lockIn(folder)).toBe(lockText(...lines));
+    expect((await cli(["release", `Node/${name}`, "--confirm"], folder)).stdout).toContain("Freed 1 address.");
+  });
+
   it("with no lock at all, and makes none", async () => {
     const folder = projectOf();
     const before = filesOf(folder);

@@ -37,7 +37,7 @@ export {
   plan,
   type Release,
 } from "./core/plan.ts";
-export { planRelease, planRename, provenGone } from "./core/release.ts";
+export { planRelease, planRename, provenGone, type Reports, type Testimony } from "./core/release.ts";
 
 // The record: what is held, where it lives, and what is wrong with it.
 

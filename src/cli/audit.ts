@@ -33,10 +33,10 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
   const snapshot = await (await openState(options)).read();
-  const { uses, nodes: owners, elsewhere } = findUses(files, pools, nodes);
+  const { uses, nodes: reports, elsewhere } = findUses(files, pools, nodes);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isInCluster(options) ? (finding: Finding) => finding : placesIn(options.lock);
-  const shows = { owners, set: options.set };
+  const shows = { owners: new Set(reports.keys()), set: options.set };
   const found = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson) });

@@ -81,7 +81,7 @@ const mostHints = 100;
 /** Uses by node name: a hostname label stands for its node. A name that neither the nodes nor a node's own report knows is refused. */
 function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] {
   const uses = read.flatMap((one) => one.uses);
-  const reporting = new Set(read.flatMap((one) => [...one.nodes]));
+  const reporting = new Set(read.flatMap((one) => [...one.nodes.keys()]));
   const names = new Map(nodes.map(({ name }) => [`Node/${name}`, name]));
   for (const { name, labels } of nodes) {
     const hostname = labels.get(hostnameLabel);

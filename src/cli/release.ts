@@ -6,8 +6,8 @@ import {
   IpamError,
   importedSet,
   isNamedBy,
+  namingOf,
   ownerName,
-  ownerOfKey,
   planRelease,
   provenGone,
   type Snapshot,
@@ -43,6 +43,11 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     // Live, and in force: by its own name alone, not with all that its node has.
     ...imported.filter((line) => line.claim === name || formatAddress(line.address) === name),
   ];
+  const namings = new Set(found.map((line) => namingOf(line, name)));
+  if (namings.size > 1)
+    throw new IpamError("invalid", `${name} names these as ${[...namings].sort().join(" and as ")}`, {
+      hint: `Say which you mean: ${found.map((line) => line.claim).join(", ")}, or an owner with its kind.`,
+    });
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
   if (live !== undefined)
@@ -56,14 +61,14 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
 
 async function withEvidence(lines: readonly Allocation[], file: string): Promise<Allocation[]> {
   const { uses, nodes } = readEvidence({ path: file, text: await readInput(file) });
-  const gone = new Set(provenGone(lines, nodes, uses));
-  const kept = lines.filter((line) => !gone.has(line));
-  const why = (line: Allocation) =>
-    nodes.has(ownerOfKey(line.claim))
-      ? "still on its node"
-      : `${file} does not report its node; if that is gone: nodeippool release ${ownerName(line.claim)} --confirm`;
-  print(...kept.map((line) => paint("dim", `  = ${describeLine(line)}  ${why(line)}`)));
-  return lines.filter((line) => gone.has(line));
+  const { gone, kept } = provenGone(lines, nodes, uses);
+  print(
+    ...kept.map(({ line, why, isInUse }) => {
+      const ifOff = `; if it is off: nodeippool release ${formatAddress(line.address)} --confirm`;
+      return paint("dim", `  = ${describeLine(line)}  ${why}${isInUse ? "" : ifOff}`);
+    }),
+  );
+  return [...gone];
 }
 
 async function askToFree(lines: readonly Allocation[]): Promise<void> {

@@ -1,4 +1,4 @@
-import { formatAddress } from "./address.ts";
+import { type Family, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, identityOf, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
@@ -12,22 +12,61 @@ export function planRelease(snapshot: Snapshot, lines: readonly Allocation[]): P
   return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to: "free" })) };
 }
 
-/** The lines whose node says that it has the address no more. A node that is not in the evidence says nothing. */
-export function provenGone(
-  lines: readonly Allocation[],
-  nodes: ReadonlySet<string>,
-  uses: readonly Use[],
-): Allocation[] {
-  const inUse = new Set(uses.map((use) => use.address));
-  return lines.filter((line) => nodes.has(ownerOfKey(line.claim)) && !inUse.has(line.address));
+/** What nodes report of themselves: by owner the NICs that it shows, and of each the families. */
+export type Reports = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<Family>>>;
+
+/** What reports say of some lines. */
+export interface Testimony {
+  /** Their nodes have these no more. */
+  readonly gone: readonly Allocation[];
+  /** Nobody may have these yet; `isInUse`: a node shows the address. */
+  readonly kept: readonly { readonly line: Allocation; readonly why: string; readonly isInUse: boolean }[];
 }
 
-/** Does this word name the line: its claim key, owner, owner's name, claim name, policy (the part before `/`), or address? */
-export function isNamedBy(line: Allocation, word: string): boolean {
+/**
+ * Which addresses are off their nodes. A report speaks for the NICs and families that it shows, and for nothing else:
+ * handlers leave out NICs that they are told to filter.
+ */
+export function provenGone(lines: readonly Allocation[], reports: Reports, uses: readonly Use[]): Testimony {
+  const users = new Map(uses.map((use) => [use.address, use]));
+  const heard = lines.map((line) => {
+    const user = users.get(line.address);
+    return user === undefined
+      ? { line, why: silence(line, reports), isInUse: false }
+      : { line, why: `still on ${[user.owner, user.interface].filter(Boolean).join(" ")}`, isInUse: true };
+  });
+  return {
+    gone: heard.flatMap(({ line, why }) => (why === undefined ? line : [])),
+    kept: heard.flatMap(({ why, ...rest }) => (why === undefined ? [] : { ...rest, why })),
+  };
+}
+
+/** Why reports that do not show the address prove nothing; undefined if they do. */
+function silence({ address, claim, interface: nic }: Allocation, reports: Reports): string | undefined {
+  const owner = ownerOfKey(claim);
+  const shown = reports.get(owner);
+  if (shown === undefined) return `${owner} is not reported`;
+  if (nic === undefined) return "it is not recorded on which NIC it was";
+  const family = familyOf(address);
+  return shown.get(nic)?.has(family) ? undefined : `the report of ${owner} does not show IPv${family} of ${nic}`;
+}
+
+/** What a word may be to a line. */
+export type Naming = "claim" | "owner" | "policy" | "address";
+
+/** As what this word names the line: claim key; owner or its name; claim name or policy (the part before `/`); address. */
+export function namingOf(line: Allocation, word: string): Naming | undefined {
   const owner = ownerOfKey(line.claim);
   const name = nameOfKey(line.claim);
-  const names = [line.claim, owner, parseOwner(owner).value?.name, name, formatAddress(line.address)];
-  return names.includes(word) || name.startsWith(`${word}/`);
+  if (word === line.claim) return "claim";
+  if (word === owner || word === parseOwner(owner).value?.name) return "owner";
+  if (word === name || name.startsWith(`${word}/`)) return "policy";
+  return word === formatAddress(line.address) ? "address" : undefined;
+}
+
+/** Does this word name the line, as whatever? */
+export function isNamedBy(line: Allocation, word: string): boolean {
+  return namingOf(line, word) !== undefined;
 }
 
 /**

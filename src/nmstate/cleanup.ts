@@ -1,20 +1,20 @@
 import { type Allocation, familyOf, nameOfKey } from "../core/index.ts";
 
 import { type ClusterNode, type PolicyObject, Reference } from "../schema/index.ts";
-import type { Bag } from "../schema/objects.ts";
+import { asBag, asList, type Bag } from "../schema/objects.ts";
 import { childPolicy, type Origin } from "./child.ts";
 
 /**
  * The desired state, and in it the removal of releasing addresses. nmstate replaces the address list of a NIC as a
  * whole: a NIC that the state already gives addresses of that family loses the old one by that alone; on any other
- * NIC the family loses its addresses.
+ * NIC the family loses its addresses. What `whyLeft` has a word for stays.
  */
 export function removals(desiredState: unknown, releasing: readonly Allocation[], origin?: Origin): unknown {
   const state = (desiredState ?? {}) as Bag;
-  // A list that another capture makes on the node cannot be added to.
-  if (typeof state.interfaces === "string") return desiredState;
+  const lines = releasing.filter((line) => whyLeft(line, desiredState, releasing, origin) === undefined);
+  if (lines.length === 0) return desiredState;
   const interfaces = [...((state.interfaces as Bag[] | undefined) ?? [])];
-  for (const line of releasing) {
+  for (const line of lines) {
     const family = sectionOf(line);
     for (const name of nicsOf(line, origin)) {
       const at = interfaces.findIndex((item) => item.name === name && item.type !== "ovs-bridge");
@@ -27,7 +27,34 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
         interfaces[at] = { ...interfaces[at], [family]: { ...section, address: [] } };
     }
   }
-  return interfaces.length === 0 ? desiredState : { ...state, interfaces };
+  return { ...state, interfaces };
+}
+
+/**
+ * Why a releasing address cannot be taken off by this state, if so: nobody knows its NIC, or it may be one that the state,
+ * or the removal of another address, names by a template. nmstate takes a NIC once; said twice, what the other one says is lost.
+ */
+export function whyLeft(
+  line: Allocation,
+  desiredState: unknown,
+  releasing: readonly Allocation[],
+  origin: Origin | undefined,
+): string | undefined {
+  const { interfaces } = (desiredState ?? {}) as { interfaces?: unknown };
+  // A list that another capture makes on the node cannot be added to.
+  if (typeof interfaces === "string") return "the interfaces of its policy come from a capture";
+  const nics = nicsOf(line, origin);
+  if (nics.length === 0) return "nobody recorded on which NIC it is, and no policy says it any more";
+  const said = asList(interfaces).map((item) => asBag(item)?.name);
+  const template = [...said, ...releasing.flatMap((other) => nicsOf(other, origin))].find(isTemplate);
+  const isLiteral = (nic: unknown) => !isTemplate(nic) && !said.includes(nic);
+  return template !== undefined && nics.some(isLiteral)
+    ? `its NIC ${line.interface} may be the one that its policy calls ${template}`
+    : undefined;
+}
+
+function isTemplate(nic: unknown): boolean {
+  return typeof nic === "string" && nic.includes("{{");
 }
 
 function sectionOf(line: Allocation): "ipv4" | "ipv6" {
@@ -66,10 +93,11 @@ export function cleanupPolicy(
   node: ClusterNode,
   releasing: readonly Allocation[],
 ): PolicyObject | undefined {
-  const nics = new Set(releasing.flatMap((line) => nicsOf(line, origin)));
+  const taken = releasing.filter((line) => whyLeft(line, undefined, releasing, origin) === undefined);
+  const nics = new Set(taken.flatMap((line) => nicsOf(line, origin)));
   if (nics.size === 0) return undefined;
   const routes = routesOver(origin.desiredState, nics);
-  const needsCaptures = [...nics].some((nic) => String(nic).includes("{{"));
+  const needsCaptures = [...nics].some(isTemplate);
   return childPolicy(origin, node, {
     capture: needsCaptures ? origin.otherCaptures : undefined,
     desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin),

@@ -8,4 +8,5 @@ export { claimsOf, refuseSharedNics, selectNodes } from "./select.ts";
 
 export { childName } from "./child.ts";
 export { type ChildInput, expandPolicy } from "./expand.ts";
-export { type RenderInput, render } from "./render.ts";
+export type { Left } from "./policy-lines.ts";
+export { leftOnNodes, type RenderInput, render } from "./render.ts";

@@ -1,7 +1,10 @@
 import {
   type Allocation,
+  byAddress,
   familyOf,
+  formatAddress,
   IpamError,
+  importedSet,
   nameOfKey,
   nodeOwner,
   ownerOfKey,
@@ -10,20 +13,34 @@ import {
 } from "../core/index.ts";
 import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
 import type { Origin } from "./child.ts";
-import { cleanupPolicy } from "./cleanup.ts";
+import { cleanupPolicy, whyLeft } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
-import { claimName, policyOf } from "./select.ts";
+import { claimName, policyOf, selectNodes } from "./select.ts";
+
+/** A releasing address that nothing rendered takes off its node, and why. */
+export interface Left {
+  readonly line: Allocation;
+  readonly why: string;
+}
 
 /** The record, looked up the way a renderer asks. */
 export class PolicyLines {
   private readonly live: Map<string, Allocation>;
   private readonly leaving: Map<string, Allocation[]>;
+  /** Releasing, on NICs that have live addresses of the family, with those. */
+  private readonly beside: readonly { readonly line: Allocation; readonly live: readonly Allocation[] }[];
 
   constructor(snapshot: Snapshot, set: string) {
     this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [`${l.pool} ${l.claim}`, l]));
     // Of lines on unknown NICs nobody can say that they are on one NIC.
-    const replaced = new Set(snapshot.allocations.filter((line) => line.interface !== undefined).map(nicOf));
-    const leaving = snapshot.releasing.filter((line) => line.set === set && !replaced.has(nicOf(line)));
+    const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
+    const byNic = Map.groupBy(placed, nicOf);
+    const releasing = snapshot.releasing.filter((line) => line.set === set);
+    const leaving = releasing.filter((line) => !byNic.has(nicOf(line)));
+    this.beside = releasing.flatMap((line) => {
+      const live = byNic.get(nicOf(line));
+      return live === undefined ? [] : { line, live };
+    });
     this.leaving = Map.groupBy(leaving, (line) => `${policyOfLine(line)} ${ownerOfKey(line.claim)}`);
   }
 
@@ -57,6 +74,33 @@ export class PolicyLines {
   /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */
   cleanup(policy: Origin, node: ClusterNode): PolicyObject | undefined {
     return cleanupPolicy(policy, node, this.releasing(policy.name, node));
+  }
+
+  /** What stays on these nodes until somebody takes it off by hand. */
+  left(policies: readonly Policy[], nodes: readonly ClusterNode[]): Left[] {
+    const byName = new Map(policies.map((policy) => [policy.name, policy]));
+    const ownersOf = (list: readonly ClusterNode[]) => new Set(list.map((node) => nodeOwner(node.name)));
+    const there = ownersOf(nodes);
+    const selected = new Map(policies.map((policy) => [policy.name, ownersOf(selectNodes(policy, nodes))]));
+    const found = [...this.leaving.values()].flatMap((lines) => {
+      const [first] = lines as [Allocation];
+      const policy = byName.get(policyOfLine(first));
+      const isForNode = selected.get(policyOfLine(first))?.has(ownerOfKey(first.claim));
+      const state = isForNode ? policy?.desiredState : undefined;
+      return lines.flatMap((line) => {
+        const why = whyLeft(line, state, lines, policy ?? { name: policyOfLine(line) });
+        return why === undefined ? [] : { line, why };
+      });
+    });
+    const spared = this.beside.flatMap(({ line, live }) => {
+      // A live address that a policy gives replaces the list.
+      if (live.some((other) => other.set !== importedSet)) return [];
+      const others = live.map((other) => formatAddress(other.address)).join(", ");
+      return { line, why: `${line.interface} has imported addresses too (${others}), which would go with it` };
+    });
+    return [...found, ...spared]
+      .filter(({ line }) => there.has(ownerOfKey(line.claim)))
+      .sort((a, b) => byAddress(a.line, b.line));
   }
 
   /** Clean-up policies of policies that are gone. */

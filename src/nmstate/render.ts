@@ -1,7 +1,7 @@
 import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
 import { parkPolicy } from "./expand.ts";
-import { PolicyLines } from "./policy-lines.ts";
+import { type Left, PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
 import { yamlOfEach } from "./yaml-text.ts";
 
@@ -38,6 +38,11 @@ export function render(unsorted: RenderInput): SourceFile[] {
   for (const orphan of orphans) names.take(orphan.metadata.name, "a policy that is gone");
   const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(orphans)) }];
   return distinct([...rendered, ...cleanup]);
+}
+
+/** Releasing addresses that `render` takes off no node, and why: somebody has to do it by hand. */
+export function leftOnNodes({ manifests, nodes, snapshot, set }: Omit<RenderInput, "files">): Left[] {
+  return new PolicyLines(snapshot, set).left(manifests.policies, nodes);
 }
 
 function distinct(files: readonly SourceFile[]): SourceFile[] {

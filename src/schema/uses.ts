@@ -1,5 +1,6 @@
 import {
   type Address,
+  type Family,
   IpamError,
   type Issue,
   nodeOwner,
@@ -18,11 +19,12 @@ import type { Path, SourceFile } from "./yaml.ts";
 export interface Evidence {
   readonly uses: Use[];
   /**
-   * The owners (`Node/<name>`) that it speaks about: what `uses` does not show of these, they do not have. Only a
-   * NodeNetworkState tells that much, and only if it lists interfaces and its handler could read them (it keeps the
-   * last state that it read, with condition Failing). Policies and CSV say what a node has, never what it has no more.
+   * The owners (`Node/<name>`) that it speaks about, and of which of their NICs and families: what `uses` does not show
+   * of these, they do not have. Only a NodeNetworkState tells that much, and only if it lists interfaces and its
+   * handler could read them (it keeps the last state that it read, with condition Failing). Policies and CSV say what
+   * a node has, never what it has no more.
    */
-  readonly nodes: Set<string>;
+  readonly nodes: Map<string, Map<string, Set<Family>>>;
 }
 
 /**
@@ -68,7 +70,7 @@ export interface Findings extends Evidence {
 }
 
 export function emptyFindings(): Findings {
-  return { uses: [], nodes: new Set(), issues: [], speaks: false };
+  return { uses: [], nodes: new Map(), issues: [], speaks: false };
 }
 
 /** Adds what one object configures; nothing if it is of another kind. Uses of a policy whose nodes are not known have no owner. */
@@ -95,13 +97,24 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
     return;
   }
   const owner = nodeOwner(name as string);
-  if (!asList(status?.conditions).some(isFailing)) found.nodes.add(owner);
+  const isHeard = !asList(status?.conditions).some(isFailing);
+  const shown = (isHeard ? found.nodes.get(owner) : undefined) ?? new Map<string, Set<Family>>();
+  if (isHeard) found.nodes.set(owner, shown);
   at(["status"], "interfaces");
   reported.forEach((item, i) => {
     for (const { message, path: inside } of doubtsAbout(item))
       found.issues.push({ message: `node ${name}: ${message}`, at: placeOf([...path, i, ...inside], at), hint: whole });
     for (const entry of entriesOf(item, [...path, i])) addUse(entry, [owner], at, found, isTemporary(entry));
+    show(shown, asBag(item) ?? {});
   });
+}
+
+/** Two interfaces of one name (an OVS bridge and its port) are one NIC here. */
+function show(shown: Map<string, Set<Family>>, { name, ipv4, ipv6 }: Bag): void {
+  const families = shown.get(String(name)) ?? new Set();
+  if (asBag(ipv4) !== undefined) families.add(4);
+  if (asBag(ipv6) !== undefined) families.add(6);
+  shown.set(String(name), families);
 }
 
 const whole = "Give the dump as it came: kubectl get nns -o json.";

@@ -22,7 +22,8 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
     };
   };
   const write = async ({ text }: FileSight, next: string) => {
-    if (!replaceFile(path, text, next)) throw new IpamError("conflict", `${path} was written by somebody else`);
+    if (replaceFile(path, text, next) !== "written")
+      throw new IpamError("conflict", `${path} was written by somebody else`);
   };
   return {
     name: path,

@@ -3,7 +3,7 @@ import { applyAll } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseMarked } from "./mark.ts";
-import { readText, replaceFile } from "./replace-file.ts";
+import { type Outcome, readText, replaceFile } from "./replace-file.ts";
 
 /** A state backend in one file that lies beside the configuration and is reviewed with it. */
 export interface Lockfile extends StateBackend {
@@ -28,15 +28,32 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
     return understand(text);
   };
   const commitAll = (plans: readonly Plan[]): Snapshot => {
+    let outcome: Outcome = "late";
     for (let attempt = 0; attempt < 1000; attempt++) {
       const base = readText(path);
       const now = parse(base);
-      const next = applyAll(now, plans);
+      const next = applyTo(now, plans, outcome);
       if (next === now && (base === undefined || encode(now) === base)) return now;
-      if (replaceFile(path, base, encode(next))) return next;
+      outcome = replaceFile(path, base, encode(next));
+      if (outcome === "written") return next;
       // Another writer was faster; `applyAll` says whether it touched the same pools.
     }
     throw new IpamError("unavailable", `${path} changes faster than it can be written`);
+  };
+  // A lost race says that nothing was written. That is not so where a write was finished that somebody else began.
+  const applyTo = (now: Snapshot, plans: readonly Plan[], outcome: Outcome): Snapshot => {
+    try {
+      return applyAll(now, plans);
+    } catch (error) {
+      if (outcome === "late" || !(error instanceof IpamError) || error.code !== "conflict") throw error;
+      throw new IpamError(
+        "conflict",
+        error.issues.map(({ message }) => ({
+          message: message.replace(/; nothing was written$/, ""),
+          hint: `A write of ${path} that was interrupted may have been finished: look at its difference, and plan again.`,
+        })),
+      );
+    }
   };
   const readSync = () => parse(readText(path));
   return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commitAll([plan]), commitAll };

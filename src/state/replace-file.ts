@@ -16,61 +16,109 @@ export function readText(path: string): string | undefined {
 }
 
 /**
- * Replaces a file's text by compare-and-swap. True: the file holds the new text. False: another writer was there,
- * before this one or right after it; look at the file again.
- * Durable and whole: after a crash at any point the file holds the old text or the new one.
+ * What became of a text: it is, or was, in the file; another writer was first, and nothing was written; or a write that
+ * was interrupted, perhaps this one, was finished by somebody else, perhaps by this call.
+ */
+export type Outcome = "written" | "late" | "interrupted";
+
+/**
+ * Replaces a file's text by compare-and-swap; where that fails, look at the file again. Durable and whole: after a crash at any point the file holds the old text or the new one.
  *
- * rename(2) does not compare, so a writer first takes the step away from `base` for itself:
+ * A file that is not there is made by link(2), which fails if there is one. rename(2) does not compare, so to replace
+ * one, a writer first takes the step away from what it saw for itself:
  * 1. the new text is written to a draft of its own name and synced;
- * 2. symlink(draft, .FILE.HASH-OF-BASE): EEXIST means that another writer took that step. Its draft is whole and
- *    synced, so whoever meets its link finishes it (a crashed writer's commit counts) and has lost;
- * 3. the base is checked again: a link made after the winner's draft was renamed is a late one;
+ * 2. symlink(draft, .FILE.HASH): EEXIST means that another writer took that step. Its draft is whole and synced, so
+ *    whoever meets its link finishes it (a crashed writer's commit counts) and has lost;
+ * 3. the file is looked at again: a link made after the winner's draft was renamed is a late one;
  * 4. rename(draft, FILE): a draft can be renamed once, so a step that somebody else finished is not done again, also by
  *    a writer that stood still while others went on. The folder is synced, and the link removed.
+ *
+ * The hash is of the text and of this very file (inode and ctime), so that a writer who died is never met again by a
+ * text that went away and came back; what was begun from another file is not finished. Its writer may only stand still:
+ * between its link and its rename every writer removes the drafts of the others, and then looks at the file again.
+ * A link is removed by its own writer, or where its draft was renamed: that file is gone, and its step with it.
  */
-export function replaceFile(path: string, base: string | undefined, text: string): boolean {
+export function replaceFile(path: string, base: string | undefined, text: string): Outcome {
   const folder = dirname(path);
   const draft = `.${basename(path)}.${randomUUID()}.tmp`;
-  const step = join(folder, `.${basename(path)}.${hashOf(base)}`);
-  let linked = false;
+  let step: string | undefined;
+  let isLeft = false;
   try {
     if (base === undefined) fs.mkdirSync(folder, { recursive: true });
+    const seen = look(path);
+    if (seen?.text !== base) return "late";
     writeDurably(join(folder, draft), text);
-    linked = take(step, draft);
-    if (!linked) {
-      finishOther(step, path, base);
-      return false;
-    }
-    if (readText(path) === base) finish(draft, path);
-    discard(step);
-    linked = false;
-    return readText(path) === text;
+    if (seen === undefined) return create(draft, path);
+    const next = join(folder, `.${basename(path)}.${hashOf(`${seen.file} ${seen.text}`)}`);
+    if (!madeBy(() => fs.symlinkSync(draft, next))) return finishOther(next, path, seen);
+    step = next;
+    if (!isSame(look(path), seen)) return "late";
+    removeOtherDrafts(step, path);
+    if (!isSame(look(path), seen)) return "late";
+    // ENOENT: somebody finished it, or removed it.
+    return finish(draft, path) || readText(path) === text ? "written" : "interrupted";
   } catch (error) {
+    isLeft = step !== undefined; // for the next writer to finish
     throw asUnavailable(error, path);
   } finally {
-    // A draft that a link still names is the next writer's to finish.
-    if (!linked) discard(join(folder, draft));
+    if (step !== undefined && !isLeft) discard(step);
+    if (!isLeft) discard(join(folder, draft));
   }
 }
 
-/** Makes the step this draft's; false if it is another one's. */
-function take(step: string, draft: string): boolean {
+/** A file at one moment. */
+interface Sight {
+  readonly text: string;
+  /** Another one wherever the file was written, replaced or moved. */
+  readonly file: string;
+}
+
+function look(path: string): Sight | undefined {
+  const text = readText(path);
+  const found = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return text === undefined || found === undefined ? undefined : { text, file: `${found.ino} ${found.ctimeNs}` };
+}
+
+function isSame(now: Sight | undefined, seen: Sight): boolean {
+  return now?.text === seen.text && now.file === seen.file;
+}
+
+function create(draft: string, path: string): Outcome {
+  if (!madeBy(() => fs.linkSync(join(dirname(path), draft), path))) return "late";
+  sync(dirname(path));
+  return "written";
+}
+
+/** Finishes what another writer began, if it began from the file that is there. */
+function finishOther(step: string, path: string, seen: Sight): Outcome {
+  const draft = draftOf(step, path);
+  if (draft === undefined || !isSame(look(path), seen)) return "late";
+  finish(draft, path);
+  // Also where the draft is gone, and its writer with it.
+  discard(step);
+  return "interrupted";
+}
+
+/** Stops every writer that began from another file. */
+function removeOtherDrafts(mine: string, path: string): void {
+  const start = `.${basename(path)}.`;
+  for (const name of fs.readdirSync(dirname(path))) {
+    const step = join(dirname(path), name);
+    if (!name.startsWith(start) || !/^[\w-]{22}$/.test(name.slice(start.length)) || step === mine) continue;
+    const draft = draftOf(step, path);
+    if (draft !== undefined) fs.rmSync(join(dirname(path), draft), { force: true });
+  }
+}
+
+/** False if what was to be made is there already. */
+function madeBy(make: () => void): boolean {
   try {
-    fs.symlinkSync(draft, step);
+    make();
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
     throw error;
   }
-}
-
-/** Finishes what another writer began, if it began from the text that is there. */
-function finishOther(step: string, path: string, base: string | undefined): void {
-  const draft = draftOf(step, path);
-  if (draft === undefined || readText(path) !== base) return;
-  finish(draft, path);
-  // Also where the draft is gone: its writer failed, or somebody finished it.
-  discard(step);
 }
 
 /** The draft a step names; undefined if the step is gone by now. Nothing but a draft of this file is ever renamed. */
@@ -83,19 +131,21 @@ function draftOf(step: string, path: string): string | undefined {
     if (codeOf(error) !== "EINVAL") throw error;
     draft = "";
   }
-  const name = basename(path);
-  if (draft.startsWith(`.${name}.`) && /^[0-9a-f-]{36}\.tmp$/.test(draft.slice(name.length + 2))) return draft;
+  const start = `.${basename(path)}.`;
+  if (draft.startsWith(start) && /^[0-9a-f-]{36}\.tmp$/.test(draft.slice(start.length))) return draft;
   throw new IpamError("unavailable", `${step} is in the way and is no step of nodeippool`, { hint: "Remove it." });
 }
 
-/** ENOENT: somebody else finished this step already. */
-function finish(draft: string, path: string): void {
+/** False if the draft is there no more. */
+function finish(draft: string, path: string): boolean {
   try {
     fs.renameSync(join(dirname(path), draft), path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT") throw error;
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
   }
   sync(dirname(path));
+  return true;
 }
 
 function writeDurably(path: string, text: string): void {
@@ -126,8 +176,8 @@ function discard(path: string): void {
   }
 }
 
-function hashOf(text: string | undefined): string {
-  return text === undefined ? "absent" : createHash("sha256").update(text).digest("base64url").slice(0, 22);
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url").slice(0, 22);
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -127,7 +127,7 @@ describe("import", () => {
     await cli(nns, folder);
     writeFileSync(join(folder, "now.json"), dump(report("node01", "eth7 10.10.10.9!")));
     const { stdout } = await cli(["release", "10.10.10.9", "--evidence", "now.json"], folder);
-    expect(stdout).toContain("still on its node\nFreed 0 addresses.");
+    expect(stdout).toContain("still on Node/node01 eth7\nFreed 0 addresses.");
   });
 
   it("refuses an address that one node has for good and another one by DHCP", async () => {

@@ -94,6 +94,21 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
     expect(filesOf(folder)).toEqual(before);
   });
 
+  // A node may be called like an address, or like a policy.
+  it.each([
+    ["10.0.0.3", "10.0.0.3 names these as address and as owner"],
+    ["b", "b names these as owner and as policy"],
+  ])("a word that means two things: %s", async (name, says) => {
+    const twins = ["10.0.0.1 Node/10.0.0.3/a/p releasing", "10.0.0.2 Node/b/a/p releasing"];
+    const lines = [...twins, "10.0.0.3 Node/n3/b/p releasing"];
+    const folder = projectWith(...lines);
+    const ran = await cli(["release", name, "--confirm"], folder);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain(`invalid: ${says}\n  Say which you mean: Node/`);
+    expect(lockIn(folder)).toBe(lockText(...lines));
+    expect((await cli(["release", `Node/${name}`, "--confirm"], folder)).stdout).toContain("Freed 1 address.");
+  });
+
   it("with no lock at all, and makes none", async () => {
     const folder = projectOf();
     const before = filesOf(folder);
@@ -103,22 +118,18 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
 });
 
 describe("nodeippool release --evidence", () => {
-  const state = (node: string, ...addresses: string[]) => ({
+  const nic = (name: string, ...addresses: string[]) => ({
+    name,
+    type: "ethernet",
+    ipv4: { enabled: true, address: addresses.map((ip) => ({ ip, "prefix-length": 29 })) },
+  });
+  const reportOf = (node: string, ...interfaces: object[]) => ({
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkState",
     metadata: { name: node },
-    status: {
-      currentState: {
-        interfaces: [
-          {
-            name: "eth1",
-            type: "ethernet",
-            ipv4: { enabled: true, address: addresses.map((ip) => ({ ip, "prefix-length": 29 })) },
-          },
-        ],
-      },
-    },
+    status: { currentState: { interfaces } },
   });
+  const state = (node: string, ...addresses: string[]) => reportOf(node, nic("eth1", ...addresses), nic("eth2"));
   const dump = (...items: object[]) => JSON.stringify({ apiVersion: "v1", kind: "List", items });
   const released = async (items: object[], ...names: string[]) => {
     const folder = projectWith(...live, ...leaving);
@@ -136,7 +147,7 @@ describe("nodeippool release --evidence", () => {
   it("frees what its node has no more, and keeps what it has", async () => {
     const { status, stderr, stdout, left } = await released([state("n3"), state("n4", "10.0.0.5")]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    expect(stdout).toMatch(/^ {2}= 10\.0\.0\.5 {2}n4 {2}b\/p {2}still on its node$/m);
+    expect(stdout).toMatch(/^ {2}= 10\.0\.0\.5 {2}n4 {2}b\/p {2}still on Node\/n4 eth1$/m);
     expect(stdout).toContain("Freed 2 addresses.\n");
     expect(left).toEqual(["10.0.0.5"]);
   });
@@ -145,6 +156,15 @@ describe("nodeippool release --evidence", () => {
     const { status, left } = await released([state("n3")]);
     expect(status).toBe(0);
     expect(left).toEqual(["10.0.0.4", "10.0.0.5"]);
+  });
+
+  it("a NIC that the handler leaves out of the report proves nothing", async () => {
+    const { status, stdout, left } = await released([reportOf("n3", nic("eth1")), reportOf("n4", nic("eth1"))]);
+    expect(status).toBe(0);
+    expect(left).toEqual(["10.0.0.5"]);
+    expect(stdout).toContain(
+      "  = 10.0.0.5  n4  b/p  the report of Node/n4 does not show IPv4 of eth2; if it is off: nodeippool release 10.0.0.5 --confirm\n",
+    );
   });
 
   it("an address that another node has is not off", async () => {

@@ -199,3 +199,44 @@ it("two policies of two families and NICs: each NIC its own list", async () => {
     "2001:db8::2",
   ]);
 });
+
+describe("says what nothing takes off its node:", () => {
+  const template = '"{{ capture.up.interfaces.0.name }}"';
+  const templated = nicPolicyText("a", ["p"], template).replace(
+    "  capture:\n",
+    '  capture:\n    up: interfaces.type=="ethernet"\n',
+  );
+  const pool = poolText("  range: {cidr: 10.0.0.0/29}");
+  const bare = (line: string) => line.replace(/,"interface":"[^"]*"/, "");
+  const stays = "is releasing and stays on its node:";
+  const byHand = "Take it off by hand, then nodeippool release";
+  it.each<[what: string, manifests: string, lock: string, note: string]>([
+    [
+      "its policy is gone, and had its NIC from a template",
+      pool,
+      lockText("10.0.0.3 Node/n1/a/p releasing").replace(/.*10\.0\.0\.3.*/, bare),
+      `Note: 10.0.0.3  n1  a/p  ${stays} nobody recorded on which NIC it is, and no policy says it any more. ${byHand} 10.0.0.3 --confirm\n`,
+    ],
+    [
+      "its NIC is a template now",
+      documentsOf(pool, templated),
+      lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p", "10.0.0.3 Node/n1/a/q releasing").replace(
+        /.*a\/p.*/g,
+        bare,
+      ),
+      `Note: 10.0.0.3  n1  a/q  ${stays} its NIC eth1 may be the one that its policy calls {{ capture.up.interfaces.0.name }}. ${byHand} --evidence nns.json\n`,
+    ],
+    [
+      "imported addresses would go with it",
+      pool,
+      lockText("10.0.0.4 Node/n1/imported/10.0.0.4 set=imported", "10.0.0.3 Node/n1/a/p releasing"),
+      `Note: 10.0.0.3  n1  a/p  ${stays} eth1 has imported addresses too (10.0.0.4), which would go with it. ${byHand} --evidence nns.json\n`,
+    ],
+    ["its node is gone", pool, lockText("10.0.0.3 Node/n9/a/p releasing").replace(/.*10\.0\.0\.3.*/, bare), ""],
+  ])("%s", async (_, text, recorded, note) => {
+    const folder = projectOf({ "manifests/a.yaml": text, "nodeippool.lock": recorded });
+    const { stdout, stderr, status } = await run(folder, "render");
+    expect({ stderr, status }).toEqual({ stderr: note, status: 0 });
+    expect(stdout).not.toMatch(/enabled: false/);
+  });
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Allocation } from "../../../src/core/allocation.ts";
 import type { Use } from "../../../src/core/audit.ts";
-import { isNamedBy, planRelease, planRename, provenGone } from "../../../src/core/release.ts";
+import { isNamedBy, planRelease, planRename, provenGone, type Reports } from "../../../src/core/release.ts";
 import { apply } from "../../support/core-apply.ts";
 import { lineOf, poolOf, recordOf, shown, textOf } from "../../support/core-text.ts";
 
@@ -25,22 +26,36 @@ it("planRelease frees the lines it is given, live or releasing, and no other", (
 });
 
 describe("provenGone", () => {
-  const use = (text: string): Use => ({
-    address: lineOf(`${text} Node/x/y`).address,
-    at: { file: "nns.yaml", line: 1, column: 1 },
-  });
-  it.each([
-    {
-      name: "the node does not have it",
-      nodes: ["Node/n", "Node/m"],
-      uses: ["10.0.0.9"],
-      want: ["10.0.0.4 Node/n/static-ip/eth2"],
-    },
-    { name: "the node has it", nodes: ["Node/n"], uses: ["10.0.0.4"], want: [] },
-    { name: "the node said nothing", nodes: ["Node/m"], uses: [], want: [] },
-    { name: "nobody said anything", nodes: [], uses: [], want: [] },
-  ])("$name: $want", ({ nodes, uses, want }) => {
-    expect(provenGone(record.releasing, new Set(nodes), uses.map(use)).map(textOf)).toEqual(want);
+  const line = lineOf("10.0.0.4 Node/n/static-ip/eth2 if=eth2");
+  const unplaced = lineOf("10.0.0.4 Node/n/static-ip/eth2");
+  const use = (text: string): Use => {
+    const [where, owner, nic] = text.split(" ");
+    const { address } = lineOf(`${where} Node/x/y`);
+    return { address, owner: `${owner}`, interface: `${nic}`, at: { file: "nns.yaml", line: 1, column: 1 } };
+  };
+  /** `Node/n eth1:46 eth2:4`: a report, its NICs and their families. */
+  const reportsOf = (...texts: string[]): Reports =>
+    new Map(
+      texts.map((text) => {
+        const [owner, ...nics] = text.split(" ");
+        const families = nics.map((nic) => nic.split(":") as [string, string]);
+        return [owner as string, new Map(families.map(([name, digits]) => [name, new Set([...digits].map(Number))]))];
+      }),
+    ) as Reports;
+  it.each<[what: string, line: Allocation, reports: string[], uses: string[], kept: string | undefined]>([
+    ["its NIC is without it", line, ["Node/n eth1: eth2:4"], ["10.0.0.9 Node/n eth2"], undefined],
+    ["its NIC has it", line, ["Node/n eth2:4"], ["10.0.0.4 Node/n eth2"], "still on Node/n eth2"],
+    ["another node has it", line, ["Node/n eth2:4"], ["10.0.0.4 Node/m eth1"], "still on Node/m eth1"],
+    ["another node reported", line, ["Node/m eth2:4"], [], "Node/n is not reported"],
+    ["nobody reported", line, [], [], "Node/n is not reported"],
+    ["its NIC is filtered", line, ["Node/n eth1:46"], [], "the report of Node/n does not show IPv4 of eth2"],
+    ["its family is left out", line, ["Node/n eth2:6"], [], "the report of Node/n does not show IPv4 of eth2"],
+    ["nobody knows its NIC", unplaced, ["Node/n eth2:46"], [], "it is not recorded on which NIC it was"],
+  ])("%s", (_, one, reports, uses, why) => {
+    const { gone, kept } = provenGone([one], reportsOf(...reports), uses.map(use));
+    expect(gone).toEqual(why === undefined ? [one] : []);
+    const isInUse = why?.startsWith("still") ?? false;
+    expect(kept).toEqual(why === undefined ? [] : [{ line: one, why, isInUse }]);
   });
 });
 

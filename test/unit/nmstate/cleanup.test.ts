@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cleanupPolicy, removals } from "../../../src/nmstate/cleanup.ts";
+import type { Allocation } from "../../../src/core/allocation.ts";
+import { cleanupPolicy, removals, whyLeft } from "../../../src/nmstate/cleanup.ts";
 import { Reference } from "../../../src/schema/template.ts";
 import { lineOf } from "../../support/core-text.ts";
 import { nodesOf } from "../../support/schema-text.ts";
@@ -116,6 +117,34 @@ describe("removals", () => {
     expect(removed(uses("x"))).toEqual({ interfaces: [{ name, ipv4: none4 }] });
     expect(removed(uses("other"))).toEqual({});
     expect(removals({}, lines("10.0.0.1"), { name: "a" })).toEqual({});
+  });
+});
+
+// The record says eth1 and the policy a template: it may be the same NIC, which nmstate would be told of twice.
+describe("where a NIC has become a template", () => {
+  const name = "{{ capture.up.interfaces.0.name }}";
+  const templated = { interfaces: [{ name, ipv4: { address: [{ ip: new Reference("x", "ip") }] } }] };
+  const [literal, unplaced] = lines("2001:db8::1 if=eth1", "10.0.0.1") as [Allocation, Allocation];
+
+  it("a literal NIC is left alone, but for one that the state names too", () => {
+    const state = { interfaces: [{ name }] };
+    expect(removals(state, [literal])).toBe(state);
+    const both = { interfaces: [{ name }, { name: "eth1" }] };
+    expect(removals(both, [literal])).toEqual({ interfaces: [{ name }, { name: "eth1", ipv6: none6 }] });
+  });
+
+  it("also beside the removal from the template", () => {
+    const made = cleanupPolicy({ name: "a", desiredState: templated }, node as never, [literal, unplaced]);
+    expect(made?.spec.desiredState).toEqual({ interfaces: [{ name, ipv4: none4 }] });
+  });
+
+  it("and what is left has a reason", () => {
+    const why = (line: Allocation, state: unknown) => whyLeft(line, state, [line], { name: "a", desiredState: state });
+    expect(why(literal, templated)).toBe(`its NIC eth1 may be the one that its policy calls ${name}`);
+    expect(why(literal, { interfaces: name })).toBe("the interfaces of its policy come from a capture");
+    expect(why(unplaced, {})).toBe("nobody recorded on which NIC it is, and no policy says it any more");
+    expect(why(unplaced, templated)).toBeUndefined();
+    expect(why(literal, {})).toBeUndefined();
   });
 });
 

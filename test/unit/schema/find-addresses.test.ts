@@ -83,7 +83,7 @@ describe("findUses", () => {
   it("tells whose whole state it read, also of those without an address of a pool", () => {
     const text = stringify(list(stateOf("n", "eth1"), stateOf("m", "eth1 192.0.2.1")));
     for (const form of [text, JSON.stringify(list(stateOf("n", "eth1"), stateOf("m")).items)])
-      expect([...findUses([{ path: "x", text: form }], [four], []).nodes][0]).toBe("Node/n");
+      expect([...findUses([{ path: "x", text: form }], [four], []).nodes.keys()][0]).toBe("Node/n");
   });
 
   it("refuses a NodeNetworkState that cannot be read: half of it would look clean", () => {

@@ -11,7 +11,7 @@ function node(name: string, labels?: Record<string, string>): ClusterNode {
 /** What the evidence says; every use points to its address in the text. */
 function said(text: string, nodes?: readonly ClusterNode[]): string[] {
   const evidence = readEvidence({ path: "evidence", text }, nodes);
-  return [...pointed(text, evidence.uses), ...[...evidence.nodes].map((owner) => `all of ${owner}`)];
+  return [...pointed(text, evidence.uses), ...[...evidence.nodes.keys()].map((owner) => `all of ${owner}`)];
 }
 
 describe("readEvidence of NodeNetworkStates", () => {
@@ -40,6 +40,21 @@ describe("readEvidence of NodeNetworkStates", () => {
     ],
   ])("%s", (_, text) => {
     expect(said(text)).toEqual(all);
+  });
+
+  it("tells which NICs and families it shows: only of these does a node have no more", () => {
+    const ovs = { name: "br0", type: "ovs-interface", ipv4: { enabled: false } };
+    const nics = [{ name: "eth0" }, nicOf("eth1"), { name: "br0", type: "ovs-bridge" }, ovs];
+    const reported = { ...stateOf("n"), status: { currentState: { interfaces: nics } } };
+    const shown = (...states: object[]) =>
+      Object.fromEntries(readEvidence({ path: "x", text: JSON.stringify(list(...states)) }).nodes.get("Node/n") ?? []);
+    const whole = { eth0: new Set(), eth1: new Set([4, 6]), br0: new Set([4]) };
+    expect(shown(reported)).toEqual(whole);
+    // A handler that fails shows what once was.
+    const conditions = [{ type: "Failing", status: "True" }];
+    const old = { ...stateOf("n"), status: { conditions, currentState: { interfaces: [nicOf("eth2")] } } };
+    expect(shown(old)).toEqual({});
+    expect(shown(reported, old)).toEqual(whole);
   });
 
   it("marks what DHCP and SLAAC gave for a time", () => {

@@ -10,7 +10,8 @@ const chosen = process.argv.slice(2);
 for (const page of chosen.length > 0 ? chosen : pages()) {
   let text = readFileSync(join(root, page), "utf8");
   const folder = workFolder(page);
-  const session = new Session(folder, await prepare(page));
+  const { env, stop } = await prepare(page);
+  const session = new Session(folder, env);
   const lines = text.split("\n");
   let shift = 0;
   for (const { command, output, line } of steps(text)) {
@@ -23,6 +24,7 @@ for (const page of chosen.length > 0 ? chosen : pages()) {
     shift += (printed === "" ? 0 : fresh.length) - old;
     console.log(`${page}:${line} $ ${command}`);
   }
+  await stop();
   text = lines.join("\n");
   writeFileSync(join(root, page), text);
   if (!page.startsWith("examples/")) continue;

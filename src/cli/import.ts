@@ -46,6 +46,7 @@ export async function importVerb(evidence: string, path: string, options: Import
     () => together(...files.map((file) => () => readEvidence(file, nodes))),
   );
   const uses = named(read, nodes);
+  refuseUnknownPools(uses, pools);
   const state = await openState(options);
   const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
@@ -89,6 +90,8 @@ function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] 
   }
   const issues = new Map<string, Issue>();
   const known = uses.map((use) => {
+    // A record of addresses may name nodes that are not there yet.
+    if (use.pool !== undefined && nodes.length === 0) return use;
     const name = use.owner === undefined || reporting.has(use.owner) ? undefined : names.get(use.owner);
     if (name !== undefined) return { ...use, owner: `Node/${name}` };
     if (use.owner !== undefined && !reporting.has(use.owner) && !issues.has(use.owner)) {
@@ -103,6 +106,21 @@ function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] 
   });
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
   return known;
+}
+
+function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void {
+  const names = new Set(pools.map(({ name }) => name));
+  const unknown = new Map(
+    uses.flatMap(({ pool, at }) => (pool === undefined || names.has(pool) ? [] : [[pool, at] as const])),
+  );
+  const issues = [...unknown].map(
+    ([pool, at]): Issue => ({
+      message: `pool ${JSON.stringify(pool)} is not defined${didYouMean(pool, names)}`,
+      at,
+      hint: "Define a NodeIPPool of that name among the manifests.",
+    }),
+  );
+  if (issues.length > 0) throw new IpamError("invalid", issues);
 }
 
 /** Claims of nodes that were looked at, for which nothing was found. */

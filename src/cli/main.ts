@@ -98,6 +98,7 @@ withState(program.command("show"))
   .argument("[pool]", "default: all pools")
   .option("--pools <manifests>", "where the pools are defined", ".")
   .option("--svg <file>", "draw into an SVG file; - is standard output")
+  .option("--configmap <name>", "print a ConfigMap of this name with a line `node: address` under each pool")
   .option("--json", "print JSON and nothing else")
   .action(async (pool, options) => (await import("./show.ts")).showVerb(pool, options));
 
@@ -112,7 +113,10 @@ program
   .action(async (revision, options) => (await import("./diff.ts")).diffVerb(revision, options));
 
 planning("import", "record addresses that nodes already have; nothing moves")
-  .argument("<evidence>", "NodeNetworkStates, NNCPs with literal addresses, or CSV: node,interface,address")
+  .argument(
+    "<evidence>",
+    "NodeNetworkStates, NNCPs with literal addresses, a ConfigMap of pool and node: address, or CSV: node,interface,address",
+  )
   .argument("[manifests]", manifests, ".")
   .option("--json", "print JSON and nothing else")
   .action(async (evidence, path, options) => (await import("./import.ts")).importVerb(evidence, path, options));

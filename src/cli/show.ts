@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
-import { byAddress, formatAddress, formatPrefix, IpamError, lineJson, type Pool } from "../core/index.ts";
+import { byAddress, formatAddress, formatPrefix, IpamError, lineJson, ownerOfKey, type Pool } from "../core/index.ts";
+import { networkStatesText } from "../schema/network-states.ts";
 import { countCells, runsOf } from "./pool-map.ts";
 import { poolsSvg } from "./pool-svg.ts";
 import { poolText, usageOf } from "./pool-text.ts";
@@ -9,19 +10,34 @@ import { print, printJson } from "./terminal.ts";
 
 export interface ShowOptions extends PoolOptions {
   readonly svg?: string;
+  /** The name of the ConfigMap. */
+  readonly configmap?: string;
   readonly json?: boolean;
 }
 
 export async function showVerb(name: string | undefined, options: ShowOptions): Promise<void> {
-  if (options.svg !== undefined && options.json)
-    throw new IpamError("invalid", "--svg and --json exclude each other", { hint: "Run show twice." });
+  const forms = (["svg", "configmap", "json"] as const).filter((form) => options[form] !== undefined);
+  if (forms.length > 1)
+    throw new IpamError("invalid", `--${forms.join(" and --")} exclude each other`, { hint: "Run show twice." });
   const { pools, snapshot } = await readPools(options);
   const all = viewsOf(pools, snapshot);
   const views = name === undefined ? all : [viewNamed(all, name)];
   if (options.json) printJson({ pools: views.map(poolJson) });
+  else if (options.configmap !== undefined) process.stdout.write(configMapText(options.configmap, views));
   else if (options.svg === "-") process.stdout.write(poolsSvg(views));
   else if (options.svg !== undefined) draw(options.svg, views);
   else print(...views.flatMap((view, i) => [...(i === 0 ? [] : [""]), ...poolText(view)]));
+}
+
+/** Every address that is taken, releasing ones too. */
+function configMapText(name: string, views: readonly PoolView[]): string {
+  const lines = views.flatMap(({ live, releasing }) => [...live, ...releasing]);
+  const states = lines.map(({ pool, claim, address }) => ({
+    pool,
+    owner: ownerOfKey(claim),
+    address: formatAddress(address),
+  }));
+  return networkStatesText(name, states);
 }
 
 function draw(file: string, views: readonly PoolView[]): void {

@@ -11,6 +11,8 @@ export interface Use {
   /** Who configures it, as `formatOwner` writes it; absent where a text only mentions it. */
   readonly owner?: string;
   readonly interface?: string;
+  /** The pool that it is of, where a text knows pools; it knows no NICs then. */
+  readonly pool?: string;
   /** DHCP or SLAAC gave it, for a time: it is in use, but nobody's for good. */
   readonly isTemporary?: boolean;
   readonly at: Place;

@@ -53,19 +53,37 @@ export class PoolImport {
     const prefix = rangeOf(this.pool.prefix);
     const others = books.filter((book) => book !== this && book.pool.network === this.pool.network);
     const near = Map.groupBy(
-      uses.filter((use) => contains(prefix, use.address) && !others.some((book) => book.expects(use))),
+      uses.filter(
+        (use) => this.mayBeHere(use) && contains(prefix, use.address) && !others.some((book) => book.expects(use)),
+      ),
       (use) => use.owner,
     );
     const claimed: Had[] = [];
     for (const [owner, requests] of Map.groupBy(this.requests, ({ claim }) => formatOwner(claim.owner))) {
       const named = new Set(requests.map(({ claim }) => claim.interface));
+      if (named.size > 1) this.refuseUnclear(requests, near.get(owner) ?? []);
       for (const [nic, group] of Map.groupBy(requests, ({ claim }) => claim.interface)) {
-        const isHere = (use: Had) =>
-          nic !== undefined ? use.interface === nic : use.interface === undefined || !named.has(use.interface);
+        const isHere = (use: Had) => {
+          if (use.pool !== undefined) return named.size === 1;
+          return nic !== undefined ? use.interface === nic : use.interface === undefined || !named.has(use.interface);
+        };
         claimed.push(...this.matchNic(nic, group, (near.get(owner) ?? []).filter(isHere)));
       }
     }
     return claimed;
+  }
+
+  /** Of claims on several NICs, evidence that knows no NICs means one, and nobody knows which. */
+  private refuseUnclear(requests: readonly Request[], uses: readonly Had[]): void {
+    const keys = requests.map(({ key }) => key).join(" or ");
+    for (const use of uses)
+      if (use.pool !== undefined && !this.isSettled(use))
+        this.conflict(use, `${having([use])}, which may be that of ${keys}`, hints.nic);
+  }
+
+  /** Not if it is said to be of another pool. */
+  private mayBeHere(use: Had): boolean {
+    return use.pool === undefined || use.pool === this.pool.name;
   }
 
   /** Is this an address of the pool on a NIC that claims one? */
@@ -98,11 +116,15 @@ export class PoolImport {
   }
 
   /** Is the address held by a claim of its owner, on the NIC where it is? */
-  private isSettled({ address, owner, interface: nic }: Had): boolean {
+  private isSettled({ address, owner, pool, interface: nic }: Had): boolean {
     const holding = this.holdings.get(address);
     if (holding === undefined || holding.releasing) return false;
     const { claim, set, interface: recorded } = holding.line;
-    return set !== importedSet && ownerOfKey(claim) === owner && (recorded === undefined || recorded === nic);
+    return (
+      set !== importedSet &&
+      ownerOfKey(claim) === owner &&
+      (recorded === undefined || recorded === nic || pool !== undefined)
+    );
   }
 
   /** Which claim gets which address: as reservations of the pool say, the others in order. */
@@ -140,10 +162,8 @@ export class PoolImport {
   private give(request: Request, use: Had): void {
     const holding = this.holdings.get(use.address);
     const allocation = lineFor(request, this.set, use.address);
-    if (holding === undefined) {
-      this.assign.push(allocation);
-      this.holdings.set(use.address, { line: allocation, releasing: false, use });
-    } else if (this.mayTakeOver(holding, use)) this.hold({ allocation, was: holding.line }, use);
+    if (holding === undefined) this.add(allocation, use);
+    else if (this.mayTakeOver(holding, use)) this.hold({ allocation, was: holding.line }, use);
     else this.refuseHeld(use, holding);
   }
 
@@ -158,23 +178,24 @@ export class PoolImport {
   /** Sets aside what nodes have and no claim asks for. */
   reserve(uses: readonly Had[]): void {
     for (const use of uses) {
-      const { address, owner, interface: nic } = use;
-      const holding = this.holdings.get(address);
-      if (holding !== undefined && ownerOfKey(holding.line.claim) !== owner) this.refuseHeld(use, holding);
-      else if (holding === undefined && contains(this.pool.assignable, address)) {
-        const claim = `${owner}/${importedSet}/${formatAddress(address)}`;
-        const line = {
-          address,
-          pool: this.pool.name,
-          claim,
-          set: importedSet,
-          ...(nic === undefined ? {} : { interface: nic }),
-        };
-        this.assign.push(line);
-        this.holdings.set(address, { line, releasing: false, use });
-      } else if (holding !== undefined && !holding.releasing && holding.use === undefined)
-        this.hold({ allocation: holding.line }, use);
+      if (!this.mayBeHere(use)) continue;
+      const holding = this.holdings.get(use.address);
+      if (holding === undefined) this.setAside(use);
+      else if (ownerOfKey(holding.line.claim) !== use.owner) this.refuseHeld(use, holding);
+      else if (!holding.releasing && holding.use === undefined) this.hold({ allocation: holding.line }, use);
     }
+  }
+
+  private setAside(use: Had): void {
+    const { address, owner, pool, interface: nic } = use;
+    const claim = `${owner}/${pool ?? `${importedSet}/${formatAddress(address)}`}`;
+    const line = this.lineOf.get(claim);
+    if (line !== undefined)
+      this.conflict(use, `${claim} holds ${formatAddress(line.address)}, but ${having([use])}`, hints.lock);
+    else if (contains(this.pool.assignable, address)) {
+      const named = nic === undefined ? {} : { interface: nic };
+      this.add({ address, pool: this.pool.name, claim, set: importedSet, ...named }, use);
+    } else if (pool !== undefined) this.refuseOutside(use);
   }
 
   /** Refuses temporary addresses that are somebody else's by the record or by this import. */
@@ -183,6 +204,12 @@ export class PoolImport {
       const holding = this.holdings.get(use.address);
       if (holding !== undefined && ownerOfKey(holding.line.claim) !== use.owner) this.refuseHeld(use, holding);
     }
+  }
+
+  private add(line: Allocation, use: Had): void {
+    this.assign.push(line);
+    this.holdings.set(use.address, { line, releasing: false, use });
+    this.lineOf.set(line.claim, line);
   }
 
   private hold(kept: Kept, use: Had): void {
@@ -214,6 +241,7 @@ export class PoolImport {
 const hints = {
   lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first.",
   twice: "Take it off one of them first.",
+  nic: "Say on which NIC it is, in CSV: node,interface,address.",
   which: "Say which: a reservation of the pool with address, owner and claim.",
   wanted: "Reserve the address that the node has.",
 };

@@ -10,6 +10,7 @@ import {
   type Use,
 } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
+import { readNetworkStates } from "./network-states.ts";
 import { type ClusterNode, hostnameLabel } from "./node.ts";
 import { asBag, asList, type Bag, chunksOf, type LocatedObject, objectsIn } from "./objects.ts";
 import { doubtsAbout } from "./reported.ts";
@@ -29,19 +30,15 @@ export interface Evidence {
 
 /**
  * Reads NodeNetworkStates and NodeNetworkConfigurationPolicies with literal addresses (JSON or YAML, Lists, several
- * documents), or CSV: `node,interface,address`. `nodes` tells whose a policy is; without it a hostname is a node's name.
+ * documents), or CSV: `node,interface,address`, or where there is none of these, a ConfigMap of network states as Metal3's
+ * IPAM study has it. `nodes` tells whose a policy is; without it a hostname is a node's name.
  * Link-local and loopback addresses are left out. Throws IpamError `invalid` with every issue: a text that shows
  * neither, an address that is none, a NodeNetworkState that may hide one, a policy whose nodes are not known.
  */
 export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = []): Evidence {
   const found = emptyFindings();
   if (isCsv(file)) readCsv(file, found);
-  else
-    for (const chunk of chunksOf(file).filter((chunk) => configures.test(chunk.text))) {
-      const objects = objectsIn(chunk);
-      found.issues.push(...(objects.issues ?? []));
-      for (const object of objects.value ?? []) readObject(object, nodes, found);
-    }
+  else readObjects(file, nodes, found);
   const label = file.label ?? file.path;
   for (const { owner, at } of found.uses)
     if (owner === undefined)
@@ -57,6 +54,19 @@ export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = [
     });
   if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
   return { uses: found.uses, nodes: found.nodes };
+}
+
+function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Findings): void {
+  const chunks = chunksOf(file);
+  const speaking = chunks.filter((chunk) => configures.test(chunk.text));
+  const states = speaking.length > 0 ? [] : chunks.filter((chunk) => /\bConfigMap\b/.test(chunk.text));
+  for (const chunk of [...speaking, ...states]) {
+    const objects = objectsIn(chunk);
+    found.issues.push(...(objects.issues ?? []));
+    for (const located of objects.value ?? [])
+      if (speaking.length > 0) readObject(located, nodes, found);
+      else if (located.object.kind === "ConfigMap") readNetworkStates(located, found);
+  }
 }
 
 /** The kinds that say what a node has; a document that names none of them need not be parsed. */

@@ -7,8 +7,7 @@ describe("verbs with --backend kubernetes", () => {
   const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
   const where = "--backend kubernetes --namespace network";
   const folder = projectOf();
-  const session = new Session(folder);
-  const run = (line: string) => session.run(`export KUBECONFIG=${cluster().kubeconfig}; ${line}`);
+  const run = (line: string) => new Session(folder, { KUBECONFIG: cluster().kubeconfig }).run(line);
 
   it("plan, allocate, render, explain, show, mv, release: the record is in the cluster, and no file is written", () => {
     expect(run(`nodeippool render manifests --nodes nodes.txt ${where}; echo $?`)).toMatch(

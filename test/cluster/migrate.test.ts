@@ -5,8 +5,8 @@ import { projectOf } from "../support/schema-cli.ts";
 
 describe("nodeippool migrate", () => {
   const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
-  const session = new Session(projectOf());
-  const run = (line: string) => session.run(`export KUBECONFIG=${cluster().kubeconfig}; ${line}`);
+  const folder = projectOf();
+  const run = (line: string) => new Session(folder, { KUBECONFIG: cluster().kubeconfig }).run(line);
   const inCluster = "--backend kubernetes --namespace network";
 
   it("to the cluster and back: nobody moves, and each place says where the record is", () => {

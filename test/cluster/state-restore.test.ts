@@ -55,9 +55,9 @@ it("etcd is put back to a backup under writers: plans on what it lost are confli
 
 it("what the backup lost is reported before it is given away: by audit of what is deployed, and import puts it back", async () => {
   const namespace = await RecordNamespace.make(cluster());
-  const session = new Session(projectOf());
   const where = `--backend kubernetes --namespace ${namespace.name}`;
-  const run = (line: string) => session.run(`export KUBECONFIG=${cluster().kubeconfig}; ${line}`);
+  const folder = projectOf();
+  const run = (line: string) => new Session(folder, { KUBECONFIG: cluster().kubeconfig }).run(line);
   run(`head -1 nodes.txt > first.txt; nodeippool allocate manifests --nodes first.txt ${where}`);
   const backup = await cluster().backUp();
   run(`nodeippool allocate manifests --nodes nodes.txt ${where}`);

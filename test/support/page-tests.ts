@@ -14,7 +14,9 @@ export function testPage(page: string): void {
     const folder = workFolder(page);
     let session: Session;
     beforeAll(async () => {
-      session = new Session(folder, await prepare(page));
+      const { env, stop } = await prepare(page);
+      session = new Session(folder, env);
+      return stop;
     }, BUILD_TIMEOUT);
     afterAll(() => rmSync(folder, { recursive: true }));
 

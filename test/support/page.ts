@@ -11,20 +11,31 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, relative } from "node:path";
+import { startCluster } from "./cluster.ts";
 import { readersEnvironment, root } from "./console.ts";
 import { pulumiFolder } from "./pulumi-tools.ts";
+import { tool } from "./tools.ts";
 
 /** Pages whose commands start other tools: they run with the end-to-end tests. */
-export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page);
+export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page) || isKubernetes(page);
+
+/** Pages whose commands talk to a cluster. */
+const isKubernetes = (page: string) => page === "docs/state-backends.md";
 
 /** Pages whose commands run at the root of a clone, where the project's own Pulumi.yaml is. */
 const isPulumi = (page: string) => /\bpulumi\b/.test(page);
 
 /** What the commands of a page need that takes time to make ready; more of the environment. */
-export async function prepare(page: string): Promise<NodeJS.ProcessEnv> {
-  if (!isPulumi(page)) return {};
+export async function prepare(page: string): Promise<{ env: NodeJS.ProcessEnv; stop(): Promise<void> }> {
+  const withTools = (folder: string) => ({ PATH: [folder, readersEnvironment().PATH].join(delimiter) });
+  if (isKubernetes(page)) {
+    const { kubeconfig, stop } = await startCluster();
+    return { env: { ...withTools(dirname(await tool("kubectl"))), KUBECONFIG: kubeconfig }, stop };
+  }
+  const stop = async () => {};
+  if (!isPulumi(page)) return { env: {}, stop };
   const quiet = { PULUMI_SKIP_UPDATE_CHECK: "true", PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" };
-  return { PATH: [await pulumiFolder(), readersEnvironment().PATH].join(delimiter), ...quiet };
+  return { env: { ...withTools(await pulumiFolder()), ...quiet }, stop };
 }
 
 /** All pages of the project that people read. */

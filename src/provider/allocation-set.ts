@@ -34,7 +34,10 @@ export interface AllocationSetArgs {
   readonly state?: StateArgs;
   /** The claim set in a record that is shared. Default `default`. */
   readonly set?: string;
-  /** Claim keys, owners or addresses among `releasing` that are off their nodes; only with the backend `stack`. */
+  /**
+   * Claim keys, owners or addresses among `releasing` that are off their nodes: others may have them from the next update
+   * on. Only with the backend `stack`.
+   */
   readonly release?: readonly string[];
   /** Renames of claims, claim key to claim key: the address stays. */
   readonly moved?: readonly Moved[];

@@ -16,6 +16,7 @@ import {
   addressesOf,
   type ClaimInput,
   only,
+  placeOf,
   present,
   type SetInputs,
   type SetState,
@@ -64,14 +65,20 @@ function planned(inputs: SetInputs, listed: readonly ClaimInput[], read: Read): 
   const made = plan({ pools: read.pools, claims: read.claims, snapshot: recorded, set, allowMove, moved });
   const pending = pendingErrors(made.pending, listed);
   if (pending.length > 0) throw new AggregateError(pending);
-  if (state.backend === "stack") return released(applyPlan(recorded, made) ?? recorded, inputs.release);
+  if (state.backend === "stack") return released(applyPlan(recorded, made) ?? recorded, recorded, inputs.release);
   if (read.errors.length > 0) return recorded;
   return covering(made, recorded) ?? refuseDrift(made, state.path);
 }
 
-/** Frees what a human named. Nobody gets it in the same plan: this comes after all claims are served. */
-function released(after: Snapshot, words: readonly string[]): Snapshot {
-  const lines = after.releasing.filter((line) => words.some((word) => isNamedBy(line, word)));
+/**
+ * Frees what a human named and could see among `releasing`: a word that was left there frees nothing that this plan gives
+ * up. Nobody gets it in the same plan: this comes after all claims are served.
+ */
+function released(after: Snapshot, before: Snapshot, words: readonly string[]): Snapshot {
+  const seen = new Set(before.releasing.map(placeOf));
+  const lines = after.releasing.filter(
+    (line) => seen.has(placeOf(line)) && words.some((word) => isNamedBy(line, word)),
+  );
   return lines.length === 0 ? after : (applyPlan(after, planRelease(after, lines)) ?? after);
 }
 

@@ -8,6 +8,7 @@ import {
   type ClaimInput,
   onlyState,
   type Previous,
+  present,
   type SetInputs,
   type SetState,
   type StateArgs,
@@ -32,9 +33,9 @@ interface Failure {
 const most = 50;
 
 /** Plans. All that is wrong is said at once; no property is named, because the engine would print its value. */
-export async function check(_olds: unknown, news: SetInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
+export async function check(olds: SetState, news: SetInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
   try {
-    return { inputs: planSet(news) };
+    return { inputs: planSet({ ...news, previous: previousOf(olds, news.previous) }) };
   } catch (error) {
     const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
     const reasons = errors.flatMap((each) => {
@@ -44,6 +45,12 @@ export async function check(_olds: unknown, news: SetInputs): Promise<{ inputs?:
     const more = reasons.length <= most ? [] : [`and ${reasons.length - most} more`];
     return { failures: [...reasons.slice(0, most), ...more].map((reason) => ({ property: "", reason })) };
   }
+}
+
+/** Under an alias a set has another URN than it had; what it was then, its old inputs tell. */
+function previousOf(olds: SetState, { own, others }: Previous): Previous {
+  const found = own ?? others.find((state) => same(state, onlyState(olds)));
+  return { others: others.filter((state) => state !== found), ...present({ own: found }) };
 }
 
 /** `{}` has the engine compare the inputs by itself and print the paths that changed. */

@@ -112,7 +112,7 @@ function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): Pool
     .sort((a, b) => byCodeUnit(a.name, b.name));
 }
 
-function placeOf({ pool, address }: Allocation): string {
+export function placeOf({ pool, address }: Allocation): string {
   return `${pool} ${address}`;
 }
 

@@ -2,8 +2,9 @@ import type { Snapshot } from "../core/index.ts";
 import { only, type Previous, present, recordOf, type SetState } from "./set-state.ts";
 
 /*
- * A pool can go from one set of a stack to another one, and the update in which it does may end in the middle: then both
- * sets say that they have it. The one that took it over later is right. `turn` counts that.
+ * A pool can go from one set of a stack to another one, and the update in which it does may end in the middle: then
+ * several sets speak of it. The one that took it over last is right, also when it has given it up since and nobody took
+ * it after that. `turn` counts that.
  */
 
 /** What the stack's sets hold of the pools of this set, and what is still to be released of pools that it had. */
@@ -12,29 +13,27 @@ export function stackRecord({ own, others }: Previous, pools: object, set: strin
   const names = new Set([...Object.keys(pools), ...Object.keys(own?.pools ?? {})]);
   const parts = [...names].flatMap((pool) => {
     const holder = holderOf(pool, states);
-    const about = pool in pools ? states : own === undefined ? [] : [own];
-    if (holder !== undefined) return about.includes(holder) ? [part(holder, pool)] : [];
-    return about.map((state) => part(state, pool));
+    return holder !== undefined && (pool in pools || holder === own) ? [part(holder, pool)] : [];
   });
   return recordOf(parts, set);
 }
 
-/** The turns of pools that were in another set before. */
+/** The turns of pools that were in another set before. A set that gives up such a pool keeps its turn. */
 export function turnsOf({ own, others }: Previous, pools: object): Pick<SetState, "turn"> {
   const states = own === undefined ? others : [own, ...others];
-  const turns = Object.keys(pools).map((pool): [string, number | undefined] => {
+  const turns = [...new Set([...Object.keys(pools), ...Object.keys(own?.turn ?? {})])].map((pool) => {
     const holder = holderOf(pool, states);
-    if (holder !== undefined && holder === own) return [pool, own.turn?.[pool]];
-    const known = states.filter((state) => pool in state.pools);
-    return [pool, known.length === 0 ? undefined : Math.max(...known.map((state) => turnOf(state, pool))) + 1];
+    if (holder === undefined || holder === own) return [pool, own?.turn?.[pool]];
+    return [pool, pool in pools ? turnOf(holder, pool) + 1 : undefined];
   });
   const turn = present(Object.fromEntries(turns)) as Record<string, number>;
   return Object.keys(turn).length === 0 ? {} : { turn };
 }
 
+/** Who took the pool over last, of those who speak of it. */
 function holderOf(pool: string, states: readonly SetState[]): SetState | undefined {
   return states
-    .filter(({ addresses }) => pool in addresses)
+    .filter(({ addresses, releasing = {}, turn = {} }) => [addresses, releasing, turn].some((map) => pool in map))
     .reduce<SetState | undefined>(
       (best, state) => (best === undefined || turnOf(state, pool) > turnOf(best, pool) ? state : best),
       undefined,

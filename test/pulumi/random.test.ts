@@ -1,15 +1,14 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { PulumiProject } from "../support/pulumi-engine.ts";
 import { Monitor } from "../support/pulumi-monitor.ts";
 import { previewIsUp } from "../support/pulumi-previews.ts";
 import { ProviderHost } from "../support/pulumi-provider.ts";
-import { broken, setsOf, stepArb } from "../support/pulumi-random.ts";
+import { broken, entered, type Ledger, setsOf, stepsOf } from "../support/pulumi-random.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
 
 const long = process.env.NODEIPPOOL_LONG !== undefined;
 const [many, few] = long ? [1_000, 25] : [200, 5];
-const seed = Date.now() % 1e6;
+const seed = long ? Date.now() % 1e6 : 5;
 
 // The bulk runs against the stand-in for the engine, with the real program, serialisation, host and provider.
 it(`${many} random programs without the engine: what preview shows is what up does`, async () => {
@@ -18,8 +17,7 @@ it(`${many} random programs without the engine: what preview shows is what up do
   try {
     const figures = await previewIsUp(monitor, many, seed);
     console.log(`preview = up, without the engine: ${JSON.stringify(figures)}, seed ${seed}`);
-    expect(figures.refused).toBeLessThan(many / 2);
-    expect(figures.addresses).toBeGreaterThan(many);
+    expect(figures).toMatchObject({ applied: many });
   } finally {
     await monitor.stop();
     await host.stop();
@@ -32,22 +30,31 @@ it(
   async () => {
     const project = await PulumiProject.create("");
     const figures = { applied: 0, refused: 0 };
+    let ledger: Ledger = {};
     try {
-      for (const step of fc.sample(stepArb, { numRuns: few, seed })) {
-        const before = project.sets();
-        project.program(`const sets = ${JSON.stringify(setsOf(step))};
+      for (const step of stepsOf(seed)) {
+        if (figures.applied === few) break;
+        const sets = setsOf(step);
+        project.program(`const sets = ${JSON.stringify(sets)};
           export const addresses = sets.map(({ name, ...args }) => new AllocationSet(name, args).addresses);`);
+        const before = project.sets();
         const { status, text } = await project.run("up", "--yes", "--strict");
-        // A program that asks for what it cannot have is refused, and in the preview.
-        if (status !== 0) expect(text, `seed ${seed}`).toMatch(/has a problem: (in-use|exhausted|out-of-range):/);
-        if (status !== 0) expect(text, `seed ${seed}`).not.toContain("Updating (dev)");
+        if (status === 0) {
+          const next = entered(ledger, sets, project.sets());
+          expect(broken(ledger, next), `seed ${seed}`).toBeUndefined();
+          ledger = next;
+        } else {
+          // A program that asks for what it cannot have is refused, and in the preview.
+          expect(text, `seed ${seed}`).toMatch(/has a problem: (in-use|exhausted|out-of-range):/);
+          expect(text, `seed ${seed}`).not.toContain("Updating (dev)");
+          expect(project.sets(), `seed ${seed}`).toEqual(before);
+        }
         figures[status === 0 ? "applied" : "refused"]++;
-        expect(broken(before, project.sets()), `seed ${seed}`).toBeUndefined();
       }
       console.log(`preview = up, on the engine: ${JSON.stringify(figures)}, seed ${seed}`);
     } finally {
       project.remove();
     }
   },
-  BUILD_TIMEOUT + few * 60_000,
+  BUILD_TIMEOUT + few * 120_000,
 );

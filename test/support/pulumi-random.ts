@@ -27,7 +27,7 @@ export interface Step {
   readonly reversed: boolean;
 }
 
-export const stepArb: fc.Arbitrary<Step> = fc.record({
+const stepArb: fc.Arbitrary<Step> = fc.record({
   claims: fc.uniqueArray(claimArb, { maxLength: 9, selector: ({ pool, node, second }) => `${pool} ${node} ${second}` }),
   home: fc.record({ lan: fc.constantFrom(0, 0, 0, 1), wan: fc.constantFrom(0, 1), six: fc.constantFrom(1, 1, 1, 0) }),
   release: fc.oneof(
@@ -36,6 +36,11 @@ export const stepArb: fc.Arbitrary<Step> = fc.record({
   ),
   reversed: fc.boolean(),
 });
+
+/** Steps without end, the same ones for the same seed. */
+export function* stepsOf(seed: number): Generator<Step> {
+  for (let block = 0; ; block++) yield* fc.sample(stepArb, { numRuns: 100, seed: seed + block * 1_000_003 });
+}
 
 /** The program of a step. */
 export function setsOf({ claims, home, release, reversed }: Step): SetSpec[] {
@@ -59,49 +64,49 @@ export function setsOf({ claims, home, release, reversed }: Step): SetSpec[] {
   return reversed ? sets.reverse() : sets;
 }
 
-/** The addresses of some sets, as lines `pool address claim`, sorted. Of a pool that two sets speak of, those of the later one. */
-export function linesOf(sets: Sets, field: "addresses" | "releasing"): string[] {
-  const turnOf = (set: Sets[string], pool: string) => (set.turn as Record<string, number> | undefined)?.[pool] ?? 0;
-  const last = (pool: string) =>
-    Math.max(...Object.values(sets).flatMap((set) => (pool in (set.addresses as object) ? turnOf(set, pool) : [])));
-  const held = Object.values(sets).flatMap((set) =>
-    Object.entries((set[field] ?? {}) as Record<string, object>).filter(([pool]) => turnOf(set, pool) >= last(pool)),
-  );
-  return held
-    .flatMap(([pool, claims]) => Object.entries(claims).map(([claim, address]) => `${pool} ${address} ${claim}`))
-    .sort();
+export type Sets = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+type Claims = Readonly<Record<string, string>>;
+
+/** What the updates of a stack came to, by pool: as the set says that was updated with it last, whatever others say. */
+export type Ledger = Readonly<
+  Record<string, { readonly set: string; readonly live: Claims; readonly releasing: Claims }>
+>;
+
+/** The ledger after an update of these sets, which may not be all of the program. */
+export function entered(before: Ledger, program: readonly Pick<SetSpec, "name" | "pools">[], updated: Sets): Ledger {
+  const after = { ...before };
+  const state = (set: string, field: "addresses" | "releasing", pool: string) =>
+    (updated[set]?.[field] as Record<string, Claims> | undefined)?.[pool] ?? {};
+  for (const [pool, { set }] of Object.entries(before))
+    if (set in updated) after[pool] = { set, live: {}, releasing: state(set, "releasing", pool) };
+  for (const { name: set, pools } of program.filter(({ name }) => name in updated))
+    for (const pool of Object.keys(pools))
+      after[pool] = { set, live: state(set, "addresses", pool), releasing: state(set, "releasing", pool) };
+  return after;
 }
 
 /**
- * What must hold from one state of a stack to the next: no address twice, nobody who still claims one moved, and no
- * address that was given up given away. The first thing that does not, as text.
+ * What must hold from one update to the next: no address twice, nobody who still claims one moved, and no address that
+ * was held or is to be released given away. The first thing that does not, as text.
  */
-export function broken(before: Sets, after: Sets, kept: (claim: string) => boolean = () => true): string | undefined {
-  const live = linesOf(after, "addresses");
-  const places = live.map((line) => line.split(" ").slice(0, 2).join(" "));
-  const twice = places.find((place, i) => places.indexOf(place) !== i);
-  if (twice !== undefined) return `${twice} is held twice`;
-  const holder = new Map(
-    live.map((line) => line.split(" ")).map(([pool, address, claim]) => [`${pool} ${claim}`, address]),
-  );
-  const owner = new Map(
-    live.map((line) => line.split(" ")).map(([pool, address, claim]) => [`${pool} ${address}`, claim]),
-  );
-  for (const line of linesOf(before, "addresses")) {
-    const [pool, address, claim] = line.split(" ") as [string, string, string];
-    const now = holder.get(`${pool} ${claim}`);
-    if (kept(claim) && now !== undefined && now !== address)
-      return `${claim} moved in ${pool} from ${address} to ${now}`;
-    const other = owner.get(`${pool} ${address}`);
-    if (other !== undefined && other !== claim) return `${address} of ${claim} was given to ${other}`;
-  }
-  for (const line of linesOf(before, "releasing")) {
-    const [pool, address, claim] = line.split(" ") as [string, string, string];
-    const other = owner.get(`${pool} ${address}`);
-    if (other !== undefined && other !== claim)
-      return `${address}, which ${claim} has to release, was given to ${other}`;
+export function broken(before: Ledger, after: Ledger): string | undefined {
+  for (const [pool, { live, releasing }] of Object.entries(after)) {
+    const held = [...Object.values(live), ...Object.values(releasing)];
+    const twice = held.find((address, i) => held.indexOf(address) !== i);
+    if (twice !== undefined) return `${twice} of ${pool} is held twice`;
+    const was = before[pool];
+    if (was === undefined) continue;
+    const owner = new Map(
+      [was.live, was.releasing].flatMap((claims) => Object.entries(claims).map(([c, a]) => [a, c])),
+    );
+    for (const [claim, address] of Object.entries(live)) {
+      const had = was.live[claim];
+      if (had !== undefined && had !== address) return `${claim} moved in ${pool} from ${had} to ${address}`;
+      const other = owner.get(address) ?? claim;
+      if (other !== claim) return `${address} of ${pool}, which ${other} had, was given to ${claim}`;
+    }
+    const lost = Object.entries(was.live).find(([, address]) => !held.includes(address));
+    if (lost !== undefined) return `${lost[1]} of ${pool}, which ${lost[0]} had, was given up without a word`;
   }
   return undefined;
 }
-
-export type Sets = Readonly<Record<string, Readonly<Record<string, unknown>>>>;

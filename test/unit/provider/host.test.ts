@@ -62,6 +62,14 @@ describe("the text in the states of stacks", () => {
     await host.delete(id, updated);
   });
 
+  it("knows a set that has an alias for the one it was: the pools are not taken over", async () => {
+    const { inputs: bare } = await host.check({}, inputs);
+    const other = { ...bare, addresses: { wan: {} }, pools: { wan: { range: { cidr: "10.1.0.0/24" } } } };
+    const aliased = { ...inputs, previous: { others: [other, bare] } };
+    expect((await host.check(bare, aliased)).inputs).toEqual(bare);
+    expect((await host.check({}, aliased)).inputs).toEqual({ ...bare, turn: { lan: 1 } });
+  });
+
   it("says what is wrong as check failures of no property, without names that are secret", async () => {
     const { failures } = await host.check(
       {},

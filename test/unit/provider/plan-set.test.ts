@@ -74,6 +74,35 @@ describe("a set whose record is in the stack", () => {
     expect(short(planSet(inputsOf(claimsOf("0", "b", "c"), undefined, { previous })))).toBe("0=4 b=2 c=3 / a=1");
   });
 
+  it("goes by the set that took a pool over last, even where that gave it up and nobody took it", () => {
+    // `stale` was refused each update in which the pool went away from it and came back.
+    const [stale, mine] = [planSet(inputsOf([])), inputsOf(claimsOf("a"))];
+    const taker = planSet({ ...mine, previous: { others: [stale] } });
+    const giver = planSet(inputsOf([], taker, { pools: {}, previous: { own: taker, others: [stale] } }));
+    expect(short(giver)).toBe(" / a=1");
+    const next = inputsOf(claimsOf("b"), stale, { previous: { own: stale, others: [giver] } });
+    expect(short(planSet(next))).toBe("b=2 / a=1");
+    // The same when it was released meanwhile; and the giver forgets a pool that another set has now.
+    const empty = planSet(
+      inputsOf([], giver, { pools: {}, release: ["Node/a"], previous: { own: giver, others: [stale] } }),
+    );
+    const holding = planSet(inputsOf(claimsOf("z"), undefined));
+    expect(short(planSet({ ...next, previous: { own: holding, others: [empty] } }))).toBe("b=1");
+    const owner = planSet({ ...next, previous: { own: stale, others: [giver] } });
+    expect(planSet(inputsOf([], giver, { pools: {}, previous: { own: giver, others: [owner] } }))).toEqual({
+      addresses: {},
+      pools: {},
+      state: { backend: "stack" },
+      set: "default",
+    });
+  });
+
+  it("frees nothing that it gives up itself, though a word of an earlier release names it", () => {
+    const gone = planSet(inputsOf(claimsOf("b", "c"), first, { release: ["Node/a"] }));
+    expect(short(gone)).toBe("b=2 c=3 / a=1");
+    expect(short(planSet(inputsOf(claimsOf("b", "c"), gone, { release: ["Node/a"] })))).toBe("b=2 c=3");
+  });
+
   it("plans around an address that is not known yet", () => {
     const claims = [...claimsOf("a", "b"), { key: "Node/c/eth1", pool: "lan", address: unknown }];
     expect(planSet(inputsOf(claims)).addresses).toEqual({

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { Command, CommanderError, Option } from "commander";

@@ -4,7 +4,7 @@ import { formatAddress, IpamError, type Issue, nodeOwner, type Plan, plan, type 
 
 import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
-import { hostnameLabel } from "../schema/node.ts";
+import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
 import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
@@ -90,7 +90,24 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made);
+  if (made.release.length > 0) refuseRendered(workspace);
   return made;
+}
+
+/**
+ * Throws `invalid` for a folder that has nothing but the result: policies that were rendered claim no address any more,
+ * and to plan from them would release them all.
+ */
+function refuseRendered({ manifests, files }: Workspace): void {
+  const [rendered] = files.filter(({ text }) => text.includes(childLabels.policy));
+  if (manifests.policies.length > 0 || rendered === undefined) return;
+  throw new IpamError(
+    "invalid",
+    `${rendered.label ?? rendered.path} was rendered, and no policy here takes an address from a pool`,
+    {
+      hint: "Name the folder of the manifests that it was made of; of an app: nodeippool allocate -- npx cdk8s synth.",
+    },
+  );
 }
 
 /** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */

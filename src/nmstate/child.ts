@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { IpamError } from "../core/index.ts";
 import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
-import { hostnameLabel } from "../schema/node.ts";
+import { childLabels, hostnameLabel } from "../schema/node.ts";
 
 const limit = 63;
 
@@ -64,8 +64,8 @@ export function childMetadata(
   const { [lastApplied]: _, ...annotations } = policy.annotations ?? {};
   const labels = {
     ...policy.labels,
-    "nodeippool.nmstate.io/policy": labelValue(policyName),
-    "nodeippool.nmstate.io/node": labelValue(node),
+    [childLabels.policy]: labelValue(policyName),
+    [childLabels.node]: labelValue(node),
   };
   const name = childName(policyName, node);
   return Object.keys(annotations).length === 0 ? { name, labels } : { name, labels, annotations };

@@ -12,6 +12,9 @@ export interface ClusterNode {
 
 export const hostnameLabel = "kubernetes.io/hostname";
 
+/** On the policies that were rendered: whose they are. */
+export const childLabels = { policy: "nodeippool.nmstate.io/policy", node: "nodeippool.nmstate.io/node" };
+
 /** A node as a text says it, unchecked; or an issue instead. */
 export interface NodeRow {
   readonly name?: unknown;

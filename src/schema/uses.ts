@@ -11,7 +11,7 @@ import {
 } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { readNetworkStates } from "./network-states.ts";
-import { type ClusterNode, hostnameLabel } from "./node.ts";
+import { type ClusterNode, childLabels, hostnameLabel } from "./node.ts";
 import { asBag, asList, type Bag, chunksOf, type LocatedObject, objectsIn } from "./objects.ts";
 import { doubtsAbout } from "./reported.ts";
 import type { Path, SourceFile } from "./yaml.ts";
@@ -154,16 +154,24 @@ function readPolicy({ object, at }: LocatedObject, nodes: readonly ClusterNode[]
     return !isTemplate && nic.state !== "absent" && section.enabled !== false;
   });
   if (literal.length === 0) return;
-  const owners = selectedBy(asBag(spec?.nodeSelector) ?? {}, nodes);
+  const owners = selectedBy(
+    asBag(spec?.nodeSelector) ?? {},
+    asBag(asBag(object.metadata)?.labels)?.[childLabels.node],
+    nodes,
+  );
   at(["spec"], "desiredState");
   for (const entry of literal) addUse(entry, owners, at, found);
 }
 
-/** The owners a selector selects; one `undefined` where that cannot be told. */
-function selectedBy(selector: Bag, nodes: readonly ClusterNode[]): (string | undefined)[] {
+/**
+ * The owners a selector selects; one `undefined` where that cannot be told. `label` is the node that a rendered policy
+ * says it is for: of a hostname that no known node has, it tells which part is the name.
+ */
+function selectedBy(selector: Bag, label: unknown, nodes: readonly ClusterNode[]): (string | undefined)[] {
   const hostname = selector[hostnameLabel];
   const named = nodes.filter((node) => node.labels.get(hostnameLabel) === hostname);
   if (named.length > 0) return named.map((node) => nodeOwner(node.name));
+  if (typeof hostname === "string" && hostname.startsWith(`${label}.`)) return [nodeOwner(label as string)];
   if (hostname !== undefined) return [nameIssue(hostname) === undefined ? nodeOwner(hostname as string) : undefined];
   const labels = Object.entries(selector);
   if (nodes.length === 0 || (labels.length > 0 && nodes.some((node) => node.bare))) return [undefined];

@@ -110,6 +110,19 @@ describe("nodeippool allocate", () => {
     expect(lockIn(folder)?.split("releasing:")[1]).toMatch(/10\.0\.0\.3.*\n.*10\.0\.0\.4/);
   });
 
+  it("releases nobody because it was given what was rendered", async () => {
+    const folder = projectOf();
+    await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    await cli(["render", "manifests", "--nodes", "nodes.txt", "--out", "rendered"], folder);
+    const before = lockIn(folder);
+    for (const verb of ["plan", "allocate"]) {
+      const { status, stderr } = await cli([verb, "rendered", "--nodes", "nodes.txt"], folder);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/^invalid: rendered\/a\.yaml was rendered, and no policy here takes an address/);
+    }
+    expect(lockIn(folder)).toBe(before);
+  });
+
   const pool = poolText("  range: {cidr: 10.0.0.0/29}");
   const literal = (name: string) => policyText("  desiredState: {}", name);
   const labels = "n1 kubernetes.io/hostname=n1,rack=a\nn2 rack=b\n";

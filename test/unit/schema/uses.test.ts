@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { type ClusterNode, hostnameLabel } from "../../../src/schema/node.ts";
+import { type ClusterNode, childLabels, hostnameLabel } from "../../../src/schema/node.ts";
 import { readEvidence } from "../../../src/schema/uses.ts";
 import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema-uses.ts";
 
@@ -195,6 +195,18 @@ describe("readEvidence of policies", () => {
       policyOf(onHost("n.example.net"), "eth1 10.0.0.1"),
       known,
       ["10.0.0.1 Node/n eth1"],
+    ],
+    [
+      "a rendered policy says which part of a hostname is the name",
+      { ...policyOf(onHost("p.example.net"), "eth1 10.0.0.1"), metadata: { labels: { [childLabels.node]: "p" } } },
+      known,
+      ["10.0.0.1 Node/p eth1"],
+    ],
+    [
+      "but not what another host is called",
+      { ...policyOf(onHost("q.example.net"), "eth1 10.0.0.1"), metadata: { labels: { [childLabels.node]: "p" } } },
+      [],
+      ["10.0.0.1 Node/q.example.net eth1"],
     ],
     ["a node that is not known", policyOf(onHost("new"), "eth1 10.0.0.1"), known, ["10.0.0.1 Node/new eth1"]],
     ["other labels", policyOf({ rack: "a" }, "eth1 10.0.0.1"), known, ["10.0.0.1 Node/n eth1", "10.0.0.1 Node/m eth1"]],

@@ -24,19 +24,11 @@ export {
 
 // Plans: who gets, keeps and gives up what.
 
+export type { Kept, Pending, Release } from "./core/changes.ts";
 export { describeChanges } from "./core/describe.ts";
 export { type ImportInput, planImport } from "./core/import.ts";
 export { refusePending } from "./core/pending.ts";
-export {
-  isNoop,
-  type Kept,
-  type Moved,
-  type Pending,
-  type Plan,
-  type PlanInput,
-  plan,
-  type Release,
-} from "./core/plan.ts";
+export { isNoop, type Moved, type Plan, type PlanInput, plan } from "./core/plan.ts";
 export { planRelease, planRename, provenGone } from "./core/release.ts";
 
 // The record: what is held, where it lives, and what is wrong with it.

@@ -2,6 +2,7 @@
 export * from "./address.ts";
 export * from "./allocation.ts";
 export * from "./audit.ts";
+export * from "./changes.ts";
 export * from "./claim.ts";
 export * from "./describe.ts";
 export * from "./diff.ts";

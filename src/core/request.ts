@@ -1,8 +1,8 @@
 import type { Address } from "./address.ts";
 import { type Allocation, importedSet } from "./allocation.ts";
+import type { Pending } from "./changes.ts";
 import { type Claim, claimKey, formatOwner, isClaimName, isOwner, isPlain } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue, type Remedy } from "./errors.ts";
-import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 

@@ -18,9 +18,9 @@ export {
   type PoolSpec,
   parsePool,
   type RangeText,
-  type Reservation,
   type ReservationSpec,
 } from "./core/pool.ts";
+export type { Reservation, Reservations } from "./core/reservation.ts";
 
 // Plans: who gets, keeps and gives up what.
 

@@ -45,7 +45,7 @@ function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, s
   const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
   for (const lines of [held.live, held.releasing, given.assign]) for (const line of lines) space.take(line.address);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
-  const reserved = pool.reservations.filter((reservation) => reservation.owner !== undefined).length;
+  const reserved = pool.reservations.all.filter((reservation) => reservation.owner !== undefined).length;
   const kept = reserved === 0 ? "" : `${reserved} are reserved for named owners. `;
   const leaving = held.releasing.length;
   const hint =

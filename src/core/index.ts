@@ -15,3 +15,4 @@ export * from "./plan.ts";
 export * from "./pool.ts";
 export * from "./range.ts";
 export * from "./release.ts";
+export * from "./reservation.ts";

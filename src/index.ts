@@ -18,25 +18,17 @@ export {
   type PoolSpec,
   parsePool,
   type RangeText,
-  type Reservation,
   type ReservationSpec,
 } from "./core/pool.ts";
+export type { Reservation, Reservations } from "./core/reservation.ts";
 
 // Plans: who gets, keeps and gives up what.
 
+export type { Kept, Pending, Release } from "./core/changes.ts";
 export { describeChanges } from "./core/describe.ts";
 export { type ImportInput, planImport } from "./core/import.ts";
 export { refusePending } from "./core/pending.ts";
-export {
-  isNoop,
-  type Kept,
-  type Moved,
-  type Pending,
-  type Plan,
-  type PlanInput,
-  plan,
-  type Release,
-} from "./core/plan.ts";
+export { isNoop, type Moved, type Plan, type PlanInput, plan } from "./core/plan.ts";
 export { planRelease, planRename, provenGone, type Reports, type Testimony } from "./core/release.ts";
 
 // The record: what is held, where it lives, and what is wrong with it.

@@ -48,7 +48,7 @@ function printAddress(address: Address, where: readonly PoolView[], { json }: Ex
 function factsNamed(name: string, views: readonly PoolView[]): Fact[] {
   return views.flatMap((view) => {
     const held = [...view.live, ...view.releasing].filter((line) => isNamedBy(line, name));
-    const kept = view.pool?.reservations.filter(({ owner }) => owner === name || owner === nodeOwner(name)) ?? [];
+    const kept = view.pool?.reservations.all.filter(({ owner }) => owner === name || owner === nodeOwner(name)) ?? [];
     const addresses = new Set([...held, ...kept].map(({ address }) => address));
     return [...addresses].sort((a, b) => (a < b ? -1 : 1)).map(factsAbout(view));
   });

@@ -34,7 +34,6 @@ export interface Standing {
 
 /** Tells what each address is to this pool. A pool with authority Cluster is the controller's as a whole. */
 export function standings(pool: Pool): (address: Address) => Standing {
-  const reservations = new Map(pool.reservations.map((reservation) => [reservation.address, reservation]));
   const special = specialOf(pool);
   const controller = controllerRange(pool);
   const subnet = rangeOf(pool.prefix);
@@ -43,7 +42,7 @@ export function standings(pool: Pool): (address: Address) => Standing {
     if (own !== undefined) return { kind: "excluded", text: own };
     if (!contains(subnet, address)) return { kind: "outside", text: "outside its subnet" };
     if (!contains(pool.range, address)) return { kind: "outside", text: "outside its range" };
-    const reservation = reservations.get(address);
+    const reservation = pool.reservations.at(address);
     if (reservation !== undefined) return reserved(reservation);
     if (contains(controller, address)) return { kind: "controller", text: "only the controller hands it out" };
     if (!contains(pool.assignable, address)) return { kind: "excluded", text: "excluded" };
@@ -60,7 +59,7 @@ export function controllerRange(pool: Pool): Range {
 
 /** Addresses at which the standing changes, and of which the intervals of the pool do not tell. */
 export function singlesOf(pool: Pool): Address[] {
-  return [...specialOf(pool).keys(), ...pool.reservations.map((reservation) => reservation.address)];
+  return [...specialOf(pool).keys(), ...pool.reservations.all.map((reservation) => reservation.address)];
 }
 
 /** The number people see, for an address of the range that has one. */

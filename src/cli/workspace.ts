@@ -124,7 +124,7 @@ export function refuseUnrenderable(
 export function reservationNotes({ manifests, nodes }: Workspace): string[] {
   const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
   return manifests.pools.flatMap((pool) =>
-    pool.reservations.flatMap(({ address, owner }) => {
+    pool.reservations.all.flatMap(({ address, owner }) => {
       if (owner === undefined || !owner.startsWith("Node/") || owners.has(owner)) return [];
       const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
       const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;

@@ -15,6 +15,12 @@ export interface Allocation {
   readonly uid?: string;
 }
 
+/** What the record holds of one pool. */
+export interface PoolLines {
+  readonly live: readonly Allocation[];
+  readonly releasing: readonly Allocation[];
+}
+
 /** What the record knows of a pool that has allocations. */
 export interface PoolRecord {
   readonly name: string;

@@ -203,11 +203,7 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
 
 /** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */
 function excludes({ range, clusterRange, reservations }: Pool, address: Address): boolean {
-  return (
-    contains(range, address) &&
-    !contains(clusterRange, address) &&
-    !reservations.some((reservation) => reservation.address === address)
-  );
+  return contains(range, address) && !contains(clusterRange, address) && reservations.at(address) === undefined;
 }
 
 function by(use: Use): string {

@@ -1,15 +1,10 @@
 import { type Address, formatAddress } from "./address.ts";
-import type { Allocation } from "./allocation.ts";
+import type { Allocation, PoolLines } from "./allocation.ts";
+import type { Pending } from "./changes.ts";
 import type { Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
-import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
-
-interface Held {
-  readonly live: readonly Allocation[];
-  readonly releasing: readonly Allocation[];
-}
 
 interface Given {
   readonly assign: Allocation[];
@@ -17,7 +12,7 @@ interface Given {
 }
 
 /** New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. */
-export function give(pool: Pool, requests: readonly Request[], held: Held, set: string): Given {
+export function give(pool: Pool, requests: readonly Request[], held: PoolLines, set: string): Given {
   const given: Given = { assign: [], pending: [] };
   const wanting = requests.filter(({ claim }) => wantedBy(claim, pool) !== undefined);
   const automatic = requests.filter(({ claim }) => wantedBy(claim, pool) === undefined);
@@ -26,7 +21,7 @@ export function give(pool: Pool, requests: readonly Request[], held: Held, set: 
   return given;
 }
 
-function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
+function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
   const holders = new Map([...held.live, ...held.releasing].map((line) => [line.address, line]));
   for (const request of requests) {
     const wanted = wantedBy(request.claim, pool) as Address;
@@ -46,11 +41,11 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: s
   }
 }
 
-function giveLowest(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
+function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
   const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
   for (const lines of [held.live, held.releasing, given.assign]) for (const line of lines) space.take(line.address);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
-  const reserved = pool.reservations.filter((reservation) => reservation.owner !== undefined).length;
+  const reserved = pool.reservations.all.filter((reservation) => reservation.owner !== undefined).length;
   const kept = reserved === 0 ? "" : `${reserved} are reserved for named owners. `;
   const leaving = held.releasing.length;
   const hint =

@@ -1,9 +1,9 @@
 import { type Address, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, type Snapshot, sameLine } from "./allocation.ts";
 import type { Use } from "./audit.ts";
+import type { Kept } from "./changes.ts";
 import { formatOwner, ownerOfKey } from "./claim.ts";
 import type { Issue } from "./errors.ts";
-import type { Kept } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains, rangeOf } from "./range.ts";
 import { lineFor, type Request, wantedBy } from "./request.ts";

@@ -2,6 +2,7 @@
 export * from "./address.ts";
 export * from "./allocation.ts";
 export * from "./audit.ts";
+export * from "./changes.ts";
 export * from "./claim.ts";
 export * from "./describe.ts";
 export * from "./diff.ts";
@@ -14,3 +15,4 @@ export * from "./plan.ts";
 export * from "./pool.ts";
 export * from "./range.ts";
 export * from "./release.ts";
+export * from "./reservation.ts";

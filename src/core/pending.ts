@@ -1,5 +1,6 @@
+import type { Pending } from "./changes.ts";
 import { IpamError, type Issue } from "./errors.ts";
-import type { Pending, Plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 
 /** Throws what stands against committing a plan: all or nothing. */
 export function refusePending(made: Plan): void {

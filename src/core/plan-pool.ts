@@ -1,17 +1,12 @@
 import { formatAddress } from "./address.ts";
-import { type Allocation, importedSet, sameLine } from "./allocation.ts";
+import { type Allocation, importedSet, type PoolLines, sameLine } from "./allocation.ts";
+import type { Changes, Kept, Pending, Release } from "./changes.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Remedy } from "./errors.ts";
 import { give } from "./give.ts";
-import type { Changes, Kept, Pending, Release } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
-
-interface Lines {
-  readonly live: readonly Allocation[];
-  readonly releasing: readonly Allocation[];
-}
 
 interface Options {
   readonly set: string;
@@ -44,7 +39,7 @@ interface Options {
 export function planPool(
   pool: Pool | undefined,
   requests: readonly Request[],
-  lines: Lines,
+  lines: PoolLines,
   options: Options,
 ): Changes {
   const decided = decide(requests, pool as Pool, lines, options);
@@ -79,7 +74,7 @@ interface Decided {
 }
 
 /** The upper part of the table, for every request. */
-function decide(requests: readonly Request[], pool: Pool, lines: Lines, options: Options): Decided {
+function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, options: Options): Decided {
   const decided: Decided = { claimed: new Set(), keep: [], pending: [], asking: [], returning: new Map() };
   const find = finder(requests, lines, options);
   for (const request of requests) {
@@ -105,7 +100,7 @@ interface Found {
  */
 function finder(
   requests: readonly Request[],
-  lines: Lines,
+  lines: PoolLines,
   options: Options,
 ): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
@@ -132,7 +127,7 @@ function finder(
  */
 function adopter(
   requests: readonly Request[],
-  { live }: Lines,
+  { live }: PoolLines,
   { movedFrom }: Options,
 ): (request: Request, pool: Pool) => Allocation | undefined {
   const had = live.filter((line) => line.set === importedSet && line.interface !== undefined);

@@ -1,7 +1,7 @@
-import type { Allocation, PoolRecord, Snapshot } from "./allocation.ts";
-import { byAddress } from "./allocation.ts";
+import { byAddress, type PoolRecord, type Snapshot } from "./allocation.ts";
+import type { Changes } from "./changes.ts";
 import { type Claim, claimKey } from "./claim.ts";
-import { byCodeUnit, type IpamCode, IpamError, type Issue, type Remedy } from "./errors.ts";
+import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
@@ -25,38 +25,6 @@ export interface PlanInput {
 export interface Moved {
   readonly from: string;
   readonly to: string;
-}
-
-/** A line that stays. `was` is what the record says now, where the plan rewrites it (renamed, restored, another NIC). */
-export interface Kept {
-  readonly allocation: Allocation;
-  readonly was?: Allocation;
-  /** It is and stays releasing; absent for live lines. */
-  readonly releasing?: boolean;
-}
-
-/** A line that goes: from live to releasing, or from releasing (or live, on a human's word) to free. */
-export interface Release {
-  readonly allocation: Allocation;
-  readonly to: "releasing" | "free";
-}
-
-/** A claim that gets no address by this plan, and why. */
-export interface Pending {
-  readonly claim: string;
-  readonly pool: string;
-  readonly code: Extract<IpamCode, "exhausted" | "in-use" | "out-of-range">;
-  readonly message: string;
-  readonly hint?: string;
-  readonly remedy?: Remedy;
-}
-
-/** What a plan does with the lines of one pool. */
-export interface Changes {
-  readonly assign: readonly Allocation[];
-  readonly keep: readonly Kept[];
-  readonly release: readonly Release[];
-  readonly pending: readonly Pending[];
 }
 
 /** The difference between what is claimed and one snapshot. Data: nothing has happened yet. */

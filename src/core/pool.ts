@@ -12,6 +12,7 @@ import {
 import { nameOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
 import { contains, covers, type Interval, minus, normalised, type Range, rangeOf } from "./range.ts";
+import { type Reservation, Reservations } from "./reservation.ts";
 
 /** First and last address, as text. */
 export interface RangeText {
@@ -57,15 +58,6 @@ export interface PoolSpec {
   readonly allowZeroAnd255?: boolean;
 }
 
-/** An address of a pool that is kept for an owner (or one claim of it), or kept away from everybody. */
-export interface Reservation {
-  readonly address: Address;
-  readonly owner?: string;
-  readonly claim?: string;
-  /** For people. */
-  readonly description?: string;
-}
-
 /** A set of addresses to allocate from. Immutable; made by `parsePool`. */
 export interface Pool {
   readonly name: string;
@@ -87,7 +79,7 @@ export interface Pool {
   readonly authority: Authority | undefined;
   readonly clusterRange: Range;
   readonly reclaimPolicy: "Delete" | "Retain";
-  readonly reservations: readonly Reservation[];
+  readonly reservations: Reservations;
 }
 
 /** Reads a pool. All issues at once, each with its path inside the spec. */
@@ -145,7 +137,7 @@ class Reader {
       authority: spec.authority,
       clusterRange,
       reclaimPolicy: spec.reclaimPolicy ?? "Delete",
-      reservations: kept,
+      reservations: new Reservations(kept),
     };
   }
 

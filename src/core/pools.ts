@@ -1,18 +1,20 @@
-import { formatAddress, formatPrefix } from "./address.ts";
+import { type Address, formatAddress, formatPrefix } from "./address.ts";
 import type { PoolRecord, Snapshot } from "./allocation.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
-import { contains, overlaps } from "./range.ts";
+import { contains, indexAt, overlaps } from "./range.ts";
 
 /**
  * Pools of one network never share an address, and a recorded pool keeps its prefix and network.
- * Throws IpamError `invalid` (two pools of one name), `in-use` or `overlap`, with every case.
+ * Throws IpamError `invalid` (two pools of one name), `in-use` or `overlap` (of pools, then of what is recorded), each
+ * with every case.
  */
 export function checkPools(pools: readonly Pool[], snapshot: Snapshot): void {
   const configured = new Map(pools.map((pool) => [pool.name, pool]));
   refuse("invalid", twice(pools, configured));
   refuse("in-use", changed(configured, snapshot.pools));
-  refuse("overlap", [...overlapping(pools), ...strangersInside(pools, configured, snapshot)]);
+  refuse("overlap", overlapping(pools));
+  refuse("overlap", strangersInside(pools, configured, snapshot));
 }
 
 function refuse(code: "invalid" | "in-use" | "overlap", issues: readonly Issue[]): void {
@@ -66,18 +68,30 @@ function overlapping(pools: readonly Pool[]): Issue[] {
  */
 function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>, snapshot: Snapshot): Issue[] {
   const networks = new Map(snapshot.pools.map((record) => [record.name, record.network]));
+  const poolAt = finder(pools);
   const found = new Map<string, Issue>();
   for (const line of [...snapshot.allocations, ...snapshot.releasing]) {
     const own = configured.get(line.pool);
     if (own !== undefined && contains(own.range, line.address)) continue;
-    const network = networks.get(line.pool);
-    const pool = pools.find((p) => p !== own && p.network === network && contains(p.range, line.address));
+    const pool = poolAt(networks.get(line.pool) as string, line.address);
     if (pool === undefined || found.has(`${pool.name} ${line.pool}`)) continue;
     const { message, ...rest } = shared(pool.name, line.pool, pool.network);
     const recorded = `${formatAddress(line.address)} is recorded for ${line.claim}`;
     found.set(`${pool.name} ${line.pool}`, { message: `${message}: ${recorded}`, ...rest });
   }
   return [...found.values()];
+}
+
+/** Finds the pool of a network in whose range an address is. Takes time with the logarithm of the pools, which share none. */
+function finder(pools: readonly Pool[]): (network: string, address: Address) => Pool | undefined {
+  const intervals = pools.flatMap((pool) => pool.range.map((interval) => ({ ...interval, pool })));
+  intervals.sort((a, b) => (a.first < b.first ? -1 : 1));
+  const byNetwork = Map.groupBy(intervals, ({ pool }) => pool.network);
+  return (network, address) => {
+    const list = byNetwork.get(network) ?? [];
+    const found = list[indexAt(list, address)];
+    return found !== undefined && found.first <= address ? found.pool : undefined;
+  };
 }
 
 function shared(a: string, b: string, network: string): Issue {

@@ -1,9 +1,10 @@
 import { type Family, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, identityOf, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
+import type { Kept } from "./changes.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import { IpamError } from "./errors.ts";
-import type { Kept, Plan } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 
 const nothing = { set: "default", pools: [], assign: [], keep: [], release: [], pending: [] } as const;
 

@@ -1,8 +1,8 @@
 import type { Address } from "./address.ts";
 import { type Allocation, importedSet } from "./allocation.ts";
-import { type Claim, claimKey, formatOwner, isClaimName, isOwner, isPlain } from "./claim.ts";
+import type { Pending } from "./changes.ts";
+import { type Claim, claimKey, isClaimName, isOwner, isPlain } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue, type Remedy } from "./errors.ts";
-import type { Pending } from "./plan.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 
@@ -54,20 +54,14 @@ export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[])
   return requests;
 }
 
-/** The address a claim asks for: its own wish, else a reservation, one that names the claim before one that names its owner. */
+/** The address a claim asks for: its own wish, else the one that is reserved for it. */
 export function wantedBy(claim: Claim, pool: Pool): Address | undefined {
-  if (claim.wanted !== undefined) return claim.wanted;
-  if (pool.reservations.length === 0) return undefined;
-  const owner = formatOwner(claim.owner);
-  const mine = pool.reservations.filter((reservation) => reservation.owner === owner);
-  return (mine.find((r) => r.claim === claim.name) ?? mine.find((r) => r.claim === undefined))?.address;
+  return claim.wanted ?? pool.reservations.for(claim)?.address;
 }
 
 /** May this claim have that address, if nobody holds it? Not if it is kept for another one. */
 export function mayHave(claim: Claim, address: Address, pool: Pool): boolean {
-  if (!contains(pool.assignable, address)) return false;
-  const kept = pool.reservations.find((reservation) => reservation.address === address);
-  return kept === undefined || (kept.owner === formatOwner(claim.owner) && (kept.claim ?? claim.name) === claim.name);
+  return contains(pool.assignable, address) && !pool.reservations.keepsFrom(claim, address);
 }
 
 /** The line by which a claim holds an address. */

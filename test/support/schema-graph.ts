@@ -65,6 +65,20 @@ export function violations(files: readonly Source[], rules: Rules): string[] {
   });
 }
 
+/** Files that import each other, be it for types alone, as `file -> file -> file`; one for each import that closes a circle. */
+export function circles(files: readonly Source[]): string[] {
+  const imports = new Map(files.map((file) => [file.path, importsOf(file)]));
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): string[] => {
+    if (trail.includes(path)) return [[...trail.slice(trail.indexOf(path)), path].join(" -> ")];
+    if (done.has(path)) return [];
+    const found = (imports.get(path) ?? []).flatMap((next) => visit(next, [...trail, path]));
+    done.add(path);
+    return found;
+  };
+  return [...imports.keys()].flatMap((path) => visit(path, []));
+}
+
 const impureNames = new Set(
   "process console fetch performance crypto globalThis global require setTimeout setInterval setImmediate queueMicrotask Promise Date Intl navigator eval Function".split(
     " ",

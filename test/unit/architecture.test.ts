@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
+  circles,
   commandsNamed,
   exportsOf,
   importsOf,
@@ -68,6 +69,10 @@ describe("src", () => {
     expect(violations(files, rules)).toEqual([]);
   });
 
+  it("has no files in the core that import each other", () => {
+    expect(circles(files.filter(({ path }) => layerOf(path) === "core"))).toEqual([]);
+  });
+
   it("knows API servers in kube alone, and kube in state/kubernetes, controller and cli alone", () => {
     expect(files.flatMap(strangersToKube)).toEqual([]);
   });
@@ -104,6 +109,14 @@ describe("src", () => {
 });
 
 describe("the checks find what is planted", () => {
+  it("a circle, also of types", () => {
+    const texts = { a: "b", b: "c", c: "b", d: "a" };
+    const planted = Object.entries(texts).map(([from, to]) =>
+      sourceOf(`${from}.ts`, `import type {} from "./${to}.ts";`),
+    );
+    expect(circles(planted)).toEqual(["b.ts -> c.ts -> b.ts"]);
+  });
+
   it.each([
     ["core/a.ts", 'import { b } from "../schema/index.ts";', "core/a.ts -> schema/index.ts"],
     ["core/a.ts", 'import type { B } from "../cli/b.ts";', "core/a.ts -> cli/b.ts"],

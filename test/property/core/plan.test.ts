@@ -34,7 +34,7 @@ function automaticIn(pool: Pool, { input, made }: Visit): Allocation[] {
   const wanting = new Set(
     input.claims.filter((claim) => claim.wanted !== undefined).map((c) => `${c.pool} ${claimKey(c.owner, c.name)}`),
   );
-  const reserved = new Set(pool.reservations.map((r) => r.address));
+  const reserved = new Set(pool.reservations.all.map((r) => r.address));
   return made.assign.filter(
     (line) => line.pool === pool.name && !wanting.has(identity(line)) && !reserved.has(line.address),
   );

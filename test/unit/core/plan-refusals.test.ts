@@ -7,6 +7,7 @@ const cidr = "10.0.0.0/24";
 const p = poolOf("p", cidr);
 const low = "10.0.0.0/24 10.0.0.1 10.0.0.50";
 const high = "10.0.0.0/24 10.0.0.51 10.0.0.99";
+const beyond = { additionalRanges: [{ start: "10.0.0.50", end: "10.0.0.60" }] };
 const nothing = recordOf([], []);
 
 function refusalOf(input: Partial<PlanInput>): { code: string; messages: string[] } {
@@ -94,6 +95,15 @@ describe("plan throws", () => {
       input: { snapshot: of(["10.0.0.9 Node/n/a pool=q set=b"], poolOf("q", "10.0.0.0/16")) },
       code: "overlap",
       messages: [/p and q.*10\.0\.0\.9 is recorded for Node\/n\/a/],
+    },
+    {
+      name: "the same, in the second range of the second of two pools",
+      input: {
+        pools: [poolOf("o", "10.0.0.0/24 10.0.0.20 10.0.0.30"), poolOf("p", `${cidr} 10.0.0.1 10.0.0.5`, beyond)],
+        snapshot: of(["10.0.0.9 Node/n/a pool=q set=b", "10.0.0.60 Node/m/a pool=q set=b"], poolOf("q", "10.0.0.0/16")),
+      },
+      code: "overlap",
+      messages: [/p and q.*10\.0\.0\.60 is recorded for Node\/m\/a/],
     },
     {
       name: "the same, releasing",

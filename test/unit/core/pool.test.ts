@@ -135,7 +135,7 @@ describe("what is said is kept, what is not has a default", () => {
     expect(pool.gateway).toBe(pool.prefix.first + 254n);
     expect(pool.dnsServers).toEqual([0x0a090909n, (1n << 128n) + 0x20010db8000000000000000000000053n]);
     expect(rangeText(pool.clusterRange)).toBe("10.0.0.100-10.0.0.199");
-    expect(pool.reservations).toMatchObject([{ address: pool.prefix.first + 5n, owner: "Node/n1", claim: "a" }]);
+    expect(pool.reservations.all).toMatchObject([{ address: pool.prefix.first + 5n, owner: "Node/n1", claim: "a" }]);
   });
 
   it("of a pool that says nothing", () => {
@@ -146,7 +146,7 @@ describe("what is said is kept, what is not has a default", () => {
       authority: undefined,
       clusterRange: [],
       reclaimPolicy: "Delete",
-      reservations: [],
+      reservations: { all: [] },
     });
   });
 });

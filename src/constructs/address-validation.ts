@@ -73,6 +73,8 @@ const fixes: Readonly<Record<Finding["kind"], string>> = {
   "unknown-owner": "Release it: nodeippool release.",
   stranger: "Take it from the pool with a claim, or keep it away from others: a reservation, or exclude.",
   "wrong-owner": "Write ippool://POOL/OWNER instead of the address, or run nodeippool allocate and synthesise anew.",
+  "wrong-interface": "Give it to the interface that the record says, or run nodeippool allocate and synthesise anew.",
+  "wrong-prefix": "Write the prefix length of the pool.",
 };
 
 function placesOf({ at }: Finding): string[] {

@@ -6,6 +6,7 @@ import { findUses } from "../../../src/schema/find-addresses.ts";
 import { hostnameLabel } from "../../../src/schema/node.ts";
 import { addressArb } from "../../support/core-arbitrary.ts";
 import { poolOf } from "../../support/core-text.ts";
+import { expectLinear } from "../../support/linear.ts";
 import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema-uses.ts";
 
 describe("findUses", () => {
@@ -111,30 +112,31 @@ describe("findUses", () => {
     expect(issuesOf(() => found("kind: NodeNetworkState\nstatus: [\n"))).toHaveLength(1);
   });
 
-  it("is linear in hostile lines", () => {
-    const size = 1 << 20;
-    const lines = [
-      "1",
-      "1.",
-      "10.0.0.1 ",
-      "a",
-      ":",
-      "a:",
-      "2001:db8::",
-      " #",
-      '"',
-      "[",
-      "- ",
-      "}\n{",
-      "\n",
-      " \n",
-      "10.0.0.1 # ",
-    ];
-    const started = performance.now();
-    for (const line of lines) {
-      found(`${line.repeat(size / line.length)}10.0.0.1`);
-      found(`"kind": "ConfigMap", NodeIPPoolX ${line.repeat(size / line.length)}`);
-    }
-    expect(performance.now() - started).toBeLessThan(20_000);
+  it.each([
+    "1",
+    "1.",
+    "10.0.0.1 ",
+    "a",
+    ":",
+    "a:",
+    "2001:db8::",
+    " #",
+    '"',
+    "[",
+    "- ",
+    "}\n{",
+    "\n",
+    " \n",
+    "10.0.0.1 # ",
+  ])("is linear in %j", (line) => {
+    const lines = (size: number) => line.repeat(size / line.length);
+    expectLinear(
+      (size) => `${lines(size)}10.0.0.1`,
+      (text) => found(text),
+    );
+    expectLinear(
+      (size) => `"kind": "ConfigMap", NodeIPPoolX ${lines(size)}`,
+      (text) => found(text),
+    );
   });
 });

@@ -40,8 +40,18 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
   const found = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson) });
-  else print(...found.map(findingLine), `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`);
+  else
+    print(
+      ...found.map(findingLine),
+      ...nodesNote(uses),
+      `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
+    );
   if (found.length > 0) process.exitCode = codes.stale.exit;
+}
+
+function nodesNote(uses: readonly Use[]): string[] {
+  const isUnknown = uses.some(({ owner }) => owner?.startsWith("NodeNetworkConfigurationPolicy/"));
+  return isUnknown ? ["Note: for which nodes such a policy is, --nodes FILE tells."] : [];
 }
 
 /** The pools that the record is for: where the controller allocates, it is not. */

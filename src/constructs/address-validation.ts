@@ -76,6 +76,8 @@ const fixes: Readonly<Record<ManifestFinding["rule"], string>> = {
   "wrong-owner": "Write ippool://POOL/OWNER instead of the address, or run nodeippool allocate and synthesise anew.",
   unresolved:
     "Put the token into the object itself, not into a patch; call AddressPlan.configure(app) in an app that has no pool.",
+  "wrong-interface": "Give it to the interface that the record says, or run nodeippool allocate and synthesise anew.",
+  "wrong-prefix": "Write the prefix length of the pool.",
 };
 
 function placesOf(at: Place | undefined): string[] {

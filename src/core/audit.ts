@@ -13,6 +13,7 @@ export interface Use {
   readonly interface?: string;
   /** The pool that it is of, where a text knows pools; it knows no NICs then. */
   readonly pool?: string;
+  readonly prefixLength?: number;
   /** DHCP or SLAAC gave it, for a time: it is in use, but nobody's for good. */
   readonly isTemporary?: boolean;
   readonly at: Place;
@@ -36,7 +37,11 @@ export type FindingKind =
   /** A plan might hand it out to somebody; it is used, but not recorded. */
   | "stranger"
   /** Used by another owner than the record says. */
-  | "wrong-owner";
+  | "wrong-owner"
+  /** Used by its owner, but on another NIC than the record says. */
+  | "wrong-interface"
+  /** Used with another prefix length than its pool has. */
+  | "wrong-prefix";
 
 /** One thing that is wrong: with a line of the record, or with a use. */
 export interface Finding {
@@ -102,7 +107,37 @@ function auditUses(input: AuditInput, uses: readonly Use[]): Finding[] {
     ...leaked(input, uses, recorded),
     ...duplicates(uses, recorded),
     ...uses.flatMap((use) => strangers(use, pools, recorded.get(use.address) ?? [])),
+    ...misplaced(input, uses),
   ];
+}
+
+/** What owners configure otherwise than recorded: one finding for a line and kind. */
+function misplaced({ pools, snapshot }: AuditInput, uses: readonly Use[]): Finding[] {
+  const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const byOwner = Map.groupBy(uses, (use) => `${use.owner} ${use.address}`);
+  return snapshot.allocations.flatMap((line): Finding[] => {
+    const { address, interface: nic } = line;
+    const own = byOwner.get(`${ownerOfKey(line.claim)} ${address}`) ?? [];
+    const found: Finding[] = [];
+    const elsewhere = own.find((use) => isLiteral(use.interface));
+    const isThere = own.some((use) => use.interface === nic || !isLiteral(use.interface));
+    if (nic !== undefined && elsewhere !== undefined && !isThere) {
+      const message = `${formatAddress(address)} is used by ${describe(elsewhere)}, but recorded for ${nic}`;
+      found.push({ kind: "wrong-interface", address, message, at: elsewhere.at });
+    }
+    const length = byName.get(line.pool)?.prefix.length;
+    const other = own.find((use) => use.prefixLength !== undefined && use.prefixLength !== length);
+    if (length !== undefined && other !== undefined) {
+      const message = `${formatAddress(address)}/${other.prefixLength} is used by ${describe(other)}, but pool ${line.pool} has /${length}`;
+      found.push({ kind: "wrong-prefix", address, message, at: other.at });
+    }
+    return found;
+  });
+}
+
+/** A template stands for whatever NIC the node has. */
+function isLiteral(nic: string | undefined): boolean {
+  return nic !== undefined && !nic.includes("{{");
 }
 
 function leaked(input: AuditInput, uses: readonly Use[], recorded: Lines): Finding[] {

@@ -12,15 +12,27 @@ import {
   type Use,
 } from "../core/index.ts";
 import type { ClusterNode } from "./node.ts";
-import { chunksOf, isJson, type LocatedObject, linesOf, objectsIn, placeIn } from "./objects.ts";
+import {
+  asBag,
+  type Bag,
+  chunksOf,
+  isJson,
+  type LocatedObject,
+  linesOf,
+  misspeltKind,
+  objectsIn,
+  placeIn,
+} from "./objects.ts";
 import { configures, type Evidence, emptyFindings, readObject } from "./uses.ts";
 import type { Chunk, SourceFile } from "./yaml.ts";
 
 /**
- * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates
- * configure has an owner; every other text that reads as an address (not as a prefix, and not in a YAML comment) has
- * none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody mentions what the same document
- * configures. `elsewhere` is what has an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses of our kinds, and NodeNetworkStates that cannot be read.
+ * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
+ * has an owner, the policy itself where its nodes are not known; every other text that reads as an address (not as a
+ * prefix, and not in a YAML comment) has none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody
+ * mentions what the same document configures, or writes out for a NIC or family that is off. `elsewhere` is what has
+ * an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses of our
+ * kinds, kinds that are nearly ours, and NodeNetworkStates that cannot be read.
  */
 export function findUses(
   files: readonly SourceFile[],
@@ -35,13 +47,18 @@ export function findUses(
     const isReport = report.test(chunk.text);
     if (tokens.length === 0 && !configures.test(chunk.text)) continue;
     const objects = readable.test(chunk.text) ? objectsIn(chunk) : { value: [] };
+    for (const { object, at } of objects.value ?? []) {
+      const message = misspeltKind(object);
+      if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });
+    }
     if (objects.issues && isReport) all.issues.push(...objects.issues);
     const before = all.uses.length;
-    for (const object of objects.value ?? []) readObject(object, nodes, all);
+    for (const object of objects.value ?? []) readObject(object, nodes, all, policyOwner);
     const owned = all.uses.splice(before).filter((use) => use.owner !== undefined);
     const configured = owned.filter((use) => scope.holds(use.address));
     for (const use of owned) if (!scope.holds(use.address)) elsewhere.push(use);
-    const known = new Set(configured.map((use) => use.address));
+    const known = new Set([...configured.map((use) => use.address), ...all.idle]);
+    all.idle.clear();
     const mentions = mentionsIn(chunk, tokens, objects.value, scope).filter(({ address }) => !known.has(address));
     for (const use of [...configured, ...mentions]) all.uses.push(use);
   }
@@ -49,8 +66,13 @@ export function findUses(
   return { ...all, elsewhere };
 }
 
-/** The kinds that are more to us than a text. */
-const readable = /\bNode(?:IPPool|NetworkState|NetworkConfigurationPolicy)(?:List)?\b/;
+/** A policy itself, where nobody knows for which nodes it is: a node that has the address on record is not it. */
+function policyOwner({ kind, metadata }: Bag): string {
+  return `${kind}/${asBag(metadata)?.name}`;
+}
+
+/** The kinds that are more to us than a text, and those that may be meant for them. */
+const readable = /\bNode(?:IPPool|NetworkState|NetworkConfigurationPolicy)(?:List)?\b|\bnmstate\.io\/v/;
 const report = /(?:^[^\S\n]*(?:- )?kind:[^\S\n]*"?|"kind":\s*")NodeNetworkState(?:List)?\b/m;
 
 /** The addresses of some pools. Most texts are told apart from them without being parsed. */

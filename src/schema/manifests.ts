@@ -4,6 +4,7 @@ import { misfits } from "./misfits.ts";
 import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
+import { type Bag, misspeltKind } from "./objects.ts";
 import { type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, conflictIn, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
@@ -155,17 +156,8 @@ function readObject(object: unknown, path: Path, yaml: YamlDocument, reading: Re
     return [{ kind: "node", file, row: nodeRow(object, yaml.at([...path, "metadata", "name"])) }];
   if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items))
     return readList(items, path, yaml, reading);
-  if (typeof apiVersion === "string" && apiVersion.startsWith("nmstate.io/") && typeof kind === "string") {
-    const hint = didYouMean(kind, ["NodeIPPool", "NodeNetworkConfigurationPolicy"]);
-    const known = [
-      "NodeNetworkConfigurationPolicy",
-      "NodeNetworkConfigurationEnactment",
-      "NodeNetworkState",
-      "NMState",
-    ];
-    if (hint !== "" && !known.includes(kind))
-      reading.issues.push(located({ message: `unknown kind ${kind}${hint}`, path: ["kind"] }));
-  }
+  const misspelt = misspeltKind(object as Bag);
+  if (misspelt !== undefined) reading.issues.push(located({ message: misspelt, path: ["kind"] }));
   return undefined;
 }
 

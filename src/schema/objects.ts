@@ -1,5 +1,6 @@
 import { LineCounter } from "yaml";
 import type { Parsed, Place } from "../core/index.ts";
+import { didYouMean } from "./nearest.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
@@ -124,3 +125,16 @@ export function asBag(value: unknown): Bag | undefined {
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
+
+/** What is wrong with the kind of an object of nmstate's group, if it is nearly one that we read; else undefined. */
+export function misspeltKind({ apiVersion, kind }: Bag): string | undefined {
+  if (typeof apiVersion !== "string" || !apiVersion.startsWith("nmstate.io/") || typeof kind !== "string")
+    return undefined;
+  const hint = didYouMean(kind, readKinds);
+  return hint === "" || readKinds.includes(kind) || otherKinds.includes(kind)
+    ? undefined
+    : `unknown kind ${kind}${hint}`;
+}
+
+const readKinds = ["NodeIPPool", "NodeNetworkConfigurationPolicy", "NodeNetworkState"];
+const otherKinds = ["NodeNetworkConfigurationEnactment", "NMState"];

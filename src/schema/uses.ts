@@ -74,20 +74,30 @@ export const configures = /\bNodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b
 
 /** What has been found so far. */
 export interface Findings extends Evidence {
+  /** Addresses that a policy writes out and does not give: their NIC goes, or their family is off. */
+  readonly idle: Set<Address>;
   readonly issues: Issue[];
   /** Was there anything that could have shown an address? */
   speaks: boolean;
 }
 
 export function emptyFindings(): Findings {
-  return { uses: [], nodes: new Map(), issues: [], speaks: false };
+  return { uses: [], nodes: new Map(), idle: new Set(), issues: [], speaks: false };
 }
 
-/** Adds what one object configures; nothing if it is of another kind. Uses of a policy whose nodes are not known have no owner. */
-export function readObject(located: LocatedObject, nodes: readonly ClusterNode[], found: Findings): void {
+/**
+ * Adds what one object configures; nothing if it is of another kind. `ofPolicy` names the owner of what a policy
+ * gives to nodes that are not known; without it that has none.
+ */
+export function readObject(
+  located: LocatedObject,
+  nodes: readonly ClusterNode[],
+  found: Findings,
+  ofPolicy?: (policy: Bag) => string,
+): void {
   const { kind } = located.object;
   if (kind === "NodeNetworkState") readState(located, found);
-  else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, nodes, found);
+  else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, nodes, found, ofPolicy);
 }
 
 function readState({ object, at }: LocatedObject, found: Findings): void {
@@ -143,22 +153,27 @@ function isFailing(condition: unknown): boolean {
   return type === "Failing" && status === "True";
 }
 
-function readPolicy({ object, at }: LocatedObject, nodes: readonly ClusterNode[], found: Findings): void {
+function readPolicy(
+  { object, at }: LocatedObject,
+  nodes: readonly ClusterNode[],
+  found: Findings,
+  ofPolicy?: (policy: Bag) => string,
+): void {
   found.speaks = true;
   const spec = asBag(object.spec);
   const entries = asList(asBag(spec?.desiredState)?.interfaces).flatMap((item, i) =>
     entriesOf(item, ["spec", "desiredState", "interfaces", i]),
   );
-  const literal = entries.filter(({ nic, section, ip }) => {
-    const isTemplate = typeof ip !== "string" || /[{}$<>%]/.test(ip);
-    return !isTemplate && nic.state !== "absent" && section.enabled !== false;
-  });
+  const isTemplate = ({ ip }: Entry) => typeof ip !== "string" || /[{}$<>%]/.test(ip);
+  const isOff = ({ nic, section }: Entry) => nic.state === "absent" || section.enabled === false;
+  for (const { ip } of entries.filter(isOff)) {
+    const address = parseAddress(ip).value;
+    if (address !== undefined) found.idle.add(address);
+  }
+  const literal = entries.filter((entry) => !isTemplate(entry) && !isOff(entry));
   if (literal.length === 0) return;
-  const owners = selectedBy(
-    asBag(spec?.nodeSelector) ?? {},
-    asBag(asBag(object.metadata)?.labels)?.[childLabels.node],
-    nodes,
-  );
+  const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
+  const owners = selectedBy(asBag(spec?.nodeSelector) ?? {}, label, nodes).map((owner) => owner ?? ofPolicy?.(object));
   at(["spec"], "desiredState");
   for (const entry of literal) addUse(entry, owners, at, found);
 }
@@ -209,7 +224,7 @@ function entriesOf(item: unknown, path: Path): Entry[] {
 }
 
 function addUse(
-  { nic, ip, path }: Entry,
+  { nic, item, ip, path }: Entry,
   owners: readonly (string | undefined)[],
   at: LocatedObject["at"],
   found: Findings,
@@ -222,7 +237,9 @@ function addUse(
   if (address.issues) return;
   const name = typeof nic.name === "string" ? nic.name : undefined;
   const more = isTemporary ? { isTemporary } : {};
-  for (const owner of owners) found.uses.push({ ...useOf(address.value, owner, name, place), ...more });
+  const length = item["prefix-length"];
+  const whole = typeof length === "number" ? { ...more, prefixLength: length } : more;
+  for (const owner of owners) found.uses.push({ ...useOf(address.value, owner, name, place), ...whole });
 }
 
 function useOf(address: Address, owner: string | undefined, nic: string | undefined, at: Place): Use {

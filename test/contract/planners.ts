@@ -7,6 +7,7 @@ import { type Plan, plan } from "../../src/core/plan.ts";
 import { planRelease } from "../../src/core/release.ts";
 import type { StateBackend } from "../../src/state/backend.ts";
 import { claimOf, textOf } from "../support/core-text.ts";
+import { tries } from "../support/long.ts";
 import { duplicates, holders, places, standingText } from "../support/state-record.ts";
 import { pools, type Store } from "./store.ts";
 
@@ -111,7 +112,7 @@ function disturbed(made: Plan, before: Snapshot, after: Snapshot): string[] {
 
 export function planners(name: string, make: () => Store): void {
   it(`${name}: planners in any order never duplicate, lose or move a line, and conflict only where a pool moved`, async () => {
-    const numRuns = process.env.NODEIPPOOL_LONG === undefined ? 150 : 5_000;
+    const numRuns = tries(150, 5_000);
     let conflicts = 0;
     let commits = 0;
     await fc.assert(

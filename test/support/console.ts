@@ -38,7 +38,8 @@ export function readersEnvironment(): NodeJS.ProcessEnv {
 
 /** A reader at a shell: `cd` and `export` stay, everything else is a process of its own. */
 export class Session {
-  private folder: string;
+  /** Where the reader is. */
+  folder: string;
   private env: NodeJS.ProcessEnv;
 
   constructor(folder: string, env: NodeJS.ProcessEnv = {}) {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root, Session } from "./console.ts";
 import { matches, steps } from "./markdown.ts";
 import { contents, prepare, results, workFolder } from "./page.ts";
+import { printedBy } from "./schema-cli.ts";
 import { BUILD_TIMEOUT } from "./tools.ts";
 
 /** Every command of a page is run, and prints what the page says. `npm run docs` writes new output into the pages. */
@@ -21,8 +22,9 @@ export function testPage(page: string): void {
     afterAll(() => rmSync(folder, { recursive: true }));
 
     for (const { command, output, line } of all)
-      test(`${page}:${line} $ ${command}`, () => {
-        const text = session.run(command);
+      test(`${page}:${line} $ ${command}`, async () => {
+        const words = ownWords(command);
+        const text = words === undefined ? session.run(command) : await printedBy(words, session.folder);
         if (!matches(output, text)) expect(text).toBe(output);
       });
 
@@ -31,4 +33,11 @@ export function testPage(page: string): void {
         expect(contents(join(folder, name))).toEqual(contents(join(root, dirname(page), name)));
       });
   });
+}
+
+/** The words of a line that runs nodeippool and nothing else, without anything that a shell would see to. */
+function ownWords(command: string): string[] | undefined {
+  const [name, ...words] = command.split(" ");
+  const isPlain = words.every((word) => /^[\w./:=-]+$/.test(word) && word !== "-" && word !== "--");
+  return name === "nodeippool" && isPlain ? words : undefined;
 }

@@ -18,27 +18,38 @@ let runs = 0;
  * `nodeippool` of console.ts starts. Standard input is not to be had this way.
  */
 export async function cli(args: readonly string[], folder: string): Promise<Ran> {
+  const { written, status } = await captured(args, folder);
+  const textOf = (stream: NodeJS.WriteStream) =>
+    written.flatMap((one) => (one.stream === stream ? one.text : "")).join("");
+  return { stdout: textOf(process.stdout), stderr: textOf(process.stderr), status };
+}
+
+/** The same, as a terminal shows it: both streams in the order of writing. */
+export async function printedBy(args: readonly string[], folder: string): Promise<string> {
+  return (await captured(args, folder)).written.map(({ text }) => text).join("");
+}
+
+async function captured(args: readonly string[], folder: string) {
   const { argv, exitCode, env } = process;
   const cwd = process.cwd();
-  const streams = [process.stdout, process.stderr] as const;
-  const caught = streams.map((stream) => ({
+  const written: { readonly stream: NodeJS.WriteStream; readonly text: string }[] = [];
+  const caught = [process.stdout, process.stderr].map((stream) => ({
     stream,
     write: stream.write,
-    text: "",
     errors: stream.listeners("error"),
   }));
-  for (const one of caught)
-    one.stream.write = ((text: string | Uint8Array) => {
-      one.text += String(text);
+  for (const { stream } of caught)
+    stream.write = ((text: string | Uint8Array) => {
+      written.push({ stream, text: String(text) });
       return true;
-    }) as typeof one.write;
+    }) as typeof stream.write;
   process.argv = [process.execPath, "nodeippool", ...args];
   process.env = readersEnvironment();
   process.exitCode = undefined;
   process.chdir(folder);
   try {
     await import(/* @vite-ignore */ `../../src/cli/main.ts?run=${++runs}`);
-    return { stdout: caught[0]?.text ?? "", stderr: caught[1]?.text ?? "", status: Number(process.exitCode ?? 0) };
+    return { written, status: Number(process.exitCode ?? 0) };
   } finally {
     process.chdir(cwd);
     Object.assign(process, { argv, env, exitCode });

@@ -9,8 +9,9 @@ import { shuffled } from "../../support/core-arbitrary.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
 import { isCounted } from "../../support/core-model.ts";
 import { bytesOf, plus, shown, textOf } from "../../support/core-text.ts";
+import { tries } from "../../support/long.ts";
 
-const everyPlan = (law: (visit: Visit) => void, handOver = false, numRuns = 200) =>
+const everyPlan = (law: (visit: Visit) => void, handOver = false, numRuns = tries(100, 2_000)) =>
   fc.assert(
     fc.property(historyArb({ handOver }), (history) => walk(history, law)),
     { numRuns },

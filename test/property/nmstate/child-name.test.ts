@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { childName, labelValue } from "../../../src/nmstate/child.ts";
+import { tries } from "../../support/long.ts";
 import { nameArb } from "../../support/schema-arbitrary.ts";
 
 const labelPattern = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
@@ -11,7 +12,7 @@ it("childName gives two pairs of policy and node two names", () => {
     fc.property(pairArb, pairArb, (a, b) => {
       expect(childName(...a) === childName(...b)).toBe(a[0] === b[0] && a[1] === b[1]);
     }),
-    { numRuns: 5000 },
+    { numRuns: tries(2_000, 50_000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isMap, isSeq, parseAllDocuments } from "yaml";
+import { tries } from "../../support/long.ts";
 import { dataArb, hasTemplate } from "../../support/schema-arbitrary.ts";
 import { rendered } from "../../support/schema-render.ts";
 import { documentsOf, poolText } from "../../support/schema-text.ts";
@@ -35,7 +36,7 @@ it("what a policy says besides references, readers of YAML 1.1 and 1.2 read as i
       const plain = JSON.parse(JSON.stringify(state));
       for (const version of ["1.1", "1.2"] as const) expect(statesOf(text, version)).toEqual([plain, plain]);
     }),
-    { numRuns: 400 },
+    { numRuns: tries(100, 4_000) },
   );
 });
 
@@ -45,6 +46,6 @@ it("what render makes, readManifests takes as foreign, and render again passes t
       const once = await rendered({ manifests: manifests(state), nodes: "n1" });
       expect(await rendered({ manifests: once, nodes: "n1" })).toEqual(once);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(50, 1_500) },
   );
 });

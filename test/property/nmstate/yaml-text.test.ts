@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { yamlOf, yamlOfEach } from "../../../src/nmstate/yaml-text.ts";
 import { addressTextArb } from "../../support/core-arbitrary.ts";
+import { tries } from "../../support/long.ts";
 import { nameArb, textArb } from "../../support/schema-arbitrary.ts";
 
 const near = fc
@@ -36,6 +37,6 @@ it("yamlOfEach writes what yamlOf writes, byte for byte", () => {
       const objects = values.map((value) => ({ value }));
       expect(yamlOfEach(objects)).toEqual(objects.map(yamlOf));
     }),
-    { numRuns: 1500 },
+    { numRuns: tries(400, 15_000) },
   );
 });

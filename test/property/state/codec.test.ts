@@ -5,10 +5,11 @@ import { formatAddress, formatPrefix } from "../../../src/core/address.ts";
 import type { Allocation, Snapshot } from "../../../src/core/allocation.ts";
 import { allocationLine, decode, encode, readAllocationLine, snapshotOf } from "../../../src/state/codec.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
+import { tries } from "../../support/long.ts";
 import { recordArb } from "../../support/state-arbitrary.ts";
 import { duplicates } from "../../support/state-record.ts";
 
-const runs = { numRuns: process.env.NODEIPPOOL_LONG === undefined ? 300 : 20_000 };
+const runs = { numRuns: tries(150, 20_000) };
 const corrupt = (line: number) =>
   expect.objectContaining({
     code: "corrupt",

@@ -3,8 +3,9 @@ import { expect, it } from "vitest";
 import { bitsOf, familyOf, formatPrefix, prefixAt } from "../../../src/core/address.ts";
 import { partName } from "../../../src/state/subnet-records.ts";
 import { addressArb } from "../../support/core-arbitrary.ts";
+import { tries } from "../../support/long.ts";
 
-const numRuns = process.env.NODEIPPOOL_LONG === undefined ? 20_000 : 1_000_000;
+const numRuns = tries(3_000, 1_000_000);
 
 const prefixArb = fc
   .tuple(addressArb, fc.nat({ max: 128 }))

@@ -107,6 +107,13 @@ describe("hand edits", () => {
         `wrong-owner 10.10.11.1 ${rendered}`,
       ],
     ],
+    ["another NIC", [[rendered, "name: eth1", "name: eth3"]], [`wrong-interface 10.10.10.1 ${rendered}`]],
+    [
+      "another prefix length",
+      [[rendered, "prefix-length: 24", "prefix-length: 16"]],
+      [`wrong-prefix 10.10.10.1 ${rendered}`],
+    ],
+    ["a NIC that goes", [[rendered, "state: up", "state: absent"]], ["leaked 10.10.10.1 nodeippool.lock"]],
     [
       "a node that is gone",
       [["nodes.txt", "node03\n", ""]],
@@ -116,6 +123,19 @@ describe("hand edits", () => {
     const folder = edited(...edits);
     expect(await findingsIn(folder, "rendered", "--nodes", "nodes.txt")).toEqual(expected);
   });
+});
+
+it("finds a policy that selects no single node, also where the nodes are not known", async () => {
+  const folder = edited([rendered, "kubernetes.io/hostname: node01", "rack: a"]);
+  expect(await findingsIn(folder, "rendered")).toEqual([
+    `wrong-owner 10.10.10.1 ${rendered}`,
+    `wrong-owner 10.10.11.1 ${rendered}`,
+  ]);
+  const { stdout } = await cli(["audit", "rendered"], folder);
+  expect(stdout).toContain(
+    "wrong-owner: 10.10.10.1 is used by NodeNetworkConfigurationPolicy/static-ip--node01 eth1, but recorded for Node/node01/",
+  );
+  expect(stdout).toContain("Note: for which nodes such a policy is, --nodes FILE tells.\n");
 });
 
 it("names the hand edit that put an address outside of all pools, and what the lock holds", async () => {

@@ -6,6 +6,7 @@ import { type PoolView, viewsOf } from "../../../src/cli/pools.ts";
 import { type Address, address, formatAddress } from "../../../src/core/address.ts";
 import { type Pool, type PoolSpec, parsePool } from "../../../src/core/pool.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
+import { tries } from "../../support/long.ts";
 
 function viewOf(pool: Pool, lines: readonly string[] = []): PoolView {
   return viewsOf([pool], recordOf(lines, [pool]))[0] as PoolView;
@@ -246,6 +247,6 @@ it("shows every address of any pool as its spec and its lines say, and counts th
       );
       if (spec.authority !== "Cluster") expect(countCells(pool, runs).free).toBe(usageOf(view, pool).free);
     }),
-    { numRuns: 150 },
+    { numRuns: tries(50, 1_500) },
   );
 });

@@ -9,15 +9,17 @@ const pool = poolOf("p", "10.0.0.0/28 10.0.0.1 10.0.0.9", {
   reservations: [{ address: "10.0.0.5" }],
 });
 
-/** `10.0.0.1 Node/n eth1`: address, owner and NIC; the last two may be absent. */
+/** `10.0.0.1/28 Node/n eth1`: address, prefix length, owner and NIC; all but the first may be absent. */
 function useOf(text: string, i: number): Use {
-  const [where = "", owner, nic] = text.split(" ");
+  const [whole = "", owner, nic] = text.split(" ");
+  const [where = "", length] = whole.split("/");
   const at = { file: "dump.yaml", line: i + 1, column: 1 };
   return {
     address: address(where),
     at,
     ...(owner === undefined ? {} : { owner }),
     ...(nic === undefined ? {} : { interface: nic }),
+    ...(length === undefined ? {} : { prefixLength: Number(length) }),
   };
 }
 
@@ -88,6 +90,20 @@ record                   | uses                              | findings
 .1 Node/n/a              | .1 ; .1 Node/n eth1 ; .1          |
 .1 Node/n/a              | .1 Node/n eth1 ; .1 Node/n eth2 ; .1 Node/n eth2 | duplicate .1:2
 .1 Node/n/a              | .1 Node/n eth1 ; .1 Node/n        |
+
+# another NIC than recorded; not beside the recorded one, where the NIC is not known, or on its way out
+.1 Node/n/a if=eth1      | .1 Node/n eth2                    | wrong-interface .1:1
+.1 Node/n/a if=eth1      | .1 Node/n eth1 ; .1 Node/n eth2   | duplicate .1:2
+.1 Node/n/a if=eth1      | .1 Node/n                         |
+.1 Node/n/a if=eth1      | .1 Node/n {{capture.x.name}}      |
+.1 Node/n/a if=eth1      | .1 Node/m eth2                    | wrong-owner .1:1
+.1 Node/n/a if=eth1 releasing | .1 Node/n eth2               |
+
+# another prefix length than the pool has; not of somebody else, who is the wrong one anyway
+.1 Node/n/a              | .1/28 Node/n eth1                 |
+.1 Node/n/a              | .1/24 Node/n eth1                 | wrong-prefix .1:1
+.1 Node/n/a if=eth1      | .1/32 Node/n eth2                 | wrong-interface .1:1 ; wrong-prefix .1:1
+.1 Node/n/a              | .1/24 Node/m eth1                 | wrong-owner .1:1
 `);
 
   it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {

@@ -33,6 +33,17 @@ describe("nodeippool migrate", () => {
     expect(run("nodeippool plan manifests --nodes nodes.txt")).toContain("Nothing to record.");
   });
 
+  it("to one place only", async () => {
+    await cluster().kubectl(["create", "namespace", "other"]);
+    run("nodeippool migrate kubernetes --namespace network");
+    expect(run("nodeippool migrate kubernetes --namespace other; echo $?")).toMatch(
+      /^stale: the record has moved to namespace network of .*\n {2}Move it from there\.\n5\n$/,
+    );
+    expect(run("nodeippool migrate lockfile --namespace network --lock other.lock")).toContain("is in other.lock now");
+    expect(run("nodeippool migrate lockfile --namespace network --lock third.lock; echo $?")).toMatch(/^stale: /);
+    expect(run("nodeippool migrate kubernetes --namespace other --lock other.lock")).toContain("No address changed");
+  });
+
   it("says what cannot be", () => {
     expect(run("nodeippool migrate etcd; echo $?")).toMatch(/^invalid: .*not to "etcd"\n2\n$/);
     expect(run("nodeippool migrate kubernetes --namespace nowhere; echo $?")).toMatch(

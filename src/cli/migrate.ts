@@ -22,7 +22,7 @@ export async function migrateVerb(to: string, { lock, context, namespace }: Migr
   try {
     const { allocations, releasing } = await moveRecord(source, target, (step) => {
       steps.push(step);
-      if (step !== "clear") print(paint("dim", texts[step]));
+      if (step in texts) print(paint("dim", texts[step as keyof typeof texts]));
     });
     const lines = plural(allocations.length + releasing.length, "address");
     if (steps.length === 0) return print(`The record of ${source.name} has moved to ${target.name} before.`);
@@ -37,10 +37,9 @@ export async function migrateVerb(to: string, { lock, context, namespace }: Migr
   }
 }
 
-const texts: Readonly<Record<Exclude<Step, "clear">, string>> = {
+const texts = {
   announce: "  the target expects the record: nobody can use it until the record is there",
   close: "  the source is closed",
   open: "  the target takes the record",
   carry: "  the record is there",
-  done: "",
-};
+} as const satisfies Partial<Record<Step, string>>;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
-import { parseDocument } from "yaml";
+import { LineCounter, parseDocument } from "yaml";
 import { IpamError } from "../core/index.ts";
 
 /** How to reach one cluster as one user. */
@@ -60,7 +60,9 @@ export function findAccess({ kubeconfig, context, env = process.env }: AccessOpt
   const name = context ?? files.map((file) => file.text("current-context")).find((text) => text);
   if (name !== undefined) return contextAccess(files, name);
   if (files.length === 0 && env.KUBERNETES_SERVICE_HOST) return podAccess(env);
-  throw new IpamError("invalid", `no Kubernetes context: ${kubeconfig ?? paths.join(", ")} names none`, {
+  const looked = kubeconfig === undefined ? paths : [kubeconfig];
+  const found = looked.map((path) => `${path} ${existsSync(path) ? "names none" : "does not exist"}`);
+  throw new IpamError("invalid", `no Kubernetes context: ${found.join(", ")}`, {
     hint: "name a context, or choose one with: kubectl config use-context NAME",
   });
 }
@@ -79,9 +81,13 @@ export function podAccess(env: NodeJS.ProcessEnv, folder = SERVICE_ACCOUNT): Acc
 }
 
 function readConfig(path: string): Entry {
-  const document = parseDocument(readText(path));
+  const lines = new LineCounter();
+  const document = parseDocument(readText(path), { prettyErrors: false, lineCounter: lines });
   const [error] = document.errors;
-  if (error) throw new IpamError("invalid", `${path}: ${error.message}`);
+  if (error) {
+    const { line, col } = lines.linePos(error.pos[0]);
+    throw new IpamError("invalid", [{ message: error.message, at: { file: path, line, column: col } }]);
+  }
   return new Entry(document.toJS() ?? {}, path, path);
 }
 
@@ -122,7 +128,7 @@ function userOf(user: Entry, cluster: Entry): User {
   return {
     certificate: cert !== undefined && key !== undefined ? { cert, key } : undefined,
     tokenFile: user.path("tokenFile"),
-    token: user.text("token"),
+    token: user.text("token")?.trim(),
     exec: exec && execOf(exec, cluster),
     impersonate: impersonated === undefined ? undefined : { user: impersonated, groups: user.texts("as-groups") },
     provider: providerOf(user, cluster),

@@ -133,9 +133,10 @@ async function allPages<T>(
     ...(fields === undefined ? {} : { fieldSelector: fields }),
   });
   for (;;) {
-    const { items, metadata } = await request<Page<T>>({ method: "GET", path: `${path}?${query}` });
+    const { items, metadata } = await request<Partial<Page<T>>>({ method: "GET", path: `${path}?${query}` });
+    if (!Array.isArray(items)) throw new IpamError("invalid", `what answers ${path} is no API server of Kubernetes`);
     found.push(...items);
-    if (!metadata.continue) return found;
+    if (!metadata?.continue) return found;
     query.set("continue", metadata.continue);
   }
 }

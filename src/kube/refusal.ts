@@ -40,9 +40,11 @@ export function pauseBeforeRepeat({ method }: ApiRequest, error: unknown): numbe
   return error.status === 429 || (isRead && error.status >= 500) ? error.pause : undefined;
 }
 
-/** No such host, or a certificate that nobody trusts. */
+/** No such host, a certificate that nobody trusts, or one of ours that is none. */
 function isHopeless(code: string): boolean {
-  return /^(ENOTFOUND|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_PROXY_|ERR_SSL_)/.test(code);
+  return /^(ENOTFOUND|ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_PROXY_|ERR_SSL_|ERR_OSSL_|ERR_INVALID_)/.test(
+    code,
+  );
 }
 
 /** What a request that did not succeed means for whoever wanted it. */

@@ -78,9 +78,9 @@ async function exchange(server: URL, { method, path, body, contentType }: ApiReq
   };
   const url = new URL(server.pathname.replace(/\/$/, "") + path, server);
   let isSent = false;
+  const signal = AbortSignal.timeout(options.timeout as number);
   try {
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-    const signal = AbortSignal.timeout(options.timeout as number);
     const request = (url.protocol === "https:" ? https : http).request(url, { ...options, method, headers, signal });
     request.on("response", resolve).on("error", reject);
     request.on("socket", (socket) => onceConnected(socket, request.reusedSocket, () => (isSent = true)));
@@ -88,7 +88,8 @@ async function exchange(server: URL, { method, path, body, contentType }: ApiReq
     const response = await promise;
     return { status: response.statusCode as number, headers: response.headers, body: await text(response) };
   } catch (error) {
-    throw new Unanswered(isSent, error as NodeJS.ErrnoException);
+    const late = new Error(`no answer within ${(options.timeout as number) / 1000} seconds`);
+    throw new Unanswered(isSent, signal.aborted ? late : (error as NodeJS.ErrnoException));
   }
 }
 

@@ -2,6 +2,7 @@ import { emptySnapshot, type Snapshot } from "../core/index.ts";
 import type { Objects } from "../kube/index.ts";
 import { type Held, Store } from "./kubernetes-store.ts";
 import type { RecordPlace, Sight } from "./migrate.ts";
+import type { Index } from "./subnet-index.ts";
 import { encodePart, split } from "./subnet-records.ts";
 
 interface ClusterSight extends Sight {
@@ -14,7 +15,7 @@ export function kubernetesPlace(objects: Objects, namespace = objects.namespace)
   const look = async (): Promise<ClusterSight> => {
     const held = await store.load();
     const { snapshot, index } = held;
-    return { held, snapshot, mark: index.mark, hasTaken: (id) => index.arrived.includes(id) };
+    return { held, snapshot, mark: index.mark, place: held.indexUid, hasTaken: ({ id }) => index.arrived.includes(id) };
   };
   return {
     name: store.name,
@@ -27,11 +28,12 @@ export function kubernetesPlace(objects: Objects, namespace = objects.namespace)
       for (const [name, part] of split(record)) encodePart(part, name);
     },
     mark: ({ held }, mark) => store.saveIndex(held, { ...held.index, mark }),
-    async take({ held }, record, id) {
+    unmark: ({ held }) => store.saveIndex(held, unmarked(held.index)),
+    async take({ held }, record, { id }) {
       await store.replace(held, record);
-      const { index, ...written } = await store.load();
-      const { mark: _, ...unmarked } = index;
-      await store.saveIndex({ index, ...written }, { ...unmarked, arrived: [...index.arrived, id] });
+      const written = await store.load();
+      const index = unmarked(written.index);
+      await store.saveIndex(written, { ...index, arrived: [...index.arrived, id] });
     },
     async clear({ held }, mark) {
       await store.replace(held, emptySnapshot);
@@ -40,4 +42,8 @@ export function kubernetesPlace(objects: Objects, namespace = objects.namespace)
       await store.saveIndex(written, { pools: [], left: [...left, ...pools], arrived, mark });
     },
   };
+}
+
+function unmarked({ mark: _, ...index }: Index): Index {
+  return index;
 }

@@ -21,6 +21,8 @@ export interface Held {
   readonly index: Index;
   /** Every object, the index among them, at the version that was read. */
   readonly maps: ReadonlyMap<string, Stored<RecordMap>>;
+  /** What tells this record from all others, once it has begun. */
+  readonly indexUid: string | undefined;
 }
 
 /** The objects of one record. A write replaces the version that was read, or nothing. */
@@ -48,7 +50,7 @@ export class Store {
     this.taken.clear();
     const index = maps.get(indexName);
     if (maps.size === 0) await this.checkAbsence();
-    const held = { ...this.decode(maps), maps };
+    const held = { ...this.decode(maps), maps, indexUid: index?.metadata.uid };
     if (index === undefined && held.snapshot.pools.length > 0)
       throw new IpamError("corrupt", `${this.label(indexName)} is gone, or has lost its label`, {
         hint: "Put the label back, or take the object from a backup: without it nobody knows which subnets are in use.",

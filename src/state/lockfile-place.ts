@@ -1,6 +1,6 @@
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
-import { markedText, withoutMark } from "./mark.ts";
+import { type Mark, markedText, withoutMark } from "./mark.ts";
 import type { RecordPlace, Sight } from "./migrate.ts";
 import { readText, replaceFile } from "./replace-file.ts";
 
@@ -8,36 +8,42 @@ interface FileSight extends Sight {
   readonly text: string | undefined;
 }
 
-/** A lockfile as one end of a move. */
+/**
+ * A lockfile as one end of a move. What tells it from its copies is the first mark by which it expected a record, as
+ * long as it has one.
+ */
 export function lockfilePlace(path: string): RecordPlace<FileSight> {
   const look = async (): Promise<FileSight> => {
     const text = readText(path);
     const { mark, rest } = withoutMark(text ?? "", path);
     const snapshot = text === undefined ? emptySnapshot : decode(rest, path);
+    const isTarget = mark?.state === "expects" || mark?.state === "takes" || mark?.state === "has";
     return {
       text,
       mark,
       snapshot,
-      hasTaken: (_, record) => text !== undefined && mark === undefined && holdsPools(snapshot, record),
+      place: isTarget ? mark.place : undefined,
+      // Without its mark it remembers nothing; what a source that has nothing any more calls it has to do.
+      hasTaken: ({ state, id, other }) =>
+        mark === undefined
+          ? text !== undefined && state === "left" && other === path
+          : mark.state === "has" && mark.id === id,
     };
   };
   const write = async ({ text }: FileSight, next: string) => {
     if (replaceFile(path, text, next) !== "written")
       throw new IpamError("conflict", `${path} was written by somebody else`);
   };
+  const marked = (seen: FileSight, mark: Mark, snapshot: Snapshot) =>
+    write(seen, markedText({ place: seen.place ?? mark.id, ...mark }, encode(snapshot)));
   return {
     name: path,
     look,
     settle: look, // whoever read it before finds another text, and fails
     checkFits() {},
-    mark: (seen, mark) => write(seen, markedText(mark, encode(seen.snapshot))),
-    take: (seen, record) => write(seen, encode(record)),
+    mark: (seen, mark) => marked(seen, mark, seen.snapshot),
+    unmark: (seen) => write(seen, encode(seen.snapshot)),
+    take: (seen, record, mark) => marked(seen, mark, record),
     clear: (seen, mark) => write(seen, markedText(mark, encode(emptySnapshot))),
   };
-}
-
-/** A file remembers no moves. But none of these pools was here when the move began, and nobody could begin them since. */
-function holdsPools(snapshot: Snapshot, { pools }: Snapshot): boolean {
-  const here = new Set(snapshot.pools.map((pool) => pool.name));
-  return pools.every((pool) => here.has(pool.name));
 }

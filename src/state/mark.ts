@@ -6,24 +6,27 @@ import { IpamError } from "../core/index.ts";
  */
 export interface Mark {
   /**
-   * `expects`: a record is about to come here. `takes`: it is coming; the other place has let go of it.
-   * `leaves`: this record is going there. `left`: it is there.
+   * `expects`: a record is about to come here. `takes`: it is coming; the other place has let go of it. `has`: it is
+   * here, and the other place has yet to say so. `leaves`: this record is going there. `left`: it is there.
    */
-  readonly state: "expects" | "takes" | "leaves" | "left";
+  readonly state: (typeof states)[number];
   /** Of the move. */
   readonly id: string;
   /** The name of the other place, for people. */
   readonly other: string;
+  /** With `leaves`, which place that is, and no other one. In a file that gets a record: which file this is. */
+  readonly place?: string;
 }
+
+const states = ["expects", "takes", "has", "leaves", "left"] as const;
 
 /** undefined if the text is no mark. */
 export function parseMark(text: string): Mark | undefined {
   try {
-    const { state, id, other, ...rest } = JSON.parse(text);
-    const isMark =
-      ["expects", "takes", "leaves", "left"].includes(state) &&
-      [id, other].every((one) => typeof one === "string" && one);
-    return isMark && Object.keys(rest).length === 0 ? { state, id, other } : undefined;
+    const { state, id, other, place, ...rest } = JSON.parse(text);
+    const isMark = states.includes(state) && [id, other, place ?? "any"].every((one) => typeof one === "string" && one);
+    if (!isMark || Object.keys(rest).length > 0) return undefined;
+    return { state, id, other, ...(place === undefined ? {} : { place }) };
   } catch {
     return undefined;
   }

@@ -8,8 +8,10 @@ import { overlapping } from "./subnet-index.ts";
 export interface Sight {
   readonly snapshot: Snapshot;
   readonly mark: Mark | undefined;
-  /** Has the move of this id, of this record, ended here? */
-  hasTaken(id: string, record: Snapshot): boolean;
+  /** Tells this place from any other one. A place that does not expect a record may have none. */
+  readonly place: string | undefined;
+  /** Has the record of the place with this mark come here? */
+  hasTaken(from: Mark): boolean;
 }
 
 /** One end of a move: a record and its mark. What is written replaces what was seen, or IpamError `conflict` is thrown. */
@@ -21,13 +23,14 @@ export interface RecordPlace<S extends Sight = Sight> {
   /** Throws if a record of this content cannot be here. */
   checkFits(record: Snapshot): void;
   mark(seen: S, mark: Mark): Promise<void>;
-  /** Makes this the record, without a mark, and remembers that this move has ended here. Can be killed and done again. */
-  take(seen: S, record: Snapshot, id: string): Promise<void>;
+  unmark(seen: S): Promise<void>;
+  /** Makes this the record, and remembers that it came: without a mark, or by this one. Can be killed and done again. */
+  take(seen: S, record: Snapshot, mark: Mark): Promise<void>;
   /** Leaves nothing of the record but a mark. */
   clear(seen: S, mark: Mark): Promise<void>;
 }
 
-export type Step = "announce" | "close" | "open" | "carry" | "clear" | "done";
+export type Step = "announce" | "close" | "open" | "carry" | "clear" | "finish" | "done";
 
 /**
  * What comes next in a move, whoever began it, from what both ends say. At no moment can both be written, and
@@ -36,25 +39,32 @@ export type Step = "announce" | "close" | "open" | "carry" | "clear" | "done";
  *  source    | target                 | step
  *  ----------+------------------------+----------------------------------------------------------------------------
  *  no mark   | no mark, or left       | announce: the target expects a record, and nobody uses it any more
- *  no mark   | expects, by this run   | close: the source leaves; from here on nobody uses it
+ *  no mark   | expects, by this run   | close: the source leaves for this target; from here on nobody uses it
  *  no mark   | expects, by another    | announce: nobody has let go of a record for that one, or will say so again
  *  leaves x  | has taken x            | clear
  *  leaves x  | no mark, left, expects | open: the target takes x, and nothing else until it has it
- *  leaves x  | takes x                | carry: the whole record is written, and then the target's mark is gone
+ *  leaves x  | takes x                | carry: the whole record is written, and then the target's mark is gone, or `has`
+ *  left x    | has x                  | finish: the mark is gone
  *  left x    | has taken x            | done
  *
- *  Refused: a target that takes another record, or leaves; a source that expects or takes one; a source that has left.
+ *  Refused: a source that leaves for another place than this target; a target that takes another record, or leaves; a
+ *  source that expects or takes one; a source that has left.
  */
 export function nextStep(source: Sight, target: Sight, run: string): Step {
   const [from, to] = [source.mark, target.mark];
-  if (from?.state === "expects" || from?.state === "takes")
-    throw busy("the source is about to get a record itself", from.other);
-  if (from !== undefined && target.hasTaken(from.id, source.snapshot)) return from.state === "left" ? "done" : "clear";
-  if (from?.state === "left")
+  if (from?.state === "left") {
+    if (to?.state === "has" && to.id === from.id) return "finish";
+    if (target.hasTaken(from)) return "done";
     throw new IpamError("stale", `the record has moved to ${from.other} before`, { hint: "Move it from there." });
+  }
+  if (from !== undefined && from.state !== "leaves")
+    throw busy("the source is about to get a record itself", from.other);
+  if (from !== undefined && target.hasTaken(from)) return "clear";
+  if (from !== undefined && from.place !== target.place) throw busy("the record is on its way", from.other);
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
-  if (to?.state === "takes" && to.id !== from?.id) throw busy("the target is taking a record", to.other);
-  if (from?.state === "leaves") return to?.state === "takes" ? "carry" : "open";
+  if (to?.state === "has" || (to?.state === "takes" && to.id !== from?.id))
+    throw busy("the target is taking a record", to.other);
+  if (from !== undefined) return to?.state === "takes" ? "carry" : "open";
   return to?.state === "expects" && to.id === run ? "close" : "announce";
 }
 
@@ -75,17 +85,26 @@ export async function moveRecord<S extends Sight, T extends Sight>(
   const run = randomUUID();
   for (let lost = 0; ; ) {
     const [from, to] = [await source.look(), await target.look()];
-    const step = nextStep(from, to, run);
-    if (step === "done") return to.snapshot;
     try {
+      const step = nextStep(from, to, run);
+      if (step === "done") return to.snapshot;
       await make(step, source, target, from, to, run);
       onStep(step);
     } catch (error) {
+      if (!(error instanceof IpamError)) throw error;
       // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
-      const isOpen = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
-      if (!isOpen || ++lost > 20) throw error;
+      const isOpen = error.code === "conflict" || error.code === "unknown-outcome";
+      if (isOpen && ++lost <= 20) continue;
+      if (!isOpen && error.code !== "unavailable") await withdraw(target, run).catch(() => {});
+      throw error;
     }
   }
+}
+
+/** The move was refused: the source has not let go of the record for this run, and will not. A mark that stays is no harm. */
+async function withdraw<T extends Sight>(target: RecordPlace<T>, run: string): Promise<void> {
+  const seen = await target.look();
+  if (seen.mark?.state === "expects" && seen.mark.id === run) await target.unmark(seen);
 }
 
 async function make<S extends Sight, T extends Sight>(
@@ -106,12 +125,14 @@ async function make<S extends Sight, T extends Sight>(
     const settled = await target.settle();
     if (settled.mark?.id !== run) return;
     checkFits(from, settled, target);
-    await source.mark(from, outgoing("leaves"));
+    const { place } = settled;
+    await source.mark(from, { ...outgoing("leaves"), ...(place === undefined ? {} : { place }) });
   } else if (step === "open") await target.mark(to, incoming("takes"));
   else if (step === "carry") {
     const settled = await source.settle();
-    await target.take(to, united(to.snapshot, settled.snapshot), id);
-  } else await source.clear(from, outgoing("left"));
+    await target.take(to, united(to.snapshot, settled.snapshot), incoming("has"));
+  } else if (step === "finish") await target.unmark(to);
+  else await source.clear(from, outgoing("left"));
 }
 
 function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {

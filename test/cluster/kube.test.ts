@@ -191,7 +191,8 @@ describe("faults", () => {
     const made = await direct().create(configMaps, configMap(fresh()));
     const { name } = made.metadata;
     const one = plant({ verb: "GET", times: 2 }, fault);
-    expect(await proxied({ timeout: 500 }).get(configMaps, name, "default")).toEqual(made);
+    const timeout = "freeze" in fault ? 1_000 : 10_000;
+    expect(await proxied({ timeout }).get(configMaps, name, "default")).toEqual(made);
     expect(one.count).toBe("delay" in fault ? 1 : 2);
   });
 
@@ -199,6 +200,15 @@ describe("faults", () => {
     plant({ verb: "GET" }, fault);
     const kube = proxied({ budget: 300, timeout: 300 });
     expect(await code(kube.get(configMaps, "a", "default"))).toMatch(/^unavailable/);
+  });
+
+  it("a read from something else that answers in JSON: invalid; from a server that hangs: it says so", async () => {
+    plant({ verb: "GET", times: 1 }, { status: 200, body: "{}" });
+    const list = proxied().list(configMaps, { namespace: "default" });
+    await expect(list).rejects.toMatchObject({ code: "invalid", message: expect.stringContaining("no API server") });
+    plant({ verb: "GET" }, { freeze: 0 });
+    const kube = proxied({ budget: 100, timeout: 300 });
+    await expect(kube.get(configMaps, "a", "default")).rejects.toThrow(/no answer within 0\.3 seconds/);
   });
 
   it("429 is waited for as long as it says, also by a write", async () => {
@@ -210,7 +220,7 @@ describe("faults", () => {
     plant({}, { status: 429, retryAfter: 60 });
     const late = performance.now();
     expect(await code(proxied().create(configMaps, configMap(fresh())))).toBe("unavailable");
-    expect(performance.now() - late).toBeLessThan(1_000);
+    expect(performance.now() - late).toBeLessThan(15_000);
   });
 
   it.each<Fault>([
@@ -223,7 +233,7 @@ describe("faults", () => {
   ])("a write that may have happened is never repeated: unknown-outcome, %j", async (fault) => {
     const made = await direct().create(configMaps, configMap(fresh()));
     const name = fresh();
-    const kube = proxied({ timeout: 1_000 });
+    const kube = proxied({ timeout: 5_000 });
     await kube.get(configMaps, "warm-up", "default");
     const one = plant({ path: /c\d+$|configmaps$/ }, fault);
     expect(await code(kube.put(configMaps, { ...made, data: { a: "2" } }))).toMatch(/^unknown-outcome/);
@@ -424,6 +434,14 @@ describe("the way there", () => {
     expect(asked).toEqual([]);
   });
 
+  it("a certificate that is none: at once, and it says so", async () => {
+    const none = Buffer.from("none").toString("base64");
+    const start = performance.now();
+    const refused = objects(variant({ "client-certificate-data": none, "client-key-data": none })).list(namespaces);
+    await expect(refused).rejects.toThrow(/PEM/);
+    expect(performance.now() - start).toBeLessThan(15_000);
+  });
+
   it("a server that is not who it says: unavailable at once, and insecure-skip-tls-verify", async () => {
     const start = performance.now();
     const stranger = { "certificate-authority": undefined };
@@ -431,7 +449,7 @@ describe("the way there", () => {
     expect(await code(objects(variant(admin(), { "tls-server-name": "other.test" })).list(namespaces))).toBe(
       "unavailable",
     );
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(15_000);
     const trusting = { ...stranger, "insecure-skip-tls-verify": true };
     expect(await code(objects(variant(admin(), trusting)).list(namespaces))).toBe("done");
   });

@@ -1,7 +1,13 @@
+import { readFileSync } from "node:fs";
+import { parse } from "node:path";
 import { describe, expect, it } from "vitest";
+import { kubernetesPlace } from "../../src/state/kubernetes-place.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";
+import { blockWith } from "../support/markdown.ts";
 import { projectOf } from "../support/schema-cli.ts";
+import { tool } from "../support/tools.ts";
 
 describe("nodeippool migrate", () => {
   const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
@@ -31,6 +37,31 @@ describe("nodeippool migrate", () => {
       /^stale: .*nodeippool\.lock/,
     );
     expect(run("nodeippool plan manifests --nodes nodes.txt")).toContain("Nothing to record.");
+  });
+
+  it("to one place only", async () => {
+    await cluster().kubectl(["create", "namespace", "other"]);
+    run("nodeippool migrate kubernetes --namespace network");
+    expect(run("nodeippool migrate kubernetes --namespace other; echo $?")).toMatch(
+      /^stale: the record has moved to namespace network of .*\n {2}Move it from there\.\n5\n$/,
+    );
+    expect(run("nodeippool migrate lockfile --namespace network --lock other.lock")).toContain("is in other.lock now");
+    expect(run("nodeippool migrate lockfile --namespace network --lock third.lock; echo $?")).toMatch(/^stale: /);
+    expect(run("nodeippool migrate kubernetes --namespace other --lock other.lock")).toContain("No address changed");
+  });
+
+  it("a move whose other end is lost is given up as the page says", async () => {
+    const namespace = await RecordNamespace.make(cluster());
+    const place = kubernetesPlace(namespace.objects(), namespace.name);
+    await place.mark(await place.look(), { state: "expects", id: "x", other: "lost.lock" });
+    const where = `--backend kubernetes --namespace ${namespace.name}`;
+    expect(run(`nodeippool allocate manifests --nodes nodes.txt ${where}; echo $?`)).toMatch(
+      /^unavailable: .*lost\.lock/,
+    );
+    const page = blockWith(readFileSync("docs/state-backends.md", "utf8"), "kubectl -n network patch");
+    const { dir } = parse(await tool("kubectl"));
+    run(page.replace("-n network", `-n ${namespace.name}`).replace("kubectl", `PATH=${dir}:$PATH kubectl`));
+    expect(run(`nodeippool allocate manifests --nodes nodes.txt ${where}`)).toContain("Recorded in");
   });
 
   it("says what cannot be", () => {

@@ -4,7 +4,8 @@ import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 
-const isLong = process.env.NODEIPPOOL_LONG !== undefined;
+/** How many times the proof; without it a small part, for every day. */
+const long = Number(process.env.NODEIPPOOL_LONG ?? 0);
 let proxy: FaultProxy;
 const cluster = clusterOfFile(
   async (started) => {
@@ -13,9 +14,9 @@ const cluster = clusterOfFile(
   { fsync: true },
 );
 
-/** In a long run, together: 20,480 allocations, 60 kills, 2,400 faults. */
-const scale = isLong
-  ? { rounds: 128, kills: 25, serverKills: 5, faults: 1_200 }
+/** The proof, on one pool and on ten together: 20,480 allocations, 60 kills, 2,400 faults. */
+const scale = long
+  ? { rounds: 128 * long, kills: 25 * long, serverKills: 5 * long, faults: 1_200 * long }
   : { rounds: 5, kills: 10, serverKills: 1, faults: 120 };
 
 it.each([1, 10])(
@@ -36,5 +37,5 @@ it.each([1, 10])(
     const { allocations, releasing } = await namespace.open().read();
     expect([...allocations, ...releasing], "left over").toEqual([]);
   },
-  isLong ? 3_600_000 : 300_000,
+  long ? 7_200_000 * long : 900_000,
 );

@@ -1,6 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { plan } from "../../src/core/plan.ts";
 import type { StateBackend } from "../../src/state/backend.ts";
+import { encode } from "../../src/state/codec.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";
@@ -53,6 +56,16 @@ it("etcd is put back to a backup under writers: plans on what it lost are confli
   for (const i of pools.keys()) expect(texts).toContain(`10.0.${i}.1 Node/early${i}/a`);
 });
 
+const nodeState = `apiVersion: nmstate.io/v1beta1
+kind: NodeNetworkState
+metadata: { name: n2 }
+status:
+  currentState:
+    interfaces:
+      - name: eth1
+        ipv4: { enabled: true, address: [{ ip: 10.0.0.2, prefix-length: 29 }] }
+`;
+
 it("what the backup lost is reported before it is given away: by audit of what is deployed, and import puts it back", async () => {
   const namespace = await RecordNamespace.make(cluster());
   const where = `--backend kubernetes --namespace ${namespace.name}`;
@@ -62,13 +75,18 @@ it("what the backup lost is reported before it is given away: by audit of what i
   const backup = await cluster().backUp();
   run(`nodeippool allocate manifests --nodes nodes.txt ${where}`);
   run(`nodeippool render manifests --nodes nodes.txt --out rendered ${where}`);
+  const before = encode(await namespace.open().read());
   const record = recordTexts(await namespace.open().read());
-  expect(record.length).toBeGreaterThan(1);
+  expect(record).toEqual(["10.0.0.1 Node/n1/a/p if=eth1", "10.0.0.2 Node/n2/a/p if=eth1"]);
 
   await cluster().restore(backup);
   expect((await namespace.open().read()).allocations).toHaveLength(1);
   const audit = run(`nodeippool audit rendered --pools manifests ${where}; echo $?`);
   expect(audit).toMatch(/stranger: 10\.0\.0\.2 .*\n(.*\n)*5\n$/);
+  writeFileSync(join(folder, "old.lock"), before);
+  writeFileSync(join(folder, "nns.yaml"), nodeState);
+  for (const evidence of ["old.lock", "nns.yaml"])
+    expect(run(`nodeippool audit ${evidence} --pools manifests ${where}`)).toContain("stranger: 10.0.0.2 ");
   run(`nodeippool import rendered manifests --nodes nodes.txt ${where}`);
   expect(recordTexts(await namespace.open().read())).toEqual(record);
   expect(run(`nodeippool audit rendered --pools manifests ${where}; echo $?`)).toMatch(/ 0 findings\n0\n$/);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { plan } from "../../src/core/plan.ts";
 import { encode } from "../../src/state/codec.ts";
@@ -34,6 +35,24 @@ it.each([5_000, 50_000])("%d addresses in one pool: planned, committed, read bac
   expect(await namespace.open().read()).toEqual(second);
   const { binaryData } = JSON.parse(await namespace.kubectl("get configmap ippool.default.10.0.0.0-8 -o json"));
   console.log(`object: ${Buffer.from(binaryData.record, "base64").length} bytes`);
+});
+
+it("an object that is nearly as large as one can be is taken by the server; a larger one is refused here", async () => {
+  const namespace = await RecordNamespace.make(cluster());
+  const backend = namespace.open();
+  // Names that do not compress: few lines make it large.
+  const name = (i: number) =>
+    Array.from({ length: 6 }, (_, j) => createHash("sha512").update(`${i} ${j}`).digest("base64url"));
+  const claims = Array.from({ length: 6_000 }, (_, i) => claimOf(`Node/n${i}/${name(i).join("").slice(0, 390)}`));
+  const snapshot = await backend.read();
+  const made = (count: number) => plan({ pools, claims: claims.slice(0, count), snapshot });
+  const refusal = await backend.commit(made(claims.length)).catch((error) => error);
+  expect(refusal).toMatchObject({ code: "exhausted" });
+  const fit = Number(/about (\d+) addresses/.exec(refusal.message)?.[1]);
+  const most = Math.floor(fit * 0.995);
+  const after = await backend.commit(made(most));
+  expect(after.allocations).toHaveLength(most);
+  expect(await namespace.open().read()).toEqual(after);
 });
 
 it("too many addresses for an object: exhausted with the number that fits, and nothing is written, of no pool", async () => {

@@ -48,7 +48,7 @@ export interface ClusterOptions {
   readonly fsync?: boolean;
 }
 
-const START_TIMEOUT = 60_000;
+const START_TIMEOUT = 180_000;
 const PORT_TAKEN = "address already in use";
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
@@ -216,7 +216,7 @@ function answers(url: string, ca: string): Promise<boolean> {
 }
 
 async function output(file: string, args: readonly string[], env: NodeJS.ProcessEnv, input: string): Promise<string> {
-  const child = spawn(file, args, { env: { ...process.env, ...env }, timeout: 60_000, killSignal: "SIGKILL" });
+  const child = spawn(file, args, { env: { ...process.env, ...env }, timeout: 180_000, killSignal: "SIGKILL" });
   child.stdin.on("error", () => {}); // a command that reads no input; its exit status tells the rest
   child.stdin.end(input);
   const [printed, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")]);

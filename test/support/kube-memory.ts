@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { IpamError } from "../../src/core/errors.ts";
 import type { KubeObject, Objects, Stored } from "../../src/kube/index.ts";
 import { Refusal } from "../../src/kube/refusal.ts";
@@ -32,7 +33,7 @@ export class MemoryCluster {
   private create(object: Map1): Stored<Map1> {
     const { name } = object.metadata;
     if (this.maps.has(name)) throw refusal("AlreadyExists");
-    return this.keep({ ...object, metadata: { ...object.metadata, uid: `u${this.revision}`, resourceVersion: "" } });
+    return this.keep({ ...object, metadata: { ...object.metadata, uid: randomUUID(), resourceVersion: "" } });
   }
 
   private put(object: Stored<Map1>): Stored<Map1> {

@@ -31,6 +31,13 @@ class World {
     this.toCluster = toCluster;
   }
 
+  /** The same source, and a target of the same kind somewhere else. */
+  withOtherTarget(): World {
+    const other = new World(this.toCluster);
+    const source = this.toCluster ? { path: this.path } : { cluster: this.cluster };
+    return Object.assign(other, source);
+  }
+
   open(which: "source" | "target"): StateBackend {
     return (which === "source") === this.toCluster ? lockfile(this.path) : kubernetes(this.cluster.objects());
   }
@@ -82,6 +89,16 @@ async function look(world: World, record: Snapshot): Promise<void> {
   );
   if (source !== undefined) expect(there, "the target has nothing yet").toEqual(target === undefined ? here : []);
   else if (target !== undefined) expect(there, "the target has everything").toEqual(recordTexts(record));
+}
+
+/** How many of these places may be used and have the record: all of it, or nothing. */
+async function authorities(record: Snapshot, ...places: Promise<Snapshot | undefined>[]): Promise<number> {
+  const lines = recordTexts(record);
+  const found = (await Promise.all(places)).map((place) =>
+    place === undefined ? [] : recordTexts(place).filter((text) => lines.includes(text)),
+  );
+  for (const mine of found) if (mine.length > 0) expect(mine).toEqual(lines);
+  return found.filter((mine) => mine.length > 0).length;
 }
 
 describe.each([
@@ -186,6 +203,40 @@ describe.each([
     await expect(new World(toCluster).move()).rejects.toMatchObject({ code: "invalid" });
     for (const each of [world, wide])
       for (const which of ["source", "target"] as const) await each.allocate(which, "y", [], "y");
+  });
+
+  it("moved to two targets at once, or to another one after a kill: never two authorities, and one move ends it", async () => {
+    let [first, second] = [0, 0];
+    for (let number = 1; number < 60; number++)
+      for (const isKilled of [false, true]) {
+        const world = new World(toCluster);
+        const before = await world.start();
+        const other = world.withOtherTarget();
+        const count = () => authorities(before, world.seen("source"), world.seen("target"), other.seen("target"));
+        const outcome = (move: Promise<unknown>) =>
+          move.then(
+            () => "done",
+            (error) => error.code ?? error.message,
+          );
+        const refused = ["in-use", "stale"];
+        let calls = 0;
+        const meeting: Around = async (_, run) => {
+          if (++calls !== number) return run();
+          const ended = await outcome(other.move());
+          expect(["done", ...refused]).toContain(ended);
+          if (isKilled) throw new Error("killed");
+          return run();
+        };
+        expect(["done", "killed", ...refused]).toContain(await outcome(world.move(meeting)));
+        expect(await count()).toBeLessThanOrEqual(1);
+        const ends = [await outcome(world.move()), await outcome(other.move())];
+        expect(ends.filter((end) => end === "done")).toHaveLength(1);
+        ends[0] === "done" ? first++ : second++;
+        expect(await count()).toBe(1);
+        // Whoever lost is free, with what it had.
+        if (!isKilled) for (const one of [world, other]) await one.allocate("target", "x", ["other"], "x");
+      }
+    expect(Math.min(first, second)).toBeGreaterThan(10);
   });
 
   it("there and back again", async () => {

@@ -62,6 +62,7 @@ describe("a kubeconfig", () => {
       "{exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: login, args: null, provideClusterInfo: true, installHint: get it}}",
       { exec: { command: "login", args: [], hint: "get it", cluster: { server: "https://a.test:6443" } } },
     ],
+    ['{token: "t\\n"}', { token: "t" }],
     ["{auth-provider: {name: oidc, config: {id-token: t}}}", { provider: { name: "oidc" } }],
   ])("says who the user is: %s", (user, expected) => {
     expect(userOf(user)).toMatchObject(expected);
@@ -71,7 +72,7 @@ describe("a kubeconfig", () => {
     ["current-context: b", 'no context "b"'],
     ["contexts: []", "names none"],
     ["", "names none"],
-    ["a: [", "config-"],
+    ["a:\n  b: [", ":2:7: Flow sequence"],
     ["- 1", "is not what a kubeconfig has"],
     ["contexts: 1\ncurrent-context: a", "contexts is not"],
     [config("a").replace("cluster: a,", "cluster: b,"), 'no cluster "b"'],
@@ -109,7 +110,7 @@ describe("which kubeconfig", () => {
     expect(() => find(pod)).toThrow(/cannot read .*serviceaccount/);
     writeFileSync(join(folder, ".kube/config"), config("home"));
     expect(find(pod)).toBe("home.test");
-    expect(() => find({ HOME: "/none" })).toThrow("names none");
+    expect(() => find({ HOME: "/none" })).toThrow("/none/.kube/config does not exist");
   });
 
   it("a pod's service account, also at an IPv6 address", () => {

@@ -3,13 +3,16 @@ import { type Allocation, identityOf, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import { IpamError } from "./errors.ts";
-import type { Kept, Plan } from "./plan.ts";
+import type { Kept, Plan, Release } from "./plan.ts";
 
 const nothing = { set: "default", pools: [], assign: [], keep: [], release: [], pending: [] } as const;
 
-/** A plan that frees these lines. Only a human's word or evidence may ask for it; time never does. */
-export function planRelease(snapshot: Snapshot, lines: readonly Allocation[]): Plan {
-  return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to: "free" })) };
+/**
+ * A plan that frees these lines, or only gives them up. Only a human's word or evidence may ask for the first; time
+ * never does.
+ */
+export function planRelease(snapshot: Snapshot, lines: readonly Allocation[], to: Release["to"] = "free"): Plan {
+  return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to })) };
 }
 
 /** The lines whose node says that it has the address no more. A node that is not in the evidence says nothing. */

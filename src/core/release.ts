@@ -1,16 +1,19 @@
 import { type Family, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, identityOf, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
-import type { Kept } from "./changes.ts";
+import type { Kept, Release } from "./changes.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import { IpamError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
 
 const nothing = { set: "default", pools: [], assign: [], keep: [], release: [], pending: [] } as const;
 
-/** A plan that frees these lines. Only a human's word or evidence may ask for it; time never does. */
-export function planRelease(snapshot: Snapshot, lines: readonly Allocation[]): Plan {
-  return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to: "free" })) };
+/**
+ * A plan that frees these lines, or only gives them up. Only a human's word or evidence may ask for the first; time
+ * never does.
+ */
+export function planRelease(snapshot: Snapshot, lines: readonly Allocation[], to: Release["to"] = "free"): Plan {
+  return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to })) };
 }
 
 /** What nodes report of themselves: by owner the NICs that it shows, and of each the families. */

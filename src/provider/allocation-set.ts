@@ -32,7 +32,10 @@ export interface AllocationSetArgs {
   readonly claims: pulumi.Input<readonly ClaimArgs[]>;
   /** Where the record is. Default: in the stack, which then is the only one to use these pools. */
   readonly state?: StateArgs;
-  /** The claim set in a record that is shared. Default `default`. */
+  /**
+   * The claim set in a record that is shared: whoever else writes there has another one. Default `default`; to be named
+   * with the backend `kubernetes`.
+   */
   readonly set?: string;
   /**
    * Claim keys, owners or addresses among `releasing` that are off their nodes: others may have them from the next update
@@ -59,9 +62,13 @@ export class AllocationSet extends pulumi.dynamic.Resource {
   /** By claim key; undefined where the claims are not known when the program is. */
   private readonly poolsOf: ReadonlyMap<string, readonly string[]> | undefined;
 
-  /** Throws pulumi.RunError if another set of the program has one of the pools, or a pool that shares addresses with one. */
+  /** Throws pulumi.RunError for a record in a cluster without `set`, and if another set of the program has one of the pools, or a pool that shares addresses with one. */
   constructor(name: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions = {}) {
     const { state = { backend: "stack" }, set = "default", release = [], moved = [], allowMove = false, pools } = args;
+    if (state.backend === "kubernetes" && args.set === undefined)
+      throw new pulumi.RunError(
+        `allocation set ${name}: a record in a cluster is shared: give this part of it a name that nobody else uses, as in set: "shop"`,
+      );
     takePools(name, pools);
     const listed = isList(args.claims) ? args.claims.map(claimInput) : undefined;
     const claims = listed ?? pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply(made);

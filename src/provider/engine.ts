@@ -1,22 +1,19 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
+import { basename } from "node:path";
 import { IpamError } from "../core/index.ts";
 
 /**
  * Who started this process: its parent, and where that is the shell of Pulumi's start script, the shell's own parent.
- * Both get another parent when the one they had dies.
+ * Both get another parent when the one they had dies. The shell is known by its program: its name is the script's.
  */
 function engine(): string {
   const parent = process.ppid;
-  const [, name, above] = /^\d+ \((.*)\) \S (\d+)/s.exec(statOf(parent)) ?? [];
-  return name !== undefined && /^(ba|da|a)?sh$/.test(name) ? `${parent} ${above}` : `${parent}`;
-}
-
-/** Empty where the system has no /proc. */
-function statOf(pid: number): string {
   try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8");
+    if (!/^((ba|da|a|k|z)?sh|busybox)$/.test(basename(readlinkSync(`/proc/${parent}/exe`)))) return `${parent}`;
+    const [, above] = /^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, "utf8")) ?? [];
+    return `${parent} ${above}`;
   } catch {
-    return "";
+    return `${parent}`; // a system without /proc
   }
 }
 

@@ -9,8 +9,8 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
+import { asHeld, ofPools } from "./held.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
-import { readLock } from "./record.ts";
 import {
   type Addresses,
   addressesOf,
@@ -22,22 +22,28 @@ import {
   type SetState,
   unknown,
 } from "./set-state.ts";
-import { stackRecord, turnsOf } from "./stack-record.ts";
+import { turnsOf } from "./stack-record.ts";
+
+/** What a set is to hold, and what it takes to make the record say so, where it is known. */
+interface PlannedSet {
+  readonly state: SetState;
+  readonly plan?: Plan;
+}
 
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
  * as long as the record is the same. A claim whose wanted address is unknown is unknown itself.
- * Throws AggregateError of IpamErrors: everything that stands against it.
+ * `held` is what the stack's state has of the set. Throws AggregateError of IpamErrors: everything that stands against it.
  */
-export function planSet(inputs: SetInputs): SetState {
+export function planSet(inputs: SetInputs, record: () => Snapshot, held: Partial<SetState> = {}): PlannedSet {
   const read = readInputs(inputs);
-  if (inputs.claims === unknown) {
+  const { claims } = inputs;
+  if (claims === unknown) {
     if (read.errors.length > 0) throw new AggregateError(read.errors);
-    const { pools, state, set } = inputs;
-    return { addresses: unknown as never, pools, state, set };
+    return { state: unknownState(inputs, record()) };
   }
-  const after = attempt(read.errors, () => planned(inputs, inputs.claims as readonly ClaimInput[], read));
-  return stateOf(after, inputs, inputs.claims);
+  const { after, plan } = attempt(read.errors, () => planned(inputs, claims, read, record(), held));
+  return { state: stateOf(after, inputs, claims), plan };
 }
 
 /** Runs the last step; its failure is told together with those before it. */
@@ -59,15 +65,29 @@ function caught<T>(work: () => T): [result: T | undefined, errors: readonly Ipam
 }
 
 /** The record after this set has its claims. */
-function planned(inputs: SetInputs, listed: readonly ClaimInput[], read: Read): Snapshot {
+function planned(
+  inputs: SetInputs,
+  listed: readonly ClaimInput[],
+  read: Read,
+  recorded: Snapshot,
+  held: Partial<SetState>,
+): { after: Snapshot; plan: Plan } {
   const { state, set, allowMove, moved } = inputs;
-  const recorded = state.backend === "stack" ? stackRecord(inputs.previous, inputs.pools, set) : readLock(state.path);
-  const made = plan({ pools: read.pools, claims: read.claims, snapshot: recorded, set, allowMove, moved });
-  const pending = pendingErrors(made.pending, listed);
+  const claims = state.backend === "stack" ? read.claims : asHeld(read.claims, held, recorded, inputs);
+  const whole = plan({ pools: read.pools, claims, snapshot: recorded, set, allowMove, moved });
+  const pending = pendingErrors(whole.pending, listed);
   if (pending.length > 0) throw new AggregateError(pending);
-  if (state.backend === "stack") return released(applyPlan(recorded, made) ?? recorded, recorded, inputs.release);
-  if (read.errors.length > 0) return recorded;
-  return covering(made, recorded) ?? refuseDrift(made, state.path);
+  const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
+  const after = () => applyPlan(recorded, made) ?? recorded;
+  switch (state.backend) {
+    case "stack":
+      return { after: released(after(), recorded, inputs.release), plan: made };
+    case "lockfile":
+      if (read.errors.length > 0) return { after: recorded, plan: made };
+      return { after: covering(made, recorded) ?? refuseDrift(made, state.path), plan: made };
+    case "kubernetes":
+      return { after: after(), plan: made };
+  }
 }
 
 /**
@@ -87,6 +107,24 @@ function refuseDrift(made: Plan, path: string): never {
   throw new IpamError("stale", what.join("\n    "), {
     hint: "Run nodeippool allocate -- pulumi preview, review the record, and commit it.",
   });
+}
+
+/** A state in preview, of claims that are known in the update: whoever holds something may have to release it then. */
+function unknownState(
+  { pools, state, set, secret, previous }: SetInputs,
+  { allocations, releasing }: Snapshot,
+): SetState {
+  const addresses = unknown as unknown as Addresses;
+  const mayRelease = state.backend === "stack" && allocations.length + releasing.length > 0;
+  return {
+    addresses,
+    ...(mayRelease ? { releasing: addresses } : {}),
+    pools,
+    state,
+    set,
+    ...turnsOf(previous, pools),
+    ...(secret ? { secret } : {}),
+  };
 }
 
 function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput[]): SetState {

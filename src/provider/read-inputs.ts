@@ -14,7 +14,7 @@ import {
   unwrap,
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
-import { type ClaimInput, present, type SetInputs, unknown } from "./set-state.ts";
+import { type ClaimInput, present, type SetInputs, type StateArgs, unknown } from "./set-state.ts";
 
 /** What a set has of pools and claims, and everything that is wrong with the rest. */
 export interface Read {
@@ -43,6 +43,32 @@ export function readInputs(inputs: SetInputs): Read {
   const isUsable = ({ pool }: Claim) => pools.some(({ name }) => name === pool);
   const claims = inputs.claims.flatMap((claim, i) => ((issues[i] ?? []).length > 0 ? [] : claimOf(claim)));
   return { pools, claims: claims.filter(isUsable), errors };
+}
+
+const settings = { stack: [], lockfile: ["path"], kubernetes: ["context", "namespace"] } as const;
+
+/** Nothing but these goes into the stack's state. Throws IpamError `invalid`. */
+export function checkState(state: StateArgs): void {
+  const known: readonly string[] | undefined = Object.hasOwn(settings, state.backend)
+    ? settings[state.backend]
+    : undefined;
+  const refuse = (path: string[], message: string) => {
+    throw new IpamError("invalid", [{ path: ["state", ...path], message }]);
+  };
+  if (known === undefined) {
+    const names = Object.keys(settings);
+    refuse(
+      ["backend"],
+      `there is no such backend${didYouMean(`${state.backend}`, names)}; there are: ${names.join(", ")}`,
+    );
+  }
+  for (const [name, value] of Object.entries(state)) {
+    if (name === "backend") continue;
+    if (!known?.includes(name)) refuse([name], `the backend ${state.backend} has no such setting`);
+    if (typeof value !== "string" || value === "" || value === unknown)
+      refuse([name], "should be a text that is known");
+  }
+  if (state.backend === "lockfile" && state.path === undefined) refuse(["path"], "is missing");
 }
 
 function authorityIssues(pool: Pool | undefined): Issue[] {

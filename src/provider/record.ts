@@ -1,17 +1,25 @@
 import { formatAddress, identityOf, type Snapshot } from "../core/index.ts";
 import { lockfile, withOffers } from "../state/index.ts";
-import { type Addresses, present, type SetState } from "./set-state.ts";
+import { clusterRecord } from "./cluster-record.ts";
+import { type Addresses, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
+import { stackRecord } from "./stack-record.ts";
 
-/** A lockfile, as a run of `nodeippool allocate -- COMMAND` will leave it. The path is relative to the program's folder. */
-export function readLock(path: string): Snapshot {
-  return withOffers(lockfile(path).readSync());
+/** What the record of a set holds now. */
+export async function readRecord({ state, previous, pools, set }: SetInputs): Promise<Snapshot> {
+  return state.backend === "stack" ? stackRecord(previous, pools, set) : readShared(state);
+}
+
+/** A lockfile is read as a run of `nodeippool allocate -- COMMAND` will leave it; its path is relative to the program's folder. */
+async function readShared(state: Exclude<StateArgs, { readonly backend: "stack" }>): Promise<Snapshot> {
+  if (state.backend === "lockfile") return withOffers(lockfile(state.path).readSync());
+  return (await clusterRecord(state)).read();
 }
 
 /** A state with the addresses that the record has now for what the state holds. */
-export function asRecorded(held: SetState): SetState {
+export async function asRecorded(held: SetState): Promise<SetState> {
   const { state, set } = held;
   if (state.backend === "stack") return held;
-  const recorded = readLock(state.path).allocations.filter((line) => line.set === set);
+  const recorded = (await readShared(state)).allocations.filter((line) => line.set === set);
   const now = new Map(recorded.map((line) => [identityOf(line), formatAddress(line.address)]));
   return { ...held, addresses: mapped(held.addresses, (pool, claim) => now.get(identityOf({ pool, claim }))) };
 }

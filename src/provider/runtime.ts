@@ -1,8 +1,10 @@
 import { IpamError } from "../core/index.ts";
 import { reasonOf } from "./advice.ts";
+import { changesRecord, commitPlanned, giveUp, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
 import { planSet } from "./plan-set.ts";
-import { asRecorded } from "./record.ts";
+import { checkState } from "./read-inputs.ts";
+import { asRecorded, readRecord } from "./record.ts";
 import {
   type Addresses,
   type ClaimInput,
@@ -12,6 +14,7 @@ import {
   type SetInputs,
   type SetState,
   type StateArgs,
+  sameValue,
 } from "./set-state.ts";
 
 export type { Addresses, ClaimInput, Previous, SetInputs, SetState, StateArgs };
@@ -35,7 +38,17 @@ const most = 50;
 /** Plans. All that is wrong is said at once; no property is named, because the engine would print its value. */
 export async function check(olds: SetState, news: SetInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
   try {
-    return { inputs: planSet({ ...news, previous: previousOf(olds, news.previous) }) };
+    checkState(news.state);
+    const inputs = { ...news, previous: previousOf(olds, news.previous) };
+    const record = await readRecord(inputs).then(
+      (snapshot) => () => snapshot,
+      (error) => () => {
+        throw error; // together with what else is wrong
+      },
+    );
+    const { state, plan } = planSet(inputs, record, olds);
+    if (state.state.backend === "kubernetes" && plan !== undefined) remember(state, plan);
+    return { inputs: state };
   } catch (error) {
     const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
     const reasons = errors.flatMap((each) => {
@@ -49,65 +62,70 @@ export async function check(olds: SetState, news: SetInputs): Promise<{ inputs?:
 
 /** Under an alias a set has another URN than it had; what it was then, its old inputs tell. */
 function previousOf(olds: SetState, { own, others }: Previous): Previous {
-  const found = own ?? others.find((state) => same(state, onlyState(olds)));
+  const found = own ?? others.find((state) => sameValue(state, onlyState(olds)));
   return { others: others.filter((state) => state !== found), ...present({ own: found }) };
 }
 
-/** `{}` has the engine compare the inputs by itself and print the paths that changed. */
+/**
+ * `{}` has the engine compare the inputs by itself and print the paths that changed; it finds none where only the record
+ * is not as the state says.
+ */
 export async function diff(_id: string, olds: SetState, news: SetState): Promise<{ changes?: boolean }> {
-  return same(onlyState(olds), onlyState(news)) ? { changes: false } : {};
+  return sameValue(onlyState(olds), onlyState(news)) ? { changes: changesRecord(news) } : {};
 }
 
 /** Commits. */
 export async function create(inputs: SetState): Promise<{ id: string; outs: SetState }> {
-  return oneLine(() => {
-    refuseOrphan();
-    return { id: crypto.randomUUID(), outs: onlyState(inputs) };
-  });
+  const id = crypto.randomUUID();
+  await commit(id, inputs);
+  return { id, outs: onlyState(inputs) };
 }
 
 /** What the record holds now, as props and inputs alike: a difference in one of them alone would be hidden. */
 export async function read(id: string, props: SetState): Promise<{ id: string; props: SetState; inputs: SetState }> {
-  return oneLine(() => {
-    const now = { ...props, ...asRecorded(onlyState(props)) };
+  return oneLine(async () => {
+    const now = { ...props, ...(await asRecorded(onlyState(props))) };
     return { id, props: now, inputs: now };
   });
 }
 
-/** Commits. */
-export async function update(_id: string, _olds: SetState, news: SetState): Promise<{ outs: SetState }> {
-  return oneLine(() => {
-    refuseOrphan();
-    return { outs: onlyState(news) };
-  });
+/** Commits. A record that the set is no longer in gets its addresses back as releasing. */
+export async function update(id: string, olds: SetState, news: SetState): Promise<{ outs: SetState }> {
+  await commit(id, news);
+  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds)));
+  return { outs: onlyState(news) };
 }
 
 /** A record in the stack goes with the stack's state; a lockfile is written by its own verb alone. */
-async function remove(_id: string, _props: SetState): Promise<void> {
-  oneLine(refuseOrphan);
+async function remove(_id: string, props: SetState): Promise<void> {
+  await oneLine(async () => {
+    refuseOrphan();
+    await giveUp(onlyState(props));
+  });
 }
 
 export { remove as delete };
 
+function commit(id: string, state: SetState): Promise<void> {
+  return oneLine(async () => {
+    refuseOrphan();
+    try {
+      await commitPlanned(state);
+    } catch (error) {
+      // The engine keeps the resource, and updates it the next time.
+      if (error instanceof IpamError && error.code === "unknown-outcome")
+        Object.assign(error, { id, properties: state, reasons: [error.message] });
+      throw error;
+    }
+  });
+}
+
 /** The engine prints the stack of an error that is thrown; of ours, the message says it all. */
-function oneLine<T>(work: () => T): T {
+async function oneLine<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     if (error instanceof IpamError) error.stack = "";
     throw error;
   }
-}
-
-function same(a: unknown, b: unknown): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
-}
-
-function sorted(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
-  );
 }

@@ -24,7 +24,12 @@ export type StateArgs =
   /** In the stack itself: this stack alone has the pools. */
   | { readonly backend: "stack" }
   /** In a lockfile, which a program only ever reads. The path is relative to the program's folder. */
-  | { readonly backend: "lockfile"; readonly path: string };
+  | { readonly backend: "lockfile"; readonly path: string }
+  /**
+   * In ConfigMaps of a namespace, for several stacks and tools; `up` commits. The kubeconfig is the one that kubectl
+   * finds; default are its current context and the namespace of that.
+   */
+  | { readonly backend: "kubernetes"; readonly context?: string; readonly namespace?: string };
 
 /** A claim as the provider gets it. What is unknown is the engine's sentinel. */
 export interface ClaimInput {
@@ -137,6 +142,20 @@ export function addressesOf(
       pool,
       Object.fromEntries((held.get(pool) ?? []).map((line) => [line.claim, formatAddress(line.address)])),
     ]),
+  );
+}
+
+/** Are two values the same, whatever the order of their fields? */
+export function sameValue(a: unknown, b: unknown): boolean {
+  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
   );
 }
 

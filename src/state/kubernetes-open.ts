@@ -8,6 +8,8 @@ export interface KubernetesOptions {
   readonly context?: string;
   /** The namespace of the ConfigMaps. Default: that of the context. */
   readonly namespace?: string;
+  /** Called right before each write; what it throws ends the commit there. */
+  readonly beforeWrite?: () => void;
 }
 
 /**
@@ -15,10 +17,23 @@ export interface KubernetesOptions {
  * needs and promises. The client for API servers is loaded by this call, not by the import.
  * Throws IpamError `invalid` where no cluster is configured.
  */
-export async function openKubernetes({ namespace, ...where }: KubernetesOptions = {}): Promise<StateBackend> {
+export async function openKubernetes(options: KubernetesOptions = {}): Promise<StateBackend> {
+  const { namespace, beforeWrite = () => {}, ...where } = options;
   const [{ findAccess, objectsOf }, { kubernetes }] = await Promise.all([
     import("../kube/index.ts"),
     import("./kubernetes.ts"),
   ]);
-  return kubernetes(objectsOf(findAccess(where)), namespace);
+  const objects = objectsOf(findAccess(where));
+  const asked: typeof objects = {
+    ...objects,
+    create: async (resource, object) => {
+      beforeWrite();
+      return objects.create(resource, object);
+    },
+    put: async (resource, object) => {
+      beforeWrite();
+      return objects.put(resource, object);
+    },
+  };
+  return kubernetes(asked, namespace);
 }

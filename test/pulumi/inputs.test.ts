@@ -60,8 +60,8 @@ describe("what a set may be given", () => {
   });
 
   it("plans nodes whose names are not known yet by their ids, and up commits that", async () => {
-    project.program(`${late}
-      const node = new Late("vm", "node015");
+    const program = (vm: string, name: string) => `${late}
+      const node = new Late("${vm}", "${name}");
       const claims = [
         { owner: { kind: "Node", name: "node01" }, name: "eth1", pool: "lan" },
         { owner: { kind: "Node", name: "node02" }, name: "eth1", pool: "lan" },
@@ -74,7 +74,8 @@ describe("what a set may be given", () => {
         pools: { wan: { range: { cidr: "10.1.0.0/24" } } },
         claims: node.name.apply((name) => [{ owner: { kind: "Node", name }, name: "eth2", pool: "wan" }]),
       });
-      export const late = more.address("Node/node015/eth2");`);
+      export const late = more.address("Node/${name}/eth2");`;
+    project.program(program("vm", "node015"));
     const text = await project.preview();
     expect(text).toMatch(/worker *: "10\.0\.0\.3"/);
     expect(text).toMatch(/late *: \[unknown\]|late *: output<string>/);
@@ -83,6 +84,13 @@ describe("what a set may be given", () => {
     expect(project.sets().ips?.owners).toEqual({ "Node/worker-1/eth1": "Node/node015" });
     expect(project.sets().more?.addresses).toEqual({ wan: { "Node/node015/eth2": "10.1.0.1" } });
     expect(await project.up()).toContain("4 unchanged");
+    // What a list that preview does not know gives up, preview cannot know.
+    project.program(program("vm-2", "node016"));
+    await project.ok("up", "--yes", "--strict");
+    expect(project.sets().more).toMatchObject({
+      addresses: { wan: { "Node/node016/eth2": "10.1.0.2" } },
+      releasing: { wan: { "Node/node015/eth2": "10.1.0.1" } },
+    });
   });
 
   it("keeps what is secret out of the state and of everything that is printed", async () => {

@@ -42,17 +42,22 @@ export class PulumiProject {
   readonly folder = mkdtempSync(join(tmpdir(), "nodeippool-pulumi-"));
   stack = "dev";
   private readonly bin: string;
+  readonly variables: NodeJS.ProcessEnv;
 
-  /** `program`: the text of an ES module in which what the package and the SDK export is already there. */
-  static async create(program: string): Promise<PulumiProject> {
-    const project = new PulumiProject(await pulumiFolder());
+  /**
+   * `program`: the text of an ES module in which what the package and the SDK export is already there. `variables` go
+   * into the environment of every command.
+   */
+  static async create(program: string, variables: NodeJS.ProcessEnv = {}): Promise<PulumiProject> {
+    const project = new PulumiProject(await pulumiFolder(), variables);
     project.program(program);
     await project.ok("stack", "init", project.stack);
     return project;
   }
 
-  private constructor(bin: string) {
+  private constructor(bin: string, variables: NodeJS.ProcessEnv) {
     this.bin = bin;
+    this.variables = variables;
     mkdirSync(join(this.folder, "state"));
     mkdirSync(join(this.folder, "node_modules/@pulumi"), { recursive: true });
     for (const name of ["pulumi", "kubernetes"])
@@ -89,6 +94,7 @@ export class PulumiProject {
       PULUMI_SKIP_UPDATE_CHECK: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       PULUMI_SKIP_CONFIRMATIONS: "true",
+      ...this.variables,
     };
   }
 

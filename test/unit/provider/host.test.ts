@@ -105,6 +105,15 @@ describe.each([
     (host: string[]) =>
       `require("node:child_process").spawn("sh", ["-c", "'${host.join("' '")}'; :"], { stdio: "inherit" })`,
   ],
+  [
+    "by a script, as Pulumi's own",
+    (host: string[]) =>
+      `const { chmodSync, mkdtempSync, writeFileSync } = require("node:fs");
+      const script = mkdtempSync(require("node:os").tmpdir() + "/nodeippool-script-") + "/pulumi-resource-pulumi-nodejs";
+      writeFileSync(script, ${JSON.stringify(`#!/bin/sh\n'${host.join("' '")}'\n:\n`)});
+      chmodSync(script, 0o755);
+      require("node:child_process").spawn(script, { stdio: "inherit" })`,
+  ],
 ])("a provider whose engine was killed, started %s", (_, program) => {
   it("does nothing more", async () => {
     const file = join(root, "node_modules/@pulumi/pulumi/cmd/dynamic-provider");

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { planSet } from "../../../src/provider/plan-set.ts";
-import { type ClaimInput, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
+import * as planning from "../../../src/provider/plan-set.ts";
+import { checkState } from "../../../src/provider/read-inputs.ts";
+import { type ClaimInput, recordOf, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
+import { stackRecord } from "../../../src/provider/stack-record.ts";
 
 const pools = { lan: { range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.4" } } };
 
@@ -24,6 +26,11 @@ function inputsOf(claims: readonly ClaimInput[], own?: SetState, rest: Partial<S
   };
 }
 
+/** With the record in the stack. */
+function planSet(inputs: SetInputs): SetState {
+  return planning.planSet(inputs, () => stackRecord(inputs.previous, inputs.pools, inputs.set)).state;
+}
+
 /** `a=1 b=2 / c=3`: live addresses, and releasing ones after the slash. */
 function short({ addresses, releasing = {} }: SetState): string {
   const text = (held: SetState["addresses"]) =>
@@ -34,6 +41,54 @@ function short({ addresses, releasing = {} }: SetState): string {
   const gone = text(releasing);
   return gone === "" ? text(addresses) : `${text(addresses)} / ${gone}`;
 }
+
+describe("a set whose record is in a cluster", () => {
+  const state = { backend: "kubernetes" } as const;
+  const planned = (names: string[], record: readonly SetState[], held?: Partial<SetState>, set = "shop") =>
+    planning.planSet(inputsOf(claimsOf(...names), undefined, { state, set }), () => recordOf(record, "shop"), held)
+      .state;
+  const first = planned(["a", "b", "c"], []);
+
+  it("takes again what the stack has and the record has not, or is refused; after that nobody is asked", () => {
+    const held = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.2", "Node/c/eth1": "10.0.0.3" } } };
+    expect(short(planned(["b", "c"], [], held))).toBe("b=2 c=3");
+    const thief = { ...first, addresses: { lan: { "Node/x/eth1": "10.0.0.2" } } };
+    expect(() => planned(["b", "c"], [thief], held)).toThrow(/10\.0\.0\.2 is held by Node\/x\/eth1/);
+    expect(short(planned(["b", "c"], [thief], {}))).toBe("b=1 c=3");
+  });
+
+  it("gives up nothing on pools that it never had", () => {
+    const wan = {
+      ...first,
+      addresses: { wan: { "Node/x/eth2": "10.1.0.1" } },
+      pools: { wan: { range: { cidr: "10.1.0.0/24" } } },
+    };
+    const { plan } = planning.planSet(inputsOf(claimsOf("a"), undefined, { state, set: "shop" }), () =>
+      recordOf([first, wan], "shop"),
+    );
+    expect(plan?.release.map(({ allocation }) => allocation.claim)).toEqual(["Node/b/eth1", "Node/c/eth1"]);
+    const had = planning.planSet(
+      inputsOf(claimsOf("a"), undefined, { state, set: "shop" }),
+      () => recordOf([first, wan], "shop"),
+      wan,
+    );
+    expect(had.plan?.release).toHaveLength(3);
+  });
+
+  it("is refused while the stack that had the record has something to release", () => {
+    const stack = planSet(inputsOf(claimsOf("a"), planSet(inputsOf(claimsOf("a", "b")))));
+    expect(() => planned(["a"], [], stack)).toThrow("the stack has 1 address to release");
+  });
+
+  it.each([
+    [{ backend: "kubernetes", token: "t" }, /state\.token|no such setting/],
+    [{ backend: "kubernets" }, /no such backend; did you mean kubernetes\?/],
+    [{ backend: "lockfile" }, /is missing/],
+    [{ backend: "kubernetes", context: 3 }, /should be a text/],
+  ])("%j is no place for a record", (wrong, message) => {
+    expect(() => checkState(wrong as never)).toThrow(message);
+  });
+});
 
 describe("a set whose record is in the stack", () => {
   const first = planSet(inputsOf(claimsOf("a", "b", "c")));

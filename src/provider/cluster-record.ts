@@ -1,0 +1,91 @@
+import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
+import { openKubernetes, type StateBackend } from "../state/index.ts";
+import { refuseOrphan } from "./engine.ts";
+import { onlyState, type SetState, type StateArgs, sameValue } from "./set-state.ts";
+
+/*
+ * A record in a cluster is written by create, update and delete. Each runs in the process that checked: the plan that
+ * is committed is the one whose addresses `check` answered, or nothing is.
+ */
+
+interface Planned {
+  readonly state: SetState;
+  readonly plan: Plan;
+}
+
+/** What this process has planned on records in clusters, the latest last. */
+const planned: Planned[] = [];
+
+const records = new Map<string, Promise<StateBackend>>();
+
+/** A record in a cluster, over one connection that lasts as long as the process. */
+export function clusterRecord(state: StateArgs & { readonly backend: "kubernetes" }): Promise<StateBackend> {
+  const { backend: _, ...where } = state;
+  const key = JSON.stringify([where.context, where.namespace]);
+  const record = records.get(key) ?? openKubernetes({ ...where, beforeWrite: refuseOrphan });
+  records.set(key, record);
+  return record;
+}
+
+/** Keeps what a check planned, for the call that commits it. */
+export function remember(state: SetState, plan: Plan): void {
+  planned.push({ state: onlyState(state), plan });
+}
+
+function planOf(state: SetState): Plan | undefined {
+  return planned.findLast((one) => sameValue(one.state, onlyState(state)))?.plan;
+}
+
+/** Would committing this state change the record? Undefined where this process has not planned it. */
+export function changesRecord(state: SetState): boolean {
+  const plan = planOf(state);
+  return plan !== undefined && !isNoop(plan);
+}
+
+/** Commits what was planned. Throws IpamError `conflict` if a pool of the set was changed since. */
+export async function commitPlanned(state: SetState): Promise<void> {
+  if (state.state.backend !== "kubernetes") return;
+  const plan = planOf(state);
+  if (plan === undefined)
+    throw new IpamError("stale", "these addresses were not planned by this run: nothing was done");
+  if (!isNoop(plan)) await (await clusterRecord(state.state)).commit(plan);
+}
+
+const attempts = 10;
+
+/**
+ * Makes releasing what a set holds that is deleted, or goes to another record. A set that takes its place is created,
+ * and so checked, before: what that one claims stays.
+ */
+export async function giveUp(state: SetState): Promise<void> {
+  if (state.state.backend !== "kubernetes") return;
+  const record = await clusterRecord(state.state);
+  for (let attempt = 1; ; attempt++) {
+    const snapshot = await record.read();
+    const lines = linesOf(state, snapshot);
+    try {
+      if (lines.length > 0) await record.commit(planRelease(snapshot, lines, "releasing"));
+      return;
+    } catch (error) {
+      // Somebody else has changed a pool meanwhile: these lines may still be there.
+      if (!(error instanceof IpamError) || error.code !== "conflict" || attempt === attempts) throw error;
+    }
+  }
+}
+
+/** The lines of a state that nobody else claims in this run. */
+function linesOf({ addresses, state, set }: SetState, { allocations }: Snapshot) {
+  const others = planned.filter((one) => one.state.set === set && sameValue(one.state.state, state));
+  const isClaimed = (pool: string, claim: string) => others.some((one) => one.state.addresses[pool]?.[claim]);
+  const held = new Map(
+    Object.entries(addresses).flatMap(([pool, claims]) =>
+      Object.entries(claims).map(([claim, address]): [string, string] => [identityOf({ pool, claim }), address]),
+    ),
+  );
+  return allocations.filter(
+    (line) =>
+      line.set === set &&
+      held.get(identityOf(line)) === formatAddress(line.address) &&
+      !isClaimed(line.pool, line.claim),
+  );
+}

@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Allocation, address, formatAddress, planRelease } from "../../src/core/index.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
+import { RecordNamespace } from "../support/cluster-record.ts";
+import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
+import { duplicates } from "../support/state-record.ts";
+import { BUILD_TIMEOUT } from "../support/tools.ts";
+
+const rounds = process.env.NODEIPPOOL_LONG === undefined ? 10 : 50;
+
+let place: RecordNamespace;
+let proxy: FaultProxy;
+const cluster = clusterOfFile(async (started) => {
+  place = await RecordNamespace.make(started);
+  proxy = await startFaultProxy(started);
+});
+afterAll(() => proxy?.close());
+
+const stateText = (set: string) => `set: "${set}", state: { backend: "kubernetes", namespace: "${place.name}" }`;
+const lineText = (line: Allocation) =>
+  `${line.claim.split("/")[1]}=${formatAddress(line.address).replace("10.0.0.", "")}`;
+
+/** `a=1 b=2 / c=3`: what the record has of a pool, live and releasing. */
+async function recorded(pool = "lan"): Promise<string> {
+  const { allocations, releasing } = await place.open().read();
+  const text = (lines: typeof allocations) => lines.filter((line) => line.pool === pool).map(lineText);
+  return [text(allocations).join(" "), text(releasing).join(" ")].join(" / ").replace(/ \/ $/, "");
+}
+
+// One stack through its life: each test goes on from where the one before it ended.
+describe("a set whose record is in a cluster", () => {
+  let project: PulumiProject;
+  beforeAll(async () => {
+    project = await PulumiProject.create("");
+  }, BUILD_TIMEOUT);
+  afterAll(() => project?.remove());
+
+  const program = (nodes: readonly string[], rest = {}) =>
+    project.program(setText(nodes, { rest: stateText("shop"), ...rest }));
+  const held = (name = "ips") => short(project.sets()[name]?.addresses);
+  const urn = (name = "ips") => project.resources().find((one) => one.urn.endsWith(`::${name}`))?.urn as string;
+
+  it("shows in preview what it would record, and records it in up; the state holds no credentials", async () => {
+    Object.assign(project.variables, { KUBECONFIG: cluster().kubeconfig });
+    program(["b", "a"]);
+    expect(await project.preview()).toMatch(/Node\/a\/eth1: "10.0.0.1"\s+Node\/b\/eth1: "10.0.0.2"/);
+    expect(await recorded()).toBe("");
+    await project.ok("up", "--yes", "--strict");
+    expect([held(), await recorded()]).toEqual(["a=1 b=2", "a=1 b=2"]);
+    const { tokens, kubeconfig, server } = cluster();
+    for (const secret of [tokens.admin, kubeconfig, server]) expect(project.checkpoint()).not.toContain(secret);
+    const stamp = await place.stamp();
+    expect(await project.ok("up", "--yes", "--strict", "--expect-no-changes")).toContain("2 unchanged");
+    expect(await place.stamp()).toBe(stamp);
+  });
+
+  it("makes what is claimed no more releasing in the record, and what comes back live again", async () => {
+    program(["b", "c"]);
+    await project.ok("up", "--yes", "--strict");
+    expect([held(), await recorded()]).toEqual(["b=2 c=3", "b=2 c=3 / a=1"]);
+    program(["a", "b", "c"]);
+    await project.ok("up", "--yes", "--strict");
+    expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
+  });
+
+  it("gives up nothing when the set is replaced, tainted or renamed without an alias", async () => {
+    const stamp = await place.stamp();
+    expect(await project.up("--replace", urn())).toContain("1 replaced");
+    await project.ok("state", "taint", "--yes", urn());
+    expect(await project.up()).toContain("1 replaced");
+    program(["a", "b", "c"], { name: "bare" });
+    await project.ok("up", "--yes", "--strict");
+    expect([held("bare"), await recorded(), await place.stamp()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3", stamp]);
+    program(["a", "b", "c"]);
+    await project.up();
+  });
+
+  it("has other sets on other pools, under its own name and another one", async () => {
+    project.program(`${setText(["a", "b", "c"], { rest: stateText("shop") })}
+      const other = (name, third, rest) => new AllocationSet(name, { ...rest, pools: { [name]: { range: { cidr: \`10.\${third}.0.0/24\` } } },
+        claims: [{ owner: { kind: "Node", name: "x" }, name: "eth2", pool: name }] });
+      other("wan", 1, { ${stateText("shop")} });
+      other("dmz", 2, { ${stateText("else")} });`);
+    await project.ok("up", "--yes", "--strict");
+    expect(await project.up()).toContain("4 unchanged");
+    expect([await recorded(), await recorded("wan"), await recorded("dmz")]).toEqual([
+      "a=1 b=2 c=3",
+      "x=10.1.0.1",
+      "x=10.2.0.1",
+    ]);
+    program(["a", "b", "c"]);
+    await project.up();
+    expect([await recorded(), await recorded("wan")]).toEqual(["a=1 b=2 c=3", " / x=10.1.0.1"]);
+  });
+
+  it("shows by refresh what the record says otherwise, and up makes it true again", async () => {
+    const record = place.open();
+    const release = async (to: "releasing" | "free") => {
+      const snapshot = await record.read();
+      const lines = [...snapshot.allocations, ...snapshot.releasing].filter((line) => line.claim === "Node/b/eth1");
+      await record.commit(planRelease(snapshot, lines, to));
+    };
+    await release("releasing");
+    expect(await project.ok("preview", "--diff")).toContain("1 to update");
+    await project.ok("up", "--yes", "--strict");
+    expect(await recorded()).toBe("a=1 b=2 c=3");
+    await release("free");
+    await project.ok("up", "--yes", "--strict");
+    expect(await recorded()).toBe("a=1 b=2 c=3");
+    await release("free");
+    expect(await project.ok("refresh", "--yes", "--diff")).toMatch(/- Node\/b\/eth1: "10.0.0.2"/);
+    expect(held()).toBe("a=1 c=3");
+    await project.up();
+    expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
+  });
+
+  it("moves nobody where the record is a new one; an address that somebody else has there is refused", async () => {
+    const other = await RecordNamespace.make(cluster());
+    const [here, there] = [stateText("shop"), stateText("shop").replace(place.name, other.name)];
+    project.program(setText(["b", "c"], { rest: there }));
+    await project.ok("up", "--yes", "--strict");
+    expect((await other.open().read()).allocations.map(lineText)).toEqual(
+      ["b=2 c=3"].flatMap((text) => text.split(" ")),
+    );
+    const record = other.open();
+    const snapshot = await record.read();
+    const { allocations } = snapshot;
+    await record.commit(planRelease(snapshot, allocations));
+    const thief = { ...allocations[0], claim: "Node/thief/eth1", set: "else" } as Allocation;
+    const now = await record.read();
+    await record.commit({ ...planRelease(now, []), set: "else", pools: snapshot.pools, assign: [thief] });
+    const { status, text } = await project.run("up", "--yes", "--skip-preview");
+    expect(status).not.toBe(0);
+    expect(text).toContain("in-use: claims[0]: Node/b/eth1 of pool lan: 10.0.0.2 is held by Node/thief/eth1");
+    expect(await recorded()).toBe(" / a=1 b=2 c=3");
+    project.program(setText(["a", "b", "c"], { rest: here }));
+    await project.up();
+    expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
+  });
+
+  it("refuses settings that are none, and a set without a name", async () => {
+    program(["a"], { rest: stateText("shop").replace("namespace:", 'token: "s3cret", namespace:') });
+    const { text } = await project.run("preview");
+    expect(text).toContain("invalid: state.token: the backend kubernetes has no such setting");
+    expect(text).not.toContain("s3cret");
+    program(["a"], { rest: stateText("shop").replace('set: "shop",', "") });
+    expect((await project.run("preview")).text).toContain("give this part of it a name that nobody else uses");
+  });
+
+  it("fails with conflict where the record changes under an update, and writes nothing", async () => {
+    Object.assign(project.variables, { KUBECONFIG: proxy.kubeconfig });
+    program(["a", "b", "c", "d"]);
+    const before = await recorded();
+    const late = proxy.plant({ verb: "PUT", times: 1 }, { delay: 5_000 });
+    const update = project.run("up", "--yes", "--skip-preview");
+    while (late.count === 0) await sleep(50);
+    const record = place.open();
+    const snapshot = await record.read();
+    const stranger = {
+      ...snapshot.allocations[0],
+      address: address("10.0.0.4"),
+      claim: "Node/stranger/eth1",
+      set: "else",
+    };
+    await record.commit({ ...planRelease(snapshot, []), assign: [stranger as Allocation] });
+    const { status, text } = await update;
+    expect(status).not.toBe(0);
+    expect(text).toContain("pool lan changed since this plan was made; nothing was written");
+    expect(text).not.toMatch(/^\s+at /m);
+    expect(await recorded()).toBe(`${before} stranger=4`);
+    await project.up();
+    expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3 d=5", "a=1 b=2 c=3 stranger=4 d=5"]);
+  });
+
+  it("does nothing more once its engine is killed", async () => {
+    const before = await recorded();
+    const late = proxy.plant({ verb: "GET", path: /configmaps/, times: 1 }, { delay: 4_000 });
+    const { pid, ended } = project.start("pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive");
+    while (late.count === 0) await sleep(50);
+    process.kill(-pid, "SIGKILL");
+    await ended;
+    const asked = proxy.requests.length;
+    await sleep(8_000);
+    expect(proxy.requests.slice(asked).filter((request) => !request.startsWith("GET "))).toEqual([]);
+    expect(await recorded()).toBe(before);
+    await project.run("cancel", "--yes");
+    expect(await project.up()).toContain("2 unchanged");
+  });
+
+  it("gives up what it holds when it is destroyed, and nothing of others", async () => {
+    await project.ok("destroy", "--yes", "--skip-preview");
+    expect(project.resources()).toEqual([]);
+    expect(await recorded()).toBe("stranger=4 / a=1 b=2 c=3 d=5");
+  });
+});
+
+describe("two stacks on one record at the same time", () => {
+  let projects: PulumiProject[] = [];
+  beforeAll(async () => {
+    projects = [await PulumiProject.create(""), await PulumiProject.create("")];
+  }, BUILD_TIMEOUT);
+  afterAll(() => {
+    for (const project of projects) project.remove();
+  });
+
+  it(
+    `${rounds} times: each gets what it showed, or fails and has nothing`,
+    async () => {
+      place = await RecordNamespace.make(cluster());
+      const figures = { applied: 0, conflict: 0, violates: 0 };
+      for (let round = 0; round < rounds; round++) {
+        const runs = projects.map(async (project, i) => {
+          Object.assign(project.variables, { KUBECONFIG: cluster().kubeconfig });
+          const nodes = Array.from({ length: round + 1 }, (_, n) => `${"ab"[i]}${n}`);
+          project.program(setText(nodes, { rest: stateText(`${"ab"[i]}`) }));
+          const before = project.sets();
+          return { project, before, nodes, ...(await project.run("up", "--yes", "--strict")) };
+        });
+        const outcomes = await Promise.all(runs);
+        const record = await place.open().read();
+        expect(duplicates(record)).toEqual([]);
+        expect(outcomes.some(({ status }) => status === 0)).toBe(true);
+        for (const { project, before, nodes, status, text } of outcomes) {
+          const claim = `Node/${nodes.at(-1)}/eth1`;
+          const line = record.allocations.find((one) => one.claim === claim);
+          expect(line !== undefined, text).toBe(status === 0);
+          if (line === undefined) {
+            expect(text).toMatch(/changed since this plan was made; nothing was written|violates plan/);
+            expect(project.sets()).toEqual(before);
+            figures[text.includes("violates plan") ? "violates" : "conflict"]++;
+          } else {
+            const shown = text.matchAll(new RegExp(`${claim}: "([0-9.]+)"`, "g"));
+            expect([...new Set([...shown].map(([, text]) => text))]).toEqual([formatAddress(line.address)]);
+            figures.applied++;
+          }
+        }
+      }
+      console.log(`race, cluster: ${JSON.stringify(figures)} in ${rounds} rounds`);
+    },
+    rounds * 120_000,
+  );
+});

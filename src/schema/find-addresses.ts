@@ -11,6 +11,7 @@ import {
   rangeOf,
   type Use,
 } from "../core/index.ts";
+import { type Evidence, emptyFindings } from "./findings.ts";
 import type { ClusterNode } from "./node.ts";
 import {
   asBag,
@@ -23,7 +24,7 @@ import {
   objectsIn,
   placeIn,
 } from "./objects.ts";
-import { configures, type Evidence, emptyFindings, readObject } from "./uses.ts";
+import { configures, readObject } from "./uses.ts";
 import type { Chunk, SourceFile } from "./yaml.ts";
 
 /**

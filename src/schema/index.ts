@@ -15,5 +15,6 @@ export { type Field, Reference } from "./template.ts";
 // Nodes, and the addresses that they or manifests of any kind use: for `audit`, `planImport` and `provenGone`.
 
 export { findUses } from "./find-addresses.ts";
+export type { Evidence } from "./findings.ts";
 export { type ClusterNode, readNodes } from "./node.ts";
-export { type Evidence, readEvidence } from "./uses.ts";
+export { readEvidence } from "./uses.ts";

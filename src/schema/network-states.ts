@@ -1,7 +1,7 @@
 import { byCodeUnit, IpamError, type Issue, nodeOwner, parseAddress, parseOwner } from "../core/index.ts";
+import type { Findings } from "./findings.ts";
 import { nameIssue } from "./names.ts";
 import { asBag, type Bag, type LocatedObject } from "./objects.ts";
-import type { Findings } from "./uses.ts";
 import { YamlDocument } from "./yaml.ts";
 
 /*

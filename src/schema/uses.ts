@@ -1,32 +1,12 @@
-import {
-  type Address,
-  type Family,
-  IpamError,
-  type Issue,
-  nodeOwner,
-  type Place,
-  parseAddress,
-  parsePrefix,
-  type Use,
-} from "../core/index.ts";
+import { type Family, IpamError, nodeOwner, type Place, parseAddress } from "../core/index.ts";
+import { isCsv, readCsv } from "./csv.ts";
+import { type Evidence, emptyFindings, type Findings, useOf } from "./findings.ts";
 import { nameIssue } from "./names.ts";
 import { readNetworkStates } from "./network-states.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "./node.ts";
 import { asBag, asList, type Bag, chunksOf, type LocatedObject, objectsIn } from "./objects.ts";
 import { doubtsAbout } from "./reported.ts";
 import type { Path, SourceFile } from "./yaml.ts";
-
-/** What a text shows of the addresses that nodes have. */
-export interface Evidence {
-  readonly uses: Use[];
-  /**
-   * The owners (`Node/<name>`) that it speaks about, and of which of their NICs and families: what `uses` does not show
-   * of these, they do not have. Only a NodeNetworkState tells that much, and only if it lists interfaces and its
-   * handler could read them (it keeps the last state that it read, with condition Failing). Policies and CSV say what
-   * a node has, never what it has no more.
-   */
-  readonly nodes: Map<string, Map<string, Set<Family>>>;
-}
 
 /**
  * Reads NodeNetworkStates and NodeNetworkConfigurationPolicies with literal addresses (JSON or YAML, Lists, several
@@ -71,19 +51,6 @@ function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Fin
 
 /** The kinds that say what a node has; a document that names none of them need not be parsed. */
 export const configures = /\bNodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
-
-/** What has been found so far. */
-export interface Findings extends Evidence {
-  /** Addresses that a policy writes out and does not give: their NIC goes, or their family is off. */
-  readonly idle: Set<Address>;
-  readonly issues: Issue[];
-  /** Was there anything that could have shown an address? */
-  speaks: boolean;
-}
-
-export function emptyFindings(): Findings {
-  return { uses: [], nodes: new Map(), idle: new Set(), issues: [], speaks: false };
-}
 
 /**
  * Adds what one object configures; nothing if it is of another kind. `ofPolicy` names the owner of what a policy
@@ -240,66 +207,4 @@ function addUse(
   const length = item["prefix-length"];
   const whole = typeof length === "number" ? { ...more, prefixLength: length } : more;
   for (const owner of owners) found.uses.push({ ...useOf(address.value, owner, name, place), ...whole });
-}
-
-function useOf(address: Address, owner: string | undefined, nic: string | undefined, at: Place): Use {
-  return { address, ...(owner === undefined ? {} : { owner }), ...(nic === undefined ? {} : { interface: nic }), at };
-}
-
-const columns = ["node", "interface", "address"] as const;
-type Row = { readonly [column in (typeof columns)[number]]: Cell };
-
-interface Cell {
-  readonly text: string;
-  readonly at: Place;
-}
-
-/** By its name; or by its first line that says something, which in YAML and JSON has a colon or a bracket before any comma. */
-function isCsv({ path, text }: SourceFile): boolean {
-  const first = /^(?![^\S\n]*(?:#|$)).+$/m.exec(text)?.[0] ?? "";
-  return /\.csv$/i.test(path) || /^[^:{[]*,/.test(first);
-}
-
-function readCsv({ path, label = path, text }: SourceFile, found: Findings): void {
-  let order: readonly string[] | undefined;
-  text.split("\n").forEach((raw, i) => {
-    const line = raw.replace(/(?:^|\s)#.*$/s, "");
-    if (line.trim() === "") return;
-    const cells = cellsOf(line, { file: label, line: i + 1, column: 1 });
-    const isHeader = order === undefined && isSameSet(cells.map((cell) => cell.text.toLowerCase()));
-    order ??= isHeader ? cells.map((cell) => cell.text.toLowerCase()) : columns;
-    if (isHeader) return;
-    found.speaks = true;
-    if (cells.length !== columns.length || line.replace(/"[^",]*"/g, "").includes('"')) {
-      const message = `a line is ${columns.join(",")}, without commas or quotes inside; this one has ${cells.length} parts`;
-      found.issues.push({ message, at: { file: label, line: i + 1, column: 1 } });
-    } else readRow(Object.fromEntries(order.map((column, j) => [column, cells[j]])) as unknown as Row, found);
-  });
-}
-
-function isSameSet(texts: readonly string[]): boolean {
-  return texts.length === columns.length && columns.every((column) => texts.includes(column));
-}
-
-function cellsOf(line: string, start: Place): Cell[] {
-  let column = 1;
-  return line.split(",").map((raw) => {
-    const text = raw.trim().replace(/^"([^"]*)"$/, "$1");
-    const cell = { text, at: { ...start, column: column + raw.length - raw.trimStart().length } };
-    column += raw.length + 1;
-    return cell;
-  });
-}
-
-function readRow({ node, interface: nic, address: cell }: Row, found: Findings): void {
-  const name = nameIssue(node.text);
-  if (name !== undefined) found.issues.push({ message: `a node's name ${name}`, at: node.at });
-  if (nic.text === "") found.issues.push({ message: "this line names no interface", at: nic.at });
-  const slash = cell.text.indexOf("/");
-  const address = parseAddress(slash < 0 ? cell.text : cell.text.slice(0, slash));
-  const issues = [...(address.issues ?? []), ...(slash < 0 ? [] : (parsePrefix(cell.text).issues ?? []))];
-  if (issues[0] !== undefined)
-    found.issues.push({ ...issues[0], at: cell.at, hint: `The columns are ${columns.join(",")}.` });
-  if (address.value !== undefined && name === undefined)
-    found.uses.push(useOf(address.value, nodeOwner(node.text), nic.text, cell.at));
 }

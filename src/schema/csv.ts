@@ -1,0 +1,63 @@
+import { nodeOwner, type Place, parseAddress, parsePrefix } from "../core/index.ts";
+import { type Findings, useOf } from "./findings.ts";
+import { nameIssue } from "./names.ts";
+import type { SourceFile } from "./yaml.ts";
+
+const columns = ["node", "interface", "address"] as const;
+type Row = { readonly [column in (typeof columns)[number]]: Cell };
+
+interface Cell {
+  readonly text: string;
+  readonly at: Place;
+}
+
+/** Is this CSV? By its name; or by its first line that says something, which in YAML and JSON has a colon or a bracket before any comma. */
+export function isCsv({ path, text }: SourceFile): boolean {
+  const first = /^(?![^\S\n]*(?:#|$)).+$/m.exec(text)?.[0] ?? "";
+  return /\.csv$/i.test(path) || /^[^:{[]*,/.test(first);
+}
+
+/** Adds what lines of `node,interface,address` say; a first line may name the columns in another order. */
+export function readCsv({ path, label = path, text }: SourceFile, found: Findings): void {
+  let order: readonly string[] | undefined;
+  text.split("\n").forEach((raw, i) => {
+    const line = raw.replace(/(?:^|\s)#.*$/s, "");
+    if (line.trim() === "") return;
+    const cells = cellsOf(line, { file: label, line: i + 1, column: 1 });
+    const isHeader = order === undefined && isSameSet(cells.map((cell) => cell.text.toLowerCase()));
+    order ??= isHeader ? cells.map((cell) => cell.text.toLowerCase()) : columns;
+    if (isHeader) return;
+    found.speaks = true;
+    if (cells.length !== columns.length || line.replace(/"[^",]*"/g, "").includes('"')) {
+      const message = `a line is ${columns.join(",")}, without commas or quotes inside; this one has ${cells.length} parts`;
+      found.issues.push({ message, at: { file: label, line: i + 1, column: 1 } });
+    } else readRow(Object.fromEntries(order.map((column, j) => [column, cells[j]])) as unknown as Row, found);
+  });
+}
+
+function isSameSet(texts: readonly string[]): boolean {
+  return texts.length === columns.length && columns.every((column) => texts.includes(column));
+}
+
+function cellsOf(line: string, start: Place): Cell[] {
+  let column = 1;
+  return line.split(",").map((raw) => {
+    const text = raw.trim().replace(/^"([^"]*)"$/, "$1");
+    const cell = { text, at: { ...start, column: column + raw.length - raw.trimStart().length } };
+    column += raw.length + 1;
+    return cell;
+  });
+}
+
+function readRow({ node, interface: nic, address: cell }: Row, found: Findings): void {
+  const name = nameIssue(node.text);
+  if (name !== undefined) found.issues.push({ message: `a node's name ${name}`, at: node.at });
+  if (nic.text === "") found.issues.push({ message: "this line names no interface", at: nic.at });
+  const slash = cell.text.indexOf("/");
+  const address = parseAddress(slash < 0 ? cell.text : cell.text.slice(0, slash));
+  const issues = [...(address.issues ?? []), ...(slash < 0 ? [] : (parsePrefix(cell.text).issues ?? []))];
+  if (issues[0] !== undefined)
+    found.issues.push({ ...issues[0], at: cell.at, hint: `The columns are ${columns.join(",")}.` });
+  if (address.value !== undefined && name === undefined)
+    found.uses.push(useOf(address.value, nodeOwner(node.text), nic.text, cell.at));
+}

@@ -3,6 +3,7 @@ import {
   type Claim,
   IpamError,
   type Issue,
+  isPlanned,
   nameOfKey,
   type Parsed,
   type Pending,
@@ -46,7 +47,7 @@ export function readInputs(inputs: SetInputs): Read {
 }
 
 function authorityIssues(pool: Pool | undefined): Issue[] {
-  if (pool?.authority !== "Cluster") return [];
+  if (pool === undefined || isPlanned(pool)) return [];
   return [{ path: ["authority"], message: "with authority Cluster, only the controller allocates from the pool" }];
 }
 

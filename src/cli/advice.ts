@@ -1,7 +1,7 @@
-import type { Issue, Remedy } from "../core/errors.ts";
+import type { Remedy } from "../core/errors.ts";
 
-/** What the command line has for a remedy. */
-function command([what, ...words]: Remedy): string {
+/** What the command line has for a remedy: a command, or a flag. */
+export function command([what, ...words]: Remedy): string {
   switch (what) {
     case "rename":
       return `nodeippool mv ${words.join(" ")}, or --allow-move`;
@@ -20,10 +20,4 @@ function command([what, ...words]: Remedy): string {
     case "set":
       return "--set NAME";
   }
-}
-
-/** What to do, in the words of the command line: the hint, and the command or flag for it. */
-export function advice({ hint, remedy }: Pick<Issue, "hint" | "remedy">): { readonly hint?: string } {
-  if (hint === undefined || remedy === undefined) return hint === undefined ? {} : { hint };
-  return { hint: `${hint.replace(/\.$/, "")}: ${command(remedy)}` };
 }

@@ -6,6 +6,7 @@ import {
   type Finding,
   formatAddress,
   IpamError,
+  isPlanned,
   nodeOwner,
   ownerOfKey,
   type Pool,
@@ -58,7 +59,7 @@ function nodesNote(uses: readonly Use[]): string[] {
 async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
   const source = options.pools === undefined ? files : await readInputs(options.pools);
   const manifests = readManifests(source.filter((file) => /\bNodeIPPool\b/.test(file.text)));
-  const pools = manifests.pools.filter((pool) => pool.authority !== "Cluster");
+  const pools = manifests.pools.filter(isPlanned);
   if (pools.length === 0)
     throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
       hint: "Say where the pools are defined: --pools MANIFESTS.",

@@ -1,6 +1,7 @@
 import {
   type Difference,
   describeLine,
+  describeRewrite,
   diffRecords,
   emptySnapshot,
   formatAddress,
@@ -38,12 +39,11 @@ function textLine(difference: Difference, revision: string): string {
 }
 
 /** What happened to a line, beyond its mark. */
-function what({ kind, line, was, releasing, wasReleasing }: Difference, revision: string): string {
+function what({ kind, line, was = line, releasing, wasReleasing }: Difference, revision: string): string {
   if (kind === "added") return releasing ? "releasing" : "";
   if (kind === "removed") return wasReleasing ? "freed" : `removed; was not releasing in ${revision}`;
-  if (was !== undefined && was.claim !== line.claim) return `was ${was.claim}`;
-  if (releasing !== wasReleasing) return releasing ? "releasing" : "no longer releasing";
-  return `was on ${was?.interface ?? "no NIC"}`;
+  if (was.claim === line.claim && releasing !== wasReleasing) return releasing ? "releasing" : "no longer releasing";
+  return describeRewrite(was, line);
 }
 
 function markdown(differences: readonly Difference[], revision: string): string[] {

@@ -1,5 +1,5 @@
-import { lineJson, type Plan } from "../core/index.ts";
-import { advice } from "./advice.ts";
+import { advised, lineJson, type Plan } from "../core/index.ts";
+import { command } from "./advice.ts";
 
 /** A plan for machines; addresses are text. */
 export function planJson(made: Plan) {
@@ -10,12 +10,6 @@ export function planJson(made: Plan) {
       was ? { ...lineJson(allocation), was: lineJson(was) } : lineJson(allocation),
     ),
     release: made.release.map(({ allocation, to }) => ({ ...lineJson(allocation), to })),
-    pending: made.pending.map(({ claim, pool, code, message, ...rest }) => ({
-      claim,
-      pool,
-      code,
-      message,
-      ...advice(rest),
-    })),
+    pending: made.pending.map((pending) => advised(pending, command)),
   };
 }

@@ -142,6 +142,14 @@ program
   .option("--namespace <name>", "where the ConfigMaps are; default is that of the context")
   .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
 
+// A default is no word of the user's: only what was typed contradicts.
+program.hook("preAction", (_, verb) => {
+  if (verb.opts().backend !== "kubernetes" || verb.getOptionValueSource("lock") !== "cli") return;
+  throw new IpamError("invalid", "--lock names a file, but with --backend kubernetes the record is in a cluster", {
+    hint: "Leave one of them out.",
+  });
+});
+
 function refuseOldNode(): void {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major > 22 || (major === 22 && minor >= 21)) return;

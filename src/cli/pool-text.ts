@@ -3,6 +3,7 @@ import {
   byAddress,
   formatAddress,
   formatPrefix,
+  isPlanned,
   nameOfKey,
   ownerName,
   type Pool,
@@ -55,8 +56,7 @@ export function facts(view: PoolView): { place: string; about: string[]; counts:
   const counts = [`${live.length} held`, ...(releasing.length > 0 ? [`${releasing.length} releasing`] : [])];
   if (pool === undefined) return { place: formatPrefix(record.prefix), about: [...about, "not defined here"], counts };
   const place = describePool(pool);
-  if (pool.authority === "Cluster")
-    return { place, about: [...about, "only the controller allocates from it"], counts };
+  if (!isPlanned(pool)) return { place, about: [...about, "only the controller allocates from it"], counts };
   const { capacity, reserved, free } = usageOf(view, pool);
   const kept = reserved > 0n ? [`${count(reserved)} reserved`] : [];
   return { place, about: [...about, `${count(capacity)} usable`], counts: [...counts, ...kept, `${count(free)} free`] };

@@ -1,5 +1,14 @@
 import { writeFileSync } from "node:fs";
-import { byAddress, formatAddress, formatPrefix, IpamError, lineJson, ownerOfKey, type Pool } from "../core/index.ts";
+import {
+  byAddress,
+  formatAddress,
+  formatPrefix,
+  IpamError,
+  isPlanned,
+  lineJson,
+  ownerOfKey,
+  type Pool,
+} from "../core/index.ts";
 import { networkStatesText } from "../schema/network-states.ts";
 import { countCells, runsOf } from "./pool-map.ts";
 import { poolsSvg } from "./pool-svg.ts";
@@ -75,9 +84,9 @@ function poolJson(view: PoolView) {
 function definitionJson(view: PoolView, pool: Pool) {
   const { capacity, free } = usageOf(view, pool);
   const counts = countCells(pool, runsOf(pool, view));
-  const cluster = pool.authority === "Cluster";
+  const cluster = !isPlanned(pool);
   return {
-    authority: pool.authority ?? "Plan",
+    authority: cluster ? "Cluster" : "Plan",
     start: formatAddress(pool.start),
     ...(pool.gateway === undefined ? {} : { gateway: formatAddress(pool.gateway) }),
     ranges: pool.range.map(({ first, last }) => ({ first: formatAddress(first), last: formatAddress(last) })),

@@ -4,6 +4,7 @@ import {
   contains,
   familyOf,
   type Interval,
+  isPlanned,
   offsetOf,
   type Pool,
   type Range,
@@ -54,7 +55,7 @@ export function standings(pool: Pool): (address: Address) => Standing {
 
 /** What only the controller hands out. */
 export function controllerRange(pool: Pool): Range {
-  return pool.authority === "Cluster" ? union(pool.assignable, pool.clusterRange) : pool.clusterRange;
+  return isPlanned(pool) ? pool.clusterRange : union(pool.assignable, pool.clusterRange);
 }
 
 /** Addresses at which the standing changes, and of which the intervals of the pool do not tell. */

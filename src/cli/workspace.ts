@@ -1,6 +1,15 @@
 import { resolve } from "node:path";
 
-import { formatAddress, IpamError, type Issue, nodeOwner, type Plan, plan, type Snapshot } from "../core/index.ts";
+import {
+  formatAddress,
+  IpamError,
+  type Issue,
+  isPlanned,
+  nodeOwner,
+  type Plan,
+  plan,
+  type Snapshot,
+} from "../core/index.ts";
 
 import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
@@ -68,7 +77,7 @@ function isNodesFile(file: SourceFile, path: string, nodes: string | undefined):
 /** A pool that the controller allocates from is not ours to plan. */
 function ofPlanTools(manifests: Manifests): Manifests {
   const issues = manifests.documents.flatMap((document): Issue[] =>
-    document.kind === "pool" && document.pool.authority === "Cluster"
+    document.kind === "pool" && !isPlanned(document.pool)
       ? [
           {
             message: `pool ${document.pool.name} has authority Cluster: only the controller allocates from it`,

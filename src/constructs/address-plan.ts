@@ -6,7 +6,7 @@ import { refuseSharedNics } from "../nmstate/select.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
 import { refuseClaimText } from "./address-claim.ts";
 import { Holders, replaceTokens, scheme } from "./address-token.ts";
-import { advised } from "./advice.ts";
+import { adviceOf } from "./advice.ts";
 import { claimsIn, Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
@@ -121,7 +121,7 @@ export class AddressPlan extends Construct {
       this.holders();
       return [];
     } catch (error) {
-      if (error instanceof IpamError) return [advised(error)];
+      if (error instanceof IpamError) return [adviceOf(error)];
       throw error;
     }
   }

@@ -1,4 +1,4 @@
-import { formatIssue, type IpamError, type Remedy } from "../core/index.ts";
+import { advised, formatIssue, type IpamError, type Remedy } from "../core/index.ts";
 
 /** What an app, or the command line beside it, has for a remedy. */
 function remedyText([what, ...words]: Remedy): string {
@@ -22,11 +22,6 @@ function remedyText([what, ...words]: Remedy): string {
 }
 
 /** All that an error says, each hint with what it means in an app. */
-export function advised({ issues }: IpamError): string {
-  return issues
-    .map(({ remedy, ...issue }) => {
-      if (issue.hint === undefined || remedy === undefined) return formatIssue(issue);
-      return formatIssue({ ...issue, hint: `${issue.hint.replace(/\.$/, "")}: ${remedyText(remedy)}` });
-    })
-    .join("\n");
+export function adviceOf({ issues }: IpamError): string {
+  return issues.map((issue) => formatIssue(advised(issue, remedyText))).join("\n");
 }

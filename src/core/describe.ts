@@ -9,7 +9,9 @@ export function describeChanges(made: Plan, pool?: string): string[] {
   return [
     ...made.assign.filter(here).map((line) => `+ ${describeLine(line)}`),
     ...made.keep.flatMap(({ allocation, was }) =>
-      was !== undefined && here(allocation) ? [`~ ${describeLine(allocation)}  ${rewrite(was, allocation)}`] : [],
+      was !== undefined && here(allocation)
+        ? [`~ ${describeLine(allocation)}  ${describeRewrite(was, allocation)}`]
+        : [],
     ),
     ...made.release
       .filter(({ allocation }) => here(allocation))
@@ -18,9 +20,12 @@ export function describeChanges(made: Plan, pool?: string): string[] {
   ];
 }
 
-function rewrite(was: Allocation, now: Allocation): string {
+/** What is not as it was with a line that keeps its address. One that says the same was releasing. */
+export function describeRewrite(was: Allocation, now: Allocation): string {
   if (was.claim !== now.claim) return `was ${was.claim}`;
   if (was.interface !== now.interface) return `on ${now.interface ?? "no NIC"}, was on ${was.interface ?? "no NIC"}`;
+  if (was.uid !== now.uid) return `uid ${now.uid ?? "none"}, was ${was.uid ?? "none"}`;
+  if (was.set !== now.set) return `in set ${now.set}, was in ${was.set}`;
   return "no longer releasing";
 }
 

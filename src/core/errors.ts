@@ -91,6 +91,15 @@ export function formatIssue(issue: Issue): string {
   return `${place}${issue.message}${hint}`;
 }
 
+/** Advice as one surface gives it: the hint, and `word`, what that surface has for the remedy. */
+export function advised<T extends Pick<Issue, "hint" | "remedy">>(
+  { hint, remedy, ...rest }: T,
+  word: (remedy: Remedy) => string,
+): Omit<T, "hint" | "remedy"> & { readonly hint?: string } {
+  if (hint === undefined) return rest;
+  return { ...rest, hint: remedy === undefined ? hint : `${hint.replace(/\.$/, "")}: ${word(remedy)}` };
+}
+
 /** The value of a parse, or an IpamError `invalid` with all its issues. */
 export function unwrap<T>(parsed: Parsed<T>): T {
   if (parsed.issues) throw new IpamError("invalid", parsed.issues);

@@ -74,12 +74,15 @@ export interface Pool {
   /** IPv4 prefixes shorter than /31, unless `allowZeroAnd255`: last octets 0 and 255 have no offset and are never picked automatically. */
   readonly skipsZeroAnd255: boolean;
   readonly gateway: Address | undefined;
-  readonly dnsServers: readonly Address[];
   /** As the spec says it; plan-time tools read an absent one as Plan, the cluster as Cluster. */
   readonly authority: Authority | undefined;
   readonly clusterRange: Range;
-  readonly reclaimPolicy: "Delete" | "Retain";
   readonly reservations: Reservations;
+}
+
+/** Do plan-time tools allocate from this pool? One that names no authority is theirs. */
+export function isPlanned({ authority }: Pick<Pool, "authority">): boolean {
+  return authority !== "Cluster";
 }
 
 /** Reads a pool. All issues at once, each with its path inside the spec. */
@@ -108,7 +111,7 @@ class Reader {
     const more = (spec.additionalRanges ?? []).map((text, i) => this.interval(text, ["additionalRanges", i]));
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
     const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
-    const dnsServers = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
+    for (const [i, text] of (spec.dnsServers ?? []).entries()) this.take(parseAddress(text), ["dnsServers", i]);
     const cluster = spec.clusterRange && this.interval(spec.clusterRange, ["clusterRange"]);
     const reservations = (spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i));
     if (this.issues.length > 0 || prefix === undefined || main === undefined) return undefined;
@@ -133,10 +136,8 @@ class Reader {
       automatic: minus(assignable, addressesOf(kept)),
       skipsZeroAnd255: familyOf(prefix.first) === 4 && prefix.length < 31 && spec.allowZeroAnd255 !== true,
       gateway,
-      dnsServers: present(dnsServers),
       authority: spec.authority,
       clusterRange,
-      reclaimPolicy: spec.reclaimPolicy ?? "Delete",
       reservations: new Reservations(kept),
     };
   }

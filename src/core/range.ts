@@ -106,7 +106,3 @@ export function covers(whole: Range, part: Range): boolean {
 export function sizeOf(range: Range): bigint {
   return range.reduce((sum, interval) => sum + interval.last - interval.first + 1n, 0n);
 }
-
-export function sameRange(a: Range, b: Range): boolean {
-  return a.length === b.length && a.every((x, i) => x.first === b[i]?.first && x.last === b[i]?.last);
-}

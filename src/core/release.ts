@@ -93,7 +93,8 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
       remedy: ["show"],
     });
   const bad = keep.find(({ allocation }) => parseClaimKey(allocation.claim).issues);
-  if (bad !== undefined || from === to)
+  const isKeyForName = parseClaimKey(to).value !== undefined && parseClaimKey(from).value === undefined;
+  if (bad !== undefined || isKeyForName || from === to)
     throw new IpamError("invalid", `${from} cannot be renamed to ${JSON.stringify(to)}`, {
       hint: "Rename an owner to an owner (Node/a), a policy to a policy, a claim to a claim.",
     });

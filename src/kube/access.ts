@@ -57,6 +57,8 @@ export function findAccess({ kubeconfig, context, env = process.env }: AccessOpt
   const listed = (env.KUBECONFIG ?? "").split(delimiter).filter((path) => path !== "");
   const paths = listed.length > 0 ? listed : [join(env.HOME ?? homedir(), ".kube", "config")];
   const files = (kubeconfig === undefined ? paths.filter((path) => existsSync(path)) : [kubeconfig]).map(readConfig);
+  if (files.length === 0 && context !== undefined)
+    throw new IpamError("invalid", `no context ${JSON.stringify(context)}: there is no kubeconfig ${paths.join(", ")}`);
   const name = context ?? files.map((file) => file.text("current-context")).find((text) => text);
   if (name !== undefined) return contextAccess(files, name);
   if (files.length === 0 && env.KUBERNETES_SERVICE_HOST) return podAccess(env);

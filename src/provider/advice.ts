@@ -1,5 +1,5 @@
 import type { IpamCode, Issue, Remedy } from "../core/index.ts";
-import { formatIssue } from "../core/index.ts";
+import { advised, formatIssue } from "../core/index.ts";
 import type { SetInputs } from "./set-state.ts";
 
 /** What a program has for a remedy. */
@@ -27,11 +27,8 @@ function input([what, ...words]: Remedy, backend: SetInputs["state"]["backend"])
  * struck out.
  */
 export function reasonOf(code: IpamCode, issue: Issue, { state, secret, claims }: SetInputs): string {
-  const { path = [], message, at, hint, remedy } = issue;
-  const word = hint === undefined || remedy === undefined ? "" : `: ${input(remedy, state.backend)}`;
-  const advice = hint === undefined ? {} : { hint: word === "" ? hint : `${hint.replace(/\.$/, "")}${word}` };
-  const text = formatIssue({ message, ...(at === undefined ? {} : { at }), ...advice });
-  const place = path
+  const text = formatIssue(advised(issue, (remedy) => input(remedy, state.backend)));
+  const place = (issue.path ?? [])
     .map((part, i) => (typeof part === "number" ? `[${part}]` : `${i === 0 ? "" : "."}${part}`))
     .join("");
   const reason = `${code}: ${place === "" ? "" : `${place}: `}${text}`;

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { claimKey, formatOwner, type Moved, type PoolSpec } from "../core/index.ts";
+import { claimKey, formatOwner, type Moved, type PoolSpec, parsePrefix, unwrap } from "../core/index.ts";
 import { dispatcher } from "./dispatcher.ts";
 import { takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
@@ -101,8 +101,8 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     pool?: string,
   ): { readonly ip: pulumi.Output<string>; readonly "prefix-length": number } {
     const key = owner.includes("/") ? `${owner}/${name}` : claimKey({ kind: "Node", name: owner }, name);
-    const length = this.specs[this.poolOf(key, pool)]?.range.cidr.split("/")[1];
-    return { ip: this.address(key, pool), "prefix-length": Number(length) };
+    const { length } = unwrap(parsePrefix(this.specs[this.poolOf(key, pool)]?.range.cidr));
+    return { ip: this.address(key, pool), "prefix-length": length };
   }
 
   private poolOf(key: string, pool: string | undefined): string {

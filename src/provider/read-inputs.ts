@@ -3,6 +3,7 @@ import {
   type Claim,
   IpamError,
   type Issue,
+  isPlanned,
   nameOfKey,
   type Parsed,
   type Pending,
@@ -72,7 +73,7 @@ export function checkState(state: StateArgs): void {
 }
 
 function authorityIssues(pool: Pool | undefined): Issue[] {
-  if (pool?.authority !== "Cluster") return [];
+  if (pool === undefined || isPlanned(pool)) return [];
   return [{ path: ["authority"], message: "with authority Cluster, only the controller allocates from the pool" }];
 }
 

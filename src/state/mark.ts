@@ -47,7 +47,7 @@ const line = /^mark: (.*)\r?\n/m;
 
 /** The text of a lock with a mark. Nothing that reads a lock takes it for one. */
 export function markedText(mark: Mark, text: string): string {
-  return text.replace(/^version: /m, `mark: ${JSON.stringify(mark)}\nversion: `);
+  return text.replace(/^version: /m, (version) => `mark: ${JSON.stringify(mark)}\n${version}`);
 }
 
 /** The mark of a lock, and the lock without it. */

@@ -167,17 +167,26 @@ function collision(a: Allocation, b: Allocation): string {
 
 function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecord[] {
   const find = (snapshot: Snapshot, name: string) => snapshot.pools.find((pool) => pool.name === name);
-  const text = (pool: PoolRecord | undefined) => pool && `${formatPrefix(pool.prefix)} of network ${pool.network}`;
   const names = new Set([...ours.pools, ...theirs.pools].map((pool) => pool.name));
   return [...names].map((name) => {
     const [b, o, t] = [find(base, name), find(ours, name), find(theirs, name)];
     if (o === undefined || t === undefined) return (o ?? t) as PoolRecord;
-    if (text(o) === text(t) || text(t) === text(b)) return o;
-    if (text(o) === text(b)) return t;
-    throw new IpamError("conflict", `pool ${name} was recorded as ${text(o)} and as ${text(t)}`, {
-      hint: "Keep one of the two in the manifests and take that side's lock.",
-    });
+    if (b !== undefined && textOf(t) === textOf(b)) return o;
+    if (b !== undefined && textOf(o) === textOf(b)) return t;
+    return onePool(o, t);
   });
+}
+
+/** The pool that both sides recorded. Throws `conflict` if they are two. */
+export function onePool(a: PoolRecord, b: PoolRecord): PoolRecord {
+  if (textOf(a) === textOf(b)) return a;
+  throw new IpamError("conflict", `pool ${a.name} was recorded as ${textOf(a)} and as ${textOf(b)}`, {
+    hint: "Keep one of the two in the manifests and take that side's lock.",
+  });
+}
+
+function textOf({ prefix, network }: PoolRecord): string {
+  return `${formatPrefix(prefix)} of network ${network}`;
 }
 
 /** The record of these entries, through the same checks as any text. */

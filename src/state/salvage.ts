@@ -1,19 +1,20 @@
-import { IpamError, type Snapshot } from "../core/index.ts";
+import { IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
 import { readAllocationLine, readPoolLine } from "./codec.ts";
-import { type Entry, entries as entriesOf, type Merged, settle } from "./merge.ts";
+import { type Entry, entries as entriesOf, type Merged, onePool, settle } from "./merge.ts";
 
 /**
  * The record in a text that a merge has broken, by conflict markers or by lines that do not go together, when the
  * versions it came from are out of reach. All lines of both sides count, so nothing that one side still held is
- * freed; what collides is settled as in `mergeRecords`. Throws `corrupt` for a line that is none.
+ * freed; what collides is settled as in `mergeRecords`, and two lines for one pool are refused likewise. Throws `corrupt`
+ * for a line that is none.
  */
 export function salvage(text: string, file: string, landed?: Snapshot): Merged {
-  const pools = new Map((landed?.pools ?? []).map((pool) => [pool.name, pool]));
+  const pools = new Map<string, PoolRecord>();
   const inForce = new Map(landed === undefined ? [] : entriesOf(landed).map((entry) => [keyOf(entry), entry]));
   const entries = new Map<string, Entry>();
   for (const { line, number } of listLines(text)) {
     const pool = readPoolLine(line);
-    if (typeof pool !== "string") pools.set(pool.name, pool);
+    if (typeof pool !== "string") pools.set(pool.name, onePool(pools.get(pool.name) ?? pool, pool));
     const entry = readAllocationLine(line);
     if (typeof entry !== "string") add(entries, inForce.get(keyOf(entry)) ?? entry);
     if (typeof pool === "string" && typeof entry === "string")
@@ -21,6 +22,7 @@ export function salvage(text: string, file: string, landed?: Snapshot): Merged {
         { message: `this line ${entry}:\n  ${line}`, at: { file, line: number, column: 1 } },
       ]);
   }
+  for (const pool of landed?.pools ?? []) if (!pools.has(pool.name)) pools.set(pool.name, pool);
   return settle([...entries.values()], [...pools.values()], landed);
 }
 

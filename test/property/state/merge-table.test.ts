@@ -122,6 +122,12 @@ describe("salvage", () => {
     expect(recordTexts(value?.snapshot as typeof versions.ours)).toEqual(recordTexts(versions.ours));
   });
 
+  it.each([undefined, record([])])("does not choose between two lines for one pool", (landed) => {
+    const text = ["24", "25"].map((length) => `- {"pool":"p","cidr":"10.0.0.0/${length}"}\n`).join("");
+    const { code } = outcome(() => salvage(text, "nodeippool.lock", landed));
+    expect(code).toBe("conflict");
+  });
+
   it("knows a pool whose line git took out from the side that landed", () => {
     const versions = {
       base: record(long([".22 n", ".4 m pool=r"])),

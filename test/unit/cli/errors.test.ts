@@ -172,6 +172,7 @@ describe("a command line that is none, exit 2:", () => {
     [["plan", "-", "--nodes", "-"], "manifests and nodes cannot both come from standard input"],
     [["plan", "manifests"], "there are no nodes to plan for\n  Add --nodes FILE"],
     [["release"], "say what to free"],
+    [["release", "n1", "--lock", "a.lock", "--backend", "kubernetes"], "--lock names a file, but"],
     [["plan", "manifests", "--nodes", "missing.txt"], "missing.txt does not exist"],
     [["plan", "manifests", "--nodes", "manifests"], "manifests is a folder"],
   ])("%j", async (args, says) => {

@@ -131,6 +131,8 @@ describe("planRename", () => {
     { from: "Node/n", to: "Node/a b", code: "invalid" },
     { from: "Node/m/other", to: "other", code: "invalid" },
     { from: "other", to: "new\n", code: "invalid" },
+    { from: "other", to: "Node/m/new", code: "invalid" },
+    { from: "static-ip", to: "Node/n/fixed", code: "invalid" },
     { from: "other", to: "static-ip/eth1", code: "in-use" },
     { from: "Node/m/other", to: "Node/m/static-ip/eth1", code: "in-use" },
   ])("planRename($from, $to) is refused: $code", ({ from, to, code }) => {

@@ -111,6 +111,7 @@ describe("which kubeconfig", () => {
     writeFileSync(join(folder, ".kube/config"), config("home"));
     expect(find(pod)).toBe("home.test");
     expect(() => find({ HOME: "/none" })).toThrow("/none/.kube/config does not exist");
+    expect(() => find({ HOME: "/none" }, "a")).toThrow('no context "a": there is no kubeconfig /none/.kube/config');
   });
 
   it("a pod's service account, also at an IPv6 address", () => {

@@ -137,5 +137,7 @@ describe("an allocation set", () => {
       },
     ]);
     expect(ips.claim("VirtualMachine/shop:db", "net0")["prefix-length"]).toBe(24);
+    const bare = set([node("lan")], { lan: { range: { cidr: "10.0.0.0" } } });
+    expect(() => bare.claim("a", "eth1")).toThrow("has no prefix length");
   });
 });

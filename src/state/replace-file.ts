@@ -6,11 +6,8 @@ import { IpamError } from "../core/index.ts";
 /** The text of a file, or undefined if there is none. A link is refused: a rename would replace it. */
 export function readText(path: string): string | undefined {
   try {
-    if (fs.lstatSync(path).isSymbolicLink())
-      throw new IpamError("unavailable", `${path} is a symbolic link`, { hint: "Name the file itself." });
-    return fs.readFileSync(path, "utf8");
+    return look(path)?.text;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
     throw asUnavailable(error, path);
   }
 }
@@ -73,9 +70,17 @@ interface Sight {
   readonly file: string;
 }
 
+/** First the text: whoever replaces the file in between changes what comes after. */
 function look(path: string): Sight | undefined {
-  const text = readText(path);
+  let text: string | undefined;
+  try {
+    text = fs.readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
   const found = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found?.isSymbolicLink())
+    throw new IpamError("unavailable", `${path} is a symbolic link`, { hint: "Name the file itself." });
   return text === undefined || found === undefined ? undefined : { text, file: `${found.ino} ${found.ctimeNs}` };
 }
 

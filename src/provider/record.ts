@@ -4,7 +4,7 @@ import { type Addresses, present, type SetState } from "./set-state.ts";
 
 /** A lockfile, as a run of `nodeippool allocate -- COMMAND` will leave it. The path is relative to the program's folder. */
 export function readLock(path: string): Snapshot {
-  return withOffers(lockfile(path).readSync());
+  return withOffers(lockfile(path).readSync(), path);
 }
 
 /** A state with the addresses that the record has now for what the state holds. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { formatAddress, IpamError, isNoop, ownerName, type Plan, refusePending } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
-import { offerVariable, readOffers } from "../state/offer.ts";
+import { offerVariable, placeOf, readOffers, takeOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
@@ -25,7 +25,7 @@ export interface AllocateOptions extends PlanningOptions {
 }
 
 export async function allocateVerb(path: string, options: AllocateOptions, command: readonly string[]): Promise<void> {
-  if (command.length > 0) return allocateAround(command, options);
+  if (command.length > 0) return allocateAround(command, path, options);
   const workspace = await readWorkspace(path, options);
   const { state, merge } = await open(options);
   const snapshot = await state.read();
@@ -69,9 +69,16 @@ function loserLine({ line, winner }: Loser): string {
 }
 
 /** Runs a command, and records all that it planned if it succeeds; nothing otherwise. Its output stays its own. */
-async function allocateAround([program = "", ...args]: readonly string[], options: StateOptions): Promise<void> {
+async function allocateAround(
+  [program = "", ...args]: readonly string[],
+  path: string,
+  options: AllocateOptions,
+): Promise<void> {
+  refuseOwnInputs(path === program ? undefined : path, options);
+  const record = isInCluster(options) ? (await openState(options)).name : placeOf(options.lock);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
+    takeOffers(folder, record);
     const { status, signal, error } = spawnSync(program, args, {
       stdio: "inherit",
       env: { ...process.env, [offerVariable]: folder },
@@ -82,13 +89,31 @@ async function allocateAround([program = "", ...args]: readonly string[], option
       process.exitCode = status ?? 1;
       return;
     }
-    await record(readOffers(folder), options);
+    await recordAll(readOffers(folder), options);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function record(plans: readonly Plan[], options: StateOptions): Promise<void> {
+/** What says how to plan is the command's: here it would be passed over in silence. */
+function refuseOwnInputs(path: string | undefined, options: AllocateOptions): void {
+  const { nodes, set, allowMove, landed, json } = options;
+  const given = {
+    [`${path}`]: path !== undefined,
+    "--nodes": nodes !== undefined,
+    "--set": set !== "default",
+    "--allow-move": allowMove,
+    "--landed": landed !== undefined,
+    "--json": json,
+  };
+  const stray = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? name : []));
+  if (stray.length > 0)
+    throw new IpamError("invalid", `${stray.join(", ")} cannot stand before --: COMMAND itself says what it plans`, {
+      hint: "Give it to the command, or resolve a merge with nodeippool allocate alone first.",
+    });
+}
+
+async function recordAll(plans: readonly Plan[], options: StateOptions): Promise<void> {
   const name = isInCluster(options) ? await commitEach(plans, await openState(options)) : commitAll(plans, options);
   const lines = plans.flatMap((plan) => changeLines(plan));
   process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));

@@ -9,7 +9,8 @@ import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const recorded = withOffers(await (await openState(options)).read());
+  const state = await openState(options);
+  const recorded = withOffers(await state.read(), state.name);
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
   const snapshot = covering(made, recorded) ?? refuseDrift(made, options);

@@ -138,7 +138,7 @@ export class AddressPlan extends Construct {
     // Whatever is added forgets the last plan, so that only a smaller count can mean other constructs.
     const count = pools.length + policies.length;
     if (this.last?.count === count) return this.last.holders;
-    const snapshot = count === 0 ? withOffers(this.read().snapshot) : this.covered(pools, policies);
+    const snapshot = count === 0 ? this.asOffered() : this.covered(pools, policies);
     const expansion = new Expansion(pools, policies, snapshot, this.set);
     for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
     this.objects = [];
@@ -158,10 +158,15 @@ export class AddressPlan extends Construct {
     return this.record;
   }
 
+  private asOffered(): Snapshot {
+    const { name, snapshot } = this.read();
+    return withOffers(snapshot, name);
+  }
+
   /** The record with everything that the app claims in it. */
   private covered(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[]): Snapshot {
-    const { name, snapshot: recorded } = this.read();
-    const snapshot = withOffers(recorded);
+    const { name } = this.read();
+    const snapshot = this.asOffered();
     const made = this.planFor(pools, policies, snapshot);
     const covered = covering(made, snapshot);
     if (covered !== undefined) return covered;

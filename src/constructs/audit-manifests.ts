@@ -31,7 +31,7 @@ export function auditManifests(
   const pools = defined.filter(({ authority }) => authority !== "Cluster");
   const { uses } = findUses(files, pools, nodes === undefined ? [] : readNodes(read(nodes)));
   // Under `nodeippool allocate -- npx cdk8s synth` the app's plan is on its way into the record.
-  const snapshot = withOffers(existsSync(lock) ? lockfile(lock).readSync() : emptySnapshot);
+  const snapshot = existsSync(lock) ? withOffers(lockfile(lock).readSync(), lock) : emptySnapshot;
   const found = audit({ pools, snapshot, uses, shows: { owners: new Set(), set: "" } });
   const addresses = new Set(uses.map(({ address }) => address));
   return {

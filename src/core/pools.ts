@@ -77,7 +77,10 @@ function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string,
     if (pool === undefined || found.has(`${pool.name} ${line.pool}`)) continue;
     const { message, ...rest } = shared(pool.name, line.pool, pool.network);
     const recorded = `${formatAddress(line.address)} is recorded for ${line.claim}`;
-    found.set(`${pool.name} ${line.pool}`, { message: `${message}: ${recorded}`, ...rest });
+    found.set(`${pool.name} ${line.pool}`, {
+      message: `${message}: ${recorded}`,
+      ...(own === undefined ? { hint: renamed } : rest),
+    });
   }
   return [...found.values()];
 }
@@ -93,6 +96,9 @@ function finder(pools: readonly Pool[]): (network: string, address: Address) => 
     return found !== undefined && found.first <= address ? found.pool : undefined;
   };
 }
+
+const renamed =
+  "A recorded pool keeps its name: if this is the same one, renamed or split, give it that name. Else keep their ranges apart.";
 
 function shared(a: string, b: string, network: string): Issue {
   return {

@@ -11,7 +11,7 @@ export async function readRecord({ state, previous, pools, set }: SetInputs): Pr
 
 /** A lockfile is read as a run of `nodeippool allocate -- COMMAND` will leave it; its path is relative to the program's folder. */
 async function readShared(state: Exclude<StateArgs, { readonly backend: "stack" }>): Promise<Snapshot> {
-  if (state.backend === "lockfile") return withOffers(lockfile(state.path).readSync());
+  if (state.backend === "lockfile") return withOffers(lockfile(state.path).readSync(), state.path);
   return (await clusterRecord(state)).read();
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import {
   type Allocation,
   address,
@@ -20,6 +20,30 @@ export const offerVariable = "NODEIPPOOL_ALLOCATE";
 
 function folderOfRun(): string | undefined {
   return process.env[offerVariable] || undefined;
+}
+
+/** The file of that folder that says in which record the run ends. */
+const recordFile = "record";
+
+/** Makes a folder take plans for this record, and for no other: a backend's name, or of a file its `placeOf`. */
+export function takeOffers(folder: string, record: string): void {
+  writeFileSync(join(folder, recordFile), record);
+}
+
+/** A plan for one record is worth nothing in another, where the same lines may be somebody else's. */
+function refuseOtherRecord(folder: string, record: string): void {
+  const path = join(folder, recordFile);
+  const wanted = existsSync(path) ? readFileSync(path, "utf8") : undefined;
+  if (wanted === undefined || wanted === record || wanted === placeOf(record)) return;
+  throw new IpamError("invalid", `this plan is for ${record}, but the run that it is part of records in ${wanted}`, {
+    hint: "Name one record, there and here.",
+  });
+}
+
+/** The same for every name of a lockfile, wherever a process stands. */
+export function placeOf(record: string): string {
+  const folder = resolve(dirname(record));
+  return join(existsSync(folder) ? realpathSync(folder) : folder, basename(record));
 }
 
 /**
@@ -50,10 +74,13 @@ function noFolder(error: unknown): IpamError {
 /**
  * The record as the `nodeippool allocate -- COMMAND` that this process runs under will leave it, as far as plans have been
  * offered; anywhere else, the record itself. Plan against this, and several plans of one run can share a pool.
+ * `name` is that of its backend. Throws IpamError `invalid` if that run is for another record.
  */
-export function withOffers(recorded: Snapshot): Snapshot {
+export function withOffers(recorded: Snapshot, name: string): Snapshot {
   const folder = folderOfRun();
-  return folder === undefined ? recorded : applyAll(recorded, readOffers(folder));
+  if (folder === undefined) return recorded;
+  refuseOtherRecord(folder, name);
+  return applyAll(recorded, readOffers(folder));
 }
 
 /** The plans that were offered, in the order in which they were made on top of each other. */

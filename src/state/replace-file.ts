@@ -3,14 +3,16 @@ import * as fs from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { IpamError } from "../core/index.ts";
 
-/** The text of a file, or undefined if there is none. A link is refused: a rename would replace it. */
+/**
+ * The text of a file, or undefined if there is none. What is no file is refused: a rename would replace a link, and a
+ * device or pipe may never end.
+ */
 export function readText(path: string): string | undefined {
   try {
-    if (fs.lstatSync(path).isSymbolicLink())
-      throw new IpamError("unavailable", `${path} is a symbolic link`, { hint: "Name the file itself." });
-    return fs.readFileSync(path, "utf8");
+    const found = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) throw noFile(path, found.isSymbolicLink());
+    return look(path)?.text;
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
     throw asUnavailable(error, path);
   }
 }
@@ -73,10 +75,23 @@ interface Sight {
   readonly file: string;
 }
 
+/** First the text: whoever replaces the file in between changes what comes after. */
 function look(path: string): Sight | undefined {
-  const text = readText(path);
+  let text: string | undefined;
+  try {
+    text = fs.readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
   const found = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found?.isSymbolicLink()) throw noFile(path, true);
   return text === undefined || found === undefined ? undefined : { text, file: `${found.ino} ${found.ctimeNs}` };
+}
+
+function noFile(path: string, isLink: boolean): IpamError {
+  return isLink
+    ? new IpamError("unavailable", `${path} is a symbolic link`, { hint: "Name the file itself." })
+    : new IpamError("unavailable", `${path} is no file`);
 }
 
 function isSame(now: Sight | undefined, seen: Sight): boolean {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cli, filesOf, folderOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
@@ -279,6 +279,39 @@ describe("nodeippool allocate -- COMMAND", () => {
     const ran = await around(folder, script);
     expect(ran).toEqual({ status, stdout: "", stderr: expect.stringMatching(says) });
     expect(lockIn(folder)).toBe(both);
+  });
+
+  it("refuses a plan that was made for another lock", async () => {
+    const folder = projectOf({ "other.lock": both });
+    const ran = await around(folder, `${render} --lock other.lock`);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(readFileSync(join(folder, "err.txt"), "utf8")).toMatch(
+      /^invalid: this plan is for other\.lock, but the run that it is part of records in \S+\/nodeippool\.lock\n/,
+    );
+    expect([lockIn(folder), readFileSync(join(folder, "other.lock"), "utf8")]).toEqual([undefined, both]);
+    const elsewhere = await around(folder, "cd manifests && nodeippool render . --nodes ../nodes.txt");
+    expect(elsewhere).toMatchObject({ status: 2, stdout: "" });
+    expect(lockIn(folder)).toBeUndefined();
+  });
+
+  it("takes a plan for the same lock by another name", async () => {
+    const folder = projectOf();
+    symlinkSync(".", join(folder, "here"));
+    const there = "nodeippool render ../manifests --nodes ../nodes.txt --lock ../here/nodeippool.lock";
+    expect(await around(folder, `cd manifests && ${there}`)).toMatchObject({ status: 0 });
+    expect(lockIn(folder)).toBe(both);
+  });
+
+  it.each([
+    [["--allow-move"], "--allow-move"],
+    [["--landed", "main"], "--landed"],
+    [["manifests", "--nodes", "nodes.txt", "--set", "a", "--json"], "manifests, --nodes, --set, --json"],
+  ])("refuses %j before --, which would do nothing", async (words, named) => {
+    const folder = projectOf();
+    const ran = await cli(["allocate", ...words, "--", "touch", "ran"], folder);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain(`invalid: ${named} cannot stand before --: COMMAND itself says what it plans\n`);
+    expect(existsSync(join(folder, "ran"))).toBe(false);
   });
 
   it("says so where there is no such command", async () => {

@@ -134,7 +134,7 @@ const rows: [what: string, status: number, files: Files, says: string | RegExp, 
     "nodeippool.lock:7:1: this line gives 10.0.0.1 away again; Node/n1/a/p holds it",
   ],
   // 6: no access to it
-  ["a record that is a folder", 6, { "nodeippool.lock/x": "" }, "unavailable: nodeippool.lock: "],
+  ["a record that is a folder", 6, { "nodeippool.lock/x": "" }, "unavailable: nodeippool.lock is no file"],
 ];
 
 describe.each(["plan", "allocate", "render"])("nodeippool %s fails and leaves every file as it was:", (verb) => {

@@ -1,5 +1,6 @@
 import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { lockfile } from "../../../src/state/lockfile.ts";
 import { Lock } from "../../support/state-commit.ts";
 import { onFileCall } from "../../support/state-file-calls.ts";
 import { scratchFolder } from "../../support/state-folder.ts";
@@ -83,6 +84,10 @@ describe.each(Object.entries(away))("where the file %s, the step is dropped", (_
     onFileCall();
     expect(claims(lock)).toEqual(["Node/n0/a", "Node/n/a"]);
   });
+});
+
+it.each(["/dev/zero", "/dev"])("%s is no lock, and is not read to its end", (path) => {
+  expect(() => lockfile(path).readSync()).toThrow(`${path} is no file`);
 });
 
 it("a file that is not there is made by the one who makes it", () => {

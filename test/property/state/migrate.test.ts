@@ -104,7 +104,7 @@ async function authorities(record: Snapshot, ...places: Promise<Snapshot | undef
 describe.each([
   { name: "lockfile to cluster", toCluster: true },
   { name: "cluster to lockfile", toCluster: false },
-])("$name", ({ toCluster }) => {
+])("$name", { timeout: 300_000 }, ({ toCluster }) => {
   it("moves every line, and the source says where it is", async () => {
     const world = new World(toCluster);
     const before = await world.start();

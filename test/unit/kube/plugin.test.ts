@@ -62,10 +62,10 @@ describe("a credential plugin", () => {
 
   it("whose credentials expire is run once for all that wait", async () => {
     const runs = join(scratchFolder(), "runs");
-    const status = { token: "t", expirationTimestamp: new Date(Date.now() + 10_100).toISOString() };
+    const status = { token: "t", expirationTimestamp: new Date(Date.now() + 13_000).toISOString() };
     const source = sourceOf(`echo >> ${runs}; ${print({ status })}`);
     await source.get();
-    await setTimeout(200);
+    await setTimeout(3_200);
     await Promise.all(Array.from({ length: 10 }, () => source.get()));
     expect(readFileSync(runs, "utf8")).toBe("\n\n");
   });

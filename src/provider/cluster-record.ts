@@ -1,7 +1,7 @@
 import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
 import { openKubernetes, type StateBackend } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
-import { onlyState, type SetState, type StateArgs, sameValue } from "./set-state.ts";
+import { onlyState, type SetState, type StateArgs, sameValue, textOf } from "./set-state.ts";
 
 /*
  * A record in a cluster is written by create, update and delete. Each runs in the process that checked: the plan that
@@ -13,8 +13,8 @@ interface Planned {
   readonly plan: Plan;
 }
 
-/** What this process has planned on records in clusters, the latest last. */
-const planned: Planned[] = [];
+/** What this process has planned on records in clusters, by the text of what it answered. */
+const planned = new Map<string, Planned>();
 
 const records = new Map<string, Promise<StateBackend>>();
 
@@ -29,11 +29,11 @@ export function clusterRecord(state: StateArgs & { readonly backend: "kubernetes
 
 /** Keeps what a check planned, for the call that commits it. */
 export function remember(state: SetState, plan: Plan): void {
-  planned.push({ state: onlyState(state), plan });
+  planned.set(textOf(onlyState(state)), { state, plan });
 }
 
 function planOf(state: SetState): Plan | undefined {
-  return planned.findLast((one) => sameValue(one.state, onlyState(state)))?.plan;
+  return planned.get(textOf(onlyState(state)))?.plan;
 }
 
 /** Would committing this state change the record? Undefined where this process has not planned it. */
@@ -75,7 +75,7 @@ export async function giveUp(state: SetState): Promise<void> {
 
 /** The lines of a state that nobody else claims in this run. */
 function linesOf({ addresses, state, set }: SetState, { allocations }: Snapshot) {
-  const others = planned.filter((one) => one.state.set === set && sameValue(one.state.state, state));
+  const others = [...planned.values()].filter((one) => one.state.set === set && sameValue(one.state.state, state));
   const isClaimed = (pool: string, claim: string) => others.some((one) => one.state.addresses[pool]?.[claim]);
   const held = new Map(
     Object.entries(addresses).flatMap(([pool, claims]) =>

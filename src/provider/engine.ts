@@ -1,5 +1,4 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { basename } from "node:path";
 import { IpamError } from "../core/index.ts";
 
 /**
@@ -9,7 +8,7 @@ import { IpamError } from "../core/index.ts";
 function engine(): string {
   const parent = process.ppid;
   try {
-    if (!/^((ba|da|a|k|z)?sh|busybox)$/.test(basename(readlinkSync(`/proc/${parent}/exe`)))) return `${parent}`;
+    if (!/\/((ba|da|a|k|z)?sh|busybox)$/.test(readlinkSync(`/proc/${parent}/exe`))) return `${parent}`;
     const [, above] = /^.*\) \S (\d+)/s.exec(readFileSync(`/proc/${parent}/stat`, "utf8")) ?? [];
     return `${parent} ${above}`;
   } catch {

@@ -145,9 +145,14 @@ export function addressesOf(
   );
 }
 
+/** A value as text: the same for the same value, whatever the order of its fields. */
+export function textOf(value: unknown): string {
+  return JSON.stringify(sorted(value));
+}
+
 /** Are two values the same, whatever the order of their fields? */
 export function sameValue(a: unknown, b: unknown): boolean {
-  return JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
+  return textOf(a) === textOf(b);
 }
 
 function sorted(value: unknown): unknown {

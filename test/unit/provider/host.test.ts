@@ -110,7 +110,7 @@ describe.each([
     (host: string[]) =>
       `const { chmodSync, mkdtempSync, writeFileSync } = require("node:fs");
       const script = mkdtempSync(require("node:os").tmpdir() + "/nodeippool-script-") + "/pulumi-resource-pulumi-nodejs";
-      writeFileSync(script, ${JSON.stringify(`#!/bin/sh\n'${host.join("' '")}'\n:\n`)});
+      writeFileSync(script, ${JSON.stringify(`#!/bin/sh\nrm -r "$(dirname "$0")"\n'${host.join("' '")}'\n:\n`)});
       chmodSync(script, 0o755);
       require("node:child_process").spawn(script, { stdio: "inherit" })`,
   ],

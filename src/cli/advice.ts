@@ -1,10 +1,11 @@
+import { shortRename } from "../core/claim.ts";
 import type { Remedy } from "../core/errors.ts";
 
 /** What the command line has for a remedy: a command, or a flag. */
 export function command([what, ...words]: Remedy): string {
   switch (what) {
     case "rename":
-      return `nodeippool mv ${words.join(" ")}, or --allow-move`;
+      return `nodeippool mv ${shortRename(words).join(" ")}, or --allow-move`;
     case "allow-move":
       return "--allow-move";
     case "explain":

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatAddress, IpamError, isNoop, ownerName, type Plan, refusePending } from "../core/index.ts";
+import { formatAddress, IpamError, isNoop, ownerName, type Plan, planRelease, refusePending } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, placeOf, readOffers, takeOffers } from "../state/offer.ts";
@@ -35,8 +35,11 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const records = !isNoop(made) || merge.merged;
   if (records) await state.commit(made);
   if (options.json) return printJson(planJson(made));
-  if (merge.merged) print(`Merged ${state.name}.`, ...merge.losers.map(loserLine));
-  print(...reportPlan(made, workspace.manifests.pools, snapshot), ...reservationNotes(workspace));
+  print(
+    ...mergeLines(state, merge),
+    ...reportPlan(made, workspace.manifests.pools, snapshot),
+    ...reservationNotes(workspace),
+  );
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
@@ -60,6 +63,10 @@ interface Merge {
   readonly merged: boolean;
 }
 
+function mergeLines({ name }: StateBackend, { merged, losers }: Merge): string[] {
+  return merged ? [`Merged ${name}.`, ...losers.map(loserLine)] : [];
+}
+
 function loserLine({ line, winner }: Loser): string {
   const reason =
     line.address === winner.address
@@ -68,14 +75,25 @@ function loserLine({ line, winner }: Loser): string {
   return paint("yellow", `  ! ${formatAddress(line.address)}  ${ownerName(line.claim)}  lost in the merge: ${reason}`);
 }
 
-/** Runs a command, and records all that it planned if it succeeds; nothing otherwise. Its output stays its own. */
+/**
+ * Runs a command, and records all that it planned if it succeeds; nothing otherwise. Its output stays its own. A lock in
+ * the middle of a merge is merged before: the command could not read it.
+ */
 async function allocateAround(
   [program = "", ...args]: readonly string[],
   path: string,
   options: AllocateOptions,
 ): Promise<void> {
   refuseOwnInputs(path === program ? undefined : path, options);
-  const record = isInCluster(options) ? (await openState(options)).name : placeOf(options.lock);
+  const { state, merge } = await open(options);
+  const snapshot = await state.read();
+  if (merge.merged) await state.commit(planRelease(snapshot, []));
+  process.stderr.write(
+    mergeLines(state, merge)
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
+  const record = isInCluster(options) ? state.name : placeOf(options.lock);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
     takeOffers(folder, record);
@@ -97,19 +115,18 @@ async function allocateAround(
 
 /** What says how to plan is the command's: here it would be passed over in silence. */
 function refuseOwnInputs(path: string | undefined, options: AllocateOptions): void {
-  const { nodes, set, allowMove, landed, json } = options;
+  const { nodes, set, allowMove, json } = options;
   const given = {
     [`${path}`]: path !== undefined,
     "--nodes": nodes !== undefined,
     "--set": set !== "default",
     "--allow-move": allowMove,
-    "--landed": landed !== undefined,
     "--json": json,
   };
   const stray = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? name : []));
   if (stray.length > 0)
     throw new IpamError("invalid", `${stray.join(", ")} cannot stand before --: COMMAND itself says what it plans`, {
-      hint: "Give it to the command, or resolve a merge with nodeippool allocate alone first.",
+      hint: "Give it to the command.",
     });
 }
 

@@ -1,10 +1,11 @@
+import { shortRename } from "../core/claim.ts";
 import { advised, formatIssue, type IpamError, type Remedy } from "../core/index.ts";
 
 /** What an app, or the command line beside it, has for a remedy. */
 function remedyText([what, ...words]: Remedy): string {
   switch (what) {
     case "rename":
-      return `nodeippool mv ${words.join(" ")}, or allowMove: true in AddressPlan.configure`;
+      return `nodeippool mv ${shortRename(words).join(" ")}, or allowMove: true in AddressPlan.configure`;
     case "allow-move":
       return "allowMove: true in AddressPlan.configure";
     case "explain":
@@ -14,8 +15,9 @@ function remedyText([what, ...words]: Remedy): string {
     case "show":
       return "nodeippool show";
     case "merge":
+      return "nodeippool allocate -- npx cdk8s synth";
     case "merge-landed":
-      return "nodeippool merge";
+      return "nodeippool allocate --landed REV -- npx cdk8s synth (REV: a branch or commit)";
     case "set":
       return "set: NAME in AddressPlan.configure";
   }

@@ -219,14 +219,6 @@ function refusedMove(request: Request, line: Allocation): Pending {
     "in-use",
     `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
     "Declare the rename, if it is one, or allow the move.",
-    ["rename", ...renameOf(nameOfKey(line.claim), request.claim.name)],
+    ["rename", nameOfKey(line.claim), request.claim.name],
   );
-}
-
-/** The shortest rename that makes one name the other: of the policy, if the captures are the same. */
-function renameOf(from: string, to: string): [from: string, to: string] {
-  const [policy, ...capture] = from.split("/");
-  const [other, ...otherCapture] = to.split("/");
-  const isSameCapture = capture.length > 0 && capture.join("/") === otherCapture.join("/");
-  return isSameCapture ? [policy as string, other as string] : [from, to];
 }

@@ -14,8 +14,9 @@ function input([what, ...words]: Remedy, backend: SetInputs["state"]["backend"])
     case "set":
       return 'set: "NAME"';
     case "merge":
+      return "nodeippool allocate -- pulumi preview";
     case "merge-landed":
-      return "nodeippool merge";
+      return "nodeippool allocate --landed REV -- pulumi preview (REV: a branch or commit)";
     case "explain":
     case "show":
       return `nodeippool ${[what, ...words].join(" ")}`;

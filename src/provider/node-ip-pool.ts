@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { type PoolSpec, parsePool, unwrap } from "../core/index.ts";
+import { type PoolSpec, unwrap } from "../core/index.ts";
+import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { customResource } from "./kubernetes.ts";
 import type { MetadataArgs } from "./node-network-policy.ts";
 
@@ -16,12 +17,12 @@ export class NodeIPPool extends pulumi.ComponentResource {
   constructor(name: string, { spec, metadata }: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     super("nodeippool:index:NodeIPPool", name, {}, opts);
     const named = { ...metadata, name: metadata?.name ?? name };
-    unwrap(parsePool(named.name, spec));
+    unwrap(parsePoolSpec(named.name, spec));
     const object = {
       apiVersion: "nmstate.io/v1",
       kind: "NodeIPPool",
       metadata: named,
-      spec: { authority: "Plan", ...spec },
+      spec: { ...spec, authority: "Plan" },
     };
     customResource(name, object, { parent: this });
     this.registerOutputs();

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { emptySnapshot, IpamError, type Pool, type PoolSpec, parsePool } from "../core/index.ts";
+import { emptySnapshot, IpamError, type Pool, type PoolSpec } from "../core/index.ts";
 import { checkPools } from "../core/pools.ts";
+import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 
 /** A pool, and the set that has it. */
 interface Taken {
@@ -29,7 +30,7 @@ export function takePools(set: string, specs: { readonly [name: string]: PoolSpe
       throw new pulumi.RunError(
         `pool ${name} is in two allocation sets, ${other.set} and ${set}: put all its claims into one`,
       );
-    const pool = parsePool(name, spec).value; // what is wrong with it is for check to say
+    const pool = parsePoolSpec(name, spec).value; // what is wrong with it is for check to say
     if (pool === undefined) continue;
     for (const before of taken.values()) if (before.set !== set) refuseShared(before, { set, pool });
     taken.set(name, { set, pool });

@@ -11,10 +11,10 @@ import {
   parseAddress,
   parseClaimKey,
   parseOwner,
-  parsePool,
   unwrap,
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
+import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { type ClaimInput, present, type SetInputs, type StateArgs, unknown } from "./set-state.ts";
 
 /** What a set has of pools and claims, and everything that is wrong with the rest. */
@@ -29,7 +29,7 @@ export interface Read {
 export function readInputs(inputs: SetInputs): Read {
   const errors: IpamError[] = [];
   const pools = Object.entries(inputs.pools).flatMap(([name, spec]) => {
-    const { value, issues = authorityIssues(value) } = parsePool(name, spec);
+    const { value, issues = authorityIssues(value) } = parsePoolSpec(name, spec);
     if (issues.length > 0) errors.push(new IpamError("invalid", issues.map(inside("pools", name))));
     return value === undefined || issues.length > 0 ? [] : [value];
   });
@@ -94,7 +94,7 @@ function issuesOf(claim: ClaimInput, i: number, pools: SetInputs["pools"], seen:
   const [first, twin] = [seen.keys.get(`${pool} ${key}`), seen.owners.get(`${pool} ${nameOf(claim)}`)];
   return [
     ...unreadable.map(({ message, hint }) => at(message, hint)),
-    ...(pool in pools ? [] : [at(`the set has no such pool${didYouMean(pool, Object.keys(pools))}`)]),
+    ...(Object.hasOwn(pools, pool) ? [] : [at(`the set has no such pool${didYouMean(pool, Object.keys(pools))}`)]),
     ...(first === i || first === undefined ? [] : [at(`claims[${first}] claims the same`)]),
     ...(first !== i || twin === i || twin === undefined ? [] : [at(`claims[${twin}] is of the same owner`)]),
   ];

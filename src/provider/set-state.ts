@@ -8,8 +8,9 @@ import {
   type Moved,
   type PoolRecord,
   type PoolSpec,
-  parsePool,
+  parsePrefix,
   type Snapshot,
+  unwrap,
 } from "../core/index.ts";
 import { snapshotOf } from "../state/codec.ts";
 
@@ -110,11 +111,13 @@ export function recordOf(states: readonly SetState[], set: string): Snapshot {
 
 function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): PoolRecord[] {
   const specs = new Map(states.toReversed().flatMap((state) => Object.entries(state.pools)));
-  return [...specs]
-    .filter(([name]) => held.has(name))
-    .flatMap(([name, spec]) => parsePool(name, spec).value ?? [])
-    .map(({ name, prefix, network }) => ({ name, prefix, network }))
-    .sort((a, b) => byCodeUnit(a.name, b.name));
+  return (
+    [...specs]
+      .filter(([name]) => held.has(name))
+      // No more than a record needs: the rest of an old spec may be what is refused today.
+      .map(([name, { range, network = "default" }]) => ({ name, prefix: unwrap(parsePrefix(range.cidr)), network }))
+      .sort((a, b) => byCodeUnit(a.name, b.name))
+  );
 }
 
 export function placeOf({ pool, address }: Allocation): string {

@@ -40,6 +40,17 @@ export function parseNodeIPPool(object: unknown): Parsed<Pool> {
   return issues.length > 0 ? { issues } : pool;
 }
 
+/** The `spec` of a NodeIPPool, without the object around it. Paths begin at the spec. */
+export function parsePoolSpec(name: string, spec: unknown): Parsed<Pool> {
+  const parsed = parseNodeIPPool({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec });
+  if (parsed.issues === undefined) return parsed;
+  const relative = ({ path = [], ...issue }: Issue): Issue =>
+    path[0] === "spec"
+      ? { ...issue, path: path.slice(1) }
+      : { ...issue, message: issue.message.replace(/^metadata\./, "") };
+  return { issues: parsed.issues.map(relative) };
+}
+
 /** What is not read from reports of nodes, because every node has its own: nobody could tell that one is given up. */
 const ownAddresses = ["127.0.0.0/8", "fe80::/10", "::1/128"].map((text) => unwrap(parsePrefix(text)));
 

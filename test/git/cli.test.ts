@@ -99,6 +99,19 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
+  it("allocate around a command settles the lock first, which the command could not read", () => {
+    git("git merge feature || true");
+    nodes("node01", "node02", "node03", "node04", "node05");
+    const around = "-- nodeippool render manifests --nodes nodes.txt --out out";
+    const conflicting = lock();
+    expect(shell(`nodeippool allocate ${around}`, folder).status).toBe(4);
+    expect(lock()).toBe(conflicting);
+    const settled = shell(`nodeippool allocate --landed HEAD ${around}`, folder);
+    expect(settled.stderr).toContain("! 10.10.10.5  node04  lost in the merge");
+    expect(settled.status).toBe(0);
+    expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
+  });
+
   it("the driver leaves git's conflict, and merges by itself what does not collide", () => {
     git("git config merge.nodeippool.driver 'nodeippool merge %O %A %B'");
     git("echo 'nodeippool.lock merge=nodeippool' > .gitattributes", "git add -A", "git commit -qm attributes");

@@ -304,7 +304,6 @@ describe("nodeippool allocate -- COMMAND", () => {
 
   it.each([
     [["--allow-move"], "--allow-move"],
-    [["--landed", "main"], "--landed"],
     [["manifests", "--nodes", "nodes.txt", "--set", "a", "--json"], "manifests, --nodes, --set, --json"],
   ])("refuses %j before --, which would do nothing", async (words, named) => {
     const folder = projectOf();

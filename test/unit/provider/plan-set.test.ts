@@ -42,6 +42,37 @@ function short({ addresses, releasing = {} }: SetState): string {
   return gone === "" ? text(addresses) : `${text(addresses)} / ${gone}`;
 }
 
+describe("pools of a program", () => {
+  const refused = (spec: unknown) => () =>
+    planSet(inputsOf(claimsOf("a"), undefined, { pools: { lan: spec } as never }));
+
+  it.each([
+    [{}, "spec needs the field range"],
+    [{ range: {} }, "range needs the field cidr"],
+    [{ range: { cidr: "10.0.0.0/24", exclude: "10.0.0.4" } }, "exclude must be a list, but is text"],
+    [{ range: { cidr: "10.0.0.0/24", exlude: [] } }, "unknown field exlude; did you mean exclude?"],
+    [{ range: { cidr: "127.0.0.0/8" } }, "127.0.0.0/8 is link-local or loopback"],
+  ])("%j is refused as it is in YAML", (spec, says) => {
+    expect(refused(spec)).toThrow(says);
+  });
+
+  it("a claim of a pool that every object has", () => {
+    const claims = [{ key: "Node/a/eth1", pool: "constructor" }];
+    expect(() => planSet(inputsOf(claims))).toThrow("the set has no such pool");
+  });
+
+  it("an old spec that would be refused today does not keep what it recorded from being read", () => {
+    const own = {
+      ...planSet(inputsOf(claimsOf("a"))),
+      addresses: {},
+      releasing: { old: { "Node/a/eth1": "10.9.0.1" } },
+    };
+    const old = { range: { cidr: "10.9.0.0/24", exclude: ["nonsense"] } };
+    const after = planSet(inputsOf(claimsOf("a"), { ...own, pools: { ...own.pools, old } }));
+    expect(after.releasing).toEqual({ old: { "Node/a/eth1": "10.9.0.1" } });
+  });
+});
+
 describe("a set whose record is in a cluster", () => {
   const state = { backend: "kubernetes" } as const;
   const planned = (names: string[], record: readonly SetState[], held?: Partial<SetState>, set = "shop") =>

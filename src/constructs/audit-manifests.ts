@@ -3,6 +3,7 @@ import { audit, contains, emptySnapshot, type Finding, IpamError, type Place } f
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { lockfile, withOffers } from "../state/index.ts";
+import { otherRecord } from "../state/offer.ts";
 import { scheme } from "./address-token.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
 
@@ -31,7 +32,8 @@ export function auditManifests(
   const pools = defined.filter(({ authority }) => authority !== "Cluster");
   const { uses } = findUses(files, pools, nodes === undefined ? [] : readNodes(read(nodes)));
   // Under `nodeippool allocate -- npx cdk8s synth` the app's plan is on its way into the record.
-  const snapshot = existsSync(lock) ? withOffers(lockfile(lock).readSync(), lock) : emptySnapshot;
+  const recorded = existsSync(lock) ? lockfile(lock).readSync() : emptySnapshot;
+  const snapshot = otherRecord(lock) === undefined ? withOffers(recorded, lock) : recorded;
   const found = audit({ pools, snapshot, uses, shows: { owners: new Set(), set: "" } });
   const addresses = new Set(uses.map(({ address }) => address));
   return {

@@ -30,14 +30,11 @@ export function takeOffers(folder: string, record: string): void {
   writeFileSync(join(folder, recordFile), record);
 }
 
-/** A plan for one record is worth nothing in another, where the same lines may be somebody else's. */
-function refuseOtherRecord(folder: string, record: string): void {
-  const path = join(folder, recordFile);
-  const wanted = existsSync(path) ? readFileSync(path, "utf8") : undefined;
-  if (wanted === undefined || wanted === record || wanted === placeOf(record)) return;
-  throw new IpamError("invalid", `this plan is for ${record}, but the run that it is part of records in ${wanted}`, {
-    hint: "Name one record, there and here.",
-  });
+/** The record of the `nodeippool allocate -- COMMAND` that this process runs under, if it is another one than this. */
+export function otherRecord(name: string): string | undefined {
+  const path = join(folderOfRun() ?? "", recordFile);
+  const record = folderOfRun() !== undefined && existsSync(path) ? readFileSync(path, "utf8") : name;
+  return record === name || record === placeOf(name) ? undefined : record;
 }
 
 /** The same for every name of a lockfile, wherever a process stands. */
@@ -79,7 +76,12 @@ function noFolder(error: unknown): IpamError {
 export function withOffers(recorded: Snapshot, name: string): Snapshot {
   const folder = folderOfRun();
   if (folder === undefined) return recorded;
-  refuseOtherRecord(folder, name);
+  // The same lines may be somebody else's there.
+  const other = otherRecord(name);
+  if (other !== undefined)
+    throw new IpamError("invalid", `this plan is for ${name}, but the run that it is part of records in ${other}`, {
+      hint: "Name one record, there and here.",
+    });
   return applyAll(recorded, readOffers(folder));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { plan } from "../../../src/core/plan.ts";
-import type { Pool, ReservationSpec } from "../../../src/core/pool.ts";
+import type { ReservationSpec } from "../../../src/core/pool.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
 
@@ -44,18 +44,4 @@ describe("plan of a pool with reservations", () => {
     const claims = cell("claims").map((text) => claimOf(spelt(text)));
     expect(shown(plan({ pools, claims, snapshot }))).toEqual(cell("want").map(spelt));
   });
-});
-
-it("a pool may have as many reservations as its schema allows: 4096 cost about what other claims do", () => {
-  const at = (i: number) => ({ address: `10.0.${1 + (i >> 7)}.${1 + (i & 127)}`, owner: `Node/n${i}` });
-  const reservations = Array.from({ length: 4096 }, (_, i) => at(i));
-  const claims = reservations.map(({ owner }) => claimOf(`${owner}/a`));
-  const took = (pool: Pool) => {
-    const start = performance.now();
-    plan({ pools: [pool], claims, snapshot: recordOf([], []) });
-    return performance.now() - start;
-  };
-  const [without, having] = [poolOf("p", "10.0.0.0/16"), poolOf("p", "10.0.0.0/16", { reservations })];
-  took(without);
-  expect(took(having)).toBeLessThan(20 * took(without));
 });

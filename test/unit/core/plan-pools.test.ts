@@ -137,10 +137,3 @@ it("says what a pool that was renamed may do: another network would give live ad
     "10.0.0.1 is recorded for Node/a/x\n  A recorded pool keeps its name: if this is the same one, renamed or split, give it that name.",
   );
 });
-
-it("says what a pool that was renamed may do: another network would give live addresses out again", () => {
-  const snapshot = recordOf(record, [poolOf("p", cidr)]);
-  expect(() => plan({ pools: [poolOf("q", cidr)], claims: [], snapshot })).toThrow(
-    "10.0.0.1 is recorded for Node/a/x\n  A recorded pool keeps its name: if this is the same one, renamed or split, give it that name.",
-  );
-});

@@ -11,13 +11,7 @@ import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
 import { isInCluster, openLock, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
-import {
-  type PlanningOptions,
-  planWorkspace,
-  readWorkspace,
-  refuseUnrenderable,
-  reservationNotes,
-} from "./workspace.ts";
+import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
 export interface AllocateOptions extends PlanningOptions {
   readonly landed?: string;
@@ -35,11 +29,7 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const records = !isNoop(made) || merge.merged;
   if (records) await state.commit(made);
   if (options.json) return printJson(planJson(made));
-  print(
-    ...mergeLines(state, merge),
-    ...reportPlan(made, workspace.manifests.pools, snapshot),
-    ...reservationNotes(workspace),
-  );
+  print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notesOn(workspace));
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 

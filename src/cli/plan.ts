@@ -3,13 +3,7 @@ import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openState } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
-import {
-  type PlanningOptions,
-  planWorkspace,
-  readWorkspace,
-  refuseUnrenderable,
-  reservationNotes,
-} from "./workspace.ts";
+import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
@@ -18,7 +12,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   refuseUnrenderable(workspace, made, snapshot, options);
   if (options.json) printJson(planJson(made));
   else {
-    print(...reportPlan(made, workspace.manifests.pools, snapshot), ...reservationNotes(workspace));
+    print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notesOn(workspace));
     if (made.pending.length === 0) print(isNoop(made) ? "Nothing to record." : "Run nodeippool allocate to record it.");
   }
   refusePending(made);

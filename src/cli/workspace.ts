@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 
-import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
+import { claimsOf, refuseSharedNics, render, selectNodes } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
@@ -129,8 +129,20 @@ export function refuseUnrenderable(
   if (made.pending.length === 0) render({ ...workspace, snapshot: applyPlan(recorded, made) ?? recorded, set });
 }
 
-/** Reservations for nodes that are not there: for later, or a slip of the pen. */
-export function reservationNotes({ manifests, nodes }: Workspace): string[] {
+/** What is meant for later, or a slip of the pen. */
+export function notesOn(workspace: Workspace): string[] {
+  return [...idlePolicyNotes(workspace), ...reservationNotes(workspace)];
+}
+
+/** Policies that select no node. */
+function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
+  return manifests.policies
+    .filter((policy) => selectNodes(policy, nodes).length === 0)
+    .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
+}
+
+/** Reservations for nodes that are not there. */
+function reservationNotes({ manifests, nodes }: Workspace): string[] {
   const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
   return manifests.pools.flatMap((pool) =>
     pool.reservations.all.flatMap(({ address, owner }) => {

@@ -131,8 +131,9 @@ function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArg
       `the owner of a claim ${name} on ${pool} has a name that is not known yet: give the claim an id, as in id: "${owner.kind}/worker-1"`,
     );
   const key = id === undefined ? claimKey({ ...owner, name: owner.name as string }, name) : `${id}/${name}`;
-  const named = pulumi.output(owner.name).apply((known) => formatOwner({ ...owner, name: known }));
-  return { key, pool, ...present({ owner: id === undefined ? undefined : named, address, interface: nic }) };
+  const named =
+    id === undefined ? undefined : pulumi.output(owner.name).apply((known) => formatOwner({ ...owner, name: known }));
+  return { key, pool, ...present({ owner: named, address, interface: nic }) };
 }
 
 type MadeClaim = ReturnType<typeof claimInput>;
@@ -146,14 +147,16 @@ function secretness(
   listed: readonly MadeClaim[] | undefined,
   previous: pulumi.Output<Previous>,
 ) {
-  const all: pulumi.Output<unknown> = pulumi.output(claims as pulumi.Input<unknown>);
+  // Thousands of plain claims would be thousands of outputs.
+  const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
+  const all: pulumi.Output<unknown> = pulumi.output(isPlain ? "" : (claims as pulumi.Input<unknown>));
   const blank = (of: pulumi.Input<unknown>) => pulumi.all([of]).apply(() => "");
   const before = previous.apply(({ own, others }) =>
     [own, ...others].some((state) => state?.secret) ? pulumi.secret("") : "",
   );
   return {
-    addresses: blank(listed?.map(({ address }) => address) ?? all),
-    owners: blank(listed?.map(({ owner }) => owner) ?? all),
+    addresses: isPlain ? "" : blank(listed?.map(({ address }) => address) ?? all),
+    owners: isPlain ? "" : blank(listed?.map(({ owner }) => owner) ?? all),
     releasing: blank([before, all]),
     secret: pulumi.isSecret(all),
   };

@@ -168,6 +168,15 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1", "n2"]);
   });
 
+  it("says which policies are for no node at all", async () => {
+    const folder = projectOf({
+      "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2", "  nodeSelector: {role: storage}\n"),
+      "nodes.txt": "n1 kubernetes.io/hostname=n1,role=worker\n",
+    });
+    for (const verb of ["plan", "allocate"])
+      expect((await run(folder, verb)).stdout).toContain("Note: policy b selects none of the nodes\n");
+  });
+
   it("with a byte order mark, as some editors write it", async () => {
     const folder = projectOf({ "manifests/a.yaml": `\ufeff${manifests}`, "nodes.txt": "\ufeffn1\n" });
     expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1"]);

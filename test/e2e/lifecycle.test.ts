@@ -115,7 +115,7 @@ describe("on real kernels", { timeout: BUILD_TIMEOUT }, () => {
     expect(names(policies)).toContain("four--node03");
     await handle([node04], policies);
     expect(await addresses(node03, "eth1")).toEqual(["10.10.10.3/24", "2001:db8::3/64"]);
-    expect(await release(project, nodes)).toMatch(/= 10\.10\.10\.3 .*still on its node.*\nFreed 0 addresses/);
+    expect(await release(project, nodes)).toMatch(/= 10\.10\.10\.3 .*still on Node\/node03 eth1\nFreed 0 addresses/);
 
     // Its clean-up takes IPv4 off, with the route; the link and IPv6 stay.
     await handle([node03], policies);

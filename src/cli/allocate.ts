@@ -93,7 +93,9 @@ async function allocateAround(
     });
     if (error !== undefined) throw new IpamError("invalid", `${program} cannot be run: ${error.message}`);
     if (status !== 0) {
-      process.stderr.write(`${program} ended with ${signal ?? `exit status ${status}`}; nothing was recorded.\n`);
+      process.stderr.write(
+        `${program} ended with ${signal ?? `exit status ${status}`}; nothing ${merge.merged ? "but the merge " : ""}was recorded.\n`,
+      );
       process.exitCode = status ?? 1;
       return;
     }

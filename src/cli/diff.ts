@@ -8,6 +8,7 @@ import {
   lineJson,
   nameOfKey,
   ownerName,
+  ownerOfKey,
 } from "../core/index.ts";
 import { lockAt } from "../state/git.ts";
 import { openLock, type StateOptions } from "./state.ts";
@@ -43,7 +44,8 @@ function what({ kind, line, was = line, releasing, wasReleasing }: Difference, r
   if (kind === "added") return releasing ? "releasing" : "";
   if (kind === "removed") return wasReleasing ? "freed" : `removed; was not releasing in ${revision}`;
   if (was.claim === line.claim && releasing !== wasReleasing) return releasing ? "releasing" : "no longer releasing";
-  return describeRewrite(was, line);
+  const isHandedOver = ownerOfKey(was.claim) !== ownerOfKey(line.claim) && !wasReleasing;
+  return `${describeRewrite(was, line)}${isHandedOver ? `; was not releasing in ${revision}` : ""}`;
 }
 
 function markdown(differences: readonly Difference[], revision: string): string[] {

@@ -1,5 +1,15 @@
-import { IpamError, type Issue, ownerOfKey, type Plan } from "../core/index.ts";
+import {
+  type Address,
+  familyOf,
+  formatAddress,
+  IpamError,
+  type Issue,
+  nameOfKey,
+  ownerOfKey,
+  type Plan,
+} from "../core/index.ts";
 import { handWritten, handWrittenIssue, holdersIn } from "../nmstate/hand-written.ts";
+import { policyOf } from "../nmstate/select.ts";
 import type { ClusterNode, Manifests, SourceFile } from "../schema/index.ts";
 import { findUses } from "../schema/index.ts";
 
@@ -9,7 +19,10 @@ interface Folder {
   readonly nodes: readonly ClusterNode[];
 }
 
-/** Throws `in-use` if the plan gives somebody an address that a policy of the folder writes out for others. */
+/**
+ * Throws `in-use` if the plan gives somebody an address that a policy of the folder writes out for others, or gives one to
+ * a NIC whose whole list such a policy writes.
+ */
 export function refuseHandWritten({ manifests, files, nodes }: Folder, made: Plan): void {
   const holders = holdersIn(made);
   const written = new Set(
@@ -20,8 +33,26 @@ export function refuseHandWritten({ manifests, files, nodes }: Folder, made: Pla
     manifests.pools,
     nodes,
   );
-  const issues = uses.flatMap(({ address, owner, at }): Issue[] => {
+  const nicOf = (owner: string, nic: string, at: Address) => `IPv${familyOf(at)} addresses of ${nic} on ${owner}`;
+  const byNic = new Map(
+    [...made.assign, ...made.keep.map(({ allocation }) => allocation)].flatMap((line) =>
+      line.interface === undefined
+        ? []
+        : [[nicOf(ownerOfKey(line.claim), line.interface, line.address), line] as const],
+    ),
+  );
+  const issues = uses.flatMap(({ address, owner, interface: nic, at }): Issue[] => {
     const holder = holders.get(address);
+    const place = owner === undefined || nic === undefined ? "" : nicOf(owner, nic, address);
+    const wiped = holder === undefined ? byNic.get(place) : undefined;
+    if (wiped !== undefined)
+      return [
+        {
+          message: `policy ${policyOf(nameOfKey(wiped.claim))} and one that writes out ${formatAddress(address)} both set the ${place}; nmstate replaces the whole list`,
+          hint: "Make one policy of both.",
+          at,
+        },
+      ];
     if (owner === undefined || holder === undefined || ownerOfKey(holder) === owner) return [];
     return [{ ...handWrittenIssue(address, holder, `a policy writes it out for ${owner}`), at }];
   });

@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
-import { decode, encode } from "../state/codec.ts";
-import { decodeBase, git } from "../state/git.ts";
+import { IpamError, type Snapshot } from "../core/index.ts";
+import { encode } from "../state/codec.ts";
+import { decodeBase, decodeSide, git } from "../state/git.ts";
 import { mergeRecords } from "../state/merge.ts";
 import { exists, readFile } from "./files.ts";
 import { print } from "./terminal.ts";
@@ -27,18 +27,15 @@ export function mergeVerb(
 
 function mergeFiles(base: string, ours: string, theirs: string): void {
   try {
-    const { snapshot, losers } = mergeRecords(decodeBase(readFile(base)), read(ours), read(theirs));
+    const before = decodeBase(readFile(base));
+    const [a, b] = [ours, theirs].map((path) => decodeSide(readFile(path), path, before)) as [Snapshot, Snapshot];
+    const { snapshot, losers } = mergeRecords(before, a, b);
     if (losers.length > 0) throw new IpamError("conflict", `${losers.length} lines would be lost`);
     writeFileSync(ours, encode(snapshot));
   } catch (error) {
     git(".", "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs);
     throw error;
   }
-}
-
-function read(path: string): Snapshot {
-  const text = readFile(path);
-  return text === "" ? emptySnapshot : decode(text, path);
 }
 
 const attribute = "nodeippool.lock merge=nodeippool text eol=lf";

@@ -1,7 +1,7 @@
 import { isNoop, refusePending } from "../core/index.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
-import { openState } from "./state.ts";
+import { isInCluster, openState } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -13,7 +13,12 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   if (options.json) printJson(planJson(made));
   else {
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notesOn(workspace));
-    if (made.pending.length === 0) print(isNoop(made) ? "Nothing to record." : "Run nodeippool allocate to record it.");
+    if (made.pending.length === 0)
+      print(
+        isNoop(made)
+          ? "Nothing to record."
+          : `Run nodeippool allocate${isInCluster(options) ? ", with the same backend," : ""} to record it.`,
+      );
   }
   refusePending(made);
 }

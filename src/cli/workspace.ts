@@ -99,15 +99,19 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made);
-  if (made.release.length > 0) refuseRendered(workspace);
+  if (made.release.length > 0) refuseNothing(workspace);
   return made;
 }
 
 /**
- * Throws `invalid` for a folder that has nothing but the result: policies that were rendered claim no address any more,
- * and to plan from them would release them all.
+ * Throws `invalid` for what cannot be meant to release everything: a folder that has nothing but the result, whose policies
+ * claim no address any more; and nothing at all, from a pipe whose first command failed.
  */
-function refuseRendered({ manifests, files }: Workspace): void {
+function refuseNothing({ manifests, files }: Workspace): void {
+  if (manifests.policies.length === 0 && manifests.pools.length === 0)
+    throw new IpamError("invalid", "no pool and no policy is here, and to plan that would release every address", {
+      hint: "See to the folder, or to the command that feeds the pipe. To free addresses: nodeippool release.",
+    });
   const [rendered] = files.filter(({ text }) => text.includes(childLabels.policy));
   if (manifests.policies.length > 0 || rendered === undefined) return;
   throw new IpamError(

@@ -1,5 +1,5 @@
 import { formatAddress } from "./address.ts";
-import { type Allocation, importedSet, type PoolLines, sameLine } from "./allocation.ts";
+import { type Allocation, byAddress, importedSet, type PoolLines, sameLine } from "./allocation.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Remedy } from "./errors.ts";
@@ -122,26 +122,27 @@ function finder(
 }
 
 /**
- * Finds what an import recorded on the NIC of a claim, where that is one address and would do. It goes to one claim: to
- * the one that has its name, else to the first.
+ * Finds what an import recorded on the NIC of a claim, else without a NIC, and would do. It goes to one claim: to the one
+ * that has its name, else to the first; the lowest of several goes first.
  */
 function adopter(
   requests: readonly Request[],
   { live }: PoolLines,
   { movedFrom }: Options,
 ): (request: Request, pool: Pool) => Allocation | undefined {
-  const had = live.filter((line) => line.set === importedSet && line.interface !== undefined);
+  const had = live.filter((line) => line.set === importedSet).sort(byAddress);
   if (had.length === 0) return () => undefined;
   const named = new Set(requests.flatMap(({ key }) => [key, movedFrom.get(key) ?? key]));
   const nicOf = (owner: string, nic: string | undefined) => `${owner} ${nic}`;
   const byNic = Map.groupBy(had, (line) => nicOf(ownerOfKey(line.claim), line.interface));
   return (request, pool) => {
-    const nic = nicOf(formatOwner(request.claim.owner), request.claim.interface);
-    const [line, more] = byNic.get(nic) ?? [];
-    if (line === undefined || more !== undefined || named.has(line.claim) || !wouldDo(line, request, pool))
-      return undefined;
-    byNic.delete(nic);
-    return line;
+    const owner = formatOwner(request.claim.owner);
+    for (const nic of new Set([request.claim.interface, undefined])) {
+      const lines = byNic.get(nicOf(owner, nic)) ?? [];
+      const at = lines.findIndex((line) => !named.has(line.claim) && wouldDo(line, request, pool));
+      if (at >= 0) return lines.splice(at, 1)[0];
+    }
+    return undefined;
   };
 }
 

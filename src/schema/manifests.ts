@@ -5,7 +5,7 @@ import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import { type Bag, misspeltKind } from "./objects.ts";
-import { type Policy, parsePolicy, usesPools } from "./policy.ts";
+import { ofAllocation, type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, conflictIn, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
@@ -127,7 +127,10 @@ function hasOurs(node: unknown): boolean {
   if (!isMap(node)) return false;
   const kind = node.get("kind");
   if (kind === "NodeIPPool" || kind === "Node") return true;
-  if (kind === "NodeNetworkConfigurationPolicy") return /\bippool\b/.test(String(node.get("spec") ?? node));
+  if (kind === "NodeNetworkConfigurationPolicy") {
+    const text = String(node.get("spec") ?? node);
+    return /\bippool\b/.test(text) || ofAllocation.test(text);
+  }
   const items = node.get("items");
   return typeof kind === "string" && kind.endsWith("List") && isSeq(items) && items.items.some(hasOurs);
 }

@@ -37,8 +37,12 @@ export interface PolicyObject {
   readonly spec: { readonly [field: string]: unknown };
 }
 
-/** Does this object have a capture that asks a pool for an address? */
+/** What only a capture of a pool can give: nmstate's own captures have longer paths. */
+export const ofAllocation = /\{\{\s*capture\.[\w-]+\.(?:ip|prefix-length|gateway)\s*\}\}/;
+
+/** Does this object have a capture that asks a pool for an address, or a reference that only such a capture could give? */
 export function usesPools(object: Bag): boolean {
+  if (ofAllocation.test(JSON.stringify(asBag(object.spec)?.desiredState) ?? "")) return true;
   const capture = asBag(asBag(object.spec)?.capture) ?? asBag(object.capture);
   return Object.values(capture ?? {}).some((value) => typeof value === "string" && poolOfCapture(value) !== undefined);
 }

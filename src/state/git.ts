@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { basename, dirname } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
 
@@ -18,6 +19,22 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   return decode(text, `${revision}:${name}`);
 }
 
+/** Throws `unavailable` in the middle of a merge of which git does not tell: it is missing, or does not trust the folder. */
+function refuseUnknownMerge(path: string): void {
+  for (let folder = resolve(dirname(path)); ; folder = dirname(folder)) {
+    const merging = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
+    if (merging.some((name) => existsSync(join(folder, ".git", name))))
+      throw new IpamError(
+        "unavailable",
+        `${folder} is in the middle of a merge, and git does not tell what of ${path}`,
+        {
+          hint: "See what git status says there.",
+        },
+      );
+    if (folder === dirname(folder)) return;
+  }
+}
+
 /** The three versions of a lock in the middle of a merge or rebase. */
 export interface Stages {
   readonly base: Snapshot;
@@ -29,18 +46,41 @@ export interface Stages {
 
 /** What git's index says of a merge of the lock; undefined if there is none. */
 export function mergeStages(path: string): Stages | undefined {
-  if (!git(dirname(path), "ls-files", "-u", "--", basename(path))) return undefined;
+  const unmerged = git(dirname(path), "ls-files", "-u", "--", basename(path));
+  if (unmerged === undefined) refuseUnknownMerge(path);
+  if (!unmerged) return undefined;
   const [base = "", ours = "", theirs = ""] = [1, 2, 3].map((stage) =>
     git(dirname(path), "show", `:${stage}:./${basename(path)}`),
   );
-  const side = (text: string, stage: number) =>
-    text === "" ? emptySnapshot : decode(text, `${path} (git stage ${stage})`);
+  const before = decodeBase(base);
   return {
-    base: decodeBase(base),
-    ours: side(ours, 2),
-    theirs: side(theirs, 3),
+    base: before,
+    ours: decodeSide(ours, `${path} (git stage 2)`, before),
+    theirs: decodeSide(theirs, `${path} (git stage 3)`, before),
     isSide: (text) => [ours, theirs].includes(text.replaceAll("\r\n", "\n")),
   };
+}
+
+/**
+ * One side of a merge. Throws `conflict` where it has no lock any more although the base had one: nobody gives up every
+ * address that way.
+ */
+export function decodeSide(text: string, name: string, base: Snapshot): Snapshot {
+  if (text.trim() !== "") return decode(text, name);
+  if (base.allocations.length + base.releasing.length === 0) return emptySnapshot;
+  throw new IpamError("conflict", `one side of the merge has lost the whole lock (${name} is empty)`, {
+    hint: "Take the other one: git checkout --ours or --theirs -- nodeippool.lock, git add it, and run nodeippool allocate.",
+  });
+}
+
+/**
+ * Which side of the merge in progress has a revision among its ancestors: lines of the other one cannot have landed with
+ * it. Undefined if both have, or neither.
+ */
+export function sideWith(path: string, revision: string): "ours" | "theirs" | undefined {
+  const has = (head: string) => git(dirname(path), "merge-base", "--is-ancestor", revision, head) !== undefined;
+  const [ours, theirs] = [has("HEAD"), ["MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD"].some(has)];
+  return ours === theirs ? undefined : ours ? "ours" : "theirs";
 }
 
 /**

@@ -42,10 +42,17 @@ export interface Entry {
  *  gone          | gone    | theirs                             | gone
  *
  * Where two lines then claim one address, or one claim has two addresses: a line that `landed` holds wins, else a
- * live line that both sides still hold, else nobody may say: IpamError `conflict` names both. Losers are left out; but
+ * live line that both sides still hold, else that of `side`, the one which `landed` is part of, else nobody may say:
+ * IpamError `conflict` names both. Losers are left out; but
  * an address that a loser had in the base, and nobody else has now, is releasing.
  */
-export function mergeRecords(base: Snapshot, ours: Snapshot, theirs: Snapshot, landed?: Snapshot): Merged {
+export function mergeRecords(
+  base: Snapshot,
+  ours: Snapshot,
+  theirs: Snapshot,
+  landed?: Snapshot,
+  side?: "ours" | "theirs",
+): Merged {
   const [b, o, t] = [base, ours, theirs].map(entriesOf) as [Entries, Entries, Entries];
   const l = entriesOf(landed ?? emptySnapshot);
   const candidates: Entry[] = [];
@@ -56,8 +63,7 @@ export function mergeRecords(base: Snapshot, ours: Snapshot, theirs: Snapshot, l
     return entry !== undefined && !entry.releasing && entry.line.claim === line.claim;
   };
   return settle(candidates, mergePools(base, ours, theirs), landed, {
-    // A revision from before the branches parted does not know what landed since.
-    decides: [...l].some(([place, entry]) => !sameAs(entry, b.get(place))),
+    isOfSide: (entry) => side !== undefined && sameAs(entry, { ours: o, theirs: t }[side].get(placeOf(entry.line))),
     isHeldByBoth: (line) => isLive(o, line) && isLive(t, line),
     wasHeld: (line) => b.get(placeOf(line))?.line.claim === line.claim,
   });
@@ -108,13 +114,13 @@ function sameEntry(a: Entry, b: Entry): boolean {
 
 /** What is known of the lines before they were merged. */
 interface History {
-  /** Where the revision that landed holds neither of two lines, neither is in force: any may win. */
-  readonly decides: boolean;
+  /** Is this how the side has it that landed? */
+  readonly isOfSide: (entry: Entry) => boolean;
   readonly isHeldByBoth: (line: Allocation) => boolean;
   readonly wasHeld: (line: Allocation) => boolean;
 }
 
-const unknownHistory: History = { decides: true, isHeldByBoth: () => false, wasHeld: () => true };
+const unknownHistory: History = { isOfSide: () => false, isHeldByBoth: () => false, wasHeld: () => true };
 
 /** Lets the entries in, the strongest first; an entry that finds its address or its claim taken has lost. */
 export function settle(
@@ -124,7 +130,11 @@ export function settle(
   history: History = unknownHistory,
 ): Merged {
   const inLanded = new Set(landed === undefined ? [] : entries(landed).map(entryKey));
-  const strength = (entry: Entry) => (inLanded.has(entryKey(entry)) ? 2 : history.isHeldByBoth(entry.line) ? 1 : 0);
+  const strength = (entry: Entry) => {
+    if (inLanded.has(entryKey(entry))) return 3;
+    if (history.isHeldByBoth(entry.line)) return 2;
+    return history.isOfSide(entry) ? 1 : 0;
+  };
   const network = new Map(pools.map((pool) => [pool.name, pool.network]));
   const byPlace = new Map<string, Entry>();
   const byClaim = new Map<string, Entry>();
@@ -140,7 +150,7 @@ export function settle(
     if (winner === undefined) {
       byPlace.set(place, entry);
       if (!entry.releasing) byClaim.set(claim, entry);
-    } else if (strength(winner) > strength(entry) || (landed !== undefined && history.decides)) {
+    } else if (strength(winner) > strength(entry)) {
       losers.push({ line: entry.line, winner: winner.line });
       if (!byPlace.has(place) && history.wasHeld(entry.line)) byPlace.set(place, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });

@@ -1,6 +1,6 @@
 import { IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
-import { lockAt, mergeStages } from "./git.ts";
+import { lockAt, mergeStages, sideWith } from "./git.ts";
 import { hasMarkers } from "./lockfile.ts";
 import { type Loser, mergeRecords } from "./merge.ts";
 import { salvage } from "./salvage.ts";
@@ -29,7 +29,8 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   const inForce = landed === undefined ? undefined : landedLock(path, landed);
   if (stages !== undefined) {
     const { base, ours, theirs } = stages;
-    return { ...mergeRecords(base, ours, theirs, inForce), merged: true };
+    const side = landed === undefined ? undefined : sideWith(path, landed);
+    return { ...mergeRecords(base, ours, theirs, inForce, side), merged: true };
   }
   if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;
   return { ...salvage(text, path, inForce), merged: true };

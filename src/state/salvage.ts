@@ -13,15 +13,17 @@ export function salvage(text: string, file: string, landed?: Snapshot): Merged {
   const inForce = new Map(landed === undefined ? [] : entriesOf(landed).map((entry) => [keyOf(entry), entry]));
   const entries = new Map<string, Entry>();
   for (const { line, number } of listLines(text)) {
+    const corrupt = (why: string) =>
+      new IpamError("corrupt", [{ message: `this line ${why}:\n  ${line}`, at: { file, line: number, column: 1 } }]);
+    if (!line.startsWith("- ")) throw corrupt("is none of a lock, nor one that git writes");
     const pool = readPoolLine(line);
     if (typeof pool !== "string") pools.set(pool.name, onePool(pools.get(pool.name) ?? pool, pool));
     const entry = readAllocationLine(line);
     if (typeof entry !== "string") add(entries, inForce.get(keyOf(entry)) ?? entry);
-    if (typeof pool === "string" && typeof entry === "string")
-      throw new IpamError("corrupt", [
-        { message: `this line ${entry}:\n  ${line}`, at: { file, line: number, column: 1 } },
-      ]);
+    if (typeof pool === "string" && typeof entry === "string") throw corrupt(entry);
   }
+  // What landed is in force, whatever became of the text.
+  for (const [key, entry] of inForce) if (!entries.has(key)) entries.set(key, entry);
   for (const pool of landed?.pools ?? []) if (!pools.has(pool.name)) pools.set(pool.name, pool);
   return settle([...entries.values()], [...pools.values()], landed);
 }
@@ -36,13 +38,15 @@ function keyOf({ line }: Entry): string {
   return `${line.pool} ${line.address} ${line.claim}`;
 }
 
-/** The lines of all lists of a text; the base part of a diff3 conflict is left out. */
+const frame = /^(?:#.*|version: 1|(?:pools|allocations|releasing):(?: \[\])?|(?:<{7}|>{7})(?: .*)?|)$/;
+
+/** The lines of a text but for its frame, the heads of its lists and the marks of git; the base part of a diff3 conflict is left out. */
 function* listLines(text: string): Generator<{ line: string; number: number }> {
   let inBase = false;
   const lines = text.replaceAll("\r\n", "\n").split("\n");
   for (const [i, line] of lines.entries()) {
-    if (line.startsWith("||||||| ")) inBase = true;
+    if (/^\|{7}(?: |$)/.test(line)) inBase = true;
     else if (line === "=======") inBase = false;
-    else if (!inBase && line.startsWith("- ")) yield { line, number: i + 1 };
+    else if (!inBase && !frame.test(line)) yield { line, number: i + 1 };
   }
 }

@@ -38,7 +38,7 @@ test("every field of the types is in an example", () => {
     return value;
   });
   const files = ["desired-state.ts", "interface.ts", "interface-sections.ts"];
-  const fields = files.flatMap((file) => fieldsOf(readFileSync(join(root, "src/constructs", file), "utf8")));
+  const fields = files.flatMap((file) => fieldsOf(readFileSync(join(root, "src/nmstate", file), "utf8")));
   expect(fields.length).toBeGreaterThan(150);
   expect(fields.filter((field) => !known.has(field))).toEqual([]);
 });

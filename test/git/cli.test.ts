@@ -112,6 +112,59 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
+  it.each(["main", "HEAD"])(
+    "a side that deleted the lock, or emptied it, does not give all addresses up (--landed %s)",
+    (landed) => {
+      for (const end of ["git rm -q nodeippool.lock", ": > nodeippool.lock; git add -A"]) {
+        git("git checkout -qf feature", end, "git commit -qm gone", "git merge -q main || true");
+        nodes("node01", "node02", "node03", "node05");
+        expect(run("allocate", "--landed", landed)).toMatchObject({
+          status: 4,
+          stderr: expect.stringContaining("one side of the merge has lost the whole lock"),
+        });
+        git(
+          "git checkout -q nodes.txt || true",
+          "git merge --abort || git reset -q --hard",
+          "git reset -q --hard HEAD~1",
+        );
+      }
+      const emptied = shell(
+        "cd $(mktemp -d) && cp $OLDPWD/nodeippool.lock base && cp base theirs && : > ours && nodeippool merge base ours theirs",
+        folder,
+      );
+      expect(emptied).toMatchObject({ status: 4, stderr: expect.stringContaining("has lost the whole lock") });
+    },
+  );
+
+  it("a lock that was cut short has what landed again, and text that git never wrote is refused", () => {
+    const whole = lock();
+    const lines = whole.split("\n");
+    writeFileSync(join(folder, "nodeippool.lock"), lines.slice(0, -6).join("\n"));
+    expect(run("allocate", "--landed", "main").status).toBe(0);
+    expect(lock()).toBe(whole);
+    writeFileSync(join(folder, "nodeippool.lock"), `${whole}  - {"address":"10.10.10.9"}\n`);
+    expect(run("allocate", "--landed", "main")).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining("is none of a lock"),
+    });
+  });
+
+  it("a main that is not up to date does not say which of two later lines is in force", () => {
+    git("git checkout -qb newer main");
+    nodes("node01", "node02", "node03", "node05", "node06");
+    expect(run("allocate").status).toBe(0);
+    git("git commit -qam node06", "git checkout -qf feature", "git merge -q main || true");
+    nodes("node01", "node02", "node03", "node04", "node05");
+    expect(run("allocate", "--landed", "main").status).toBe(0);
+    git("git add -A", "git commit -qm merged", "git merge -q newer || true");
+    nodes("node01", "node02", "node03", "node04", "node05", "node06");
+    const conflicting = lock();
+    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 4, stderr: expect.stringContaining("node06") });
+    expect(lock()).toBe(conflicting);
+    expect(run("allocate", "--landed", "newer").status).toBe(0);
+    expect([holderOf("10.10.10.6"), holderOf("10.10.10.5")]).toEqual(["node06", "node05"]);
+  });
+
   it("the driver leaves git's conflict, and merges by itself what does not collide", () => {
     git("git config merge.nodeippool.driver 'nodeippool merge %O %A %B'");
     git("echo 'nodeippool.lock merge=nodeippool' > .gitattributes", "git add -A", "git commit -qm attributes");

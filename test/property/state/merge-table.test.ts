@@ -84,14 +84,16 @@ describe("mergeRecords", () => {
     expect(value?.losers.map(({ line }) => textOf(line))).toEqual(long(cell("losers").map(spelt)));
   });
 
-  it("asks nobody again where the named side holds neither of two lines", () => {
+  it("asks nobody again where the named revision holds neither of two lines, but is part of one side", () => {
     // The second commit of a rebase: `ours` is main and the first commit, replanned; main itself is `--landed`.
     const landed = record(long([".1 n"]));
     const ours = record(long([".1 n", ".2 m"]));
     const theirs = record(long([".1 m", ".2 o"]));
-    const { value, code } = outcome(() => mergeRecords(record(long([".1 m"])), ours, theirs, landed));
+    const { value, code } = outcome(() => mergeRecords(record(long([".1 m"])), ours, theirs, landed, "ours"));
     expect(code).toBeUndefined();
     expect(value?.losers.map(({ line }) => textOf(line))).toEqual(long([".2 o"].map(spelt)));
+    // A branch that is not up to date is part of both, and knows neither line: nothing says which is in force.
+    expect(outcome(() => mergeRecords(record(long([".1 m"])), ours, theirs, landed)).code).toBe("conflict");
   });
 });
 

@@ -332,9 +332,14 @@ describe("nodeippool allocate -- COMMAND", () => {
   });
 });
 
-it("a folder that holds nothing releases what the record has, in two steps", async () => {
+it("a folder without policies releases what the record has; one that holds nothing, or a pipe that failed, is refused", async () => {
   const folder = folderOf({ "nodeippool.lock": both, "manifests/a.yaml": manifests.split("---\n")[0] as string });
   mkdirSync(join(folder, "empty"));
-  await cli(["allocate", "empty"], folder);
+  for (const verb of ["plan", "allocate"]) {
+    const ran = await cli([verb, "empty"], folder);
+    expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining("no pool and no policy is here") });
+  }
+  expect(lockIn(folder)).toBe(both);
+  await cli(["allocate", "manifests"], folder);
   expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p releasing", "10.0.0.2 Node/n2/a/p releasing"));
 });

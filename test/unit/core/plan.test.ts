@@ -54,7 +54,8 @@ record                           | claims                   | with  | want
 .1 Node/n/a set=b releasing      | Node/n/a                 |       | assign .2 Node/n/a
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1     |       | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth2     |       | assign .1 Node/n/a if=eth2
-.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | | assign .1 Node/n/a if=eth1
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | | assign .1 Node/n/b if=eth2 ; keep .3 Node/n/a if=eth1, was .3 Node/n/lan set=imported
 .2 VM/ns:v/a uid=1 releasing     | VM/ns:v/a uid=2          |       | assign .1 VM/ns:v/a uid=2
 .2 VM/ns:v/a uid=1 releasing     | VM/ns:v/a uid=2 wanted=.2 |      | in-use VM/ns:v/a
 .1 Node/n/a releasing            | Node/m/a                 |       | assign .2 Node/m/a

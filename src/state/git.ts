@@ -69,7 +69,7 @@ export function decodeSide(text: string, name: string, base: Snapshot): Snapshot
   if (text.trim() !== "") return decode(text, name);
   if (base.allocations.length + base.releasing.length === 0) return emptySnapshot;
   throw new IpamError("conflict", `one side of the merge has lost the whole lock (${name} is empty)`, {
-    hint: "Take the other one (git checkout --ours or --theirs, and git add), and plan on it.",
+    hint: "Take the whole lock of the other side (git checkout, git add), and plan on that.",
     remedy: ["merge"],
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { formatAddress, IpamError, isNoop, ownerName, type Plan, planRelease, refusePending } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
-import { offerVariable, placeOf, readOffers, takeOffers } from "../state/offer.ts";
+import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
@@ -83,7 +83,7 @@ async function allocateAround(
       .map((line) => `${line}\n`)
       .join(""),
   );
-  const record = isInCluster(options) ? state.name : placeOf(options.lock);
+  const record = isInCluster(options) ? state.name : recordOfLock(options.lock);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
     takeOffers(folder, record);
@@ -99,7 +99,7 @@ async function allocateAround(
       process.exitCode = status ?? 1;
       return;
     }
-    await recordAll(readOffers(folder), options);
+    await recordAll(readOffers(folder), state, options);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -122,8 +122,8 @@ function refuseOwnInputs(path: string | undefined, options: AllocateOptions): vo
     });
 }
 
-async function recordAll(plans: readonly Plan[], options: StateOptions): Promise<void> {
-  const name = isInCluster(options) ? await commitEach(plans, await openState(options)) : commitAll(plans, options);
+async function recordAll(plans: readonly Plan[], state: StateBackend, options: StateOptions): Promise<void> {
+  const name = isInCluster(options) ? await commitEach(plans, state) : commitAll(plans, options);
   const lines = plans.flatMap((plan) => changeLines(plan));
   process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));
 }

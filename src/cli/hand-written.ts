@@ -1,15 +1,6 @@
-import {
-  type Address,
-  familyOf,
-  formatAddress,
-  IpamError,
-  type Issue,
-  nameOfKey,
-  ownerOfKey,
-  type Plan,
-} from "../core/index.ts";
-import { handWritten, handWrittenIssue, holdersIn } from "../nmstate/hand-written.ts";
-import { policyOf } from "../nmstate/select.ts";
+import { familyOf, formatAddress, IpamError, type Issue, nameOfKey, ownerOfKey, type Plan } from "../core/index.ts";
+import { handWritten, handWrittenIssue, holdersIn, liveIn } from "../nmstate/hand-written.ts";
+import { addressList, policyOf } from "../nmstate/select.ts";
 import type { ClusterNode, Manifests, SourceFile } from "../schema/index.ts";
 import { findUses } from "../schema/index.ts";
 
@@ -33,17 +24,16 @@ export function refuseHandWritten({ manifests, files, nodes }: Folder, made: Pla
     manifests.pools,
     nodes,
   );
-  const nicOf = (owner: string, nic: string, at: Address) => `IPv${familyOf(at)} addresses of ${nic} on ${owner}`;
   const byNic = new Map(
-    [...made.assign, ...made.keep.map(({ allocation }) => allocation)].flatMap((line) =>
+    liveIn(made).flatMap((line) =>
       line.interface === undefined
         ? []
-        : [[nicOf(ownerOfKey(line.claim), line.interface, line.address), line] as const],
+        : [[addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim)), line] as const],
     ),
   );
   const issues = uses.flatMap(({ address, owner, interface: nic, at }): Issue[] => {
     const holder = holders.get(address);
-    const place = owner === undefined || nic === undefined ? "" : nicOf(owner, nic, address);
+    const place = owner === undefined || nic === undefined ? "" : addressList(familyOf(address), nic, owner);
     const wiped = holder === undefined ? byNic.get(place) : undefined;
     if (wiped !== undefined)
       return [

@@ -150,12 +150,6 @@ program.hook("preAction", (_, verb) => {
   });
 });
 
-function refuseOldNode(): void {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (major > 22 || (major === 22 && minor >= 21)) return;
-  throw new IpamError("invalid", `nodeippool needs Node 22.21 or newer; this is ${process.versions.node}`);
-}
-
 function packageVersion(): string {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
 }
@@ -172,7 +166,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 });
 
 try {
-  refuseOldNode();
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;

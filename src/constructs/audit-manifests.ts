@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { audit, contains, emptySnapshot, type Finding, IpamError, type Place } from "../core/index.ts";
+import { audit, contains, emptySnapshot, type Finding, IpamError, isPlanned, type Place } from "../core/index.ts";
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { lockfile, withOffers } from "../state/index.ts";
@@ -29,7 +29,7 @@ export function auditManifests(
       hint: "Say where the pools are defined: properties.pools in cdk8s.yaml.",
     });
   // What the controller gives is not in this record.
-  const pools = defined.filter(({ authority }) => authority !== "Cluster");
+  const pools = defined.filter(isPlanned);
   const { uses } = findUses(files, pools, nodes === undefined ? [] : readNodes(read(nodes)));
   // Under `nodeippool allocate -- npx cdk8s synth` the app's plan is on its way into the record.
   const recorded = existsSync(lock) ? lockfile(lock).readSync() : emptySnapshot;

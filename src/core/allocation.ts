@@ -1,4 +1,4 @@
-import { type Address, formatAddress, type Prefix } from "./address.ts";
+import { type Address, formatAddress, formatPrefix, type Prefix } from "./address.ts";
 
 /** An address and the claim that holds it: one line of the record. */
 export interface Allocation {
@@ -52,6 +52,16 @@ export function byAddress(a: Allocation, b: Allocation): number {
 /** Identity of an allocation: pool and claim key. Pool names hold no blank. */
 export function identityOf(allocation: { readonly pool: string; readonly claim: string }): string {
   return `${allocation.pool} ${allocation.claim}`;
+}
+
+/** An address of a pool: no two lines of a record have one place. */
+export function placeOf({ pool, address }: Allocation): string {
+  return `${pool} ${address}`;
+}
+
+/** `10.0.0.0/24 of network blue` */
+export function describeSubnet({ prefix, network }: Pick<PoolRecord, "prefix" | "network">): string {
+  return `${formatPrefix(prefix)} of network ${network}`;
 }
 
 /** Do two lines say the same? */

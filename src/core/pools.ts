@@ -1,5 +1,5 @@
-import { type Address, formatAddress, formatPrefix } from "./address.ts";
-import type { PoolRecord, Snapshot } from "./allocation.ts";
+import { type Address, formatAddress } from "./address.ts";
+import { describeSubnet, type PoolRecord, type Snapshot } from "./allocation.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { contains, indexAt, overlaps } from "./range.ts";
@@ -34,16 +34,12 @@ function twice(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>): I
 function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolRecord[]): Issue[] {
   return recorded.flatMap((record) => {
     const pool = configured.get(record.name);
-    if (pool === undefined || describe(pool) === describe(record)) return [];
+    if (pool === undefined || describeSubnet(pool) === describeSubnet(record)) return [];
     return {
-      message: `pool ${pool.name} is ${describe(pool)}, but its allocations were made in ${describe(record)}`,
+      message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
       hint: "Restore it and add a second pool, or release every allocation first.",
     };
   });
-}
-
-function describe(pool: PoolRecord): string {
-  return `${formatPrefix(pool.prefix)} of network ${pool.network}`;
 }
 
 /** Every pair in one network that shares addresses, by one sweep over the starts. */

@@ -1,11 +1,15 @@
-import { type Address, formatAddress, type Issue, type Plan, parseAddress } from "../core/index.ts";
+import { type Address, type Allocation, formatAddress, type Issue, type Plan, parseAddress } from "../core/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import type { Policy } from "../schema/policy.ts";
 
+/** The lines that a plan makes, or lets be. */
+export function liveIn(made: Plan): Allocation[] {
+  return [...made.assign, ...made.keep.filter(({ releasing }) => !releasing).map(({ allocation }) => allocation)];
+}
+
 /** Whom a plan gives each address, or lets keep it. */
 export function holdersIn(made: Plan): Map<Address, string> {
-  const live = [...made.assign, ...made.keep.filter(({ releasing }) => !releasing).map(({ allocation }) => allocation)];
-  return new Map(live.map((line) => [line.address, line.claim]));
+  return new Map(liveIn(made).map((line) => [line.address, line.claim]));
 }
 
 /**

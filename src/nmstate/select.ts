@@ -79,18 +79,16 @@ export function refuseSharedNics(
 ): void {
   const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const placeOf = (family: number | undefined, nic: string | undefined, owner: string) =>
-    `IPv${family} addresses of ${nic} on ${owner}`;
   const users = new Map(
     others.map((line) => [
-      placeOf(familyOf(line.address), line.interface, ownerOfKey(line.claim)),
+      addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim)),
       `${nameOfKey(line.claim)} (set ${line.set})`,
     ]),
   );
   const issues = new Map<string, Issue>();
   for (const { owner, name, pool, interface: nic } of claims) {
     if (nic === undefined) continue;
-    const place = placeOf(families.get(pool), nic, formatOwner(owner));
+    const place = addressList(families.get(pool), nic, formatOwner(owner));
     const policy = policyOf(name);
     const other = users.get(place) ?? policy;
     users.set(place, other);
@@ -101,6 +99,11 @@ export function refuseSharedNics(
       });
   }
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
+}
+
+/** What nmstate replaces as a whole: no two policies may set it. */
+export function addressList(family: number | undefined, nic: string | undefined, owner: string): string {
+  return `IPv${family} addresses of ${nic} on ${owner}`;
 }
 
 export function claimName(policy: Policy, capture: string): string {

@@ -9,6 +9,7 @@ import {
   type PoolRecord,
   type PoolSpec,
   parsePrefix,
+  placeOf,
   type Snapshot,
   unwrap,
 } from "../core/index.ts";
@@ -118,10 +119,6 @@ function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): Pool
       .map(([name, { range, network = "default" }]) => ({ name, prefix: unwrap(parsePrefix(range.cidr)), network }))
       .sort((a, b) => byCodeUnit(a.name, b.name))
   );
-}
-
-export function placeOf({ pool, address }: Allocation): string {
-  return `${pool} ${address}`;
 }
 
 function linesOf(addresses: Addresses, set: string): Allocation[] {

@@ -7,6 +7,7 @@ import {
   IpamError,
   type Plan,
   type PoolRecord,
+  placeOf,
   type Snapshot,
   sameLine,
 } from "../core/index.ts";
@@ -64,10 +65,6 @@ function refuseUnlike(given: Allocation | undefined, now?: Allocation): void {
     hint: "Give each folder, stack or app that plans in one run a claim set of its own.",
     remedy: ["set"],
   });
-}
-
-function placeOf(line: Allocation): string {
-  return `${line.pool} ${line.address}`;
 }
 
 /** What cannot be read again is not written: the last gate, whoever made the plan. */

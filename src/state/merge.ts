@@ -2,12 +2,13 @@ import {
   type Allocation,
   byAddress,
   byCodeUnit,
+  describeSubnet,
   emptySnapshot,
   formatAddress,
-  formatPrefix,
   IpamError,
   type Issue,
   type PoolRecord,
+  placeOf,
   type Snapshot,
   sameLine,
 } from "../core/index.ts";
@@ -78,10 +79,6 @@ function entriesOf(snapshot: Snapshot): Entries {
 export function entries(record: Content): Entry[] {
   const list = (lines: readonly Allocation[], releasing: boolean) => lines.map((line) => ({ line, releasing }));
   return [...list(record.allocations, false), ...list(record.releasing, true)];
-}
-
-function placeOf(line: Allocation): string {
-  return `${line.pool} ${line.address}`;
 }
 
 function pick(
@@ -181,22 +178,18 @@ function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecor
   return [...names].map((name) => {
     const [b, o, t] = [find(base, name), find(ours, name), find(theirs, name)];
     if (o === undefined || t === undefined) return (o ?? t) as PoolRecord;
-    if (b !== undefined && textOf(t) === textOf(b)) return o;
-    if (b !== undefined && textOf(o) === textOf(b)) return t;
+    if (b !== undefined && describeSubnet(t) === describeSubnet(b)) return o;
+    if (b !== undefined && describeSubnet(o) === describeSubnet(b)) return t;
     return onePool(o, t);
   });
 }
 
 /** The pool that both sides recorded. Throws `conflict` if they are two. */
 export function onePool(a: PoolRecord, b: PoolRecord): PoolRecord {
-  if (textOf(a) === textOf(b)) return a;
-  throw new IpamError("conflict", `pool ${a.name} was recorded as ${textOf(a)} and as ${textOf(b)}`, {
+  if (describeSubnet(a) === describeSubnet(b)) return a;
+  throw new IpamError("conflict", `pool ${a.name} was recorded as ${describeSubnet(a)} and as ${describeSubnet(b)}`, {
     hint: "Keep one of the two in the manifests and take that side's lock.",
   });
-}
-
-function textOf({ prefix, network }: PoolRecord): string {
-  return `${formatPrefix(prefix)} of network ${network}`;
 }
 
 /** The record of these entries, through the same checks as any text. */

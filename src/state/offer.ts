@@ -25,7 +25,7 @@ function folderOfRun(): string | undefined {
 /** The file of that folder that says in which record the run ends. */
 const recordFile = "record";
 
-/** Makes a folder take plans for this record, and for no other: a backend's name, or of a file its `placeOf`. */
+/** Makes a folder take plans for this record, and for no other: a backend's name, or of a file its `recordOfLock`. */
 export function takeOffers(folder: string, record: string): void {
   writeFileSync(join(folder, recordFile), record);
 }
@@ -34,11 +34,11 @@ export function takeOffers(folder: string, record: string): void {
 export function otherRecord(name: string): string | undefined {
   const path = join(folderOfRun() ?? "", recordFile);
   const record = folderOfRun() !== undefined && existsSync(path) ? readFileSync(path, "utf8") : name;
-  return record === name || record === placeOf(name) ? undefined : record;
+  return record === name || record === recordOfLock(name) ? undefined : record;
 }
 
 /** The same for every name of a lockfile, wherever a process stands. */
-export function placeOf(record: string): string {
+export function recordOfLock(record: string): string {
   const folder = resolve(dirname(record));
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(record));
 }

@@ -1,6 +1,7 @@
-import { byCodeUnit, formatPrefix, IpamError, type PoolRecord } from "../core/index.ts";
+import { byCodeUnit, describeSubnet, formatPrefix, IpamError, type PoolRecord } from "../core/index.ts";
 import { poolLine, readPoolLine } from "./codec.ts";
 import { type Mark, parseMark } from "./mark.ts";
+import { broken } from "./subnet-records.ts";
 
 /*
  * The index of a record in parts. It alone says in which subnet a pool may begin, so that two writers who know nothing
@@ -41,7 +42,7 @@ export function begin(index: Index, recorded: readonly PoolRecord[], fresh: read
       if (clash(pool, other))
         throw new IpamError(
           "overlap",
-          `pool ${pool.name} in ${describe(pool)} overlaps pool ${other.name} in ${describe(other)}`,
+          `pool ${pool.name} in ${describeSubnet(pool)} overlaps pool ${other.name} in ${describeSubnet(other)}`,
           { hint: "Give both one cidr, each with a range of its own; or name the networks they belong to." },
         );
   const isFresh = (pool: PoolRecord) => fresh.some((one) => isSame(one, pool));
@@ -101,11 +102,6 @@ export function isSame(a: PoolRecord, b: PoolRecord): boolean {
   return a.name === b.name && isSameSubnet(a, b);
 }
 
-/** `10.0.0.0/24 of network blue` */
-function describe({ network, prefix }: PoolRecord): string {
-  return `${formatPrefix(prefix)} of network ${network}`;
-}
-
 function sorted(pools: readonly PoolRecord[]): PoolRecord[] {
   return [...pools].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(poolLine(a), poolLine(b)));
 }
@@ -154,12 +150,6 @@ function readLines(text: string, name: string): PoolRecord[] {
     });
 }
 
-function broken(name: string, what: string): IpamError {
-  return new IpamError("corrupt", `${name} ${what}`, {
-    hint: "Put it back as it was, or take the object from a backup; nothing is written until it can be read.",
-  });
-}
-
 /** Throws IpamError `corrupt` where parts and index cannot both be right: somebody edited or deleted one of them. */
 export function checkIndex(
   { pools, left }: Index,
@@ -172,7 +162,7 @@ export function checkIndex(
     if (!listed.has(poolLine(pool)))
       throw new IpamError(
         "corrupt",
-        `${name} does not list pool ${pool.name} in ${describe(pool)}, which has addresses`,
+        `${name} does not list pool ${pool.name} in ${describeSubnet(pool)}, which has addresses`,
         {
           hint: `Stop all writers and add this line to its pools, or take it from a backup:\n  ${poolLine(pool)}`,
         },

@@ -110,6 +110,7 @@ function decodeText(text: string, name: string): Snapshot {
 
 const putBack = "Put it back as it was, or take the object from a backup; nothing is written until it can be read.";
 
-function broken(name: string, what: string): IpamError {
+/** What cannot be read: a part, or the index of them. */
+export function broken(name: string, what: string): IpamError {
   return new IpamError("corrupt", `${name} ${what}`, { hint: putBack });
 }

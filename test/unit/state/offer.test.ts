@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { emptySnapshot } from "../../../src/core/allocation.ts";
-import { offerVariable, otherRecord, placeOf, takeOffers, withOffers } from "../../../src/state/offer.ts";
+import { offerVariable, otherRecord, recordOfLock, takeOffers, withOffers } from "../../../src/state/offer.ts";
 import { folderOf } from "../../support/schema-cli.ts";
 
 afterEach(() => vi.unstubAllEnvs());
@@ -16,11 +16,11 @@ function runFor(record: string): void {
 it("a run is for one record, by whatever name", () => {
   const lock = join(folderOf({}), "nodeippool.lock");
   expect(otherRecord(lock)).toBeUndefined();
-  runFor(placeOf(lock));
+  runFor(recordOfLock(lock));
   for (const name of [lock, relative(process.cwd(), lock)]) expect(withOffers(emptySnapshot, name)).toBe(emptySnapshot);
-  expect(otherRecord("nodeippool.lock")).toBe(placeOf(lock));
+  expect(otherRecord("nodeippool.lock")).toBe(recordOfLock(lock));
   expect(() => withOffers(emptySnapshot, "nodeippool.lock")).toThrow(
-    `this plan is for nodeippool.lock, but the run that it is part of records in ${placeOf(lock)}`,
+    `this plan is for nodeippool.lock, but the run that it is part of records in ${recordOfLock(lock)}`,
   );
 });
 

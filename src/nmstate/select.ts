@@ -82,7 +82,7 @@ export function refuseSharedNics(
   const users = new Map(
     others.map((line) => [
       addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim)),
-      `${nameOfKey(line.claim)} (set ${line.set})`,
+      `${policyOf(nameOfKey(line.claim))} (set ${line.set})`,
     ]),
   );
   const issues = new Map<string, Issue>();
@@ -95,7 +95,9 @@ export function refuseSharedNics(
     if (other !== policy && !issues.has(`${other} ${policy}`))
       issues.set(`${other} ${policy}`, {
         message: `policies ${other} and ${policy} both set the ${place}; nmstate replaces the whole list`,
-        hint: "Make all captures of one NIC in one policy.",
+        ...(other.startsWith(`${policy} (set `)
+          ? { hint: "If it is the same policy, plan it as that set.", remedy: ["set"] }
+          : { hint: "Make all captures of one NIC in one policy." }),
       });
   }
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);

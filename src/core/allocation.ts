@@ -1,4 +1,5 @@
-import { type Address, formatAddress, formatPrefix, type Prefix } from "./address.ts";
+import { type Address, compareAddresses, formatAddress, formatPrefix, type Prefix } from "./address.ts";
+import { byCodeUnit } from "./errors.ts";
 
 /** An address and the claim that holds it: one line of the record. */
 export interface Allocation {
@@ -45,8 +46,7 @@ export const emptySnapshot: Snapshot = { pools: [], allocations: [], releasing: 
 
 /** The order of the record. */
 export function byAddress(a: Allocation, b: Allocation): number {
-  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
-  return a.pool < b.pool ? -1 : a.pool > b.pool ? 1 : 0;
+  return compareAddresses(a.address, b.address) || byCodeUnit(a.pool, b.pool);
 }
 
 /** Identity of an allocation: pool and claim key. Pool names hold no blank. */

@@ -1,5 +1,5 @@
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { applyAll } from "./apply.ts";
+import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseMarked } from "./mark.ts";
@@ -48,8 +48,8 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       if (outcome === "late" || !(error instanceof IpamError) || error.code !== "conflict") throw error;
       throw new IpamError(
         "conflict",
-        error.issues.map(({ message }) => ({
-          message: message.replace(/; nothing was written$/, ""),
+        issuesAfterWrite(error).map(({ message }) => ({
+          message,
           hint: `A write of ${path} that was interrupted may have been finished: look at its difference, and plan again.`,
         })),
       );

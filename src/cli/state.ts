@@ -1,6 +1,6 @@
 import { IpamError } from "../core/errors.ts";
 import type { StateBackend } from "../state/backend.ts";
-import { openKubernetes } from "../state/kubernetes-open.ts";
+import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile } from "../state/lockfile.ts";
 
 /** The options of a verb that say where allocations live. */

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { byAddress, byCodeUnit, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
 import { decode, encode, snapshotOf } from "./codec.ts";
+import { overlapping } from "./kubernetes/subnet-index.ts";
 import type { Mark } from "./mark.ts";
-import { overlapping } from "./subnet-index.ts";
 
 /** What is at one end of a move, at one moment. */
 export interface Sight {

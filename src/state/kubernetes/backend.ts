@@ -1,9 +1,9 @@
-import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { type Objects, refusalOf, retry } from "../kube/index.ts";
-import { applyPlan, issuesAfterWrite } from "./apply.ts";
-import type { StateBackend } from "./backend.ts";
-import { type Held, Store } from "./kubernetes-store.ts";
-import { refusalOfMark } from "./mark.ts";
+import { IpamError, type Plan, type Snapshot } from "../../core/index.ts";
+import { type Objects, refusalOf, retry } from "../../kube/index.ts";
+import { applyPlan, issuesAfterWrite } from "../apply.ts";
+import type { StateBackend } from "../backend.ts";
+import { refusalOfMark } from "../mark.ts";
+import { type Held, Store } from "./store.ts";
 
 interface KubernetesLimits {
   /** How long a commit goes on against others who write the same objects, in milliseconds. */

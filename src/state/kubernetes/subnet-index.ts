@@ -5,9 +5,9 @@ import {
   formatPrefix,
   IpamError,
   type PoolRecord,
-} from "../core/index.ts";
-import { poolLine, readPoolLine } from "./codec.ts";
-import { type Mark, parseMark } from "./mark.ts";
+} from "../../core/index.ts";
+import { poolLine, readPoolLine } from "../codec.ts";
+import { type Mark, parseMark } from "../mark.ts";
 import { broken } from "./subnet-records.ts";
 
 /*

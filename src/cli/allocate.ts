@@ -9,7 +9,7 @@ import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/of
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
-import { isInCluster, openLock, openState, type StateOptions } from "./state.ts";
+import { isInCluster, openLock, openToGive, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -37,7 +37,7 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
 async function open(options: AllocateOptions): Promise<{ state: StateBackend; merge: Merge }> {
   const merge: Merge = { losers: [], merged: false };
   if (isInCluster(options)) {
-    if (options.landed === undefined) return { state: await openState(options), merge };
+    if (options.landed === undefined) return { state: await openToGive(options), merge };
     throw new IpamError("invalid", "--landed merges a lockfile; a record in a cluster is never in two versions");
   }
   const understand = (text: string) => {

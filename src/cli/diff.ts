@@ -11,6 +11,8 @@ import {
   ownerOfKey,
 } from "../core/index.ts";
 import { lockAt } from "../state/git.ts";
+import { withoutMark } from "../state/mark.ts";
+import { readText } from "../state/replace-file.ts";
 import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -20,7 +22,11 @@ interface Options extends StateOptions {
 }
 
 export async function diffVerb(revision: string, options: Options): Promise<void> {
-  const differences = diffRecords(lockAt(options.lock, revision) ?? emptySnapshot, await openLock(options).read());
+  const before = lockAt(options.lock, revision) ?? emptySnapshot;
+  const { mark } = withoutMark(readText(options.lock) ?? "", options.lock);
+  if (mark?.state === "left" && options.json !== true)
+    return print(`The record of ${options.lock} has moved to ${mark.other}: no address changed hands.`);
+  const differences = diffRecords(before, await openLock(options).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
   print(

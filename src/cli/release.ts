@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import {
   type Allocation,
@@ -13,8 +14,8 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { readEvidence } from "../schema/index.ts";
-import { readInput } from "./files.ts";
-import { openState, type StateOptions } from "./state.ts";
+import { exists, readInput } from "./files.ts";
+import { isInCluster, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 interface Options extends StateOptions {
@@ -29,6 +30,7 @@ export async function releaseVerb(names: readonly string[], options: Options): P
   const snapshot = await state.read();
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];
+  if (options.evidence !== undefined && !isInCluster(options)) refuseOlder(options.evidence, options.lock);
   const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
   await state.commit(planRelease(snapshot, free));
@@ -48,6 +50,15 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     throw new IpamError("invalid", `${name} names these as ${[...namings].sort().join(" and as ")}`, {
       hint: `Say which you mean: ${found.map((line) => line.claim).join(", ")}, or an owner with its kind.`,
     });
+  const pools = new Set(found.map((line) => line.pool));
+  if (namings.has("address") && pools.size > 1)
+    throw new IpamError(
+      "invalid",
+      `${name} is an address of several networks, in pools ${[...pools].sort().join(" and ")}`,
+      {
+        hint: `Say which you mean: ${found.map((line) => line.claim).join(", ")}.`,
+      },
+    );
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
   if (live !== undefined)
@@ -56,6 +67,15 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     });
   throw new IpamError("invalid", `nothing that is releasing is named ${name}`, {
     hint: `Releasing now: ${[...new Set(snapshot.releasing.map((line) => ownerName(line.claim)))].slice(0, 10).join(", ") || "nothing"}.`,
+  });
+}
+
+/** Throws `invalid` for evidence from before the lock was last written: what it does not show may be there since. */
+function refuseOlder(evidence: string, lock: string): void {
+  if (evidence === "-" || !exists(evidence) || !exists(lock)) return;
+  if (statSync(evidence).mtimeMs >= statSync(lock).mtimeMs) return;
+  throw new IpamError("invalid", `${evidence} is older than ${lock}: nodes may have got addresses since`, {
+    hint: `Take it again: kubectl get nodenetworkstates -o json > ${evidence}`,
   });
 }
 

@@ -2,6 +2,8 @@ import { IpamError } from "../core/errors.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile } from "../state/lockfile.ts";
+import { withoutMark } from "../state/mark.ts";
+import { readText } from "../state/replace-file.ts";
 
 /** The options of a verb that say where allocations live. */
 export interface StateOptions {
@@ -21,6 +23,24 @@ export async function openState(options: StateOptions): Promise<StateBackend> {
     ...(context === undefined ? {} : { context }),
     ...(namespace === undefined ? {} : { namespace }),
   });
+}
+
+/**
+ * The same for verbs that give addresses. Throws IpamError `invalid` where the record is in a cluster, and a lockfile
+ * here has one too: neither knows what the other one gives.
+ */
+export async function openToGive(options: StateOptions): Promise<StateBackend> {
+  if (isInCluster(options) && hasLines(options.lock))
+    throw new IpamError("invalid", `${options.lock} has a record too: one address could be given by each of the two`, {
+      hint: "Move it into the cluster (nodeippool migrate kubernetes). If it is of other networks, keep it in another folder.",
+    });
+  return openState(options);
+}
+
+/** Has a lockfile lines of its own? Not if it has moved away, or is none. */
+function hasLines(lock: string): boolean {
+  const { mark, rest } = withoutMark(readText(lock) ?? "", lock);
+  return mark === undefined && /^- \{"address"/m.test(rest);
 }
 
 /** Is the record in a cluster? Throws IpamError `invalid` if options for that go with another backend. */

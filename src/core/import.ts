@@ -42,7 +42,7 @@ export interface ImportInput {
 export function planImport(input: ImportInput): Plan {
   const { snapshot, set = "default" } = input;
   checkSet(set);
-  checkPools(input.pools, snapshot);
+  checkPools(input.pools, snapshot, set);
   const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
   const requests = requestsByPool(pools, input.claims);
   const had = input.uses.filter((use): use is Had => use.owner !== undefined).sort(byPlace);

@@ -51,7 +51,7 @@ export function isNoop(plan: Plan): boolean {
 export function plan(input: PlanInput): Plan {
   const { pools, snapshot, set = "default" } = input;
   checkSet(set);
-  checkPools(pools, snapshot);
+  checkPools(pools, snapshot, set);
   const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);

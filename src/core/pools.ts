@@ -5,16 +5,18 @@ import type { Pool } from "./pool.ts";
 import { contains, indexAt, overlaps } from "./range.ts";
 
 /**
- * Pools of one network never share an address, and a recorded pool keeps its prefix and network.
+ * Pools of one network never share an address, a recorded pool keeps its prefix and network, and what other sets hold
+ * is not given away; what becomes of a set's own lines is for its plan to say.
  * Throws IpamError `invalid` (two pools of one name), `in-use` or `overlap` (of pools, then of what is recorded), each
  * with every case.
  */
-export function checkPools(pools: readonly Pool[], snapshot: Snapshot): void {
+export function checkPools(pools: readonly Pool[], snapshot: Snapshot, set = "default"): void {
   const configured = new Map(pools.map((pool) => [pool.name, pool]));
   refuse("invalid", twice(pools, configured));
   refuse("in-use", changed(configured, snapshot.pools));
   refuse("overlap", overlapping(pools));
   refuse("overlap", strangersInside(pools, configured, snapshot));
+  refuse("in-use", givenAway(configured, snapshot, set));
 }
 
 function refuse(code: "invalid" | "in-use" | "overlap", issues: readonly Issue[]): void {
@@ -79,6 +81,22 @@ function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string,
     });
   }
   return [...found.values()];
+}
+
+/** Addresses that live lines of other sets hold, and their own pool has for the gateway or the controller. */
+function givenAway(configured: ReadonlyMap<string, Pool>, snapshot: Snapshot, set: string): Issue[] {
+  return snapshot.allocations.flatMap((line): Issue[] => {
+    const pool = line.set === set ? undefined : configured.get(line.pool);
+    const isGateway = pool?.gateway === line.address;
+    if (pool === undefined || !(isGateway || contains(pool.clusterRange, line.address))) return [];
+    const use = isGateway ? "is its gateway" : "lies in its clusterRange";
+    return [
+      {
+        message: `pool ${pool.name}: ${formatAddress(line.address)} ${use}, but is recorded for ${line.claim} (set ${line.set})`,
+        hint: "Name another one in the pool, or let that set give up the address first.",
+      },
+    ];
+  });
 }
 
 /** Finds the pool of a network in whose range an address is. Takes time with the logarithm of the pools, which share none. */

@@ -79,7 +79,7 @@ export function refuseSharedNics(
 ): void {
   const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const users = new Map(others.map((line) => [listOf(line), `${nameOfKey(line.claim)} (set ${line.set})`]));
+  const users = new Map(others.map((line) => [listOf(line), `${policyOf(nameOfKey(line.claim))} (set ${line.set})`]));
   const issues = new Map<string, Issue>();
   for (const { owner, name, pool, interface: nic } of claims) {
     if (nic === undefined) continue;
@@ -90,7 +90,9 @@ export function refuseSharedNics(
     if (other !== policy && !issues.has(`${other} ${policy}`))
       issues.set(`${other} ${policy}`, {
         message: `policies ${other} and ${policy} both set the ${place}; nmstate replaces the whole list`,
-        hint: "Make all captures of one NIC in one policy.",
+        ...(other.startsWith(`${policy} (set `)
+          ? { hint: "If it is the same policy, plan it as that set.", remedy: ["set"] }
+          : { hint: "Make all captures of one NIC in one policy." }),
       });
   }
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);

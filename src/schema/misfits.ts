@@ -1,11 +1,12 @@
 import { familyOf, type Issue, type Pool } from "../core/index.ts";
+import { asBag } from "./objects.ts";
 import type { Policy } from "./policy.ts";
 import { type Reference, referencesIn } from "./template.ts";
 import type { Path } from "./yaml.ts";
 
 /**
- * What a policy asks of its pools that they cannot give: a gateway that a pool does not have, an address of the other
- * family. The paths begin at the desired state.
+ * What a policy asks of its pools that they cannot give (a gateway that a pool does not have, an address of the other
+ * family), and addresses that would come to nothing. The paths begin at the desired state.
  */
 export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue[] {
   return referencesIn(policy.desiredState).flatMap(({ reference, path }): Issue[] => {
@@ -15,7 +16,12 @@ export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue
   });
 }
 
-function misfit({ name }: Policy, pool: Pool, { capture, field }: Reference, path: Path): Issue | undefined {
+function misfit(
+  { name, desiredState }: Policy,
+  pool: Pool,
+  { capture, field }: Reference,
+  path: Path,
+): Issue | undefined {
   if (field === "gateway" && pool.gateway === undefined)
     return {
       message: `policy ${name} uses capture.${capture}.gateway, but pool ${pool.name} has no gateway`,
@@ -28,5 +34,19 @@ function misfit({ name }: Policy, pool: Pool, { capture, field }: Reference, pat
       message: `policy ${name} puts an address of pool ${pool.name} into ${section}, but the pool is IPv${family}`,
       hint: `Put it under ipv${family}, or take it from a pool of the other family.`,
     };
-  return undefined;
+  const off = field === "ip" && list === "address" ? switchedOff(desiredState, path) : undefined;
+  return off === undefined
+    ? undefined
+    : {
+        message: `policy ${name} puts an address of pool ${pool.name} where nmstate ignores it: beside ${off}`,
+        hint: "Take one of them away.",
+      };
+}
+
+/** What makes nmstate pass over an address list: measured with nmstatectl gc. Beside dhcp and autoconf it is in force. */
+function switchedOff(desiredState: unknown, path: Path): string | undefined {
+  const at = (path: Path) =>
+    path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], desiredState);
+  if (asBag(at(path.slice(0, -4)))?.state === "absent") return "state: absent";
+  return asBag(at(path.slice(0, -3)))?.enabled === false ? "enabled: false" : undefined;
 }

@@ -3,8 +3,12 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
+import { withoutMark } from "./mark.ts";
 
-/** The lock as a git revision has it; undefined if that revision has none. Throws `invalid` for an unknown revision. */
+/**
+ * The lock as a git revision has it, empty where its record was elsewhere by then; undefined if that revision has none.
+ * Throws `invalid` for an unknown revision.
+ */
 export function lockAt(path: string, revision: string): Snapshot | undefined {
   const [folder, name] = [dirname(path), basename(path)];
   const commit = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`)?.trim();
@@ -16,7 +20,16 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   if (git(folder, "ls-tree", "--name-only", commit, "--", `./${name}`) === "") return undefined;
   const text = git(folder, "show", `${commit}:./${name}`);
   if (text === undefined) throw new IpamError("unavailable", `git cannot show ${name} of ${revision}`);
-  return decode(text, `${revision}:${name}`);
+  const { mark, rest } = withoutMark(text, `${revision}:${name}`);
+  return decode(mark?.state === "left" ? rest : text, `${revision}:${name}`);
+}
+
+/** Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`. */
+export function refuseDeleted(path: string): void {
+  if (!git(dirname(path), "ls-files", "--", basename(path))) return;
+  throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
+    hint: `Bring it back (git checkout HEAD -- ${basename(path)}). To begin a new record: git rm --cached ${basename(path)}.`,
+  });
 }
 
 /** Throws `unavailable` in the middle of a merge of which git does not tell: it is missing, or does not trust the folder. */

@@ -2,6 +2,7 @@ import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/inde
 import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
+import { refuseDeleted } from "./git.ts";
 import { refuseMarked } from "./mark.ts";
 import { type Outcome, readText, replaceFile } from "./replace-file.ts";
 
@@ -19,11 +20,14 @@ export interface LockfileOptions {
   readonly understand?: (text: string) => Snapshot;
 }
 
-/** The lockfile at this path; a missing file is an empty record. Nothing is written but by `commit`. */
+/** The lockfile at this path; a missing file is an empty record, unless git knows it. Nothing is written but by `commit`. */
 export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
   const understand = options.understand ?? ((text: string) => decodeLock(text, path));
   const parse = (text: string | undefined) => {
-    if (text === undefined) return emptySnapshot;
+    if (text === undefined) {
+      refuseDeleted(path);
+      return emptySnapshot;
+    }
     refuseMarked(text, path);
     return understand(text);
   };

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type Mark, markedText } from "../../src/state/mark.ts";
 import { nodeippool, root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
 import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
@@ -220,6 +221,49 @@ it("a revision without a lock cannot be the one that landed", () => {
   const says = { status: 2, stderr: expect.stringContaining("start has no nodeippool.lock") };
   expect(run("allocate", "--landed", "start")).toMatchObject(says);
   expect(lock()).toBe(conflicting);
+});
+
+it("a lock that somebody deleted is not taken for an empty record; one that git was told to forget is", () => {
+  git("git init -q -b main .", "git add -A", "git commit -qm base");
+  const whole = lock();
+  rmSync(join(folder, "nodeippool.lock"));
+  for (const verb of ["plan", "allocate", "render"]) {
+    const { status, stdout, stderr } = run(verb);
+    expect({ verb, status, stdout }).toEqual({ verb, status: 5, stdout: "" });
+    expect(stderr).toBe(
+      "stale: nodeippool.lock is not there, but git has it: to plan without it could move everybody\n" +
+        "  Bring it back (git checkout HEAD -- nodeippool.lock). To begin a new record: git rm --cached nodeippool.lock.\n",
+    );
+  }
+  git("git checkout HEAD -- nodeippool.lock");
+  expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
+  rmSync(join(folder, "nodeippool.lock"));
+  git("git rm -q --cached nodeippool.lock");
+  expect(run("allocate").status).toBe(0);
+  expect(lock()).toBe(whole);
+});
+
+it("diff across a move of the record says where it is", () => {
+  git("git init -q -b main .", "git add -A", "git commit -qm base");
+  const whole = lock();
+  const [pool] = /^- \{"pool".*\n/m.exec(whole) ?? [];
+  const empty = whole
+    .replace(/^pools:\n(?:- .*\n)*/m, "pools: []\n")
+    .replace(/^allocations:\n(?:- .*\n)*/m, "allocations: []\n");
+  expect(pool).toBeDefined();
+  const mark: Mark = { state: "left", id: "1", other: "kubernetes there" };
+  writeFileSync(join(folder, "nodeippool.lock"), markedText(mark, empty));
+  for (const args of [[], ["--markdown"]])
+    expect(nodeippool(["diff", "main", ...args], folder)).toMatchObject({
+      status: 0,
+      stdout: "The record of nodeippool.lock has moved to kubernetes there: no address changed hands.\n",
+    });
+  git("git commit -qam moved");
+  writeFileSync(join(folder, "nodeippool.lock"), whole);
+  expect(nodeippool(["diff"], folder)).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/ lines changed since HEAD/),
+  });
 });
 
 it("without git, diff says what is missing; allocate does without", () => {

@@ -343,3 +343,12 @@ it("a folder without policies releases what the record has; one that holds nothi
   await cli(["allocate", "manifests"], folder);
   expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p releasing", "10.0.0.2 Node/n2/a/p releasing"));
 });
+
+it("does not record in a cluster beside a lockfile that has a record too", async () => {
+  const folder = projectOf({ "nodeippool.lock": both });
+  const ran = await run(folder, "allocate", "--backend", "kubernetes");
+  expect(ran).toMatchObject({ status: 2, stdout: "" });
+  expect(ran.stderr).toContain(
+    "invalid: nodeippool.lock has a record too: one address could be given by each of the two\n  Move it into the cluster (nodeippool migrate kubernetes).",
+  );
+});

@@ -1,6 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { encode } from "../../../src/state/codec.ts";
+import { lineOf, poolOf } from "../../support/core-text.ts";
 import { cli, filesOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
 
 const live = ["10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/b/p if=eth2"];
@@ -10,6 +12,11 @@ const leaving = [
   "10.0.0.5 Node/n4/b/p if=eth2 releasing",
 ];
 const projectWith = (...lines: string[]) => projectOf({ "nodeippool.lock": lockText(...lines) });
+const twoNetworks = encode({
+  pools: [poolOf("p", "10.0.0.0/29"), poolOf("q", "10.0.0.0/29", { network: "red" })],
+  allocations: [],
+  releasing: [lineOf("10.0.0.3 Node/n3/a/p"), lineOf("10.0.0.3 Node/n4/a/q pool=q")],
+});
 const lockIn = (folder: string) => readFileSync(join(folder, "nodeippool.lock"), "utf8");
 
 describe("nodeippool release --confirm", () => {
@@ -109,6 +116,17 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
     expect((await cli(["release", `Node/${name}`, "--confirm"], folder)).stdout).toContain("Freed 1 address.");
   });
 
+  it("an address of two networks", async () => {
+    const folder = projectOf({ "nodeippool.lock": twoNetworks });
+    const ran = await cli(["release", "10.0.0.3", "--confirm"], folder);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain(
+      "invalid: 10.0.0.3 is an address of several networks, in pools p and q\n  Say which you mean: Node/n3/a/p, Node/n4/a/q.",
+    );
+    expect(lockIn(folder)).toBe(twoNetworks);
+    expect((await cli(["release", "n3", "--confirm"], folder)).stdout).toContain("Freed 1 address.");
+  });
+
   it("with no lock at all, and makes none", async () => {
     const folder = projectOf();
     const before = filesOf(folder);
@@ -169,6 +187,19 @@ describe("nodeippool release --evidence", () => {
 
   it("an address that another node has is not off", async () => {
     expect((await released([state("n3"), state("n4"), state("n9", "10.0.0.3")])).left).toEqual(["10.0.0.3"]);
+  });
+
+  it("that is older than the lock proves nothing", async () => {
+    const folder = projectWith(...live, ...leaving);
+    writeFileSync(join(folder, "nns.json"), dump(state("n3"), state("n4")));
+    const { mtimeMs } = statSync(join(folder, "nodeippool.lock"));
+    utimesSync(join(folder, "nns.json"), new Date(), new Date(mtimeMs - 60_000));
+    const ran = await cli(["release", "--evidence", "nns.json"], folder);
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toBe(
+      "invalid: nns.json is older than nodeippool.lock: nodes may have got addresses since\n  Take it again: kubectl get nodenetworkstates -o json > nns.json\n",
+    );
+    expect(lockIn(folder)).toBe(lockText(...live, ...leaving));
   });
 
   it("frees no more than is named", async () => {

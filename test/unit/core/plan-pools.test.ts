@@ -103,6 +103,23 @@ describe("several pools", () => {
     expect(shown(plan({ pools, claims: [], snapshot }))).toEqual(["releasing 10.0.2.1 Node/n/a pool=old"]);
   });
 
+  it("refuses to plan with a pool that gives away what another set holds", () => {
+    const lines = ["10.0.0.5 Node/n/a set=b", "10.0.0.6 Node/m/a"];
+    const snapshot = recordOf(lines, [poolOf("p", cidr)]);
+    const planned = (set: string, rest: Parameters<typeof poolOf>[2]) =>
+      shown(
+        plan({ pools: [poolOf("p", cidr, rest)], claims: [claimOf("Node/m/a"), claimOf("Node/n/a")], snapshot, set }),
+      );
+    const clusterRange = (start: string) => ({ clusterRange: { start, end: start } });
+    expect(() => planned("default", { gateway: "10.0.0.5" })).toThrow(
+      "pool p: 10.0.0.5 is its gateway, but is recorded for Node/n/a (set b)",
+    );
+    expect(() => planned("default", clusterRange("10.0.0.5"))).toThrow("10.0.0.5 lies in its clusterRange, but");
+    expect(() => planned("b", { gateway: "10.0.0.6" })).toThrow("recorded for Node/m/a (set default)");
+    // Their own set decides: it may give them up.
+    expect(planned("b", { gateway: "10.0.0.5" })).toContain("in-use Node/n/a");
+  });
+
   it("of two networks may give one address to two owners", () => {
     const red = poolOf("p", cidr, { network: "red" });
     const blue = poolOf("q", cidr, { network: "blue" });

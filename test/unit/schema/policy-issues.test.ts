@@ -52,6 +52,17 @@ describe("readManifests places every issue of a policy's spec", () => {
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv6: {address: [{ip: "{{ capture.x.ip }}"}]}}]}',
       "6:63 policy a puts an address of pool p into ipv6, but the pool is IPv4",
     ],
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, state: absent, ipv4: {address: [{ip: "{{ capture.x.ip }}"}]}}]}',
+      "6:78 policy a puts an address of pool p where nmstate ignores it: beside state: absent",
+    ],
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: false, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
+      "6:79 policy a puts an address of pool p where nmstate ignores it: beside enabled: false",
+    ],
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: true, dhcp: true, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
+    ],
   ];
   it.each(rows)("%j", (spec, ...issues) => {
     expect(issuesOf({ "f.yaml": policyText(spec), ...pools })).toEqual(issues);

@@ -1,6 +1,6 @@
 import { familyOf, formatAddress, IpamError, type Issue, nameOfKey, ownerOfKey, type Plan } from "../core/index.ts";
 import { handWritten, handWrittenIssue, holdersIn, liveIn } from "../nmstate/hand-written.ts";
-import { addressList, policyOf } from "../nmstate/select.ts";
+import { addressList, listOf, policyOf } from "../nmstate/select.ts";
 import type { ClusterNode, Manifests, SourceFile } from "../schema/index.ts";
 import { findUses } from "../schema/index.ts";
 
@@ -24,17 +24,12 @@ export function refuseHandWritten({ manifests, files, nodes }: Folder, made: Pla
     manifests.pools,
     nodes,
   );
-  const byNic = new Map(
-    liveIn(made).flatMap((line) =>
-      line.interface === undefined
-        ? []
-        : [[addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim)), line] as const],
-    ),
-  );
+  const placed = liveIn(made).filter((line) => line.interface !== undefined);
+  const byList = new Map(placed.map((line) => [listOf(line), line]));
   const issues = uses.flatMap(({ address, owner, interface: nic, at }): Issue[] => {
     const holder = holders.get(address);
     const place = owner === undefined || nic === undefined ? "" : addressList(familyOf(address), nic, owner);
-    const wiped = holder === undefined ? byNic.get(place) : undefined;
+    const wiped = holder === undefined ? byList.get(place) : undefined;
     if (wiped !== undefined)
       return [
         {

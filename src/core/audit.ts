@@ -1,4 +1,4 @@
-import { type Address, familyOf, formatAddress } from "./address.ts";
+import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
@@ -76,9 +76,7 @@ export interface AuditInput {
 /** Holds the record against the pools, the owners and what is really used. Empty means all is well. Pure. */
 export function audit(input: AuditInput): Finding[] {
   const findings = [...auditRecord(input), ...(input.uses === undefined ? [] : auditUses(input, input.uses))];
-  return findings.sort((a, b) =>
-    a.address === b.address ? byCodeUnit(a.kind, b.kind) : a.address < b.address ? -1 : 1,
-  );
+  return findings.sort((a, b) => compareAddresses(a.address, b.address) || byCodeUnit(a.kind, b.kind));
 }
 
 function auditRecord({ pools, snapshot, owners, shows }: AuditInput): Finding[] {

@@ -1,9 +1,9 @@
 import {
   type Allocation,
   byAddress,
-  familyOf,
   formatAddress,
   IpamError,
+  identityOf,
   importedSet,
   nameOfKey,
   nodeOwner,
@@ -15,7 +15,7 @@ import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy, whyLeft } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
-import { claimName, policyOf, selectNodes } from "./select.ts";
+import { claimName, listOf, policyOf, selectNodes } from "./select.ts";
 
 /** A releasing address that nothing rendered takes off its node, and why. */
 export interface Left {
@@ -31,14 +31,14 @@ export class PolicyLines {
   private readonly beside: readonly { readonly line: Allocation; readonly live: readonly Allocation[] }[];
 
   constructor(snapshot: Snapshot, set: string) {
-    this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [`${l.pool} ${l.claim}`, l]));
+    this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [identityOf(l), l]));
     // Of lines on unknown NICs nobody can say that they are on one NIC.
     const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
-    const byNic = Map.groupBy(placed, nicOf);
+    const byList = Map.groupBy(placed, listOf);
     const releasing = snapshot.releasing.filter((line) => line.set === set);
-    const leaving = releasing.filter((line) => !byNic.has(nicOf(line)));
+    const leaving = releasing.filter((line) => !byList.has(listOf(line)));
     this.beside = releasing.flatMap((line) => {
-      const live = byNic.get(nicOf(line));
+      const live = byList.get(listOf(line));
       return live === undefined ? [] : { line, live };
     });
     this.leaving = Map.groupBy(leaving, (line) => `${policyOfLine(line)} ${ownerOfKey(line.claim)}`);
@@ -47,7 +47,7 @@ export class PolicyLines {
   private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
     const entries = [...policy.captures].map(([capture, { pool }]) => {
       const key = `${nodeOwner(node.name)}/${claimName(policy, capture)}`;
-      const line = this.live.get(`${pool} ${key}`);
+      const line = this.live.get(identityOf({ pool, claim: key }));
       if (line === undefined) throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
       return [capture, { address: line.address, pool: pools.get(pool) as Pool }] as const;
     });
@@ -113,11 +113,6 @@ export class PolicyLines {
       .flatMap((name) => nodes.map((node) => this.cleanup({ name }, node)))
       .filter((object) => object !== undefined);
   }
-}
-
-/** nmstate replaces addresses per NIC and family. */
-function nicOf(line: Allocation): string {
-  return `${ownerOfKey(line.claim)} ${line.interface} ${familyOf(line.address)}`;
 }
 
 function policyOfLine(line: Allocation): string {

@@ -1,6 +1,7 @@
 import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
-import { parkPolicy } from "./expand.ts";
+import { parkPolicy, servesLaterNodes } from "./expand.ts";
+import { Makers } from "./makers.ts";
 import { type Left, PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
 import { yamlOfEach } from "./yaml-text.ts";
@@ -26,16 +27,20 @@ export const releasingFile = "nodeippool-releasing.yaml";
 export function render(unsorted: RenderInput): SourceFile[] {
   const input = { ...unsorted, nodes: unsorted.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name)) };
   const lines = new PolicyLines(input.snapshot, input.set);
-  const names = new Names(input.manifests);
+  const makers = new Makers();
+  const own = input.manifests.documents.flatMap((document) =>
+    document.kind === "foreign" ? document.policyNames : [],
+  );
+  for (const name of new Set(own)) makers.take(name, "your own hand");
   const byFile = Map.groupBy(input.manifests.documents, (document) => document.file);
   const rendered = input.files.flatMap((file): SourceFile[] => {
     const documents = byFile.get(file.path) ?? [];
     if (documents.every((document) => document.kind === "foreign")) return [file];
-    const texts = documents.flatMap((document) => renderDocument(document, input, lines, names));
+    const texts = documents.flatMap((document) => renderDocument(document, input, lines, makers));
     return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joinDocuments(texts) }];
   });
   const orphans = lines.orphans(input.manifests.policies, input.nodes);
-  for (const orphan of orphans) names.take(orphan.metadata.name, "a policy that is gone");
+  for (const orphan of orphans) makers.take(orphan.metadata.name, "a policy that is gone");
   const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(orphans)) }];
   return distinct([...rendered, ...cleanup]);
 }
@@ -53,25 +58,6 @@ function distinct(files: readonly SourceFile[]): SourceFile[] {
   return [...files];
 }
 
-/** The names of all policies that are written; no two may be one. */
-class Names {
-  private readonly makers = new Map<string, string>();
-
-  constructor({ documents }: Manifests) {
-    for (const document of documents)
-      if (document.kind === "foreign") for (const name of document.policyNames) this.makers.set(name, "your own hand");
-  }
-
-  take(name: string, maker: string): void {
-    const other = this.makers.get(name);
-    if (other !== undefined)
-      throw new IpamError("invalid", `policy ${name} would be made by ${maker}, but is also made by ${other}`, {
-        hint: "Rename one of them.",
-      });
-    this.makers.set(name, maker);
-  }
-}
-
 /** Documents as one text. Directives may follow `...` only. */
 export function joinDocuments(texts: readonly string[]): string {
   return texts
@@ -82,7 +68,7 @@ export function joinDocuments(texts: readonly string[]): string {
     .join("");
 }
 
-function renderDocument(document: ManifestDocument, input: RenderInput, lines: PolicyLines, names: Names): string[] {
+function renderDocument(document: ManifestDocument, input: RenderInput, lines: PolicyLines, makers: Makers): string[] {
   switch (document.kind) {
     case "foreign":
       return [document.text];
@@ -92,7 +78,7 @@ function renderDocument(document: ManifestDocument, input: RenderInput, lines: P
       return [poolText(document)];
     case "policy": {
       const objects = policyObjects(document.policy, input, lines);
-      for (const { metadata } of objects) names.take(metadata.name, `policy ${document.policy.name}`);
+      for (const { metadata } of objects) makers.take(metadata.name, `policy ${document.policy.name}`);
       return yamlOfEach(objects);
     }
   }
@@ -112,6 +98,5 @@ function policyObjects(policy: Policy, input: RenderInput, lines: PolicyLines): 
   const children = input.nodes
     .map((node) => (selected.has(node) ? lines.child(policy, node, pools) : lines.cleanup(policy, node)))
     .filter((object) => object !== undefined);
-  const joinsLater = [...policy.captures.values()].some(({ pool }) => pools.get(pool)?.clusterRange.length);
-  return joinsLater ? [...children, parkPolicy(policy)] : children;
+  return servesLaterNodes(policy, pools) ? [...children, parkPolicy(policy)] : children;
 }

@@ -16,6 +16,8 @@ export interface Mark {
   readonly other: string;
   /** With `leaves`, which place that is, and no other one. In a file that gets a record: which file this is. */
   readonly place?: string;
+  /** With `left`, the digest of what was there when it had come. */
+  readonly digest?: string;
 }
 
 const states = ["expects", "takes", "has", "leaves", "left"] as const;
@@ -23,10 +25,10 @@ const states = ["expects", "takes", "has", "leaves", "left"] as const;
 /** undefined if the text is no mark. */
 export function parseMark(text: string): Mark | undefined {
   try {
-    const { state, id, other, place, ...rest } = JSON.parse(text);
-    const isMark = states.includes(state) && [id, other, place ?? "any"].every((one) => typeof one === "string" && one);
-    if (!isMark || Object.keys(rest).length > 0) return undefined;
-    return { state, id, other, ...(place === undefined ? {} : { place }) };
+    const { state, id, other, ...more } = JSON.parse(text);
+    const { place = "any", digest = "any", ...rest } = more;
+    const isMark = states.includes(state) && [id, other, place, digest].every((one) => typeof one === "string" && one);
+    return isMark && Object.keys(rest).length === 0 ? { state, id, other, ...more } : undefined;
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import { shortRename } from "../core/claim.ts";
 import { advised, formatIssue, type IpamError, type Remedy } from "../core/index.ts";
 
 /** What an app, or the command line beside it, has for a remedy. */
-function remedyText([what, ...words]: Remedy): string {
+export function remedyText([what, ...words]: Remedy): string {
   switch (what) {
     case "rename":
       return `nodeippool mv ${shortRename(words).join(" ")}, or allowMove: true in AddressPlan.configure`;

@@ -1,5 +1,5 @@
 import { advised, IpamError, type Issue, type Place } from "../core/index.ts";
-import { remedyText } from "./advice.ts";
+import { propertyText } from "./advice.ts";
 import type { ManifestFinding } from "./audit-manifests.ts";
 
 /** What `properties` of a validation in cdk8s.yaml may say. */
@@ -108,7 +108,7 @@ function reportIssues({ code, issues }: IpamError, report: ValidationContext["re
     report.addViolation({
       ruleName: code,
       recommendation: issue.message,
-      fix: advised(issue, remedyText).hint ?? "Mend it, and synthesise anew.",
+      fix: advised(issue, propertyText).hint ?? "Mend it, and synthesise anew.",
       violatingResources: [resourceOf(issue)],
     });
   report.submit("failure");

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { audit, contains, type Finding, IpamError, isPlanned, type Place } from "../core/index.ts";
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
-import { scheme } from "./address-token.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
 import { readRecord, refuseProps } from "./validation-record.ts";
 
@@ -62,9 +61,9 @@ const ofRecord: ReadonlySet<Finding["kind"]> = new Set(["out-of-pool", "excluded
 
 /** Tokens that nothing looked up: in a JSON patch, for example, which cdk8s applies later. */
 function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): ManifestFinding[] {
-  if (!text.includes(scheme) && !text.includes("{{ ippool.")) return [];
+  if (!text.includes("ippool:/") && !text.includes("{{ ippool.")) return [];
   return text.split("\n").flatMap((content, i) => {
-    const [token] = /ippool:\/\/[^\s"']*|\{\{ ippool\.[^}]*\}\}/.exec(content) ?? [];
+    const [token] = /ippool:\/[^\s"']*|\{\{ ippool\.[^}]*\}\}/.exec(content) ?? [];
     if (token === undefined) return [];
     const at = { file: path, line: i + 1, column: content.indexOf(token) + 1 };
     return [{ rule: "unresolved", message: `${token} is not an address yet`, at, ...whereIs(at, files) } as const];

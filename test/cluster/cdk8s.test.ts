@@ -6,7 +6,6 @@ import { root, Session } from "../support/console.ts";
 import { folderOf } from "../support/schema-cli.ts";
 
 const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
-const inCluster = "--backend kubernetes --namespace network";
 const settings = (properties: object) =>
   JSON.stringify({
     language: "typescript",
@@ -56,12 +55,19 @@ test("an app moves its record into a cluster, goes on there, and its validation 
 
   write("main.ts", app(clusterState, '"n1"'));
   expect(run("cdk8s synth; echo $?")).toMatch(/has moved to namespace network[\s\S]*\n2\n$/);
+  write("main.ts", app("", '"n1"'));
+  expect(run("cdk8s synth")).toMatch(/Use it there: AddressPlan\.configure\(app, \{ state: await loadState/);
+  write("main.ts", app(clusterState, '"n1"'));
   write("cdk8s.yaml", settings({ backend: "kubernetes", namespace: "network" }));
   expect(run("cdk8s synth; echo $?")).toMatch(/Validations ended succesfully\n0\n$/);
 
-  // What a run is about to record counts; what nobody recorded does not.
+  // The hint works as copied.
   write("main.ts", app(clusterState, '"n1", "n2"'));
-  expect(run(`nodeippool allocate ${inCluster} -- cdk8s synth`)).toMatch(
+  const [, hint = ""] = /Run (nodeippool .*) -- npx/.exec(run("cdk8s synth")) ?? [];
+  expect(hint).toBe("nodeippool allocate --backend kubernetes --namespace network");
+
+  // What a run is about to record counts; what nobody recorded does not.
+  expect(run(`${hint} -- cdk8s synth`)).toMatch(
     /Validations ended succesfully[\s\S]*10\.0\.0\.2 {2}n2[\s\S]*1 plan recorded in namespace network/,
   );
   const policy = (ip: string) => ({

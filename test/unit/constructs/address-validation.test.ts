@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { emptySnapshot, parsePool, plan, unwrap } from "../../../src/core/index.ts";
 import { AddressValidation, type AddressValidationProps } from "../../../src/index.ts";
+import { markedText } from "../../../src/state/mark.ts";
 import { offerPlan, offerVariable } from "../../../src/state/offer.ts";
 import { folderOf, lockText } from "../../support/schema-cli.ts";
 import { documentsOf, policyText, poolText } from "../../support/schema-text.ts";
@@ -137,11 +138,13 @@ describe("AddressValidation", () => {
   });
 
   it("finds tokens that nothing looked up", async () => {
-    const map = 'kind: ConfigMap\nmetadata: {name: late}\ndata:\n  a: ippool://p/n1\n  b: "{{ ippool.p.eth1.ip }}"\n';
+    const map =
+      'kind: ConfigMap\nmetadata: {name: late}\ndata:\n  a: ippool://p/n1\n  b: "{{ ippool.p.eth1.ip }}"\n  c: ippool:/p/n1\n';
     const { violations, submitted } = await reported({ "a.k8s.yaml": documentsOf(pool, map) });
     expect(violations).toEqual([
       "a.k8s.yaml late line 10, column 6: unresolved: ippool://p/n1 is not an address yet",
       "a.k8s.yaml late line 11, column 7: unresolved: {{ ippool.p.eth1.ip }} is not an address yet",
+      "a.k8s.yaml late line 12, column 6: unresolved: ippool:/p/n1 is not an address yet",
     ]);
     expect(submitted).toEqual([["failure", { "addresses checked": "0" }]]);
   });
@@ -162,6 +165,16 @@ describe("AddressValidation", () => {
     expect((await reported({ "a.k8s.yaml": files["a.k8s.yaml"] })).violations).toEqual([]);
     vi.unstubAllEnvs();
     expect((await reported(files)).violations).toEqual([expect.stringContaining("stranger: 10.0.0.1")]);
+  });
+
+  it("says where a record that has moved is to be named", async () => {
+    const mark = { state: "left", id: "1", other: "namespace network of context test" } as const;
+    const files = { "a.k8s.yaml": pool, "nodeippool.lock": markedText(mark, lockText()) };
+    const { violations, fixes } = await reported(files);
+    expect(violations).toEqual([expect.stringContaining("has moved to namespace network of context test")]);
+    expect(fixes).toEqual([
+      "Use it there: backend: kubernetes, context and namespace in the properties of the validation",
+    ]);
   });
 
   it("takes pools from a file of their own", async () => {

@@ -34,10 +34,13 @@ export function parseMark(text: string): Mark | undefined {
   }
 }
 
-/** What whoever wants to use a record with a mark is told. */
-export function refusalOfMark({ state, other }: Mark, name: string): IpamError {
+/** What whoever wants to use a record with a mark is told; `target` is where records like that one move to. */
+export function refusalOfMark({ state, other }: Mark, name: string, target: "cluster" | "file"): IpamError {
   if (state === "left")
-    return new IpamError("stale", `the record of ${name} has moved to ${other}`, { hint: "Use it there." });
+    return new IpamError("stale", `the record of ${name} has moved to ${other}`, {
+      hint: "Use it there.",
+      remedy: ["moved", target],
+    });
   const [what, where] =
     state === "leaves" ? ["is moving", `to ${other}`] : ["is to get a record that moves", `from ${other}`];
   return new IpamError("unavailable", `${name} ${what} ${where}, and that has not ended`, {
@@ -65,5 +68,5 @@ export function withoutMark(text: string, path: string): { readonly mark: Mark |
 /** Throws if a lock has a mark anywhere, also in what git left of a merge. */
 export function refuseMarked(text: string, path: string): void {
   const { mark } = withoutMark(text, path);
-  if (mark !== undefined) throw refusalOfMark(mark, path);
+  if (mark !== undefined) throw refusalOfMark(mark, path, "cluster");
 }

@@ -42,7 +42,7 @@ export function kubernetes(
 
 async function loadUnmarked(store: Store): Promise<Held> {
   const held = await store.load();
-  if (held.index.mark !== undefined) throw refusalOfMark(held.index.mark, store.name);
+  if (held.index.mark !== undefined) throw refusalOfMark(held.index.mark, store.name, "file");
   return held;
 }
 

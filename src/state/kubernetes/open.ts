@@ -35,5 +35,9 @@ export async function openKubernetes(options: KubernetesOptions = {}): Promise<S
       return objects.put(resource, object);
     },
   };
-  return kubernetes(asked, namespace);
+  const { context } = where;
+  return {
+    ...kubernetes(asked, namespace),
+    where: { ...(context === undefined ? {} : { context }), ...(namespace === undefined ? {} : { namespace }) },
+  };
 }

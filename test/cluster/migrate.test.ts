@@ -6,7 +6,7 @@ import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";
 import { blockWith } from "../support/markdown.ts";
-import { projectOf } from "../support/schema-cli.ts";
+import { manifests, projectOf } from "../support/schema-cli.ts";
 import { tool } from "../support/tools.ts";
 
 describe("nodeippool migrate", () => {
@@ -37,6 +37,28 @@ describe("nodeippool migrate", () => {
       /^stale: .*nodeippool\.lock/,
     );
     expect(run("nodeippool plan manifests --nodes nodes.txt")).toContain("Nothing to record.");
+  });
+
+  it("two folders of one claim set do not meet there unseen: each would release the other's nodes", async () => {
+    await cluster().kubectl(["create", "namespace", "shared"]);
+    const two = projectOf({
+      "manifests/a.yaml": manifests.replace("10.0.0.0/29", "10.0.1.0/29").replaceAll(/\bp\b/g, "q"),
+    });
+    const there = "--backend kubernetes --namespace shared";
+    const planned = (cwd: string, flags: string) =>
+      new Session(cwd, { KUBECONFIG: cluster().kubeconfig }).run(`nodeippool ${flags}; echo $?`);
+    const one = projectOf();
+    for (const cwd of [one, two]) planned(cwd, "allocate manifests --nodes nodes.txt");
+    expect(planned(one, "migrate kubernetes --namespace shared")).toContain("No address changed hands.");
+    expect(planned(two, "migrate kubernetes --namespace shared")).toMatch(
+      /^in-use: namespace shared of .* has lines of claim set default, too\n {2}.*: let them come as another set: --set NAME\n3\n$/,
+    );
+    expect(planned(two, "migrate kubernetes --namespace shared --set two")).toContain("No address changed hands.");
+    for (const [cwd, flags] of [
+      [one, ""],
+      [two, "--set two"],
+    ] as const)
+      expect(planned(cwd, `plan manifests --nodes nodes.txt ${there} ${flags}`)).toContain("Nothing to record.");
   });
 
   it("to one place only", async () => {

@@ -80,7 +80,12 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
 });
 
 describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
-  const lock = lockText("10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n2/a/p", "10.0.0.6 Node/n1/b/p");
+  const lock = lockText(
+    "10.0.0.4 Node/n1/a/p",
+    "10.0.0.5 Node/n2/a/p",
+    "10.0.0.6 Node/n1/b/p",
+    "10.0.0.3 Node/old/a/p releasing",
+  );
   const rows: [what: string, from: string, to: string, status: number, says: string][] = [
     [
       "an unknown name",
@@ -92,6 +97,13 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
     ["a node by its name alone", "n1", "n9", 2, "no allocation is named n1; did you mean Node/n1?"],
     ["a name that is taken", "a", "b", 3, "Node/n1/b/p already holds an address of pool p"],
     ["an owner that has one already", "Node/n1", "Node/n2", 3, "Node/n2/a/p already holds an address of pool p"],
+    [
+      "an owner that was given another one instead",
+      "Node/old",
+      "Node/n2",
+      3,
+      "Node/n2/a/p already holds an address of pool p\n  If it got that one instead of the old one, take the record back as it was, and rename before you plan.",
+    ],
     ["a name as it is", "a", "a", 2, 'a cannot be renamed to "a"\n  Rename an owner to an owner'],
     ["a claim that is none", "Node/n1/a/p", "foo", 2, "Node/n1/a/p cannot be renamed"],
     ["an owner that is none", "Node/n1", "", 2, "Node/n1 cannot be renamed"],

@@ -1,7 +1,7 @@
 import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import { type Objects, refusalOf, retry } from "../kube/index.ts";
 import { applyPlan } from "./apply.ts";
-import type { StateBackend } from "./backend.ts";
+import type { KnownBackend } from "./backend.ts";
 import { type Held, Store } from "./kubernetes-store.ts";
 import { refusalOfMark } from "./mark.ts";
 
@@ -21,7 +21,7 @@ export function kubernetes(
   objects: Objects,
   namespace = objects.namespace,
   { budget = 30_000 }: KubernetesLimits = {},
-): StateBackend {
+): KnownBackend {
   const store = new Store(objects, namespace);
   let last: Held | undefined;
   return {
@@ -29,6 +29,9 @@ export function kubernetes(
     async read() {
       last = await loadUnmarked(store);
       return last.snapshot;
+    },
+    async identity() {
+      return (last ?? (await store.load())).indexUid;
     },
     commit(plan) {
       const seen = last;

@@ -72,9 +72,15 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     takePools(name, pools);
     const listed = isList(args.claims) ? args.claims.map(claimInput) : undefined;
     const claims = listed ?? pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply(made);
-    const previous = state.backend === "stack" ? previousStates(name, opts.parent) : pulumi.output({ others: [] });
-    const props = { pools, claims, state, set, release, moved, allowMove, ...secretness(claims, listed, previous) };
-    super(dispatcher, name, { ...props, previous: pulumi.secret(previous) }, opts, setType.module, setType.name);
+    const previous = previousStates(name, opts.parent);
+    const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
+    const sent = {
+      claims: isPlain ? JSON.stringify(listed) : claims,
+      previous: pulumi.secret(previous.apply((held) => JSON.stringify(held))),
+    };
+    const marks = secretness(isPlain ? [] : claims, isPlain ? [] : listed, previous);
+    const props = { pools, state, set, release, moved, allowMove, ...sent, ...marks };
+    super(dispatcher, name, props, opts, setType.module, setType.name);
     this.specs = pools;
     this.poolsOf =
       listed &&
@@ -140,23 +146,21 @@ type MadeClaim = ReturnType<typeof claimInput>;
 
 /**
  * What a provider answers is secret where an input of the same name was. These carry that over from the claims, and from
- * what the stack has to release of claims that were.
+ * what the stack has to release of claims that were. Plain ones are left out: thousands of them would be as many outputs.
  */
 function secretness(
   claims: readonly MadeClaim[] | pulumi.Output<MadeClaim[]>,
   listed: readonly MadeClaim[] | undefined,
   previous: pulumi.Output<Previous>,
 ) {
-  // Thousands of plain claims would be thousands of outputs.
-  const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
-  const all: pulumi.Output<unknown> = pulumi.output(isPlain ? "" : (claims as pulumi.Input<unknown>));
+  const all: pulumi.Output<unknown> = pulumi.output(claims as pulumi.Input<unknown>);
   const blank = (of: pulumi.Input<unknown>) => pulumi.all([of]).apply(() => "");
   const before = previous.apply(({ own, others }) =>
     [own, ...others].some((state) => state?.secret) ? pulumi.secret("") : "",
   );
   return {
-    addresses: isPlain ? "" : blank(listed?.map(({ address }) => address) ?? all),
-    owners: isPlain ? "" : blank(listed?.map(({ owner }) => owner) ?? all),
+    addresses: blank(listed?.map(({ address }) => address) ?? all),
+    owners: blank(listed?.map(({ owner }) => owner) ?? all),
     releasing: blank([before, all]),
     secret: pulumi.isSecret(all),
   };

@@ -1,7 +1,8 @@
 import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
-import { openKubernetes, type StateBackend } from "../state/index.ts";
+import { type KnownBackend, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
-import { onlyState, type SetState, type StateArgs, sameValue, textOf } from "./set-state.ts";
+import { type Recorded, refuseOther } from "./held.ts";
+import { onlyState, present, type SetState, type StateArgs, sameValue, textOf } from "./set-state.ts";
 
 /*
  * A record in a cluster is written by create, update and delete. Each runs in the process that checked: the plan that
@@ -16,15 +17,22 @@ interface Planned {
 /** What this process has planned on records in clusters, by the text of what it answered. */
 const planned = new Map<string, Planned>();
 
-const records = new Map<string, Promise<StateBackend>>();
+const records = new Map<string, Promise<KnownBackend>>();
+
+type ClusterArgs = StateArgs & { readonly backend: "kubernetes" };
 
 /** A record in a cluster, over one connection that lasts as long as the process. */
-export function clusterRecord(state: StateArgs & { readonly backend: "kubernetes" }): Promise<StateBackend> {
+function clusterRecord(state: ClusterArgs): Promise<KnownBackend> {
   const { backend: _, ...where } = state;
   const key = JSON.stringify([where.context, where.namespace]);
   const record = records.get(key) ?? openKubernetes({ ...where, beforeWrite: refuseOrphan });
   records.set(key, record);
   return record;
+}
+
+export async function readCluster(state: ClusterArgs): Promise<Recorded> {
+  const record = await clusterRecord(state);
+  return { name: record.name, snapshot: await record.read(), identity: await record.identity() };
 }
 
 /** Keeps what a check planned, for the call that commits it. */
@@ -42,26 +50,34 @@ export function changesRecord(state: SetState): boolean {
   return plan !== undefined && !isNoop(plan);
 }
 
-/** Commits what was planned. Throws IpamError `conflict` if a pool of the set was changed since. */
-export async function commitPlanned(state: SetState): Promise<void> {
-  if (state.state.backend !== "kubernetes") return;
+/**
+ * Commits what was planned. Gives what is in the stack then: that names the record, which may have begun only now.
+ * Throws IpamError `conflict` if a pool of the set was changed since.
+ */
+export async function commitPlanned(state: SetState): Promise<SetState> {
+  if (state.state.backend !== "kubernetes") return state;
   const plan = planOf(state);
   if (plan === undefined)
     throw new IpamError("stale", "these addresses were not planned by this run: nothing was done");
-  if (!isNoop(plan)) await (await clusterRecord(state.state)).commit(plan);
+  const record = await clusterRecord(state.state);
+  if (!isNoop(plan)) await record.commit(plan);
+  return { ...state, ...present({ record: state.record ?? (await record.identity()) }) };
 }
 
 const attempts = 10;
 
 /**
  * Makes releasing what a set holds that is deleted, or goes to another record. A set that takes its place is created,
- * and so checked, before: what that one claims stays.
+ * and so checked, before: what that one claims stays. Where `mayBeGone`, there need be no record any more.
  */
-export async function giveUp(state: SetState): Promise<void> {
+export async function giveUp(state: SetState, mayBeGone = false): Promise<void> {
   if (state.state.backend !== "kubernetes") return;
   const record = await clusterRecord(state.state);
   for (let attempt = 1; ; attempt++) {
     const snapshot = await record.read();
+    const identity = await record.identity();
+    if (identity === undefined && mayBeGone) return;
+    refuseOther(state, { name: record.name, snapshot, identity });
     const lines = linesOf(state, snapshot);
     try {
       if (lines.length > 0) await record.commit(planRelease(snapshot, lines, "releasing"));

@@ -1,31 +1,107 @@
-import { address, type Claim, claimKey, IpamError, identityOf, type Plan, type Snapshot } from "../core/index.ts";
-import type { SetInputs, SetState } from "./set-state.ts";
+import {
+  type Allocation,
+  address,
+  type Claim,
+  claimKey,
+  formatAddress,
+  IpamError,
+  identityOf,
+  type Plan,
+  type Pool,
+  type Snapshot,
+} from "../core/index.ts";
+import { contains } from "../core/range.ts";
+import { type Previous, present, type SetInputs, type SetState, sameValue } from "./set-state.ts";
 
 /*
- * A record outside of the stack, beside what the stack's state holds of a set: `held`, which is empty for a set that is
- * new, replaced or tainted.
+ * A record outside of the stack, beside what the stack's state holds of a set: `held`.
  */
 
+/** A record, and what tells it from others, where something does. */
+export interface Recorded {
+  readonly name: string;
+  readonly snapshot: Snapshot;
+  readonly identity?: string | undefined;
+}
+
 /**
- * The claims, where those that the stack has an address of and the record has not want that address: the record is a new
- * one, or was lost. Nobody moves because of that. Throws IpamError `in-use` if something would be forgotten.
+ * What the stack has of a set on a shared record. The engine forgets `olds` of a set that is replaced, tainted or renamed:
+ * what the stack held before tells, of this set and of those that its pools may have come from.
+ */
+export function heldOf(
+  olds: Partial<SetState>,
+  { own, others }: Previous,
+  { state, set }: SetInputs,
+): Partial<SetState> {
+  // A refresh in the same run is in `olds` alone.
+  const { record: _, ...held }: Partial<SetState> = olds.addresses === undefined ? (own ?? {}) : olds;
+  const alike = others.filter((other) => other.set === set && sameValue(other.state, state));
+  const here = [olds, own, ...alike].filter((one) => one !== undefined && sameValue(one.state, state));
+  return {
+    ...held,
+    addresses: Object.assign({}, ...alike.map(({ addresses }) => addresses), held.addresses),
+    ...present({ record: here.find((one) => one?.record !== undefined)?.record }),
+  };
+}
+
+/**
+ * Throws IpamError `stale` where a record is not the one that these addresses are in: a kubeconfig leads to another
+ * cluster, or the record was lost. What others have in the right one, nobody knows here. One that was brought back has
+ * all lines.
+ */
+export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
+  if (record === undefined || record === recorded.identity) return;
+  const { allocations, releasing } = recorded.snapshot;
+  const text = (pool: string, claim: string, address: string) => `${identityOf({ pool, claim })} ${address}`;
+  const there = new Set(
+    [...allocations, ...releasing].map((line) => text(line.pool, line.claim, formatAddress(line.address))),
+  );
+  const lines = Object.entries(addresses).flatMap(([pool, claims]) =>
+    Object.entries(claims).map(([claim, address]) => text(pool, claim, address)),
+  );
+  const missing = lines.filter((line) => !there.has(line));
+  if (missing.length === 0) return;
+  throw new IpamError("stale", [
+    {
+      path: ["state"],
+      message: `${recorded.name} is not the record that this stack used before: it lacks ${missing.length} of ${lines.length} addresses`,
+      hint: "Is it the right cluster? A record that was lost must be brought back first, from a backup or with nodeippool import.",
+    },
+  ]);
+}
+
+/**
+ * The claims, where those that the stack has an address of want that address, whatever the record says: it may be a new
+ * one, or have lost lines. Nobody moves because of that. A lockfile is right where it has a line, and so is any record
+ * about a claim that may move or was renamed. Throws IpamError `in-use` if something would be forgotten.
  */
 export function asHeld(
   claims: readonly Claim[],
   held: Partial<SetState>,
+  pools: readonly Pool[],
   { allocations, releasing }: Snapshot,
-  { set, allowMove, moved }: SetInputs,
+  { state, set, allowMove, moved }: SetInputs,
 ): readonly Claim[] {
   refuseForgetting(held);
-  const own = [...allocations, ...releasing.filter((line) => line.set === set)];
-  const known = new Set(own.map(identityOf));
-  const renamed = new Set(moved.map(({ to }) => to));
+  const lines = [...allocations, ...releasing];
+  const known = new Map<string, Allocation>();
+  for (const line of lines.toReversed()) if (line.set === set) known.set(identityOf(line), line);
+  for (const line of allocations) known.set(identityOf(line), line);
+  const renames = new Map(moved.map(({ from, to }) => [to, from]));
+  const taken = new Set([...lines.map((line) => line.address), ...claims.map(({ wanted }) => wanted)]);
+  const mayTake = (pool: string, at: Allocation["address"]) =>
+    !taken.has(at) && pools.some(({ name, assignable }) => name === pool && contains(assignable, at));
   return claims.map((claim) => {
+    const { pool } = claim;
     const key = claimKey(claim.owner, claim.name);
-    const had = held.addresses?.[claim.pool]?.[key];
-    const isKnown = known.has(identityOf({ pool: claim.pool, claim: key })) || renamed.has(key);
-    if (allowMove || isKnown || had === undefined || claim.wanted !== undefined) return claim;
-    return { ...claim, wanted: address(had) };
+    const from = renames.get(key);
+    const text = held.addresses?.[pool]?.[key] ?? held.addresses?.[pool]?.[from ?? key];
+    if (text === undefined || claim.wanted !== undefined) return claim;
+    const line = known.get(identityOf({ pool, claim: key })) ?? known.get(identityOf({ pool, claim: from ?? key }));
+    const wanted = address(text);
+    if (line?.address === wanted) return claim;
+    if (line !== undefined && (state.backend === "lockfile" || allowMove || from !== undefined)) return claim;
+    return allowMove && !mayTake(pool, wanted) ? claim : { ...claim, wanted };
   });
 }
 

@@ -73,7 +73,7 @@ function planned(
   held: Partial<SetState>,
 ): { after: Snapshot; plan: Plan } {
   const { state, set, allowMove, moved } = inputs;
-  const claims = state.backend === "stack" ? read.claims : asHeld(read.claims, held, recorded, inputs);
+  const claims = state.backend === "stack" ? read.claims : asHeld(read.claims, held, read.pools, recorded, inputs);
   const whole = plan({ pools: read.pools, claims, snapshot: recorded, set, allowMove, moved });
   const pending = pendingErrors(whole.pending, listed);
   if (pending.length > 0) throw new AggregateError(pending);

@@ -1,27 +1,33 @@
-import { formatAddress, identityOf, type Snapshot } from "../core/index.ts";
+import { formatAddress, identityOf } from "../core/index.ts";
 import { lockfile, withOffers } from "../state/index.ts";
-import { clusterRecord } from "./cluster-record.ts";
+import { readCluster } from "./cluster-record.ts";
+import { type Recorded, refuseOther } from "./held.ts";
 import { type Addresses, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
 import { stackRecord } from "./stack-record.ts";
 
 /** What the record of a set holds now. */
-export async function readRecord({ state, previous, pools, set }: SetInputs): Promise<Snapshot> {
-  return state.backend === "stack" ? stackRecord(previous, pools, set) : readShared(state);
+export async function readRecord({ state, previous, pools, set }: SetInputs): Promise<Recorded> {
+  return state.backend === "stack"
+    ? { name: "the stack", snapshot: stackRecord(previous, pools, set) }
+    : readShared(state);
 }
 
 /** A lockfile is read as a run of `nodeippool allocate -- COMMAND` will leave it; its path is relative to the program's folder. */
-async function readShared(state: Exclude<StateArgs, { readonly backend: "stack" }>): Promise<Snapshot> {
-  if (state.backend === "lockfile") return withOffers(lockfile(state.path).readSync(), state.path);
-  return (await clusterRecord(state)).read();
+async function readShared(state: Exclude<StateArgs, { readonly backend: "stack" }>): Promise<Recorded> {
+  if (state.backend === "kubernetes") return readCluster(state);
+  return { name: state.path, snapshot: withOffers(lockfile(state.path).readSync(), state.path) };
 }
 
 /** A state with the addresses that the record has now for what the state holds. */
 export async function asRecorded(held: SetState): Promise<SetState> {
   const { state, set } = held;
   if (state.backend === "stack") return held;
-  const recorded = (await readShared(state)).allocations.filter((line) => line.set === set);
-  const now = new Map(recorded.map((line) => [identityOf(line), formatAddress(line.address)]));
-  return { ...held, addresses: mapped(held.addresses, (pool, claim) => now.get(identityOf({ pool, claim }))) };
+  const recorded = await readShared(state);
+  refuseOther(held, recorded);
+  const lines = recorded.snapshot.allocations.filter((line) => line.set === set);
+  const now = new Map(lines.map((line) => [identityOf(line), formatAddress(line.address)]));
+  const addresses = mapped(held.addresses, (pool, claim) => now.get(identityOf({ pool, claim })));
+  return { ...held, addresses, ...present({ record: recorded.identity }) };
 }
 
 /** The addresses that `find` knows. */

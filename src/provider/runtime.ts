@@ -2,6 +2,7 @@ import { IpamError } from "../core/index.ts";
 import { reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
+import { heldOf, refuseOther } from "./held.ts";
 import { planSet } from "./plan-set.ts";
 import { checkState } from "./read-inputs.ts";
 import { asRecorded, readRecord } from "./record.ts";
@@ -11,13 +12,15 @@ import {
   onlyState,
   type Previous,
   present,
+  received,
+  type SentInputs,
   type SetInputs,
   type SetState,
   type StateArgs,
   sameValue,
 } from "./set-state.ts";
 
-export type { Addresses, ClaimInput, Previous, SetInputs, SetState, StateArgs };
+export type { Addresses, ClaimInput, Previous, SentInputs, SetInputs, SetState, StateArgs };
 
 /*
  * The calls of the engine. Their names and arguments are a frozen contract: a stack's state holds the text of the
@@ -36,17 +39,28 @@ interface Failure {
 const most = 50;
 
 /** Plans. All that is wrong is said at once; no property is named, because the engine would print its value. */
-export async function check(olds: SetState, news: SetInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
+export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
+  const news = received(sent);
   try {
     checkState(news.state);
-    const inputs = { ...news, previous: previousOf(olds, news.previous) };
+    const previous = previousOf(olds, news.previous);
+    const isShared = news.state.backend !== "stack";
+    const inputs = { ...news, previous: isShared ? { others: [] } : previous };
+    const held = isShared ? heldOf(olds, previous, news) : {};
+    let identity: string | undefined;
     const record = await readRecord(inputs).then(
-      (snapshot) => () => snapshot,
+      (recorded) => () => {
+        refuseOther(held, recorded);
+        identity = recorded.identity;
+        return recorded.snapshot;
+      },
       (error) => () => {
         throw error; // together with what else is wrong
       },
     );
-    const { state, plan } = planSet(inputs, record, olds);
+    const { state: planned, plan } = planSet(inputs, record, held);
+    // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
+    const state = { ...planned, ...present({ record: held.record && identity }) };
     if (state.state.backend === "kubernetes" && plan !== undefined) remember(state, plan);
     return { inputs: state };
   } catch (error) {
@@ -71,14 +85,19 @@ function previousOf(olds: SetState, { own, others }: Previous): Previous {
  * is not as the state says.
  */
 export async function diff(_id: string, olds: SetState, news: SetState): Promise<{ changes?: boolean }> {
-  return sameValue(onlyState(olds), onlyState(news)) ? { changes: changesRecord(news) } : {};
+  const { record } = news;
+  const before = record === undefined ? withoutRecord(olds) : olds;
+  return sameValue(onlyState(before), onlyState(news)) ? { changes: changesRecord(news) } : {};
+}
+
+function withoutRecord({ record: _, ...state }: SetState): SetState {
+  return state;
 }
 
 /** Commits. */
 export async function create(inputs: SetState): Promise<{ id: string; outs: SetState }> {
   const id = crypto.randomUUID();
-  await commit(id, inputs);
-  return { id, outs: onlyState(inputs) };
+  return { id, outs: await commit(id, inputs) };
 }
 
 /** What the record holds now, as props and inputs alike: a difference in one of them alone would be hidden. */
@@ -91,9 +110,9 @@ export async function read(id: string, props: SetState): Promise<{ id: string; p
 
 /** Commits. A record that the set is no longer in gets its addresses back as releasing. */
 export async function update(id: string, olds: SetState, news: SetState): Promise<{ outs: SetState }> {
-  await commit(id, news);
-  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds)));
-  return { outs: onlyState(news) };
+  const outs = await commit(id, news);
+  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds), true));
+  return { outs };
 }
 
 /** A record in the stack goes with the stack's state; a lockfile is written by its own verb alone. */
@@ -106,11 +125,11 @@ async function remove(_id: string, props: SetState): Promise<void> {
 
 export { remove as delete };
 
-function commit(id: string, state: SetState): Promise<void> {
+function commit(id: string, state: SetState): Promise<SetState> {
   return oneLine(async () => {
     refuseOrphan();
     try {
-      await commitPlanned(state);
+      return await commitPlanned(onlyState(state));
     } catch (error) {
       // The engine keeps the resource, and updates it the next time.
       if (error instanceof IpamError && error.code === "unknown-outcome")

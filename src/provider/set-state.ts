@@ -61,6 +61,21 @@ export interface SetInputs {
   readonly previous: Previous;
 }
 
+/**
+ * The same on its way from the program. What is plain goes as one text, because each value of a list of thousands costs
+ * the SDK and the engine their work.
+ */
+export type SentInputs = { readonly [Field in keyof SetInputs]: SetInputs[Field] | Sent<Field> };
+type Sent<Field> = Field extends "claims" | "previous" ? string : never;
+
+export function received({ claims, previous, ...rest }: SentInputs): SetInputs {
+  return { ...rest, claims: parsed(claims), previous: parsed(previous) };
+}
+
+function parsed<T>(value: T | string): T {
+  return typeof value === "string" && value !== unknown ? JSON.parse(value) : (value as T);
+}
+
 /** What the stack held when its last update ended; of no use with other backends. */
 export interface Previous {
   readonly own?: SetState;
@@ -80,6 +95,8 @@ export interface SetState {
   readonly pools: { readonly [name: string]: PoolSpec };
   readonly state: StateArgs;
   readonly set: string;
+  /** Which record has these addresses, where it can be told. */
+  readonly record?: string;
   /** How many times a pool came over from another set, where it did. */
   readonly turn?: { readonly [pool: string]: number };
   /** Something in `addresses` or `releasing` came from a secret. */
@@ -87,8 +104,18 @@ export interface SetState {
 }
 
 /** The fields of a state, without those that only the engine or the program has an interest in. */
-export function onlyState({ addresses, releasing, owners, pools, state, set, turn, secret }: SetState): SetState {
-  return { addresses, ...present({ releasing, owners }), pools, state, set, ...present({ turn, secret }) };
+export function onlyState({
+  addresses,
+  releasing,
+  owners,
+  pools,
+  state,
+  set,
+  record,
+  turn,
+  secret,
+}: SetState): SetState {
+  return { addresses, ...present({ releasing, owners }), pools, state, set, ...present({ record, turn, secret }) };
 }
 
 /** The fields that have a value. The engine refuses `undefined` anywhere. */

@@ -26,3 +26,9 @@ export interface StateBackend {
    */
   commit(plan: Plan): Promise<Snapshot>;
 }
+
+/** A backend whose record can be told from all others, wherever it is found. */
+export interface KnownBackend extends StateBackend {
+  /** The same for as long as it is that record; undefined where nothing was ever recorded. */
+  identity(): Promise<string | undefined>;
+}

@@ -9,7 +9,7 @@ export { memory } from "./memory.ts";
 // To write one: what it promises, what a commit comes to, and the text of a record.
 
 export { applyPlan } from "./apply.ts";
-export type { StateBackend } from "./backend.ts";
+export type { KnownBackend, StateBackend } from "./backend.ts";
 export { decode, encode } from "./codec.ts";
 
 // For tools that only read: the record that covers a plan, also inside `nodeippool allocate -- COMMAND`, which will write it.

@@ -31,6 +31,14 @@ export function matches(shown: string, text: string): boolean {
   return new RegExp(`^${pattern}$`).test(text);
 }
 
+/** The TypeScript of a page, as programs: a block that imports nothing goes on where the one before it ended. */
+export function programs(markdown: string): string[] {
+  const made: string[] = [];
+  for (const [, block = ""] of markdown.matchAll(/^```ts\n(.*?)^```$/gms))
+    made.push(`${/^import /m.test(block) ? "" : (made.pop() ?? "")}${block}`);
+  return made;
+}
+
 /** The one code block of a page that has this text in it. */
 export function blockWith(markdown: string, text: string): string {
   const found = markdown.split(/^```.*\n/m).filter((part, i) => i % 2 === 1 && part.includes(text));

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   existsSync,
@@ -6,7 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  readlinkSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -39,7 +39,8 @@ const options = ["--non-interactive", "--color=never"];
 
 /** A project with one stack on a file backend, run by the real CLI. */
 export class PulumiProject {
-  readonly folder = mkdtempSync(join(tmpdir(), "nodeippool-pulumi-"));
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), "nodeippool-pulumi-")));
+  private readonly guard = guard(this.folder);
   stack = "dev";
   private readonly bin: string;
   readonly variables: NodeJS.ProcessEnv;
@@ -170,18 +171,27 @@ export class PulumiProject {
 
   /** Kills what an engine that was killed left running: providers and language hosts have process groups of their own. */
   killOrphans(): void {
-    for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
-      try {
-        if (readlinkSync(`/proc/${pid}/cwd`) === this.folder) process.kill(Number(pid), "SIGKILL");
-      } catch {
-        // It has ended meanwhile, or is somebody else's.
-      }
+    execFileSync("sh", ["-c", killAll, "sh", this.folder]);
   }
 
   remove(): void {
     this.killOrphans();
     rmSync(this.folder, { recursive: true, force: true });
+    this.guard.stdin.end();
   }
+}
+
+/** Kills all processes that work in a folder, and what they start meanwhile. */
+const killAll = `
+  while pids=$(find /proc/[0-9]*/cwd -maxdepth 0 -lname "$1" 2>/dev/null | cut -d/ -f3); [ -n "$pids" ]; do
+    kill -KILL $pids 2>/dev/null
+    sleep 0.05
+  done`;
+
+/** A shell in a session of its own that does this, and removes the folder, once this process is gone, however it ended. */
+function guard(folder: string) {
+  const script = `cat; ${killAll}; rm -rf "$1"`;
+  return spawn("sh", ["-c", script, "sh", folder], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
 }
 
 /** A set as a program makes it: a claim on pool lan for each node. `rest` and `opts` are texts of objects. */

@@ -1,7 +1,7 @@
 import { IpamError, type Plan, type Snapshot } from "../../core/index.ts";
 import { type Objects, refusalOf, retry } from "../../kube/index.ts";
 import { applyPlan, issuesAfterWrite } from "../apply.ts";
-import type { StateBackend } from "../backend.ts";
+import type { KnownBackend } from "../backend.ts";
 import { refusalOfMark } from "../mark.ts";
 import { type Held, Store } from "./store.ts";
 
@@ -23,7 +23,7 @@ export function kubernetes(
   objects: Objects,
   namespace?: string,
   { budget = 30_000 }: KubernetesLimits = {},
-): StateBackend {
+): KnownBackend {
   const store = new Store(objects, namespace);
   let last: Held | undefined;
   return {
@@ -31,6 +31,9 @@ export function kubernetes(
     async read() {
       last = await loadUnmarked(store);
       return last.snapshot;
+    },
+    async identity() {
+      return (last ?? (await store.load())).indexUid;
     },
     commit(plan) {
       const seen = last;

@@ -1,4 +1,4 @@
-import type { StateBackend } from "../backend.ts";
+import type { KnownBackend } from "../backend.ts";
 
 /** Where in which cluster a record is. */
 export interface KubernetesOptions {
@@ -17,7 +17,7 @@ export interface KubernetesOptions {
  * needs and promises. The client for API servers is loaded by this call, not by the import.
  * Throws IpamError `invalid` where no cluster is configured.
  */
-export async function openKubernetes(options: KubernetesOptions = {}): Promise<StateBackend> {
+export async function openKubernetes(options: KubernetesOptions = {}): Promise<KnownBackend> {
   const { namespace, beforeWrite = () => {}, ...where } = options;
   const [{ findAccess, objectsOf }, { kubernetes }] = await Promise.all([
     import("../../kube/index.ts"),

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { expect, test } from "vitest";
+import { root } from "../support/console.ts";
+import { programs } from "../support/markdown.ts";
+import { pages } from "../support/page.ts";
+
+test("the TypeScript of all pages compiles, against the package as it is built", () => {
+  const files = new Map(
+    pages().flatMap((page) => {
+      const texts = programs(readFileSync(join(root, page), "utf8"));
+      return texts.map((text, i): [string, string] => [join(root, `${page}.${i + 1}.ts`), text]);
+    }),
+  );
+  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile } = host;
+  host.fileExists = (path) => files.has(path) || fileExists(path);
+  host.readFile = (path) => files.get(path) ?? readFile(path);
+  host.getSourceFile = (path, target) => {
+    const text = host.readFile(path);
+    return text === undefined ? undefined : ts.createSourceFile(path, text, target);
+  };
+  const program = ts.createProgram([...files.keys()], options, host);
+  const found = ts.getPreEmitDiagnostics(program);
+  expect(ts.formatDiagnostics(found, host)).toBe("");
+  expect(files.size).toBeGreaterThan(8);
+}, 120_000);

@@ -1,8 +1,10 @@
 import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
+import { asBag } from "../schema/objects.ts";
 import { parkPolicy } from "./expand.ts";
 import { type Left, PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
+import { otherSpeakers, ownSpeaker, type Speaker } from "./speakers.ts";
 import { yamlOfEach } from "./yaml-text.ts";
 
 /** What `render` writes from. */
@@ -25,7 +27,7 @@ export const releasingFile = "nodeippool-releasing.yaml";
  */
 export function render(unsorted: RenderInput): SourceFile[] {
   const input = { ...unsorted, nodes: unsorted.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name)) };
-  const lines = new PolicyLines(input.snapshot, input.set);
+  const lines = new PolicyLines(input.snapshot, input.set, speakersIn(input));
   const names = new Names(input.manifests);
   const byFile = Map.groupBy(input.manifests.documents, (document) => document.file);
   const rendered = input.files.flatMap((file): SourceFile[] => {
@@ -42,7 +44,13 @@ export function render(unsorted: RenderInput): SourceFile[] {
 
 /** Releasing addresses that `render` takes off no node, and why: somebody has to do it by hand. */
 export function leftOnNodes({ manifests, nodes, snapshot, set }: Omit<RenderInput, "files">): Left[] {
-  return new PolicyLines(snapshot, set).left(manifests.policies, nodes);
+  return new PolicyLines(snapshot, set, speakersIn({ manifests, nodes })).left(manifests.policies, nodes);
+}
+
+/** All policies of a folder, and whom they speak to. */
+export function speakersIn({ manifests, nodes }: Pick<RenderInput, "manifests" | "nodes">): Speaker[] {
+  const others = manifests.documents.flatMap((document) => (document.kind === "foreign" ? document.policies : []));
+  return [...manifests.policies.map((policy) => ownSpeaker(policy, nodes)), ...otherSpeakers(others, nodes)];
 }
 
 function distinct(files: readonly SourceFile[]): SourceFile[] {
@@ -59,7 +67,8 @@ class Names {
 
   constructor({ documents }: Manifests) {
     for (const document of documents)
-      if (document.kind === "foreign") for (const name of document.policyNames) this.makers.set(name, "your own hand");
+      if (document.kind === "foreign")
+        for (const { metadata } of document.policies) this.makers.set(String(asBag(metadata)?.name), "your own hand");
   }
 
   take(name: string, maker: string): void {

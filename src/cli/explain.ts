@@ -1,6 +1,7 @@
 import {
   type Address,
   addressAt,
+  compareAddresses,
   contains,
   formatAddress,
   IpamError,
@@ -50,7 +51,7 @@ function factsNamed(name: string, views: readonly PoolView[]): Fact[] {
     const held = [...view.live, ...view.releasing].filter((line) => isNamedBy(line, name));
     const kept = view.pool?.reservations.all.filter(({ owner }) => owner === name || owner === nodeOwner(name)) ?? [];
     const addresses = new Set([...held, ...kept].map(({ address }) => address));
-    return [...addresses].sort((a, b) => (a < b ? -1 : 1)).map(factsAbout(view));
+    return [...addresses].sort(compareAddresses).map(factsAbout(view));
   });
 }
 

@@ -8,10 +8,10 @@ import {
   formatOwner,
   IpamError,
   type Issue,
+  identityOf,
   importedSet,
   isNoop,
   ownerName,
-  ownerOfKey,
   type Plan,
   type Pool,
   planImport,
@@ -19,7 +19,7 @@ import {
   type Use,
 } from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import { policyOf } from "../nmstate/select.ts";
+import { addressList, listOf, policyOf } from "../nmstate/select.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -126,9 +126,12 @@ function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void 
 /** Claims of nodes that were looked at, for which nothing was found. */
 function missed(claims: readonly Claim[], uses: readonly Use[], after: Snapshot): string[] {
   const owners = new Set(uses.map((use) => use.owner));
-  const held = new Set(after.allocations.map((line) => `${line.pool} ${line.claim}`));
+  const held = new Set(after.allocations.map(identityOf));
   return claims
-    .filter(({ owner, name, pool }) => owners.has(formatOwner(owner)) && !held.has(`${pool} ${claimKey(owner, name)}`))
+    .filter(
+      ({ owner, name, pool }) =>
+        owners.has(formatOwner(owner)) && !held.has(identityOf({ pool, claim: claimKey(owner, name) })),
+    )
     .map(({ owner, name, interface: nic }) => {
       const where = nic === undefined ? "" : ` on ${nic}`;
       return paint("yellow", `  ! ${owner.name}  ${name}  nothing found${where}: allocate will give it a new address`);
@@ -158,15 +161,14 @@ function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): 
 /** Imported addresses that no policy asks for, where one sets the list that they are in: nmstate replaces it as a whole. */
 function strayNotes(made: Plan, claims: readonly Claim[], pools: readonly Pool[]): string[] {
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const placeOf = (owner: string, nic: string, family: number | undefined) => `${owner} ${nic} ${family}`;
   const setters = new Map(
     claims.flatMap(({ owner, name, pool, interface: nic }) =>
-      nic === undefined ? [] : [[placeOf(formatOwner(owner), nic, families.get(pool)), policyOf(name)] as const],
+      nic === undefined ? [] : [[addressList(families.get(pool), nic, formatOwner(owner)), policyOf(name)] as const],
     ),
   );
   return [...made.assign, ...made.keep.map(({ allocation }) => allocation)].flatMap((line) => {
     const { address, claim, interface: nic, set } = line;
-    const policy = nic && setters.get(placeOf(ownerOfKey(claim), nic, familyOf(address)));
+    const policy = setters.get(listOf(line));
     if (set !== importedSet || policy === undefined || nic === undefined) return [];
     const where = `${nic} of ${ownerName(claim)}`;
     const text = formatAddress(address);

@@ -1,6 +1,6 @@
 import { codes, IpamError } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
-import { kubernetesPlace } from "../state/kubernetes-place.ts";
+import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
 import { moveRecord, type RecordPlace, type Step } from "../state/migrate.ts";
 import { paint, plural, print } from "./terminal.ts";

@@ -1,4 +1,4 @@
-import { type Address, contains, type Interval, type Pool, type Range } from "../core/index.ts";
+import { type Address, compareAddresses, contains, type Interval, type Pool, type Range } from "../core/index.ts";
 import type { PoolView } from "./pools.ts";
 import { controllerRange, countedIn, isCounted, type StandingKind, singlesOf, standings } from "./standing.ts";
 
@@ -54,7 +54,7 @@ function cutsOf(pool: Pool, singles: readonly Address[]): Address[] {
   const ranges: readonly Range[] = [pool.range, pool.assignable, controllerRange(pool)];
   const intervals = [...ranges.flat(), ...singles.map((address) => ({ first: address, last: address }))];
   const cuts = new Set(intervals.flatMap(({ first, last }) => [first, (last + 1n) as Address]));
-  return [...cuts].sort((a, b) => (a < b ? -1 : 1));
+  return [...cuts].sort(compareAddresses);
 }
 
 /** How many addresses show what. */

@@ -1,6 +1,6 @@
 import { IpamError } from "../core/errors.ts";
 import type { StateBackend } from "../state/backend.ts";
-import { openKubernetes } from "../state/kubernetes-open.ts";
+import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile } from "../state/lockfile.ts";
 import { withoutMark } from "../state/mark.ts";
 import { readText } from "../state/replace-file.ts";

@@ -1,7 +1,8 @@
 import { ApiObject, Chart } from "cdk8s";
 import type { Construct } from "constructs";
 import { byCodeUnit, type Claim, IpamError, type Pool, type Snapshot } from "../core/index.ts";
-import { parkPolicy } from "../nmstate/expand.ts";
+import { parkPolicy, servesLaterNodes } from "../nmstate/expand.ts";
+import { Makers } from "../nmstate/makers.ts";
 import { PolicyLines } from "../nmstate/policy-lines.ts";
 import { claimsOf, refuseTwins, selectNodes } from "../nmstate/select.ts";
 import { otherSpeakers, ownSpeaker, type Speaker } from "../nmstate/speakers.ts";
@@ -110,8 +111,7 @@ export class Expansion {
       const object = node === undefined ? this.lines.cleanup(policy, known) : this.child(scope, node);
       return object === undefined ? [] : [{ scope, id: known.name, object }];
     });
-    const joinsLater = [...policy.captures.values()].some(({ pool }) => this.pools.get(pool)?.clusterRange.length);
-    if (!joinsLater) return children;
+    if (!servesLaterNodes(policy, this.pools)) return children;
     // Argo CD waits for each wave to be healthy, and a parked policy is what the controller makes of it.
     const object = props.nodesPerSyncWave === undefined ? parkPolicy(policy) : inWave(parkPolicy(policy), waves + 1n);
     return [...children, { scope, id: "Parked", object }];
@@ -166,20 +166,6 @@ function inWave(object: PolicyObject, wave: bigint): PolicyObject {
     "argocd.argoproj.io/sync-wave": `${wave}`,
   };
   return { ...object, metadata: { ...object.metadata, annotations } };
-}
-
-/** Who makes which policy; nobody twice. */
-class Makers {
-  private readonly makers = new Map<string, string>();
-
-  take(name: string, maker: string): void {
-    const other = this.makers.get(name);
-    if (other !== undefined)
-      throw new IpamError("invalid", `policy ${name} is made by ${other} and by ${maker}`, {
-        hint: "Rename one of them.",
-      });
-    this.makers.set(name, maker);
-  }
 }
 
 function refuseSameNames(app: Construct, additions: readonly Addition[]): void {

@@ -18,6 +18,11 @@ export function familyOf(address: Address): Family {
   return address < V6 ? 4 : 6;
 }
 
+/** The order of addresses: by value, every IPv4 address before every IPv6 address. */
+export function compareAddresses(a: Address, b: Address): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** Bits of an address: 32 or 128. */
 export function bitsOf(family: Family): number {
   return family === 4 ? 32 : 128;

@@ -1,4 +1,5 @@
-import { type Address, formatAddress, formatPrefix, type Prefix } from "./address.ts";
+import { type Address, compareAddresses, formatAddress, formatPrefix, type Prefix } from "./address.ts";
+import { byCodeUnit } from "./errors.ts";
 
 /** An address and the claim that holds it: one line of the record. */
 export interface Allocation {
@@ -45,8 +46,7 @@ export const emptySnapshot: Snapshot = { pools: [], allocations: [], releasing: 
 
 /** The order of the record. */
 export function byAddress(a: Allocation, b: Allocation): number {
-  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
-  return a.pool < b.pool ? -1 : a.pool > b.pool ? 1 : 0;
+  return compareAddresses(a.address, b.address) || byCodeUnit(a.pool, b.pool);
 }
 
 /** Identity of an allocation: pool and claim key. Pool names hold no blank. */
@@ -64,16 +64,13 @@ export function describeSubnet({ prefix, network }: Pick<PoolRecord, "prefix" | 
   return `${formatPrefix(prefix)} of network ${network}`;
 }
 
+/** All that a line says: the compiler misses a field that is new. */
+const said = { address: 1, pool: 1, claim: 1, set: 1, interface: 1, uid: 1 } satisfies Record<keyof Allocation, 1>;
+const fields = Object.keys(said) as (keyof Allocation)[];
+
 /** Do two lines say the same? */
 export function sameLine(a: Allocation, b: Allocation): boolean {
-  return (
-    a.address === b.address &&
-    a.pool === b.pool &&
-    a.claim === b.claim &&
-    a.set === b.set &&
-    a.interface === b.interface &&
-    a.uid === b.uid
-  );
+  return fields.every((field) => a[field] === b[field]);
 }
 
 /** An allocation as JSON can hold it: its address is text. */

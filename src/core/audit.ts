@@ -1,5 +1,5 @@
-import { type Address, familyOf, formatAddress } from "./address.ts";
-import type { Allocation, Snapshot } from "./allocation.ts";
+import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
+import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
 import type { Pool } from "./pool.ts";
@@ -58,7 +58,7 @@ export interface Finding {
 export interface AuditInput {
   readonly pools: readonly Pool[];
   readonly snapshot: Snapshot;
-  /** All owners that exist; without it nobody is unknown. */
+  /** All owners that exist, of this claim set where `shows` names one; without it nobody is unknown. */
   readonly owners?: ReadonlySet<string>;
   /** All uses found; without it nothing leaks and nobody is a stranger. */
   readonly uses?: readonly Use[];
@@ -76,12 +76,11 @@ export interface AuditInput {
 /** Holds the record against the pools, the owners and what is really used. Empty means all is well. Pure. */
 export function audit(input: AuditInput): Finding[] {
   const findings = [...auditRecord(input), ...(input.uses === undefined ? [] : auditUses(input, input.uses))];
-  return findings.sort((a, b) =>
-    a.address === b.address ? byCodeUnit(a.kind, b.kind) : a.address < b.address ? -1 : 1,
-  );
+  return findings.sort((a, b) => compareAddresses(a.address, b.address) || byCodeUnit(a.kind, b.kind));
 }
 
-function auditRecord({ pools, snapshot, owners }: AuditInput): Finding[] {
+function auditRecord({ pools, snapshot, owners, shows }: AuditInput): Finding[] {
+  const sets = shows === undefined ? undefined : [shows.set, importedSet];
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
   return snapshot.allocations.flatMap((line): Finding[] => {
     const pool = byName.get(line.pool);
@@ -92,7 +91,7 @@ function auditRecord({ pools, snapshot, owners }: AuditInput): Finding[] {
       found.push({ kind: "out-of-pool", address, message: `${held}, outside pool ${pool.name}`, line });
     else if (pool !== undefined && !contains(pool.assignable, address))
       found.push({ kind: "excluded", address, message: `${held}, but pool ${pool.name} excludes it`, line });
-    if (owners !== undefined && !owners.has(ownerOfKey(line.claim)))
+    if (owners?.has(ownerOfKey(line.claim)) === false && sets?.includes(line.set) !== false)
       found.push({ kind: "unknown-owner", address, message: `${held}, which does not exist`, line });
     return found;
   });

@@ -1,4 +1,4 @@
-import { type Allocation, byAddress, type Snapshot, sameLine } from "./allocation.ts";
+import { type Allocation, byAddress, placeOf, type Snapshot, sameLine } from "./allocation.ts";
 
 /** One address whose line is not the same in two records. */
 export interface Difference {
@@ -28,8 +28,7 @@ export function diffRecords(from: Snapshot, to: Snapshot): Difference[] {
 }
 
 function indexed(snapshot: Snapshot): Map<string, { line: Allocation; releasing: boolean }> {
-  const entry = (line: Allocation, releasing: boolean) =>
-    [`${line.pool} ${line.address}`, { line, releasing }] as const;
+  const entry = (line: Allocation, releasing: boolean) => [placeOf(line), { line, releasing }] as const;
   return new Map([
     ...snapshot.allocations.map((line) => entry(line, false)),
     ...snapshot.releasing.map((line) => entry(line, true)),

@@ -1,3 +1,4 @@
+import { compareAddresses } from "./address.ts";
 import { byAddress, type Snapshot } from "./allocation.ts";
 import type { Use } from "./audit.ts";
 import type { Claim } from "./claim.ts";
@@ -67,6 +68,9 @@ export function planImport(input: ImportInput): Plan {
 }
 
 function byPlace(a: Had, b: Had): number {
-  if (a.address !== b.address) return a.address < b.address ? -1 : 1;
-  return byCodeUnit(a.owner, b.owner) || byCodeUnit(a.interface ?? "", b.interface ?? "");
+  return (
+    compareAddresses(a.address, b.address) ||
+    byCodeUnit(a.owner, b.owner) ||
+    byCodeUnit(a.interface ?? "", b.interface ?? "")
+  );
 }

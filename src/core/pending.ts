@@ -7,17 +7,20 @@ export function refusePending(made: Plan): void {
   const worst = ["exhausted", "in-use", "out-of-range"] as const;
   const code = worst.find((c) => made.pending.some((pending) => pending.code === c));
   if (code === undefined) return;
-  // One issue for each thing to do; a renamed policy stands for all its nodes.
-  const byHint = Map.groupBy(made.pending, (p) => `${p.code} ${p.pool} ${p.hint ?? p.message} ${p.remedy}`);
   throw new IpamError(
     code,
-    [...byHint.values()].map(([first, ...others]): Issue => {
-      const { claim, pool, code: kind, message, ...rest } = first as Pending;
-      const more = others.length === 0 || kind === "exhausted" ? "" : ` (and ${others.length} more like it)`;
-      return {
-        message: kind === "exhausted" ? message : `${claim} in pool ${pool}: ${message}${more}`,
-        ...rest,
-      };
+    groupPending(made.pending).map(({ first, more }): Issue => {
+      const { claim, pool, code: kind, message, ...rest } = first;
+      return { message: kind === "exhausted" ? message : `${claim} in pool ${pool}: ${message}${more}`, ...rest };
     }),
   );
+}
+
+/** One group for each thing to do, with words for its size: a renamed policy stands for all its nodes. */
+export function groupPending(pending: readonly Pending[]): { readonly first: Pending; readonly more: string }[] {
+  const groups = Map.groupBy(pending, (p) => `${p.code} ${p.pool} ${p.hint ?? p.message} ${p.remedy}`);
+  return [...groups.values()].map(([first, ...others]) => ({
+    first: first as Pending,
+    more: others.length === 0 ? "" : ` (and ${others.length} more like it)`,
+  }));
 }

@@ -67,7 +67,7 @@ export interface Pool {
   readonly start: Address;
   /** Every address from start to end and of the additional ranges, excluded ones included. */
   readonly range: Range;
-  /** What an owner may ask for: the range without excluded, network, broadcast, gateway and controller-only addresses. */
+  /** What an owner may ask for: the range without excluded, network, broadcast, gateway, DNS servers' and controller-only addresses. */
   readonly assignable: Range;
   /** Where owners get theirs from who do not care which: `assignable` without the reservations. See `skipsZeroAnd255`. */
   readonly automatic: Range;
@@ -111,7 +111,7 @@ class Reader {
     const more = (spec.additionalRanges ?? []).map((text, i) => this.interval(text, ["additionalRanges", i]));
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
     const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
-    for (const [i, text] of (spec.dnsServers ?? []).entries()) this.take(parseAddress(text), ["dnsServers", i]);
+    const dns = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
     const cluster = spec.clusterRange && this.interval(spec.clusterRange, ["clusterRange"]);
     const reservations = (spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i));
     if (this.issues.length > 0 || prefix === undefined || main === undefined) return undefined;
@@ -119,7 +119,9 @@ class Reader {
     const range = normalised([main, ...present(more)]);
     const clusterRange = normalised(present([cluster]));
     const kept = present(reservations);
-    const notForPlans = [reservedOf(prefix), normalised(present(exclude)), single(gateway), clusterRange];
+    const ofFamily = present(dns).filter((address) => familyOf(address) === familyOf(prefix.first));
+    const servers = minus(normalised(ofFamily.flatMap(single)), addressesOf(kept)); // a node may be one: reserved for it
+    const notForPlans = [reservedOf(prefix), normalised(present(exclude)), single(gateway), servers, clusterRange];
     const claimable = notForPlans.reduce(minus, range);
     this.checkReservations(kept, claimable);
     if (!covers(range, clusterRange)) this.fail("clusterRange is not inside start to end", ["clusterRange"]);

@@ -1,4 +1,4 @@
-import { type Address, familyOf } from "./address.ts";
+import { type Address, compareAddresses, familyOf } from "./address.ts";
 import { IpamError } from "./errors.ts";
 
 /** All addresses from `first` to `last`, both included. */
@@ -20,7 +20,7 @@ export function rangeOf(...intervals: readonly Interval[]): Range {
 
 /** The same for intervals in any number: a call cannot take a hundred thousand arguments. */
 export function normalised(intervals: readonly Interval[]): Range {
-  const sorted = [...intervals].sort((a, b) => (a.first < b.first ? -1 : a.first > b.first ? 1 : 0));
+  const sorted = [...intervals].sort((a, b) => compareAddresses(a.first, b.first));
   const merged: Interval[] = [];
   for (const { first, last } of sorted) {
     if (first > last) throw new IpamError("invalid", "a range ends before it starts");

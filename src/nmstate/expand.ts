@@ -50,6 +50,11 @@ function fill(value: unknown, replace: (reference: Reference) => unknown): unkno
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, replace)]));
 }
 
+/** Is a policy also for nodes that no plan knows? Then a pool of it has a part for the controller, which needs the policy itself. */
+export function servesLaterNodes({ captures }: Policy, pools: ReadonlyMap<string, Pool>): boolean {
+  return [...captures.values()].some(({ pool }) => (pools.get(pool)?.clusterRange.length ?? 0) > 0);
+}
+
 /** The policy itself, made to match no node: a controller expands it for nodes that join later. */
 export function parkPolicy({ name, apiVersion, labels, annotations: all, source }: Policy): PolicyObject {
   const { [lastApplied]: _, ...annotations } = all;

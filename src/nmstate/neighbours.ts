@@ -9,7 +9,7 @@ import {
   ownerOfKey,
 } from "../core/index.ts";
 import { isTemplate } from "./cleanup.ts";
-import { addressList, policyOf } from "./select.ts";
+import { addressList, listOf, policyOf } from "./select.ts";
 import { type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
 
 /**
@@ -18,9 +18,7 @@ import { type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
  */
 export function refuseWiping(lines: readonly Allocation[], speakers: readonly Speaker[]): void {
   const placed = lines.filter((line) => line.interface !== undefined);
-  const held = Map.groupBy(placed, (line) =>
-    addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim)),
-  );
+  const held = Map.groupBy(placed, listOf);
   const issues = new Map<string, Issue>();
   for (const speaker of speakers) {
     const wiping = sayingsOf(speaker.desiredState).filter(({ wipes }) => wipes !== undefined);

@@ -1,9 +1,9 @@
 import {
   type Allocation,
   byAddress,
-  familyOf,
   formatAddress,
   IpamError,
+  identityOf,
   importedSet,
   nameOfKey,
   nodeOwner,
@@ -16,7 +16,7 @@ import type { Origin } from "./child.ts";
 import { cleanupPolicy, whyLeft } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
 import { Neighbours } from "./neighbours.ts";
-import { claimName, policyOf, selectNodes } from "./select.ts";
+import { claimName, listOf, policyOf, selectNodes } from "./select.ts";
 import type { Speaker } from "./speakers.ts";
 
 /** A releasing address that nothing rendered takes off its node, and why. */
@@ -35,12 +35,12 @@ export class PolicyLines {
   private readonly spared: readonly Left[];
 
   constructor(snapshot: Snapshot, set: string, speakers: readonly Speaker[]) {
-    this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [`${l.pool} ${l.claim}`, l]));
+    this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [identityOf(l), l]));
     // Of lines on unknown NICs nobody can say that they are on one NIC.
     const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
-    const byNic = Map.groupBy(placed, nicOf);
+    const byList = Map.groupBy(placed, listOf);
     const releasing = snapshot.releasing.filter((line) => line.set === set);
-    const alone = releasing.filter((line) => !byNic.has(nicOf(line)));
+    const alone = releasing.filter((line) => !byList.has(listOf(line)));
     const neighbours = new Neighbours(alone.length === 0 ? [] : speakers);
     this.spared = alone.flatMap((line) => {
       const why = neighbours.whyLeft(line);
@@ -49,7 +49,7 @@ export class PolicyLines {
     const spared = new Set(this.spared.map(({ line }) => line));
     const leaving = alone.filter((line) => !spared.has(line));
     this.beside = releasing.flatMap((line) => {
-      const live = byNic.get(nicOf(line));
+      const live = byList.get(listOf(line));
       return live === undefined ? [] : { line, live };
     });
     this.leaving = Map.groupBy(leaving, (line) => `${policyOfLine(line)} ${ownerOfKey(line.claim)}`);
@@ -58,7 +58,7 @@ export class PolicyLines {
   private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
     const entries = [...policy.captures].map(([capture, { pool }]) => {
       const key = `${nodeOwner(node.name)}/${claimName(policy, capture)}`;
-      const line = this.live.get(`${pool} ${key}`);
+      const line = this.live.get(identityOf({ pool, claim: key }));
       if (line === undefined) throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
       return [capture, { address: line.address, pool: pools.get(pool) as Pool }] as const;
     });
@@ -124,11 +124,6 @@ export class PolicyLines {
       .flatMap((name) => nodes.map((node) => this.cleanup({ name }, node)))
       .filter((object) => object !== undefined);
   }
-}
-
-/** nmstate replaces addresses per NIC and family. */
-function nicOf(line: Allocation): string {
-  return `${ownerOfKey(line.claim)} ${line.interface} ${familyOf(line.address)}`;
 }
 
 function policyOfLine(line: Allocation): string {

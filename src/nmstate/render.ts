@@ -1,7 +1,8 @@
 import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
-import { asBag } from "../schema/objects.ts";
-import { parkPolicy } from "./expand.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
+import { parkPolicy, servesLaterNodes } from "./expand.ts";
+import { Makers } from "./makers.ts";
 import { type Left, PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
 import { otherSpeakers, ownSpeaker, type Speaker } from "./speakers.ts";
@@ -28,16 +29,18 @@ export const releasingFile = "nodeippool-releasing.yaml";
 export function render(unsorted: RenderInput): SourceFile[] {
   const input = { ...unsorted, nodes: unsorted.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name)) };
   const lines = new PolicyLines(input.snapshot, input.set, speakersIn(input));
-  const names = new Names(input.manifests);
+  const makers = new Makers();
+  const own = othersIn(input.manifests).map(({ metadata }) => String(asBag(metadata)?.name));
+  for (const name of new Set(own)) makers.take(name, "your own hand");
   const byFile = Map.groupBy(input.manifests.documents, (document) => document.file);
   const rendered = input.files.flatMap((file): SourceFile[] => {
     const documents = byFile.get(file.path) ?? [];
     if (documents.every((document) => document.kind === "foreign")) return [file];
-    const texts = documents.flatMap((document) => renderDocument(document, input, lines, names));
+    const texts = documents.flatMap((document) => renderDocument(document, input, lines, makers));
     return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joinDocuments(texts) }];
   });
   const orphans = lines.orphans(input.manifests.policies, input.nodes);
-  for (const orphan of orphans) names.take(orphan.metadata.name, "a policy that is gone");
+  for (const orphan of orphans) makers.take(orphan.metadata.name, "a policy that is gone");
   const cleanup = orphans.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(orphans)) }];
   return distinct([...rendered, ...cleanup]);
 }
@@ -49,8 +52,13 @@ export function leftOnNodes({ manifests, nodes, snapshot, set }: Omit<RenderInpu
 
 /** All policies of a folder, and whom they speak to. */
 export function speakersIn({ manifests, nodes }: Pick<RenderInput, "manifests" | "nodes">): Speaker[] {
-  const others = manifests.documents.flatMap((document) => (document.kind === "foreign" ? document.policies : []));
-  return [...manifests.policies.map((policy) => ownSpeaker(policy, nodes)), ...otherSpeakers(others, nodes)];
+  const own = manifests.policies.map((policy) => ownSpeaker(policy, nodes));
+  return [...own, ...otherSpeakers(othersIn(manifests), nodes)];
+}
+
+/** The policies that are none of ours. */
+function othersIn({ documents }: Manifests): Bag[] {
+  return documents.flatMap((document) => (document.kind === "foreign" ? document.policies : []));
 }
 
 function distinct(files: readonly SourceFile[]): SourceFile[] {
@@ -59,26 +67,6 @@ function distinct(files: readonly SourceFile[]): SourceFile[] {
   if (twice !== undefined)
     throw new IpamError("invalid", `render needs the name ${twice.path} for itself; rename that file`);
   return [...files];
-}
-
-/** The names of all policies that are written; no two may be one. */
-class Names {
-  private readonly makers = new Map<string, string>();
-
-  constructor({ documents }: Manifests) {
-    for (const document of documents)
-      if (document.kind === "foreign")
-        for (const { metadata } of document.policies) this.makers.set(String(asBag(metadata)?.name), "your own hand");
-  }
-
-  take(name: string, maker: string): void {
-    const other = this.makers.get(name);
-    if (other !== undefined)
-      throw new IpamError("invalid", `policy ${name} would be made by ${maker}, but is also made by ${other}`, {
-        hint: "Rename one of them.",
-      });
-    this.makers.set(name, maker);
-  }
 }
 
 /** Documents as one text. Directives may follow `...` only. */
@@ -91,7 +79,7 @@ export function joinDocuments(texts: readonly string[]): string {
     .join("");
 }
 
-function renderDocument(document: ManifestDocument, input: RenderInput, lines: PolicyLines, names: Names): string[] {
+function renderDocument(document: ManifestDocument, input: RenderInput, lines: PolicyLines, makers: Makers): string[] {
   switch (document.kind) {
     case "foreign":
       return [document.text];
@@ -101,7 +89,7 @@ function renderDocument(document: ManifestDocument, input: RenderInput, lines: P
       return [poolText(document)];
     case "policy": {
       const objects = policyObjects(document.policy, input, lines);
-      for (const { metadata } of objects) names.take(metadata.name, `policy ${document.policy.name}`);
+      for (const { metadata } of objects) makers.take(metadata.name, `policy ${document.policy.name}`);
       return yamlOfEach(objects);
     }
   }
@@ -121,6 +109,5 @@ function policyObjects(policy: Policy, input: RenderInput, lines: PolicyLines): 
   const children = input.nodes
     .map((node) => (selected.has(node) ? lines.child(policy, node, pools) : lines.cleanup(policy, node)))
     .filter((object) => object !== undefined);
-  const joinsLater = [...policy.captures.values()].some(({ pool }) => pools.get(pool)?.clusterRange.length);
-  return joinsLater ? [...children, parkPolicy(policy)] : children;
+  return servesLaterNodes(policy, pools) ? [...children, parkPolicy(policy)] : children;
 }

@@ -79,12 +79,7 @@ export function refuseSharedNics(
 ): void {
   const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const users = new Map(
-    others.map((line) => [
-      addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim)),
-      `${policyOf(nameOfKey(line.claim))} (set ${line.set})`,
-    ]),
-  );
+  const users = new Map(others.map((line) => [listOf(line), `${policyOf(nameOfKey(line.claim))} (set ${line.set})`]));
   const issues = new Map<string, Issue>();
   for (const { owner, name, pool, interface: nic } of claims) {
     if (nic === undefined) continue;
@@ -106,6 +101,11 @@ export function refuseSharedNics(
 /** What nmstate replaces as a whole: no two policies may set it. */
 export function addressList(family: number | undefined, nic: string | undefined, owner: string): string {
   return `IPv${family} addresses of ${nic} on ${owner}`;
+}
+
+/** The list that the address of a line stands in. */
+export function listOf(line: Allocation): string {
+  return addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim));
 }
 
 export function claimName(policy: Policy, capture: string): string {

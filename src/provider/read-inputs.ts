@@ -1,6 +1,7 @@
 import {
   type Address,
   type Claim,
+  groupPending,
   IpamError,
   type Issue,
   isPlanned,
@@ -138,10 +139,8 @@ function placeOf({ key, pool }: { readonly key: string; readonly pool: string })
 /** What stands against a plan, an error for each kind of failure, with the place of the first claim it is about. */
 export function pendingErrors(pending: readonly Pending[], claims: readonly ClaimInput[]): IpamError[] {
   const places = new Map(claims.map(({ key, pool }, i) => [`${pool} ${key}`, i]));
-  const groups = Map.groupBy(pending, (p) => [p.code, p.pool, p.hint ?? p.message, p.remedy].join(" "));
-  return [...groups.values()].map((group) => {
-    const { claim, pool, code, message, hint, remedy } = group[0] as Pending;
-    const more = group.length === 1 ? "" : ` (and ${group.length - 1} more like it)`;
+  return groupPending(pending).map(({ first, more }) => {
+    const { claim, pool, code, message, hint, remedy } = first;
     const path = ["claims", places.get(`${pool} ${claim}`) ?? 0];
     const issue = { path, message: `${placeOf({ key: claim, pool })}${message}${more}`, ...present({ hint, remedy }) };
     return new IpamError(code, [issue]);

@@ -5,6 +5,7 @@ import {
   byCodeUnit,
   formatAddress,
   IpamError,
+  type Issue,
   type Plan,
   type PoolRecord,
   placeOf,
@@ -38,6 +39,11 @@ export function applyPlan(now: Snapshot, plan: Plan): Snapshot | undefined {
   const record = book.record(now.pools, plan.pools);
   verify(record, plan);
   return snapshotOf(record);
+}
+
+/** What an error of `applyPlan` says to a caller who may have written something before it: not that nothing was. */
+export function issuesAfterWrite({ issues }: IpamError): Issue[] {
+  return issues.map((issue) => ({ ...issue, message: issue.message.replace(/; nothing was written$/, "") }));
 }
 
 /**

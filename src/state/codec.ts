@@ -61,7 +61,7 @@ export function allocationLine(line: Allocation, releasing = false): string {
     interface: line.interface,
     uid: line.uid,
     releasing: releasing ? true : undefined,
-  })}`;
+  } satisfies Record<keyof Allocation | "releasing", unknown>)}`;
 }
 
 /** A record with the tokens of its pools. */

@@ -28,7 +28,7 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
 export function refuseDeleted(path: string): void {
   if (!git(dirname(path), "ls-files", "--", basename(path))) return;
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
-    hint: `Bring it back (git checkout HEAD -- ${basename(path)}). To begin a new record: git rm --cached ${basename(path)}.`,
+    hint: `Bring it back: git restore ${basename(path)}. To begin a new record: git rm ${basename(path)}.`,
   });
 }
 

@@ -2,7 +2,7 @@
 
 // Backends.
 
-export { type KubernetesOptions, openKubernetes } from "./kubernetes-open.ts";
+export { type KubernetesOptions, openKubernetes } from "./kubernetes/open.ts";
 export { type Lockfile, type LockfileOptions, lockfile } from "./lockfile.ts";
 export { memory } from "./memory.ts";
 

@@ -1,5 +1,5 @@
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { applyAll } from "./apply.ts";
+import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseDeleted } from "./git.ts";
@@ -24,10 +24,7 @@ export interface LockfileOptions {
 export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
   const understand = options.understand ?? ((text: string) => decodeLock(text, path));
   const parse = (text: string | undefined) => {
-    if (text === undefined) {
-      refuseDeleted(path);
-      return emptySnapshot;
-    }
+    if (text === undefined) return withoutLock(path);
     refuseMarked(text, path);
     return understand(text);
   };
@@ -52,8 +49,8 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       if (outcome === "late" || !(error instanceof IpamError) || error.code !== "conflict") throw error;
       throw new IpamError(
         "conflict",
-        error.issues.map(({ message }) => ({
-          message: message.replace(/; nothing was written$/, ""),
+        issuesAfterWrite(error).map(({ message }) => ({
+          message,
           hint: `A write of ${path} that was interrupted may have been finished: look at its difference, and plan again.`,
         })),
       );
@@ -61,6 +58,11 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
   };
   const readSync = () => parse(readText(path));
   return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commitAll([plan]), commitAll };
+}
+
+function withoutLock(path: string): Snapshot {
+  refuseDeleted(path);
+  return emptySnapshot;
 }
 
 /** `decode`, with its own word for a file in the middle of a git merge. */

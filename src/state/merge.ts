@@ -7,6 +7,7 @@ import {
   formatAddress,
   IpamError,
   type Issue,
+  identityOf,
   type PoolRecord,
   placeOf,
   type Snapshot,
@@ -142,7 +143,7 @@ export function settle(
   );
   for (const entry of ordered) {
     const place = `${network.get(entry.line.pool)} ${entry.line.address}`;
-    const claim = `${entry.line.pool} ${entry.line.claim}`;
+    const claim = identityOf(entry.line);
     const winner = byPlace.get(place) ?? (entry.releasing ? undefined : byClaim.get(claim));
     if (winner === undefined) {
       byPlace.set(place, entry);

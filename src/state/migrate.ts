@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { byAddress, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
+import { byAddress, byCodeUnit, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
 import { decode, encode, snapshotOf } from "./codec.ts";
+import { overlapping } from "./kubernetes/subnet-index.ts";
 import type { Mark } from "./mark.ts";
-import { overlapping } from "./subnet-index.ts";
 
 /** What is at one end of a move, at one moment. */
 export interface Sight {
@@ -159,9 +159,10 @@ function united(there: Snapshot, coming: Snapshot): Snapshot {
       throw new IpamError("in-use", `pool ${name} has other addresses in the target`);
   const rest = <T extends { readonly pool: string }>(lines: readonly T[]) =>
     lines.filter(({ pool }) => !names.has(pool));
-  const byName = (a: PoolRecord, b: PoolRecord) => (a.name < b.name ? -1 : 1);
   const merged = snapshotOf({
-    pools: [...there.pools.filter(({ name }) => !names.has(name)), ...coming.pools].sort(byName),
+    pools: [...there.pools.filter(({ name }) => !names.has(name)), ...coming.pools].sort((a, b) =>
+      byCodeUnit(a.name, b.name),
+    ),
     allocations: [...rest(there.allocations), ...coming.allocations].sort(byAddress),
     releasing: [...rest(there.releasing), ...coming.releasing].sort(byAddress),
   });

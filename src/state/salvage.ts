@@ -1,4 +1,4 @@
-import { IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
+import { IpamError, type PoolRecord, placeOf, type Snapshot } from "../core/index.ts";
 import { readAllocationLine, readPoolLine } from "./codec.ts";
 import { type Entry, entries as entriesOf, type Merged, onePool, settle } from "./merge.ts";
 
@@ -35,7 +35,7 @@ function add(entries: Map<string, Entry>, entry: Entry): void {
 }
 
 function keyOf({ line }: Entry): string {
-  return `${line.pool} ${line.address} ${line.claim}`;
+  return `${placeOf(line)} ${line.claim}`;
 }
 
 const frame = /^(?:#.*|version: 1|(?:pools|allocations|releasing):(?: \[\])?|(?:<{7}|>{7})(?: .*)?|)$/;

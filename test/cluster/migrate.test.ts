@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "node:path";
 import { describe, expect, it } from "vitest";
-import { kubernetesPlace } from "../../src/state/kubernetes-place.ts";
+import { kubernetesPlace } from "../../src/state/kubernetes/place.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";

@@ -232,13 +232,13 @@ it("a lock that somebody deleted is not taken for an empty record; one that git 
     expect({ verb, status, stdout }).toEqual({ verb, status: 5, stdout: "" });
     expect(stderr).toBe(
       "stale: nodeippool.lock is not there, but git has it: to plan without it could move everybody\n" +
-        "  Bring it back (git checkout HEAD -- nodeippool.lock). To begin a new record: git rm --cached nodeippool.lock.\n",
+        "  Bring it back: git restore nodeippool.lock. To begin a new record: git rm nodeippool.lock.\n",
     );
   }
-  git("git checkout HEAD -- nodeippool.lock");
+  git("git restore nodeippool.lock");
   expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
   rmSync(join(folder, "nodeippool.lock"));
-  git("git rm -q --cached nodeippool.lock");
+  git("git rm -q nodeippool.lock");
   expect(run("allocate").status).toBe(0);
   expect(lock()).toBe(whole);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatAddress } from "../../src/core/address.ts";
 import type { Snapshot } from "../../src/core/allocation.ts";
-import { decodePart } from "../../src/state/subnet-records.ts";
+import { decodePart } from "../../src/state/kubernetes/subnet-records.ts";
 import type { Cluster } from "./cluster.ts";
 import { replay } from "./cluster-history.ts";
 import type { FaultProxy, Planted } from "./cluster-proxy.ts";

@@ -9,7 +9,7 @@ import { IpamError } from "../../src/core/errors.ts";
 import { type Plan, plan } from "../../src/core/plan.ts";
 import { planRelease } from "../../src/core/release.ts";
 import { findAccess, objectsOf } from "../../src/kube/index.ts";
-import { kubernetes } from "../../src/state/kubernetes.ts";
+import { kubernetes } from "../../src/state/kubernetes/backend.ts";
 import { batchSize, chaosPools } from "./cluster-chaos.ts";
 import { claimOf } from "./core-text.ts";
 

@@ -95,7 +95,7 @@ export const nodeIPPoolSchema = {
         "dnsServers": {
           "type": "array",
           "maxItems": 16,
-          "description": "DNS servers of the subnet.",
+          "description": "DNS servers of the subnet. They are never allocated, but to an owner for whom they are reserved.",
           "items": {
             "type": "string",
             "maxLength": 39

@@ -54,7 +54,7 @@ export interface NodeIPPool {
      */
     gateway?: string;
     /**
-     * DNS servers of the subnet.
+     * DNS servers of the subnet. They are never allocated, but to an owner for whom they are reserved.
      *
      * @maxItems 16
      */

@@ -154,7 +154,7 @@ describe("nodeippool allocate", () => {
     [
       "a name that a hand-written policy has",
       { "manifests/b.yaml": literal("a--n1") },
-      "policy a--n1 would be made by policy a, but is also made by your own hand",
+      "policy a--n1 is made by your own hand and by policy a",
     ],
     [
       "a file of a name that render needs",

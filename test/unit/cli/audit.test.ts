@@ -125,6 +125,12 @@ describe("hand edits", () => {
   });
 });
 
+it("does not miss the nodes of other claim sets", async () => {
+  const ofAnotherSet: Edit = ["nodeippool.lock", /("claim":"Node\/node03[^"]*")/g, '$1,"set":"b"'];
+  const folder = edited(["nodes.txt", "node03\n", ""], ofAnotherSet);
+  expect(await findingsIn(folder, "rendered", "--nodes", "nodes.txt")).toEqual([]);
+});
+
 it("finds a policy that selects no single node, also where the nodes are not known", async () => {
   const folder = edited([rendered, "kubernetes.io/hostname: node01", "rack: a"]);
   expect(await findingsIn(folder, "rendered")).toEqual([

@@ -36,6 +36,16 @@ describe("a pool that changes", () => {
       want: ["assign 10.0.0.3 Node/c/x", "in-use Node/b/x", "keep 10.0.0.1 Node/a/x"],
     },
     {
+      name: "names a DNS server",
+      pool: poolOf("p", cidr, { dnsServers: ["10.0.0.3", "192.0.2.53"] }),
+      want: ["assign 10.0.0.4 Node/c/x", ...kept],
+    },
+    {
+      name: "names a DNS server that is a node of its own",
+      pool: poolOf("p", cidr, { dnsServers: ["10.0.0.7"], reservations: [{ address: "10.0.0.7", owner: "Node/c" }] }),
+      want: ["assign 10.0.0.7 Node/c/x", ...kept],
+    },
+    {
       name: "makes a held address its gateway",
       pool: poolOf("p", cidr, { gateway: "10.0.0.2" }),
       want: ["assign 10.0.0.3 Node/c/x", "in-use Node/b/x", "keep 10.0.0.1 Node/a/x"],

@@ -1,9 +1,9 @@
-import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { type Objects, refusalOf, retry } from "../kube/index.ts";
-import { applyPlan } from "./apply.ts";
-import type { StateBackend } from "./backend.ts";
-import { type Held, Store } from "./kubernetes-store.ts";
-import { refusalOfMark } from "./mark.ts";
+import { IpamError, type Plan, type Snapshot } from "../../core/index.ts";
+import { type Objects, refusalOf, retry } from "../../kube/index.ts";
+import { applyPlan, issuesAfterWrite } from "../apply.ts";
+import type { StateBackend } from "../backend.ts";
+import { refusalOfMark } from "../mark.ts";
+import { type Held, Store } from "./store.ts";
 
 interface KubernetesLimits {
   /** How long a commit goes on against others who write the same objects, in milliseconds. */
@@ -122,14 +122,10 @@ class Commit {
       return applyPlan(now, this.plan);
     } catch (error) {
       if (!(error instanceof IpamError) || this.begun.size === 0) throw error;
-      const issues = error.issues.map(({ message, ...rest }) => ({
-        ...rest,
-        message: message.replace(/; nothing was written$/, ""),
-      }));
       const pools = [...this.begun].sort().join(", ");
       const message = `what the plan says of pool ${pools} was or may have been written before that`;
       throw new IpamError(error.code, [
-        ...issues,
+        ...issuesAfterWrite(error),
         { message, hint: "Whatever stands there is kept by the next plan." },
       ]);
     }

@@ -1,6 +1,13 @@
-import { byCodeUnit, describeSubnet, formatPrefix, IpamError, type PoolRecord } from "../core/index.ts";
-import { poolLine, readPoolLine } from "./codec.ts";
-import { type Mark, parseMark } from "./mark.ts";
+import {
+  byCodeUnit,
+  compareAddresses,
+  describeSubnet,
+  formatPrefix,
+  IpamError,
+  type PoolRecord,
+} from "../../core/index.ts";
+import { poolLine, readPoolLine } from "../codec.ts";
+import { type Mark, parseMark } from "../mark.ts";
 import { broken } from "./subnet-records.ts";
 
 /*
@@ -84,11 +91,8 @@ export function overlapping(pools: readonly PoolRecord[]): readonly [PoolRecord,
   const byStart = [...pools].sort(
     (a, b) =>
       byCodeUnit(a.network, b.network) ||
-      (a.prefix.first === b.prefix.first
-        ? a.prefix.length - b.prefix.length
-        : a.prefix.first < b.prefix.first
-          ? -1
-          : 1),
+      compareAddresses(a.prefix.first, b.prefix.first) ||
+      a.prefix.length - b.prefix.length,
   );
   let widest: PoolRecord | undefined;
   for (const pool of byStart) {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { IpamError, type Snapshot } from "../core/index.ts";
-import { type KubeObject, type Objects, refusalOf, type Stored } from "../kube/index.ts";
-import type { Content } from "./codec.ts";
+import { IpamError, type Snapshot } from "../../core/index.ts";
+import { type KubeObject, type Objects, refusalOf, type Stored } from "../../kube/index.ts";
+import type { Content } from "../codec.ts";
 import { begin, checkIndex, decodeIndex, emptyIndex, encodeIndex, type Index } from "./subnet-index.ts";
 import { type Body, decodePart, emptyPart, encodePart, join, partName, split } from "./subnet-records.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { byAddress, byCodeUnit, formatPrefix, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
-import { type Content, decode, encode } from "./codec.ts";
+import { byAddress, byCodeUnit, formatPrefix, IpamError, type PoolRecord, type Snapshot } from "../../core/index.ts";
+import { type Content, decode, encode } from "../codec.ts";
 
 /*
  * A record in parts, one for each subnet: all pools of one network and cidr. An address can be in two pools only if

@@ -1,7 +1,7 @@
-import { emptySnapshot, type Snapshot } from "../core/index.ts";
-import type { Objects } from "../kube/index.ts";
-import { type Held, Store } from "./kubernetes-store.ts";
-import type { RecordPlace, Sight } from "./migrate.ts";
+import { emptySnapshot, type Snapshot } from "../../core/index.ts";
+import type { Objects } from "../../kube/index.ts";
+import type { RecordPlace, Sight } from "../migrate.ts";
+import { type Held, Store } from "./store.ts";
 import type { Index } from "./subnet-index.ts";
 import { encodePart, split } from "./subnet-records.ts";
 

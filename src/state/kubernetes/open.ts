@@ -1,4 +1,4 @@
-import type { StateBackend } from "./backend.ts";
+import type { StateBackend } from "../backend.ts";
 
 /** Where in which cluster a record is. */
 export interface KubernetesOptions {
@@ -20,8 +20,8 @@ export interface KubernetesOptions {
 export async function openKubernetes(options: KubernetesOptions = {}): Promise<StateBackend> {
   const { namespace, beforeWrite = () => {}, ...where } = options;
   const [{ findAccess, objectsOf }, { kubernetes }] = await Promise.all([
-    import("../kube/index.ts"),
-    import("./kubernetes.ts"),
+    import("../../kube/index.ts"),
+    import("./backend.ts"),
   ]);
   const objects = objectsOf(findAccess(where));
   const asked: typeof objects = {

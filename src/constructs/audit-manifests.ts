@@ -1,6 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { audit, contains, emptySnapshot, type Finding, IpamError, isPlanned, type Place } from "../core/index.ts";
+import { parkKey } from "../nmstate/select.ts";
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
+import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
+import { usesPools } from "../schema/policy.ts";
+import { configures } from "../schema/uses.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { lockfile, withOffers } from "../state/index.ts";
 import { otherRecord } from "../state/offer.ts";
@@ -8,7 +12,7 @@ import { scheme } from "./address-token.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
 
 export interface ManifestFinding {
-  readonly rule: Finding["kind"] | "unresolved";
+  readonly rule: Finding["kind"] | "unresolved" | "unexpanded";
   readonly message: string;
   readonly at?: Place;
   readonly manifest: string;
@@ -46,7 +50,7 @@ export function auditManifests(
           message,
           ...(at === undefined ? { manifest: lock, resource: line?.claim ?? "" } : { at, ...whereIs(at, files) }),
         })),
-      ...files.flatMap((file) => unresolved(file, files)),
+      ...files.flatMap((file) => [...unresolved(file, files), ...unexpanded(file)]),
     ],
   };
 }
@@ -63,6 +67,24 @@ function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): M
     const at = { file: path, line: i + 1, column: content.indexOf(token) + 1 };
     return [{ rule: "unresolved", message: `${token} is not an address yet`, at, ...whereIs(at, files) } as const];
   });
+}
+
+/** Policies that ask pools for addresses, and that handlers refuse for it; nobody runs a parked one. */
+function unexpanded(file: SourceFile): ManifestFinding[] {
+  if (!configures.test(file.text)) return [];
+  return chunksOf(file)
+    .filter(({ text }) => configures.test(text))
+    .flatMap((chunk) => objectsIn(chunk).value ?? [])
+    .filter(({ object }) => object.kind === "NodeNetworkConfigurationPolicy" && usesPools(object) && !isParked(object))
+    .map(({ object, at }) => {
+      const name = String(asBag(object.metadata)?.name);
+      const message = `policy ${name} asks a pool for addresses, and no handler can run that`;
+      return { rule: "unexpanded", message, at: at(["metadata", "name"], name), manifest: file.path, resource: name };
+    });
+}
+
+function isParked({ spec }: Bag): boolean {
+  return asBag(asBag(spec)?.nodeSelector)?.[parkKey] !== undefined;
 }
 
 function read(path: string): SourceFile {

@@ -20,5 +20,7 @@ export function command([what, ...words]: Remedy): string {
       return "nodeippool allocate --landed REV (a branch or commit)";
     case "set":
       return "--set NAME";
+    case "moved":
+      return words[0] === "file" ? "--lock FILE" : "--backend kubernetes --context CONTEXT --namespace NAMESPACE";
   }
 }

@@ -140,6 +140,7 @@ program
   .option("--lock <file>", "the lockfile", "nodeippool.lock")
   .option("--context <name>", "context of the kubeconfig")
   .option("--namespace <name>", "where the ConfigMaps are; default is that of the context")
+  .option("--set <name>", "claim set that lines of set default get")
   .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
 
 // A default is no word of the user's: only what was typed contradicts.

@@ -2,22 +2,24 @@ import { codes, IpamError } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
-import { moveRecord, type RecordPlace, type Step } from "../state/migrate.ts";
+import { moveRecord, type RecordPlace, type Step, withSet } from "../state/migrate.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 export interface MigrateOptions {
   readonly lock: string;
   readonly context?: string;
   readonly namespace?: string;
+  readonly set?: string;
 }
 
 /** Moves the record from the lockfile to the cluster, or back. */
-export async function migrateVerb(to: string, { lock, context, namespace }: MigrateOptions): Promise<void> {
+export async function migrateVerb(to: string, { lock, context, namespace, set }: MigrateOptions): Promise<void> {
   if (to !== "kubernetes" && to !== "lockfile")
     throw new IpamError("invalid", `a record can move to kubernetes or to lockfile, not to ${JSON.stringify(to)}`);
   const objects = objectsOf(findAccess(context === undefined ? {} : { context }));
   const [file, cluster]: [RecordPlace, RecordPlace] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
-  const [source, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
+  const [from, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
+  const source = set === undefined ? from : withSet(from, set);
   const steps: Step[] = [];
   try {
     const { allocations, releasing } = await moveRecord(source, target, (step) => {

@@ -9,7 +9,7 @@ import { applyPlan } from "../state/apply.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
 import { refuseClaimText } from "./address-claim.ts";
 import { Holders, replaceTokens, scheme } from "./address-token.ts";
-import { adviceOf } from "./advice.ts";
+import { adviceOf, clusterOptions } from "./advice.ts";
 import { claimsIn, Expansion, speakersIn } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
@@ -50,11 +50,13 @@ export interface AddressPlanProps {
 export interface LoadedState {
   readonly name: string;
   readonly snapshot: Snapshot;
+  /** Of a record in a cluster: what it was opened with. */
+  readonly where?: StateBackend["where"];
 }
 
 /** Loads a record that cannot be read while constructs are made: `await loadState(backend)` before `new App()`. */
 export async function loadState(backend: StateBackend): Promise<LoadedState> {
-  return { name: backend.name, snapshot: await backend.read() };
+  return { name: backend.name, snapshot: await backend.read(), where: backend.where };
 }
 
 const plans = new WeakMap<App, AddressPlan>();
@@ -198,11 +200,12 @@ export class AddressPlan extends Construct {
 
   /** What tells the command line of this record. */
   private get option(): string {
-    if (this.props?.state !== undefined) return " --backend kubernetes";
+    if (this.props?.state !== undefined) return clusterOptions(this.props.state.where);
     return this.props?.lock === undefined ? "" : ` --lock ${this.props.lock}`;
   }
 
   private get afterwards(): string {
+    if (this.props?.state?.where !== undefined) return "and synthesise anew";
     if (this.props?.state === undefined) return "review the record, and commit it";
     return "or, for a backend of your own, commit AddressPlan.of(app).plan() to it";
   }

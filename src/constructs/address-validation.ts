@@ -1,14 +1,36 @@
-import type { Place } from "../core/index.ts";
+import { advised, IpamError, type Issue, type Place } from "../core/index.ts";
+import { propertyText } from "./advice.ts";
 import type { ManifestFinding } from "./audit-manifests.ts";
 
 /** What `properties` of a validation in cdk8s.yaml may say. */
 export interface AddressValidationProps {
   /**
-   * Path of the lockfile. Without that file the record is not compared, only duplicates and pools are.
+   * Path of the lockfile.
    *
    * @default "nodeippool.lock"
    */
   readonly lock?: string;
+
+  /**
+   * Where the record is. With `kubernetes` there is no `lock`.
+   *
+   * @default "lockfile"
+   */
+  readonly backend?: "lockfile" | "kubernetes";
+
+  /**
+   * With the backend `kubernetes`: the context of the kubeconfig.
+   *
+   * @default - its current one
+   */
+  readonly context?: string;
+
+  /**
+   * With the backend `kubernetes`: the namespace of the record.
+   *
+   * @default - that of the context
+   */
+  readonly namespace?: string;
 
   /**
    * A file with NodeIPPool documents.
@@ -54,16 +76,51 @@ export class AddressValidation {
   async validate({ manifests, report }: ValidationContext): Promise<void> {
     // Not at the top: whoever imports the package for something else does not pay for parsers.
     const { auditManifests } = await import("./audit-manifests.ts");
-    const { checked, findings } = auditManifests(manifests, this.props);
-    for (const { rule, message, at, manifest, resource } of findings)
-      report.addViolation({
-        ruleName: rule,
-        recommendation: message,
-        fix: fixes[rule],
-        violatingResources: [{ resourceName: resource, locations: placesOf(at), manifestPath: manifest }],
-      });
-    report.submit(findings.length === 0 ? "success" : "failure", { "addresses checked": `${checked}` });
+    try {
+      const { checked, findings } = await auditManifests(manifests, this.props);
+      reportFindings(findings, checked, report);
+    } catch (error) {
+      // cdk8s prints what is thrown with its stack, and no other report.
+      if (!(error instanceof IpamError)) throw error;
+      reportIssues(error, report);
+    }
   }
+}
+
+function reportFindings(
+  findings: readonly ManifestFinding[],
+  checked: number,
+  report: ValidationContext["report"],
+): void {
+  for (const { rule, message, at, manifest, resource } of findings)
+    report.addViolation({
+      ruleName: rule,
+      recommendation: message,
+      fix: fixes[rule],
+      violatingResources: [{ resourceName: resource, locations: placesOf(at), manifestPath: manifest }],
+    });
+  report.submit(findings.length === 0 ? "success" : "failure", { "addresses checked": `${checked}` });
+}
+
+/** Why the manifests could not be looked at. */
+function reportIssues({ code, issues }: IpamError, report: ValidationContext["report"]): void {
+  for (const issue of issues)
+    report.addViolation({
+      ruleName: code,
+      recommendation: issue.message,
+      fix: advised(issue, propertyText).hint ?? "Mend it, and synthesise anew.",
+      violatingResources: [resourceOf(issue)],
+    });
+  report.submit("failure");
+}
+
+function resourceOf({ at, path = [] }: Issue) {
+  if (at !== undefined) return { resourceName: "", locations: placesOf(at), manifestPath: at.file };
+  return {
+    resourceName: "AddressValidation",
+    locations: path.length === 0 ? [] : [path.join(".")],
+    manifestPath: "cdk8s.yaml",
+  };
 }
 
 const fixes: Readonly<Record<ManifestFinding["rule"], string>> = {
@@ -78,6 +135,8 @@ const fixes: Readonly<Record<ManifestFinding["rule"], string>> = {
     "Put the token into the object itself, not into a patch; call AddressPlan.configure(app) in an app that has no pool.",
   unexpanded: "Make it with NodeNetworkPolicy, whose claims become literal addresses: pool.claim(NAME).",
   "wrong-interface": "Give it to the interface that the record says, or run nodeippool allocate and synthesise anew.",
+  "no-record":
+    "Correct lock in the properties of the validation, or record what the app claims; for a record in a cluster, say backend: kubernetes.",
   "wrong-prefix": "Write the prefix length of the pool.",
 };
 

@@ -1,5 +1,6 @@
 import { shortRename } from "../core/claim.ts";
 import { advised, formatIssue, type IpamError, type Remedy } from "../core/index.ts";
+import type { StateBackend } from "../state/index.ts";
 
 /** What an app, or the command line beside it, has for a remedy. */
 function remedyText([what, ...words]: Remedy): string {
@@ -20,7 +21,29 @@ function remedyText([what, ...words]: Remedy): string {
       return "nodeippool allocate --landed REV -- npx cdk8s synth (REV: a branch or commit)";
     case "set":
       return "set: NAME in AddressPlan.configure";
+    case "moved":
+      return words[0] === "file"
+        ? "AddressPlan.configure(app, { lock })"
+        : "AddressPlan.configure(app, { state: await loadState(await openKubernetes({ context, namespace })) })";
   }
+}
+
+/** The same for the validation, which has properties of its own. */
+export function propertyText(remedy: Remedy): string {
+  if (remedy[0] !== "moved") return remedyText(remedy);
+  const names = remedy[1] === "file" ? "lock" : "backend: kubernetes, context and namespace";
+  return `${names} in the properties of the validation`;
+}
+
+/** What tells the command line of a record in a cluster. */
+export function clusterOptions({ context, namespace }: NonNullable<StateBackend["where"]> = {}): string {
+  const given = Object.entries({ backend: "kubernetes", context, namespace });
+  return given.flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${asWord(value)}`)).join("");
+}
+
+/** A text as one word of a shell. */
+function asWord(text: string): string {
+  return /^[\w@%+:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** All that an error says, each hint with what it means in an app. */

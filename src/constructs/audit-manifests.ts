@@ -1,18 +1,16 @@
-import { existsSync, readFileSync } from "node:fs";
-import { audit, contains, emptySnapshot, type Finding, IpamError, isPlanned, type Place } from "../core/index.ts";
+import { readFileSync } from "node:fs";
+import { audit, contains, type Finding, IpamError, isPlanned, type Place } from "../core/index.ts";
 import { parkKey } from "../nmstate/select.ts";
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
 import { usesPools } from "../schema/policy.ts";
 import { configures } from "../schema/uses.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
-import { lockfile, withOffers } from "../state/index.ts";
-import { otherRecord } from "../state/offer.ts";
-import { scheme } from "./address-token.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
+import { readRecord, refuseProps } from "./validation-record.ts";
 
 export interface ManifestFinding {
-  readonly rule: Finding["kind"] | "unresolved" | "unexpanded";
+  readonly rule: Finding["kind"] | "unresolved" | "unexpanded" | "no-record";
   readonly message: string;
   readonly at?: Place;
   readonly manifest: string;
@@ -21,12 +19,13 @@ export interface ManifestFinding {
 }
 
 /** Audits synthesised manifests. Throws IpamError `invalid` where there is no pool to hold them against. */
-export function auditManifests(
+export async function auditManifests(
   manifests: readonly string[],
-  { lock = "nodeippool.lock", pools: poolFile, nodes }: AddressValidationProps,
-): { checked: number; findings: ManifestFinding[] } {
-  const files = manifests.map(read);
-  const sources = poolFile === undefined ? files : [read(poolFile)];
+  props: AddressValidationProps,
+): Promise<{ checked: number; findings: ManifestFinding[] }> {
+  refuseProps(props);
+  const files = manifests.map((path) => read(path));
+  const sources = props.pools === undefined ? files : [read(props.pools, "pools")];
   const defined = readManifests(sources.filter(({ text }) => /\bNodeIPPool\b/.test(text))).pools;
   if (defined.length === 0)
     throw new IpamError("invalid", "no NodeIPPool is among the manifests", {
@@ -34,25 +33,31 @@ export function auditManifests(
     });
   // What the controller gives is not in this record.
   const pools = defined.filter(isPlanned);
-  const { uses } = findUses(files, pools, nodes === undefined ? [] : readNodes(read(nodes)));
-  // Under `nodeippool allocate -- npx cdk8s synth` the app's plan is on its way into the record.
-  const recorded = existsSync(lock) ? lockfile(lock).readSync() : emptySnapshot;
-  const snapshot = otherRecord(lock) === undefined ? withOffers(recorded, lock) : recorded;
+  const { uses } = findUses(files, pools, props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes")));
+  const { name, snapshot, isMissing } = await readRecord(props);
   const found = audit({ pools, snapshot, uses, shows: { owners: new Set(), set: "" } });
-  const addresses = new Set(uses.map(({ address }) => address));
+  const addresses = [...new Set(uses.map(({ address }) => address))].filter((address) =>
+    pools.some((pool) => contains(pool.range, address)),
+  );
   return {
-    checked: [...addresses].filter((address) => pools.some((pool) => contains(pool.range, address))).length,
+    checked: addresses.length,
     findings: [
+      ...(isMissing && (props.lock !== undefined || addresses.length > 0) ? [noRecord(name)] : []),
       ...found
-        .filter(({ kind, at }) => (at === undefined ? ofRecord.has(kind) : existsSync(lock) || kind !== "stranger"))
+        .filter(({ kind, at }) => (at === undefined ? ofRecord.has(kind) : !isMissing || kind !== "stranger"))
         .map(({ kind, message, at, line }) => ({
           rule: kind,
           message,
-          ...(at === undefined ? { manifest: lock, resource: line?.claim ?? "" } : { at, ...whereIs(at, files) }),
+          ...(at === undefined ? { manifest: name, resource: line?.claim ?? "" } : { at, ...whereIs(at, files) }),
         })),
       ...files.flatMap((file) => [...unresolved(file, files), ...unexpanded(file)]),
     ],
   };
+}
+
+function noRecord(lock: string): ManifestFinding {
+  const message = `${lock} does not exist, so nothing tells whether addresses are recorded`;
+  return { rule: "no-record", message, manifest: lock, resource: "" };
 }
 
 /** What is wrong with a line of the record whatever the manifests are: not all that have its addresses need be here. */
@@ -60,9 +65,9 @@ const ofRecord: ReadonlySet<Finding["kind"]> = new Set(["out-of-pool", "excluded
 
 /** Tokens that nothing looked up: in a JSON patch, for example, which cdk8s applies later. */
 function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): ManifestFinding[] {
-  if (!text.includes(scheme) && !text.includes("{{ ippool.")) return [];
+  if (!text.includes("ippool:/") && !text.includes("{{ ippool.")) return [];
   return text.split("\n").flatMap((content, i) => {
-    const [token] = /ippool:\/\/[^\s"']*|\{\{ ippool\.[^}]*\}\}/.exec(content) ?? [];
+    const [token] = /ippool:\/[^\s"']*|\{\{ ippool\.[^}]*\}\}/.exec(content) ?? [];
     if (token === undefined) return [];
     const at = { file: path, line: i + 1, column: content.indexOf(token) + 1 };
     return [{ rule: "unresolved", message: `${token} is not an address yet`, at, ...whereIs(at, files) } as const];
@@ -87,11 +92,19 @@ function isParked({ spec }: Bag): boolean {
   return asBag(asBag(spec)?.nodeSelector)?.[parkKey] !== undefined;
 }
 
-function read(path: string): SourceFile {
+/** A manifest, or the file that a property of the validation names. */
+function read(path: string, property?: "pools" | "nodes"): SourceFile {
   try {
     return { path, text: readFileSync(path, "utf8") };
   } catch (error) {
-    throw new IpamError("invalid", `${path} cannot be read: ${(error as Error).message}`, { cause: error });
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read: ${message}`;
+    if (property === undefined) throw new IpamError("invalid", `${path} ${why}`, { cause: error });
+    const told = {
+      message: `${property}: ${path} of the validation in cdk8s.yaml ${why}`,
+      path: ["properties", property],
+    };
+    throw new IpamError("invalid", [told], { cause: error });
   }
 }
 

@@ -25,7 +25,9 @@ export type Remedy =
   /** The same, and say which side is in force. */
   | readonly ["merge-landed"]
   /** Plan as another claim set. */
-  | readonly ["set"];
+  | readonly ["set"]
+  /** Name the place that the record has moved to. */
+  | readonly ["moved", to: "cluster" | "file"];
 
 /** One thing that is wrong: what, where in the data (`path`), where in the text (`at`), what to do (`hint`, `remedy`). */
 export interface Issue {

@@ -15,4 +15,5 @@ export * from "./plan.ts";
 export * from "./pool.ts";
 export * from "./range.ts";
 export * from "./release.ts";
+export { checkSet } from "./request.ts";
 export * from "./reservation.ts";

@@ -99,10 +99,12 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
       hint: "Rename an owner to an owner (Node/a), a policy to a policy, a claim to a claim.",
     });
   const taken = new Set(snapshot.allocations.map(identityOf));
-  const clash = keep.find(({ allocation, releasing }) => !releasing && taken.has(identityOf(allocation)));
+  const clash = keep.find(({ allocation }) => taken.has(identityOf(allocation)));
   if (clash === undefined) return { ...nothing, set, base: snapshot.base, keep };
   const { claim, pool } = clash.allocation;
-  throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`);
+  throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`, {
+    hint: "If it got that one instead of the old one, take the record back as it was, and rename before you plan.",
+  });
 }
 
 /** A node's name alone could be a policy's: owners are named with their kind. */

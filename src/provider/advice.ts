@@ -13,6 +13,10 @@ function input([what, ...words]: Remedy, backend: SetInputs["state"]["backend"])
       return backend === "stack" ? 'release: ["Kind/name"]' : "nodeippool release";
     case "set":
       return 'set: "NAME"';
+    case "moved":
+      return words[0] === "file"
+        ? 'state: { backend: "lockfile", path }'
+        : 'state: { backend: "kubernetes", context, namespace }';
     case "merge":
       return "nodeippool allocate -- pulumi preview";
     case "merge-landed":

@@ -1,7 +1,7 @@
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
 import { type Mark, markedText, withoutMark } from "./mark.ts";
-import type { RecordPlace, Sight } from "./migrate.ts";
+import { digestOf, type RecordPlace, type Sight } from "./migrate.ts";
 import { readText, replaceFile } from "./replace-file.ts";
 
 interface FileSight extends Sight {
@@ -23,11 +23,9 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
       mark,
       snapshot,
       place: isTarget ? mark.place : undefined,
-      // Without its mark it remembers nothing; what a source that has nothing any more calls it has to do.
-      hasTaken: ({ state, id, other }) =>
-        mark === undefined
-          ? text !== undefined && state === "left" && other === path
-          : mark.state === "has" && mark.id === id,
+      // Without its mark it remembers nothing; a source that has nothing any more knows what had come.
+      hasTaken: ({ state, id, digest }) =>
+        mark === undefined ? state === "left" && digest === digestOf(snapshot) : mark.state === "has" && mark.id === id,
     };
   };
   const write = async ({ text }: FileSight, next: string) => {

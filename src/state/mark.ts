@@ -16,6 +16,8 @@ export interface Mark {
   readonly other: string;
   /** With `leaves`, which place that is, and no other one. In a file that gets a record: which file this is. */
   readonly place?: string;
+  /** With `left`, the digest of what was there when it had come. */
+  readonly digest?: string;
 }
 
 const states = ["expects", "takes", "has", "leaves", "left"] as const;
@@ -23,19 +25,22 @@ const states = ["expects", "takes", "has", "leaves", "left"] as const;
 /** undefined if the text is no mark. */
 export function parseMark(text: string): Mark | undefined {
   try {
-    const { state, id, other, place, ...rest } = JSON.parse(text);
-    const isMark = states.includes(state) && [id, other, place ?? "any"].every((one) => typeof one === "string" && one);
-    if (!isMark || Object.keys(rest).length > 0) return undefined;
-    return { state, id, other, ...(place === undefined ? {} : { place }) };
+    const { state, id, other, ...more } = JSON.parse(text);
+    const { place = "any", digest = "any", ...rest } = more;
+    const isMark = states.includes(state) && [id, other, place, digest].every((one) => typeof one === "string" && one);
+    return isMark && Object.keys(rest).length === 0 ? { state, id, other, ...more } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** What whoever wants to use a record with a mark is told. */
-export function refusalOfMark({ state, other }: Mark, name: string): IpamError {
+/** What whoever wants to use a record with a mark is told; `target` is where records like that one move to. */
+export function refusalOfMark({ state, other }: Mark, name: string, target: "cluster" | "file"): IpamError {
   if (state === "left")
-    return new IpamError("stale", `the record of ${name} has moved to ${other}`, { hint: "Use it there." });
+    return new IpamError("stale", `the record of ${name} has moved to ${other}`, {
+      hint: "Use it there.",
+      remedy: ["moved", target],
+    });
   const [what, where] =
     state === "leaves" ? ["is moving", `to ${other}`] : ["is to get a record that moves", `from ${other}`];
   return new IpamError("unavailable", `${name} ${what} ${where}, and that has not ended`, {
@@ -63,5 +68,5 @@ export function withoutMark(text: string, path: string): { readonly mark: Mark |
 /** Throws if a lock has a mark anywhere, also in what git left of a merge. */
 export function refuseMarked(text: string, path: string): void {
   const { mark } = withoutMark(text, path);
-  if (mark !== undefined) throw refusalOfMark(mark, path);
+  if (mark !== undefined) throw refusalOfMark(mark, path, "cluster");
 }

@@ -1,5 +1,14 @@
-import { randomUUID } from "node:crypto";
-import { byAddress, byCodeUnit, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
+import { createHash, randomUUID } from "node:crypto";
+import {
+  type Allocation,
+  byAddress,
+  byCodeUnit,
+  checkSet,
+  IpamError,
+  importedSet,
+  type PoolRecord,
+  type Snapshot,
+} from "../core/index.ts";
 import { decode, encode, snapshotOf } from "./codec.ts";
 import { overlapping } from "./kubernetes/subnet-index.ts";
 import type { Mark } from "./mark.ts";
@@ -55,7 +64,9 @@ export function nextStep(source: Sight, target: Sight, run: string): Step {
   if (from?.state === "left") {
     if (to?.state === "has" && to.id === from.id) return "finish";
     if (target.hasTaken(from)) return "done";
-    throw new IpamError("stale", `the record has moved to ${from.other} before`, { hint: "Move it from there." });
+    throw new IpamError("stale", `the record has moved to ${from.other} before`, {
+      hint: "Use it there. What is here is not what came there then.",
+    });
   }
   if (from !== undefined && from.state !== "leaves")
     throw busy("the source is about to get a record itself", from.other);
@@ -90,6 +101,7 @@ export async function moveRecord<S extends Sight, T extends Sight>(
       if (step === "done") return to.snapshot;
       await make(step, source, target, from, to, run);
       onStep(step);
+      if (step === "finish") return to.snapshot; // from here on others write there
     } catch (error) {
       if (!(error instanceof IpamError)) throw error;
       // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
@@ -132,11 +144,23 @@ async function make<S extends Sight, T extends Sight>(
     const settled = await source.settle();
     await target.take(to, united(to.snapshot, settled.snapshot), incoming("has"));
   } else if (step === "finish") await target.unmark(to);
-  else await source.clear(from, outgoing("left"));
+  else await source.clear(from, { ...outgoing("left"), digest: digestOf(to.snapshot) });
+}
+
+/** Tells the content of a record from others. */
+export function digestOf(record: Snapshot): string {
+  return createHash("sha256").update(encode(record)).digest("hex").slice(0, 16);
 }
 
 function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
   if (snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
+  const sets = new Set(setsOf(there));
+  const shared = setsOf(snapshot).filter((set) => sets.has(set));
+  if (shared.length > 0)
+    throw new IpamError("in-use", `${target.name} has lines of claim set ${shared.join(", ")}, too`, {
+      hint: "Whoever plans that set would release the lines of the other record: let them come as another set",
+      remedy: ["set"],
+    });
   const known = new Set(there.pools.map((pool) => pool.name));
   const both = snapshot.pools.filter((pool) => known.has(pool.name)).map((pool) => pool.name);
   if (both.length > 0)
@@ -149,6 +173,23 @@ function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: Reco
       hint: "A record can move if all pools of a network that share addresses have one cidr.",
     });
   target.checkFits(united(there, snapshot));
+}
+
+/** The claim sets of a record, but for what was imported: that is nobody's. */
+function setsOf({ allocations, releasing }: Snapshot): string[] {
+  const sets = new Set([...allocations, ...releasing].map(({ set }) => set));
+  return [...sets].filter((set) => set !== importedSet).sort(byCodeUnit);
+}
+
+/** The same place, whose lines of set `default` are of another set. Throws IpamError `invalid` for no name of a set. */
+export function withSet<S extends Sight>(place: RecordPlace<S>, set: string): RecordPlace<S> {
+  checkSet(set);
+  const of = (lines: readonly Allocation[]) => lines.map((line) => (line.set === "default" ? { ...line, set } : line));
+  const seenAs = ({ snapshot, ...seen }: S) => {
+    const { pools, allocations, releasing } = snapshot;
+    return { ...seen, snapshot: snapshotOf({ pools, allocations: of(allocations), releasing: of(releasing) }) } as S;
+  };
+  return { ...place, look: async () => seenAs(await place.look()), settle: async () => seenAs(await place.settle()) };
 }
 
 /** Both records in one. What is in both already must be the same. */

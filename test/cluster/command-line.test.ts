@@ -22,6 +22,21 @@ describe("verbs with --backend kubernetes", () => {
     expect(run("ls")).not.toContain("nodeippool.lock");
   });
 
+  it("a record begins in no namespace but one that is named; where there is one, it is found", () => {
+    const context = (namespace: string) => run(`kubectl config set-context --current --namespace=${namespace}`);
+    const plan = (flags: string) =>
+      run(`nodeippool plan manifests --nodes nodes.txt --backend kubernetes ${flags}; echo $?`);
+    context("network");
+    expect(plan("")).toContain("Nothing to record.");
+    context("default");
+    const refused = plan("");
+    expect(refused).toMatch(
+      /^stale: there is no record in namespace default of .*, which is the namespace of the context\n/,
+    );
+    expect(refused).toMatch(/Name the namespace that has it; or this one, to begin one here\.\n5\n$/);
+    expect(plan("--namespace default")).toContain("Plan: 2 to allocate");
+  });
+
   it("kubectl shows the record as the lockfile has it", async () => {
     const text = await cluster().kubectl([
       "-n",

@@ -26,7 +26,7 @@ describe("nodeippool migrate", () => {
     );
     expect(run("cat nodeippool.lock")).toMatch(/^mark: .*"left"/m);
     expect(run("nodeippool plan manifests --nodes nodes.txt; echo $?")).toMatch(
-      /^stale: the record of nodeippool\.lock has moved to namespace network of .*\n {2}Use it there\.\n5\n$/,
+      /^stale: the record of nodeippool\.lock has moved to namespace network of .*\n {2}Use it there: --backend kubernetes .*\n5\n$/,
     );
     expect(run("nodeippool allocate manifests --nodes nodes.txt --landed HEAD; echo $?")).toMatch(/^stale: .*\n5\n$/s);
     expect(run(`nodeippool plan manifests --nodes nodes.txt ${inCluster}`)).toContain("Nothing to record.");
@@ -43,7 +43,7 @@ describe("nodeippool migrate", () => {
     await cluster().kubectl(["create", "namespace", "other"]);
     run("nodeippool migrate kubernetes --namespace network");
     expect(run("nodeippool migrate kubernetes --namespace other; echo $?")).toMatch(
-      /^stale: the record has moved to namespace network of .*\n {2}Move it from there\.\n5\n$/,
+      /^stale: the record has moved to namespace network of .*\n {2}Use it there\. What is here is not what came there then\.\n5\n$/,
     );
     expect(run("nodeippool migrate lockfile --namespace network --lock other.lock")).toContain("is in other.lock now");
     expect(run("nodeippool migrate lockfile --namespace network --lock third.lock; echo $?")).toMatch(/^stale: /);

@@ -15,11 +15,13 @@ interface KubernetesLimits {
  * them. A commit replaces those that it touches, each only at the version that was read, so a commit that touches one
  * pool is atomic. Of a commit over several subnets a prefix may be there after a crash; a repeat finds it as kept.
  *
+ * Without a namespace it is that of the context, but there no record begins: `stale`.
+ *
  * Needs the rights to list, create and update ConfigMaps there.
  */
 export function kubernetes(
   objects: Objects,
-  namespace = objects.namespace,
+  namespace?: string,
   { budget = 30_000 }: KubernetesLimits = {},
 ): StateBackend {
   const store = new Store(objects, namespace);
@@ -40,7 +42,7 @@ export function kubernetes(
 
 async function loadUnmarked(store: Store): Promise<Held> {
   const held = await store.load();
-  if (held.index.mark !== undefined) throw refusalOfMark(held.index.mark, store.name);
+  if (held.index.mark !== undefined) throw refusalOfMark(held.index.mark, store.name, "file");
   return held;
 }
 

@@ -6,7 +6,7 @@ export interface KubernetesOptions {
   readonly kubeconfig?: string;
   /** Context of the kubeconfig. Default: its current one. */
   readonly context?: string;
-  /** The namespace of the ConfigMaps. Default: that of the context. */
+  /** The namespace of the ConfigMaps. Default: that of the context, once it has a record. */
   readonly namespace?: string;
   /** Called right before each write; what it throws ends the commit there. */
   readonly beforeWrite?: () => void;
@@ -35,5 +35,9 @@ export async function openKubernetes(options: KubernetesOptions = {}): Promise<S
       return objects.put(resource, object);
     },
   };
-  return kubernetes(asked, namespace);
+  const { context } = where;
+  return {
+    ...kubernetes(asked, namespace),
+    where: { ...(context === undefined ? {} : { context }), ...(namespace === undefined ? {} : { namespace }) },
+  };
 }

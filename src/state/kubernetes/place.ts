@@ -10,7 +10,7 @@ interface ClusterSight extends Sight {
 }
 
 /** A record in ConfigMaps of a namespace as one end of a move. Every writer reads the mark, which stands in the index. */
-export function kubernetesPlace(objects: Objects, namespace = objects.namespace): RecordPlace<ClusterSight> {
+export function kubernetesPlace(objects: Objects, namespace?: string): RecordPlace<ClusterSight> {
   const store = new Store(objects, namespace);
   const look = async (): Promise<ClusterSight> => {
     const held = await store.load();

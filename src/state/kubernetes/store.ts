@@ -30,15 +30,18 @@ export class Store {
   readonly name: string;
   private readonly objects: Objects;
   private readonly namespace: string;
+  /** Has somebody said this namespace? A context's changes hands, and what is not there yet would begin in it unseen. */
+  private readonly isNamed: boolean;
   /** What parts hold, by uid and version: most of them are as they were. */
   private read = new Map<string, Snapshot>();
   /** Names that could not be made because there was such an object. */
   private readonly taken = new Set<string>();
 
-  constructor(objects: Objects, namespace: string) {
+  constructor(objects: Objects, namespace: string | undefined) {
     this.objects = objects;
-    this.namespace = namespace;
-    this.name = `namespace ${namespace} of ${objects.name}`;
+    this.namespace = namespace ?? objects.namespace;
+    this.isNamed = namespace !== undefined;
+    this.name = `namespace ${this.namespace} of ${objects.name}`;
   }
 
   /** Reads everything, at one revision of the server. Throws IpamError `corrupt` for what cannot have come about by itself. */
@@ -95,6 +98,10 @@ export class Store {
     const [index] = await this.objects.list(configMaps, { namespace, fields });
     // One with its label is new: somebody began just now.
     if (index !== undefined && index.metadata.labels?.[label] === undefined) throw this.unlabelled(indexName);
+    if (index === undefined && !this.isNamed)
+      throw new IpamError("stale", `there is no record in ${this.name}, which is the namespace of the context`, {
+        hint: "Name the namespace that has it; or this one, to begin one here.",
+      });
   }
 
   private unlabelled(name: string): IpamError {

@@ -39,13 +39,13 @@ class World {
   }
 
   open(which: "source" | "target"): StateBackend {
-    return (which === "source") === this.toCluster ? lockfile(this.path) : kubernetes(this.cluster.objects());
+    return (which === "source") === this.toCluster ? lockfile(this.path) : kubernetes(this.cluster.objects(), "net");
   }
 
   /** Moves; `around` is called for every request to the cluster and every step on the file. */
   move(around: Around = async (_, run) => run()): Promise<Snapshot> {
     const file = through(lockfilePlace(this.path), around);
-    const kube = kubernetesPlace(this.cluster.objects(around));
+    const kube = kubernetesPlace(this.cluster.objects(around), "net");
     return this.toCluster ? moveRecord(file, kube) : moveRecord(kube, file);
   }
 

@@ -26,7 +26,7 @@ type Wish = readonly [pool: keyof typeof pools, keeps: boolean];
 
 async function play(wishes: readonly Wish[], schedule: readonly number[], before: readonly Wish[], killed?: number) {
   const cluster = new MemoryCluster();
-  for (const wish of before) await write(kubernetes(cluster.objects()), wish, "before");
+  for (const wish of before) await write(kubernetes(cluster.objects(), "net"), wish, "before");
   const turns = new Turns(wishes.length);
   const writers = wishes.map(async (wish, who) => {
     const objects = cluster.objects((_, run) =>
@@ -36,15 +36,15 @@ async function play(wishes: readonly Wish[], schedule: readonly number[], before
         return answer;
       }),
     );
-    await write(kubernetes(objects), wish, `w${who}`).finally(() => turns.end(who));
+    await write(kubernetes(objects, "net"), wish, `w${who}`).finally(() => turns.end(who));
   });
   for (const who of schedule) await turns.give(who % wishes.length);
   const left = wishes.map((_, who) => who).filter((who) => who !== killed);
   for (const who of left) while (await turns.give(who));
   await Promise.all(left.map((who) => writers[who]));
   // Whoever comes later finds a record that can be read and written.
-  await write(kubernetes(cluster.objects()), ["p", true], "later");
-  expect(duplicates(await kubernetes(cluster.objects()).read())).toEqual([]);
+  await write(kubernetes(cluster.objects(), "net"), ["p", true], "later");
+  expect(duplicates(await kubernetes(cluster.objects(), "net").read())).toEqual([]);
 }
 
 /** Reads, plans and commits until that succeeds, or somebody else has come first for good. */

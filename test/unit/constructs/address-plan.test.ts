@@ -3,12 +3,14 @@ import { App, Chart, Testing } from "cdk8s";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { AddressPlan, loadState, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
 import { lockfile, memory } from "../../../src/state/index.ts";
+import { markedText } from "../../../src/state/mark.ts";
 import { offerVariable, readOffers } from "../../../src/state/offer.ts";
 import {
   appOf,
   type Build,
   drift,
   linesOf,
+  lockOf,
   nic,
   nothing,
   objectsOf,
@@ -48,6 +50,19 @@ describe("synthesis", () => {
     + 10.0.0.3  n3  a/eth1
     - 10.0.0.1  n1  a/eth1  releasing
   Run nodeippool allocate --backend kubernetes -- npx cdk8s synth, or, for a backend of your own, commit AddressPlan.of(app).plan() to it.`);
+  });
+
+  it("names what records in a cluster, and where a record that has moved is to be named", () => {
+    const where = { context: "it's prod", namespace: "network" };
+    const state = { name: "namespace network", snapshot: nothing, where };
+    expect(drift(appOf(policy("a", "n1"), { state }))).toMatch(
+      /\n {2}Run nodeippool allocate --backend kubernetes --context 'it'\\''s prod' --namespace network -- npx cdk8s synth, and synthesise anew\.$/,
+    );
+    const mark = { state: "left", id: "1", other: "namespace network of context test" } as const;
+    const folder = folderOf({ "nodeippool.lock": markedText(mark, lockOf(nothing)) });
+    expect(drift(appOf(policy("a", "n1"), { lock: lockIn(folder) }))).toMatch(
+      /Use it there: AddressPlan\.configure\(app, \{ state: await loadState\(await openKubernetes\(/,
+    );
   });
 
   it("refuses to move an address, but where that is allowed", async () => {

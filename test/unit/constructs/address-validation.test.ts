@@ -1,8 +1,8 @@
-import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { emptySnapshot, parsePool, plan, unwrap } from "../../../src/core/index.ts";
 import { AddressValidation, type AddressValidationProps } from "../../../src/index.ts";
 import { parkKey } from "../../../src/nmstate/select.ts";
+import { markedText } from "../../../src/state/mark.ts";
 import { offerPlan, offerVariable } from "../../../src/state/offer.ts";
 import { folderOf, lockText } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
@@ -16,36 +16,30 @@ function literal(node: string, ip: string, nic = "eth1"): string {
   return policyText(`${selector}  desiredState: {interfaces: [{name: ${nic}, ${address}}]}`, `a--${node}-${nic}`);
 }
 
-/** What the plugin reports of these manifests. */
-async function reported(files: Record<string, string>, props: AddressValidationProps = {}) {
-  const folder = folderOf(files);
-  const here = (path: string | undefined) => (path === undefined ? {} : { path: join(folder, path) });
-  const { path: lock } = here(props.lock ?? "nodeippool.lock");
-  const { path: pools } = here(props.pools) as { path?: string };
-  const { path: nodes } = here(props.nodes) as { path?: string };
+/** What the plugin reports of these manifests, in a folder of their own. */
+async function reported(files: Record<string, string>, props: object = {}) {
+  const before = process.cwd();
   const violations: string[] = [];
+  const fixes: string[] = [];
   const submitted: unknown[] = [];
-  const validation = new AddressValidation({
-    ...(lock === undefined ? {} : { lock }),
-    ...(pools === undefined ? {} : { pools }),
-    ...(nodes === undefined ? {} : { nodes }),
-  });
-  await validation.validate({
-    manifests: Object.keys(files)
-      .filter((name) => name.endsWith(".k8s.yaml"))
-      .map((name) => join(folder, name)),
-    report: {
-      addViolation: ({ ruleName, recommendation, fix, violatingResources }) => {
-        expect(fix).not.toBe("");
-        const [{ resourceName, locations, manifestPath } = {} as never] = violatingResources;
-        violations.push(
-          `${manifestPath.slice(folder.length + 1)} ${resourceName} ${locations}: ${ruleName}: ${recommendation}`,
-        );
+  process.chdir(folderOf(files));
+  try {
+    await new AddressValidation(props as AddressValidationProps).validate({
+      manifests: Object.keys(files).filter((name) => name.endsWith(".k8s.yaml")),
+      report: {
+        addViolation: ({ ruleName, recommendation, fix, violatingResources }) => {
+          expect(fix).not.toBe("");
+          fixes.push(fix);
+          const [{ resourceName, locations, manifestPath } = {} as never] = violatingResources;
+          violations.push(`${manifestPath} ${resourceName} ${locations}: ${ruleName}: ${recommendation}`);
+        },
+        submit: (...args) => submitted.push(args),
       },
-      submit: (...args) => submitted.push(args),
-    },
-  });
-  return { violations, submitted };
+    });
+  } finally {
+    process.chdir(before);
+  }
+  return { violations, fixes, submitted };
 }
 
 afterEach(() => vi.unstubAllEnvs());
@@ -56,16 +50,20 @@ describe("AddressValidation", () => {
       "a.k8s.yaml": documentsOf(pool, literal("n1", "10.0.0.1"), literal("n2", "10.0.0.2")),
       "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p"),
     };
-    expect(await reported(files)).toEqual({ violations: [], submitted: [["success", { "addresses checked": "2" }]] });
+    expect(await reported(files)).toMatchObject({
+      violations: [],
+      submitted: [["success", { "addresses checked": "2" }]],
+    });
   });
 
-  it("finds an address that two nodes have, in any files, without a lock and without our constructs", async () => {
+  it("finds an address that two nodes have, in any files, without our constructs", async () => {
     const { violations, submitted } = await reported({
       "pools.k8s.yaml": pool,
       "a.k8s.yaml": literal("n1", "10.0.0.1"),
       "b.k8s.yaml": documentsOf("kind: ConfigMap\n", literal("n2", "10.0.0.1")),
     });
     expect(violations).toEqual([
+      expect.stringContaining("nodeippool.lock  : no-record: nodeippool.lock does not exist"),
       "b.k8s.yaml a--n2-eth1 line 8, column 81: duplicate: 10.0.0.1 is configured on Node/n1 eth1 and on Node/n2 eth1",
     ]);
     expect(submitted).toEqual([["failure", { "addresses checked": "1" }]]);
@@ -75,6 +73,7 @@ describe("AddressValidation", () => {
     const bounded = poolText("  range: {cidr: 10.0.0.0/29, exclude: [10.0.0.5]}");
     const { violations } = await reported({ "a.k8s.yaml": documentsOf(bounded, literal("n1", "10.0.0.5")) });
     expect(violations).toEqual([
+      expect.stringContaining("no-record"),
       expect.stringContaining("a.k8s.yaml a--n1-eth1 line 12, column 81: excluded: 10.0.0.5"),
     ]);
   });
@@ -100,11 +99,38 @@ describe("AddressValidation", () => {
     expect(violations).toEqual([expect.stringContaining("wrong-owner: 10.0.0.1 is used by Node/n2")]);
   });
 
-  it("finds an address that nobody recorded, where there is a record", async () => {
+  it("finds an address that nobody recorded", async () => {
     const manifest = documentsOf(pool, literal("n1", "10.0.0.1"), literal("n2", "10.0.0.2"));
     const recorded = { "a.k8s.yaml": manifest, "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p") };
     expect((await reported(recorded)).violations).toEqual([expect.stringContaining("stranger: 10.0.0.2")]);
-    expect((await reported({ "a.k8s.yaml": manifest })).violations).toEqual([]);
+  });
+
+  it("fails where the record is not there, but for those who have nothing to record", async () => {
+    const files = { "a.k8s.yaml": documentsOf(pool, literal("n1", "10.0.0.1")), "nodeippool.lock": lockText() };
+    const { violations, fixes, submitted } = await reported(files, { lock: "nodeipool.lock" });
+    expect(violations).toEqual([expect.stringContaining("no-record: nodeipool.lock does not exist")]);
+    expect(fixes).toEqual([expect.stringContaining("backend: kubernetes")]);
+    expect(submitted).toEqual([["failure", { "addresses checked": "1" }]]);
+    expect((await reported({ "a.k8s.yaml": pool }, { lock: "nodeipool.lock" })).violations).toHaveLength(1);
+    expect((await reported({ "a.k8s.yaml": pool })).violations).toEqual([]);
+  });
+
+  it.each([
+    [{ lok: "a.lock" }, "lok: invalid: the validation has no property lok; did you mean lock?"],
+    [{ lock: 5 }, "lock: invalid: lock of the validation must be text"],
+    [
+      { backend: "kubernets" },
+      "backend: invalid: there is no backend kubernets; did you mean kubernetes?; there are: ",
+    ],
+    [
+      { backend: "kubernetes", lock: "a.lock" },
+      "lock: invalid: the record is in a cluster (backend: kubernetes), or in",
+    ],
+    [{ namespace: "network" }, "namespace: invalid: namespace of the validation says where in a cluster the record is"],
+  ])("refuses the properties %j", async (props, expected) => {
+    const { violations, submitted } = await reported({ "a.k8s.yaml": pool }, props);
+    expect(violations).toEqual([expect.stringContaining(`cdk8s.yaml AddressValidation properties.${expected}`)]);
+    expect(submitted).toEqual([["failure"]]);
   });
 
   it("says nothing of what is recorded and in no manifest: other apps may have it", async () => {
@@ -113,11 +139,13 @@ describe("AddressValidation", () => {
   });
 
   it("finds tokens that nothing looked up", async () => {
-    const map = 'kind: ConfigMap\nmetadata: {name: late}\ndata:\n  a: ippool://p/n1\n  b: "{{ ippool.p.eth1.ip }}"\n';
+    const map =
+      'kind: ConfigMap\nmetadata: {name: late}\ndata:\n  a: ippool://p/n1\n  b: "{{ ippool.p.eth1.ip }}"\n  c: ippool:/p/n1\n';
     const { violations, submitted } = await reported({ "a.k8s.yaml": documentsOf(pool, map) });
     expect(violations).toEqual([
       "a.k8s.yaml late line 10, column 6: unresolved: ippool://p/n1 is not an address yet",
       "a.k8s.yaml late line 11, column 7: unresolved: {{ ippool.p.eth1.ip }} is not an address yet",
+      "a.k8s.yaml late line 12, column 6: unresolved: ippool:/p/n1 is not an address yet",
     ]);
     expect(submitted).toEqual([["failure", { "addresses checked": "0" }]]);
   });
@@ -148,15 +176,28 @@ describe("AddressValidation", () => {
     offerPlan(plan({ pools: [defined], claims, snapshot: emptySnapshot }));
     const files = { "a.k8s.yaml": documentsOf(pool, literal("n1", "10.0.0.1")), "nodeippool.lock": lockText() };
     expect((await reported(files)).violations).toEqual([]);
+    expect((await reported({ "a.k8s.yaml": files["a.k8s.yaml"] })).violations).toEqual([]);
     vi.unstubAllEnvs();
     expect((await reported(files)).violations).toEqual([expect.stringContaining("stranger: 10.0.0.1")]);
   });
 
+  it("says where a record that has moved is to be named", async () => {
+    const mark = { state: "left", id: "1", other: "namespace network of context test" } as const;
+    const files = { "a.k8s.yaml": pool, "nodeippool.lock": markedText(mark, lockText()) };
+    const { violations, fixes } = await reported(files);
+    expect(violations).toEqual([expect.stringContaining("has moved to namespace network of context test")]);
+    expect(fixes).toEqual([
+      "Use it there: backend: kubernetes, context and namespace in the properties of the validation",
+    ]);
+  });
+
   it("takes pools from a file of their own", async () => {
     const files = { "a.k8s.yaml": documentsOf(literal("n1", "10.0.0.1"), literal("n2", "10.0.0.1")) };
-    await expect(reported(files)).rejects.toThrow(/no NodeIPPool is among the manifests[\s\S]*properties\.pools/);
+    const { violations: without, fixes } = await reported(files);
+    expect(without).toEqual([expect.stringContaining("invalid: no NodeIPPool is among the manifests")]);
+    expect(fixes).toEqual([expect.stringContaining("properties.pools")]);
     const { violations } = await reported({ ...files, "pools.yaml": pool }, { pools: "pools.yaml" });
-    expect(violations).toEqual([expect.stringContaining("duplicate")]);
+    expect(violations).toEqual([expect.stringContaining("no-record"), expect.stringContaining("duplicate")]);
   });
 
   it("takes hostname labels for node names, unless a file of nodes says otherwise", async () => {
@@ -169,9 +210,9 @@ describe("AddressValidation", () => {
     expect((await reported(files, { nodes: "nodes.yaml" })).violations).toEqual([]);
   });
 
-  it("names a file that is not there", async () => {
-    await expect(reported({ "a.k8s.yaml": pool }, { pools: "none.yaml" })).rejects.toThrow(
-      /none\.yaml cannot be read: ENOENT/,
-    );
+  it("names a file that is not there, and the property that names it", async () => {
+    expect((await reported({ "a.k8s.yaml": pool }, { pools: "none.yaml" })).violations).toEqual([
+      "cdk8s.yaml AddressValidation properties.pools: invalid: pools: none.yaml of the validation in cdk8s.yaml does not exist",
+    ]);
   });
 });

@@ -99,7 +99,7 @@ describe("NodeIPPool", () => {
 
   it.each([
     [{ range: { cidr: "10.0.0.0/33" } }, /10\.0\.0\.0\/33/],
-    [{ range: { ...range, start: "10.0.1.1" } }, /10\.0\.1\.1/],
+    [{ range: { ...range, start: "10.0.1.1" } }, /pool p: 10\.0\.1\.1 is not in 10\.0\.0\.0\/24/],
     [{ range, gatway: "10.0.0.1" }, /unknown field gatway; did you mean gateway\?/],
     [{ range, metadata: { name: "Traffic" } }, /metadata\.name/],
   ])("refuses %j", (props, message) => {

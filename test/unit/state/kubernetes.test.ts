@@ -13,7 +13,7 @@ const lost = () => new IpamError("unknown-outcome", "the reply was lost");
 
 async function planned(cluster: MemoryCluster, node: string, set: string, names: readonly string[] = ["p", "q"]) {
   const claims = names.map((pool) => claimOf(`Node/${node}/a pool=${pool}`));
-  return plan({ pools, claims, set, snapshot: await kubernetes(cluster.objects()).read() });
+  return plan({ pools, claims, set, snapshot: await kubernetes(cluster.objects(), "net").read() });
 }
 
 /** Makes something happen at one of the requests, counted from 1; the list of all requests grows in `seen`. */
@@ -34,7 +34,7 @@ describe("a commit over two subnets", () => {
   it("lists what it begins before it writes a line, and makes parts before it lists them", async () => {
     const cluster = new MemoryCluster();
     const seen: string[] = [];
-    await kubernetes(cluster.objects(at(0, () => {}, seen))).commit(await planned(cluster, "n", "s"));
+    await kubernetes(cluster.objects(at(0, () => {}, seen)), "net").commit(await planned(cluster, "n", "s"));
     expect(seen).toEqual(requests);
   });
 
@@ -48,9 +48,9 @@ describe("a commit over two subnets", () => {
           if (isDone) run();
           throw lost();
         });
-        const after = await kubernetes(cluster.objects(losing)).commit(made);
+        const after = await kubernetes(cluster.objects(losing), "net").commit(made);
         expect(recordTexts(after)).toEqual(["10.0.0.1 Node/n/a set=s", "10.0.1.1 Node/n/a pool=q set=s"]);
-        expect(await kubernetes(cluster.objects()).read()).toEqual(after);
+        expect(await kubernetes(cluster.objects(), "net").read()).toEqual(after);
       }
     },
   );
@@ -65,8 +65,8 @@ describe("a commit over two subnets", () => {
           if (isDone) run();
           throw new Error("killed");
         });
-        await expect(kubernetes(cluster.objects(killing)).commit(made)).rejects.toThrow("killed");
-        const after = await kubernetes(cluster.objects()).commit(made);
+        await expect(kubernetes(cluster.objects(killing), "net").commit(made)).rejects.toThrow("killed");
+        const after = await kubernetes(cluster.objects(), "net").commit(made);
         expect(recordTexts(after)).toEqual(["10.0.0.1 Node/n/a set=s", "10.0.1.1 Node/n/a pool=q set=s"]);
       }
     },
@@ -77,16 +77,16 @@ describe("a commit over two subnets", () => {
     const made = await planned(cluster, "n", "s");
     const meeting = at(8, async (run) => {
       const other = await planned(cluster, "x", "other", ["q"]);
-      await kubernetes(cluster.objects()).commit(other);
+      await kubernetes(cluster.objects(), "net").commit(other);
       return run();
     });
-    await expect(kubernetes(cluster.objects(meeting)).commit(made)).rejects.toMatchObject({
+    await expect(kubernetes(cluster.objects(meeting), "net").commit(made)).rejects.toMatchObject({
       code: "conflict",
       message: expect.stringMatching(
         /^pool q changed since this plan was made\n.*of pool p was or may have been written/s,
       ),
     });
-    const texts = recordTexts(await kubernetes(cluster.objects()).read());
+    const texts = recordTexts(await kubernetes(cluster.objects(), "net").read());
     expect(texts).toEqual(["10.0.0.1 Node/n/a set=s", "10.0.1.1 Node/x/a pool=q set=other"]);
   });
 
@@ -106,7 +106,7 @@ describe("a commit over two subnets", () => {
 
   it("that never gets its turn is unavailable, not a conflict: the pool did not change", async () => {
     const cluster = new MemoryCluster();
-    await kubernetes(cluster.objects()).commit(await planned(cluster, "x", "other"));
+    await kubernetes(cluster.objects(), "net").commit(await planned(cluster, "x", "other"));
     const made = await planned(cluster, "n", "s", ["p"]);
     const others: Around = async (request, run) => {
       const map = cluster.maps.get("ippool.default.10.0.0.0-24");

@@ -1,15 +1,19 @@
 import { type ApiObject, App, type IResolver, type ResolutionContext } from "cdk8s";
 import { Construct } from "constructs";
 import { describeChanges, IpamError, type Plan, type Pool, plan, refusePending, type Snapshot } from "../core/index.ts";
-import { handWritten, holdersIn } from "../nmstate/hand-written.ts";
+import { liveIn } from "../nmstate/hand-written.ts";
+import { refuseWiping } from "../nmstate/neighbours.ts";
 import { refuseSharedNics } from "../nmstate/select.ts";
+import type { Bag } from "../schema/objects.ts";
+import { applyPlan } from "../state/apply.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
 import { refuseClaimText } from "./address-claim.ts";
 import { Holders, replaceTokens, scheme } from "./address-token.ts";
 import { adviceOf, clusterOptions } from "./advice.ts";
-import { claimsIn, Expansion } from "./expansion.ts";
+import { claimsIn, Expansion, speakersIn } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
+import { otherPolicies, refuseWritten } from "./other-policies.ts";
 
 /** Where an app's record is, and how it is planned. */
 export interface AddressPlanProps {
@@ -88,12 +92,14 @@ export class AddressPlan extends Construct {
   private last: { readonly count: number; readonly holders: Holders } | undefined;
   private record: LoadedState | undefined;
   private objects: ApiObject[] = [];
+  /** While others' policies are looked at: who is to hold what. */
+  private planned: Holders | undefined;
 
   private constructor(app: App) {
     super(app, "AddressPlan");
     plans.set(app, this);
     this.node.addValidation({ validate: () => this.validate() });
-    app.resolvers.unshift(new TokenResolver(() => this.last?.holders ?? this.holders()));
+    app.resolvers.unshift(new TokenResolver(() => this.planned ?? this.last?.holders ?? this.holders()));
   }
 
   /**
@@ -141,13 +147,26 @@ export class AddressPlan extends Construct {
     const count = pools.length + policies.length;
     if (this.last?.count === count) return this.last.holders;
     const snapshot = count === 0 ? this.asOffered() : this.covered(pools, policies);
-    const expansion = new Expansion(pools, policies, snapshot, this.set);
+    const holders = new Holders(snapshot);
+    const others = this.others(policies, holders);
+    const expansion = new Expansion({ pools, policies, others, snapshot, set: this.set });
     for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
     this.objects = [];
     this.last = undefined;
     this.objects = expansion.addTo(App.of(this));
-    this.last = { count, holders: new Holders(snapshot) };
+    this.last = { count, holders };
     return this.last.holders;
+  }
+
+  /** The policies of the app that are not ours, with the addresses that the plan gives. */
+  private others(policies: readonly NodeNetworkPolicy[], holders: Holders): Bag[] {
+    if (policies.length === 0) return [];
+    this.planned = holders;
+    try {
+      return otherPolicies(App.of(this), this.objects);
+    } finally {
+      this.planned = undefined;
+    }
   }
 
   private get set(): string {
@@ -197,11 +216,9 @@ export class AddressPlan extends Construct {
     refuseSharedNics(claims, defined, snapshot.allocations, this.set);
     const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
     refusePending(made);
-    const byHand = handWritten(
-      policies.map(({ policy }) => policy),
-      holdersIn(made),
-    );
-    if (byHand.length > 0) throw new IpamError("in-use", byHand);
+    const others = this.others(policies, new Holders(applyPlan(snapshot, made) ?? snapshot));
+    refuseWritten(policies, others, made);
+    refuseWiping(liveIn(made), speakersIn(policies, others, defined));
     return made;
   }
 }

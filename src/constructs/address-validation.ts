@@ -64,7 +64,7 @@ export interface ValidationContext {
 /**
  * A validation plugin for cdk8s.yaml: finds addresses in the synthesised manifests, whoever made them, that two
  * owners have, that their pool hands out to nobody, or that the record knows as somebody else's or not at all;
- * tokens that are no addresses yet; and what the record has outside the pools.
+ * tokens that are no addresses yet, and policies that ask for some; and what the record has outside the pools.
  */
 export class AddressValidation {
   private readonly props: AddressValidationProps;
@@ -133,6 +133,7 @@ const fixes: Readonly<Record<ManifestFinding["rule"], string>> = {
   "wrong-owner": "Write ippool://POOL/OWNER instead of the address, or run nodeippool allocate and synthesise anew.",
   unresolved:
     "Put the token into the object itself, not into a patch; call AddressPlan.configure(app) in an app that has no pool.",
+  unexpanded: "Make it with NodeNetworkPolicy, whose claims become literal addresses: pool.claim(NAME).",
   "wrong-interface": "Give it to the interface that the record says, or run nodeippool allocate and synthesise anew.",
   "no-record":
     "Correct lock in the properties of the validation, or record what the app claims; for a record in a cluster, say backend: kubernetes.",

@@ -1,12 +1,16 @@
 import { readFileSync } from "node:fs";
 import { audit, contains, type Finding, IpamError, isPlanned, type Place } from "../core/index.ts";
+import { parkKey } from "../nmstate/select.ts";
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
+import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
+import { usesPools } from "../schema/policy.ts";
+import { configures } from "../schema/uses.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
 import { readRecord, refuseProps } from "./validation-record.ts";
 
 export interface ManifestFinding {
-  readonly rule: Finding["kind"] | "unresolved" | "no-record";
+  readonly rule: Finding["kind"] | "unresolved" | "unexpanded" | "no-record";
   readonly message: string;
   readonly at?: Place;
   readonly manifest: string;
@@ -46,7 +50,7 @@ export async function auditManifests(
           message,
           ...(at === undefined ? { manifest: name, resource: line?.claim ?? "" } : { at, ...whereIs(at, files) }),
         })),
-      ...files.flatMap((file) => unresolved(file, files)),
+      ...files.flatMap((file) => [...unresolved(file, files), ...unexpanded(file)]),
     ],
   };
 }
@@ -68,6 +72,24 @@ function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): M
     const at = { file: path, line: i + 1, column: content.indexOf(token) + 1 };
     return [{ rule: "unresolved", message: `${token} is not an address yet`, at, ...whereIs(at, files) } as const];
   });
+}
+
+/** Policies that ask pools for addresses, and that handlers refuse for it; nobody runs a parked one. */
+function unexpanded(file: SourceFile): ManifestFinding[] {
+  if (!configures.test(file.text)) return [];
+  return chunksOf(file)
+    .filter(({ text }) => configures.test(text))
+    .flatMap((chunk) => objectsIn(chunk).value ?? [])
+    .filter(({ object }) => object.kind === "NodeNetworkConfigurationPolicy" && usesPools(object) && !isParked(object))
+    .map(({ object, at }) => {
+      const name = String(asBag(object.metadata)?.name);
+      const message = `policy ${name} asks a pool for addresses, and no handler can run that`;
+      return { rule: "unexpanded", message, at: at(["metadata", "name"], name), manifest: file.path, resource: name };
+    });
+}
+
+function isParked({ spec }: Bag): boolean {
+  return asBag(asBag(spec)?.nodeSelector)?.[parkKey] !== undefined;
 }
 
 /** A manifest, or the file that a property of the validation names. */

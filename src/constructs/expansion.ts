@@ -5,8 +5,10 @@ import { parkPolicy, servesLaterNodes } from "../nmstate/expand.ts";
 import { Makers } from "../nmstate/makers.ts";
 import { PolicyLines } from "../nmstate/policy-lines.ts";
 import { claimsOf, refuseTwins, selectNodes } from "../nmstate/select.ts";
+import { otherSpeakers, ownSpeaker, type Speaker } from "../nmstate/speakers.ts";
 import { misfits } from "../schema/misfits.ts";
 import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
+import type { Bag } from "../schema/objects.ts";
 import type { PolicyObject } from "../schema/policy.ts";
 import { ClusterObject } from "./cluster-object.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
@@ -51,6 +53,30 @@ interface Addition {
   readonly object: PolicyObject;
 }
 
+/** What an expansion is made from. */
+export interface ExpansionProps {
+  readonly pools: readonly NodeIPPool[];
+  readonly policies: readonly NodeNetworkPolicy[];
+  /** The policies that somebody else makes in the app. */
+  readonly others: readonly Bag[];
+  readonly snapshot: Snapshot;
+  readonly set: string;
+}
+
+/** All policies of the app, and whom they speak to: without nodes of its own, or left to the cluster, to all nodes that it selects. */
+export function speakersIn(
+  policies: readonly NodeNetworkPolicy[],
+  others: readonly Bag[],
+  pools: readonly Pool[],
+): Speaker[] {
+  const isLeft = (one: NodeNetworkPolicy) => one.props.nodes === undefined || authorityOf(one, pools) === "Cluster";
+  const left = policies.filter(isLeft).map(({ policy }) => policy.source as unknown as Bag);
+  return [
+    ...policies.filter((one) => !isLeft(one)).map(({ policy, props }) => ownSpeaker(policy, props.nodes?.all ?? [])),
+    ...otherSpeakers([...left, ...others], [...nodesOf(policies).values()]),
+  ];
+}
+
 /** The objects that follow from a plan: a policy for each node, parked policies, clean-ups. */
 export class Expansion {
   private readonly pools: ReadonlyMap<string, Pool>;
@@ -59,10 +85,10 @@ export class Expansion {
   private readonly nodes: ReadonlyMap<string, ClusterNode>;
   private readonly additions: readonly Addition[];
 
-  constructor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot, set: string) {
+  constructor({ pools, policies, others, snapshot, set }: ExpansionProps) {
     this.pools = new Map(pools.map(({ pool }) => [pool.name, pool]));
     this.constructs = policies;
-    this.lines = new PolicyLines(snapshot, set);
+    this.lines = new PolicyLines(snapshot, set, speakersIn(policies, others, [...this.pools.values()]));
     this.nodes = nodesOf(policies);
     const [home] = [...pools, ...policies].flatMap(chartOf).sort((a, b) => byCodeUnit(a.node.path, b.node.path));
     this.additions = [...policies.flatMap((one) => this.ofPolicy(one)), ...(home ? this.ofGonePolicies(home) : [])];
@@ -116,7 +142,7 @@ function chartOf({ node }: Construct): Chart[] {
 }
 
 /** All nodes that policies know, by name: whoever has a policy no more may still have its address. */
-function nodesOf(policies: readonly NodeNetworkPolicy[]): Map<string, ClusterNode> {
+export function nodesOf(policies: readonly NodeNetworkPolicy[]): Map<string, ClusterNode> {
   const known = new Map<string, ClusterNode>();
   for (const node of policies.flatMap(({ props }) => props.nodes?.all ?? [])) {
     const other = known.get(node.name) ?? node;

@@ -53,7 +53,8 @@ export function whyLeft(
     : undefined;
 }
 
-function isTemplate(nic: unknown): boolean {
+/** Is it the name of a NIC that only the node itself can tell? */
+export function isTemplate(nic: unknown): boolean {
   return typeof nic === "string" && nic.includes("{{");
 }
 

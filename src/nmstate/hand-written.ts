@@ -1,4 +1,13 @@
-import { type Address, type Allocation, formatAddress, type Issue, type Plan, parseAddress } from "../core/index.ts";
+import {
+  type Address,
+  type Allocation,
+  formatAddress,
+  type Issue,
+  ownerOfKey,
+  type Plan,
+  parseAddress,
+  type Use,
+} from "../core/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import type { Policy } from "../schema/policy.ts";
 
@@ -25,7 +34,16 @@ export function handWritten(policies: readonly Policy[], holders: ReadonlyMap<Ad
   );
 }
 
-export function handWrittenIssue(address: Address, holder: string, why: string): Issue {
+/** What policies of others write out for somebody else than the plan. */
+export function writtenForOthers(uses: readonly Use[], holders: ReadonlyMap<Address, string>): Issue[] {
+  return uses.flatMap(({ address, owner, at }) => {
+    const holder = holders.get(address);
+    if (owner === undefined || holder === undefined || ownerOfKey(holder) === owner) return [];
+    return { ...handWrittenIssue(address, holder, `a policy writes it out for ${owner}`), at };
+  });
+}
+
+function handWrittenIssue(address: Address, holder: string, why: string): Issue {
   return {
     message: `${formatAddress(address)} is for ${holder}, but ${why}`,
     hint: "Keep it away from others: a reservation of the pool, or exclude.",

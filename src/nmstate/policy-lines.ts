@@ -15,7 +15,9 @@ import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy, whyLeft } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
+import { Neighbours } from "./neighbours.ts";
 import { claimName, listOf, policyOf, selectNodes } from "./select.ts";
+import type { Speaker } from "./speakers.ts";
 
 /** A releasing address that nothing rendered takes off its node, and why. */
 export interface Left {
@@ -29,14 +31,23 @@ export class PolicyLines {
   private readonly leaving: Map<string, Allocation[]>;
   /** Releasing, on NICs that have live addresses of the family, with those. */
   private readonly beside: readonly { readonly line: Allocation; readonly live: readonly Allocation[] }[];
+  /** Releasing, on NICs that other policies set. */
+  private readonly spared: readonly Left[];
 
-  constructor(snapshot: Snapshot, set: string) {
+  constructor(snapshot: Snapshot, set: string, speakers: readonly Speaker[]) {
     this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [identityOf(l), l]));
     // Of lines on unknown NICs nobody can say that they are on one NIC.
     const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
     const byList = Map.groupBy(placed, listOf);
     const releasing = snapshot.releasing.filter((line) => line.set === set);
-    const leaving = releasing.filter((line) => !byList.has(listOf(line)));
+    const alone = releasing.filter((line) => !byList.has(listOf(line)));
+    const neighbours = new Neighbours(alone.length === 0 ? [] : speakers);
+    this.spared = alone.flatMap((line) => {
+      const why = neighbours.whyLeft(line);
+      return why === undefined ? [] : { line, why };
+    });
+    const spared = new Set(this.spared.map(({ line }) => line));
+    const leaving = alone.filter((line) => !spared.has(line));
     this.beside = releasing.flatMap((line) => {
       const live = byList.get(listOf(line));
       return live === undefined ? [] : { line, live };
@@ -92,13 +103,13 @@ export class PolicyLines {
         return why === undefined ? [] : { line, why };
       });
     });
-    const spared = this.beside.flatMap(({ line, live }) => {
+    const imported = this.beside.flatMap(({ line, live }) => {
       // A live address that a policy gives replaces the list.
       if (live.some((other) => other.set !== importedSet)) return [];
       const others = live.map((other) => formatAddress(other.address)).join(", ");
       return { line, why: `${line.interface} has imported addresses too (${others}), which would go with it` };
     });
-    return [...found, ...spared]
+    return [...found, ...imported, ...this.spared]
       .filter(({ line }) => there.has(ownerOfKey(line.claim)))
       .sort((a, b) => byAddress(a.line, b.line));
   }

@@ -1,9 +1,11 @@
 import { byCodeUnit, IpamError, type Snapshot } from "../core/index.ts";
 import type { ClusterNode, ManifestDocument, Manifests, Policy, PolicyObject, SourceFile } from "../schema/index.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
 import { Makers } from "./makers.ts";
 import { type Left, PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
+import { otherSpeakers, ownSpeaker, type Speaker } from "./speakers.ts";
 import { yamlOfEach } from "./yaml-text.ts";
 
 /** What `render` writes from. */
@@ -26,11 +28,9 @@ export const releasingFile = "nodeippool-releasing.yaml";
  */
 export function render(unsorted: RenderInput): SourceFile[] {
   const input = { ...unsorted, nodes: unsorted.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name)) };
-  const lines = new PolicyLines(input.snapshot, input.set);
+  const lines = new PolicyLines(input.snapshot, input.set, speakersIn(input));
   const makers = new Makers();
-  const own = input.manifests.documents.flatMap((document) =>
-    document.kind === "foreign" ? document.policyNames : [],
-  );
+  const own = othersIn(input.manifests).map(({ metadata }) => String(asBag(metadata)?.name));
   for (const name of new Set(own)) makers.take(name, "your own hand");
   const byFile = Map.groupBy(input.manifests.documents, (document) => document.file);
   const rendered = input.files.flatMap((file): SourceFile[] => {
@@ -47,7 +47,18 @@ export function render(unsorted: RenderInput): SourceFile[] {
 
 /** Releasing addresses that `render` takes off no node, and why: somebody has to do it by hand. */
 export function leftOnNodes({ manifests, nodes, snapshot, set }: Omit<RenderInput, "files">): Left[] {
-  return new PolicyLines(snapshot, set).left(manifests.policies, nodes);
+  return new PolicyLines(snapshot, set, speakersIn({ manifests, nodes })).left(manifests.policies, nodes);
+}
+
+/** All policies of a folder, and whom they speak to. */
+export function speakersIn({ manifests, nodes }: Pick<RenderInput, "manifests" | "nodes">): Speaker[] {
+  const own = manifests.policies.map((policy) => ownSpeaker(policy, nodes));
+  return [...own, ...otherSpeakers(othersIn(manifests), nodes)];
+}
+
+/** The policies that are none of ours. */
+function othersIn({ documents }: Manifests): Bag[] {
+  return documents.flatMap((document) => (document.kind === "foreign" ? document.policies : []));
 }
 
 function distinct(files: readonly SourceFile[]): SourceFile[] {

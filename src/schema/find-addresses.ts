@@ -13,18 +13,8 @@ import {
 } from "../core/index.ts";
 import { type Evidence, emptyFindings } from "./findings.ts";
 import type { ClusterNode } from "./node.ts";
-import {
-  asBag,
-  type Bag,
-  chunksOf,
-  isJson,
-  type LocatedObject,
-  linesOf,
-  misspeltKind,
-  objectsIn,
-  placeIn,
-} from "./objects.ts";
-import { configures, readObject } from "./uses.ts";
+import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "./objects.ts";
+import { configures, policyOwner, readObject } from "./uses.ts";
 import type { Chunk, SourceFile } from "./yaml.ts";
 
 /**
@@ -65,11 +55,6 @@ export function findUses(
   }
   if (all.issues.length > 0) throw new IpamError("invalid", all.issues);
   return { ...all, elsewhere };
-}
-
-/** A policy itself, where nobody knows for which nodes it is: a node that has the address on record is not it. */
-function policyOwner({ kind, metadata }: Bag): string {
-  return `${kind}/${asBag(metadata)?.name}`;
 }
 
 /** The kinds that are more to us than a text, and those that may be meant for them. */

@@ -4,7 +4,7 @@ import { misfits } from "./misfits.ts";
 import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
-import { type Bag, misspeltKind } from "./objects.ts";
+import { type Bag, misspeltKind, policiesIn } from "./objects.ts";
 import { ofAllocation, type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, conflictIn, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
@@ -19,12 +19,16 @@ export type ManifestDocument =
       /** @internal */
       readonly row: NodeRow;
     }
-  /** Everything else, byte for byte, with the names of the NodeNetworkConfigurationPolicies in it. */
+  /** Everything else, byte for byte. */
   | {
       readonly kind: "foreign";
       readonly file: string;
       readonly text: string;
-      readonly policyNames: readonly string[];
+      /**
+       * The NodeNetworkConfigurationPolicies in it.
+       * @internal
+       */
+      readonly policies: readonly Bag[];
     };
 
 interface Located {
@@ -93,7 +97,7 @@ function readCurtailed(chunk: Chunk, reading: Reading): ManifestDocument[] {
 function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   const { text, label, line, column } = chunk;
   const foreign = (object?: unknown): ManifestDocument[] => [
-    { kind: "foreign", file: chunk.file, text, policyNames: policyNamesIn(object) },
+    { kind: "foreign", file: chunk.file, text, policies: policiesIn(object) },
   ];
   if (!mentionsUs.test(text)) return foreign();
   const looksOurs = kindOfPool.test(text) || (kindOfPolicy.test(text) && /\bippool\b/.test(text));
@@ -112,14 +116,6 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   if (value !== undefined) return readObject(value, [], yaml, reading) ?? foreign(value);
   reading.hasUnreadable = true;
   return [];
-}
-
-/** Names of the policies in an object, itself one or a List. */
-function policyNamesIn(object: unknown): string[] {
-  if (typeof object !== "object" || object === null) return [];
-  const { kind, items, metadata } = object as { [field: string]: unknown };
-  if (Array.isArray(items)) return items.flatMap(policyNamesIn);
-  return kind === "NodeNetworkConfigurationPolicy" ? [String((metadata as { name?: unknown } | undefined)?.name)] : [];
 }
 
 /** Is this object, or one of a List, one that we read strictly? */
@@ -175,7 +171,7 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
           kind: "foreign",
           file: yaml.chunk.file,
           text: yaml.textOf([...path, "items", i]),
-          policyNames: policyNamesIn(items[i]),
+          policies: policiesIn(items[i]),
         },
       ],
   );

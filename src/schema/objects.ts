@@ -82,6 +82,14 @@ function flat(value: unknown): { object: Bag; path: Path }[] {
   });
 }
 
+/** The policies in an object of anybody's, itself one or a List. */
+export function policiesIn(value: unknown): Bag[] {
+  return flat(value).flatMap(({ object }): Bag[] => {
+    if (Array.isArray(object.items)) return object.items.flatMap(policiesIn);
+    return object.kind === "NodeNetworkConfigurationPolicy" ? [object] : [];
+  });
+}
+
 /** The place of an offset of a chunk. */
 export function placeIn({ label, line, column }: Chunk, lines: LineCounter, offset: number): Place {
   const found = lines.linePos(offset);

@@ -67,6 +67,11 @@ export function readObject(
   else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, nodes, found, ofPolicy);
 }
 
+/** A policy itself, where nobody knows for which nodes it is: a node that has the address on record is not it. */
+export function policyOwner({ kind, metadata }: Bag): string {
+  return `${kind}/${asBag(metadata)?.name}`;
+}
+
 function readState({ object, at }: LocatedObject, found: Findings): void {
   found.speaks = true;
   const name = asBag(object.metadata)?.name;

@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { emptySnapshot, parsePool, plan, unwrap } from "../../../src/core/index.ts";
 import { AddressValidation, type AddressValidationProps } from "../../../src/index.ts";
+import { parkKey } from "../../../src/nmstate/select.ts";
 import { markedText } from "../../../src/state/mark.ts";
 import { offerPlan, offerVariable } from "../../../src/state/offer.ts";
 import { folderOf, lockText } from "../../support/schema-cli.ts";
-import { documentsOf, policyText, poolText } from "../../support/schema-text.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
 const pool = poolText("  range: {cidr: 10.0.0.0/29}");
 
@@ -145,6 +146,19 @@ describe("AddressValidation", () => {
       "a.k8s.yaml late line 10, column 6: unresolved: ippool://p/n1 is not an address yet",
       "a.k8s.yaml late line 11, column 7: unresolved: {{ ippool.p.eth1.ip }} is not an address yet",
       "a.k8s.yaml late line 12, column 6: unresolved: ippool:/p/n1 is not an address yet",
+    ]);
+    expect(submitted).toEqual([["failure", { "addresses checked": "0" }]]);
+  });
+
+  it("finds policies that ask a pool for addresses, but not parked ones", async () => {
+    const files = {
+      "a.k8s.yaml": documentsOf(pool, nicPolicyText("late")),
+      "b.k8s.yaml": nicPolicyText("parked", ["p"], "eth1", `  nodeSelector: {${parkKey}: parked}\n`),
+      "c.k8s.yaml": policyText("  capture: {nics: interfaces.type}\n  desiredState: {interfaces: []}", "other"),
+    };
+    const { violations, submitted } = await reported(files);
+    expect(violations).toEqual([
+      "a.k8s.yaml late line 9, column 18: unexpanded: policy late asks a pool for addresses, and no handler can run that",
     ]);
     expect(submitted).toEqual([["failure", { "addresses checked": "0" }]]);
   });

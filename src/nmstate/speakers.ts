@@ -1,0 +1,83 @@
+import { type Address, type Allocation, type Family, nameOfKey, parseAddress } from "../core/index.ts";
+import type { ClusterNode, Policy } from "../schema/index.ts";
+import { childLabels, hostnameLabel } from "../schema/node.ts";
+import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { labelValue } from "./child.ts";
+import { policyOf, selectNodes } from "./select.ts";
+
+/** A policy, whoever made it, and the nodes that it speaks to. */
+export interface Speaker {
+  readonly name: string;
+  readonly nodes: readonly ClusterNode[];
+  readonly desiredState: unknown;
+  /** The label value of the policy that it is, or was rendered from; absent where it has nothing to do with ours. */
+  readonly origin?: unknown;
+}
+
+/** A policy of our own. */
+export function ownSpeaker(policy: Policy, nodes: readonly ClusterNode[]): Speaker {
+  const { name, desiredState } = policy;
+  return { name, nodes: selectNodes(policy, nodes), desiredState, origin: labelValue(name) };
+}
+
+/** Policies that somebody else makes, with those of the nodes that they are known to select. Linear where each is for one node. */
+export function otherSpeakers(objects: readonly Bag[], nodes: readonly ClusterNode[]): Speaker[] {
+  const byHostname = Map.groupBy(nodes, ({ labels }): unknown => labels.get(hostnameLabel));
+  return objects.map(({ metadata, spec }) => {
+    const { nodeSelector, desiredState } = asBag(spec) ?? {};
+    const selector = Object.entries(asBag(nodeSelector) ?? {});
+    const hostname = asBag(nodeSelector)?.[hostnameLabel];
+    const candidates = hostname === undefined ? nodes : (byHostname.get(hostname) ?? []);
+    return {
+      name: String(asBag(metadata)?.name),
+      nodes: candidates.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value)),
+      desiredState,
+      origin: asBag(asBag(metadata)?.labels)?.[childLabels.policy],
+    };
+  });
+}
+
+/** Is the speaker the policy that a line of the record is of, or what was rendered of it before? */
+export function speaksFor({ origin }: Speaker, line: Allocation): boolean {
+  return origin === labelValue(policyOf(nameOfKey(line.claim)));
+}
+
+/** What a state says of the addresses of one family of a NIC. */
+export interface Saying {
+  /** A name, or a template of one. */
+  readonly nic: string;
+  readonly family: Family;
+  /** What wipes the addresses that somebody else sets there; absent where nothing does. */
+  readonly wipes?: "state: absent" | "dhcp: true" | "enabled: false" | "an address list";
+  /** The items of its list; undefined for one that is no literal address. */
+  readonly addresses?: readonly (Address | undefined)[];
+}
+
+export function sayingsOf(desiredState: unknown): Saying[] {
+  const interfaces = asBag(desiredState)?.interfaces;
+  // A list that a capture makes on the node may hold any NIC.
+  if (typeof interfaces === "string") return families.map((family) => ({ nic: interfaces, family }));
+  return asList(interfaces).flatMap((item) => {
+    const entry = asBag(item);
+    // A bridge of Open vSwitch may share a name with its own port, which has the addresses.
+    if (entry === undefined || typeof entry.name !== "string" || entry.type === "ovs-bridge") return [];
+    return families.flatMap((family) => sayingOf(entry, entry.name as string, family) ?? []);
+  });
+}
+
+const families = [4, 6] as const;
+
+function sayingOf(entry: Bag, nic: string, family: Family): Saying | undefined {
+  if (entry.state === "ignore") return undefined;
+  if (entry.state === "absent") return { nic, family, wipes: "state: absent" };
+  const value = entry[`ipv${family}`];
+  if (value === undefined || value === null) return undefined;
+  const section = asBag(value);
+  if (section?.enabled === false) return { nic, family, wipes: "enabled: false" };
+  if (section?.dhcp === true) return { nic, family, wipes: "dhcp: true" };
+  if (section === undefined || section.address === undefined || section.address === null) return { nic, family };
+  const addresses = Array.isArray(section.address)
+    ? section.address.map((one) => parseAddress(asBag(one)?.ip).value)
+    : [undefined];
+  return { nic, family, wipes: "an address list", addresses };
+}

@@ -1,0 +1,136 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { filesOf, projectOf, run } from "../../support/schema-cli.ts";
+import { objectsIn } from "../../support/schema-render.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+
+const pools = documentsOf(
+  poolText("  range: {cidr: 10.0.0.0/29}"),
+  poolText("  range: {cidr: 10.1.0.0/24}", "q"),
+  poolText("  range: {cidr: 2001:db8::/64}", "six"),
+);
+const v4 = "ipv4: {enabled: true, address: [{ip: '{{ capture.p.ip }}', prefix-length: 24}]}";
+const v6 = "ipv6: {enabled: true, address: [{ip: '{{ capture.six.ip }}', prefix-length: 64}]}";
+const claim = (name: string, pool: string, nics: string) =>
+  policyText(`  capture: {${pool}: ippool.${pool}.allocate}\n  desiredState: {interfaces: [${nics}]}`, name);
+const foreign = (nics: string, selector = "", name = "z") =>
+  policyText(`  nodeSelector: {${selector}}\n  desiredState: {interfaces: [${nics}]}`, name);
+
+async function planned(...policies: string[]) {
+  const folder = projectOf({ "manifests/a.yaml": documentsOf(pools, ...policies) });
+  const { stderr, status } = await run(folder, "plan");
+  return { stderr, status };
+}
+
+const own = claim("a", "p", `{name: eth1, ${v4}}`);
+const refused = (what: string, nic = "IPv4 addresses of eth1 on Node/n1") => ({
+  status: 2,
+  stderr: expect.stringContaining(`policies a and z (${what}) both set the ${nic}; nmstate replaces the whole list`),
+});
+
+describe("a policy that wipes what another one takes from a pool", () => {
+  it.each([
+    ["dhcp: true", "{name: eth1, ipv4: {enabled: true, dhcp: true}}"],
+    ["enabled: false", "{name: eth1, ipv4: {enabled: false}}"],
+    ["state: absent", "{name: eth1, state: absent}"],
+    ["address: 10.9.9.9", "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.9.9.9, prefix-length: 24}]}}"],
+    ["an address list", "{name: eth1, ipv4: {enabled: true, address: []}}"],
+  ])("%s: written by hand, and beside a claim of its own", async (what, nic) => {
+    expect(await planned(own, foreign(nic))).toEqual(refused(what));
+    expect(await planned(own, claim("z", "p", `{name: eth2, ${v4}}, ${nic}`))).toEqual(refused(what));
+  });
+
+  it("in a List", async () => {
+    const [head, ...rest] = foreign("{name: eth1, state: absent}").trimEnd().split("\n");
+    const list = `apiVersion: v1\nkind: List\nitems:\n- ${head}\n${rest.map((line) => `  ${line}\n`).join("")}`;
+    expect(await planned(own, list)).toEqual(refused("state: absent"));
+  });
+
+  it("each the family of the other one", async () => {
+    const p4 = claim("a", "p", `{name: eth1, ${v4}, ipv6: {enabled: false}}`);
+    const p6 = claim("z", "six", `{name: eth1, ipv4: {enabled: false}, ${v6}}`);
+    const { stderr } = await planned(p4, p6);
+    expect(stderr).toContain("policies a and z (enabled: false) both set the IPv4 addresses of eth1 on Node/n1");
+    expect(stderr).toContain("policies z and a (enabled: false) both set the IPv6 addresses of eth1 on Node/n1");
+  });
+
+  it.each([
+    ["another family", "{name: eth1, ipv6: {enabled: false}}", ""],
+    ["another NIC", "{name: eth2, state: absent}", ""],
+    ["another node", "{name: eth1, state: absent}", "kubernetes.io/hostname: n3"],
+    ["a label that is not known of these nodes", "{name: eth1, state: absent}", "role: worker"],
+    ["no family at all", "{name: eth1, state: up, mtu: 9000}, {name: v, vlan: {base-iface: eth1, id: 2}}", ""],
+    ["an entry that nmstate ignores", "{name: eth1, state: ignore, ipv4: {enabled: false}}", ""],
+    ["the bridge of the same name", "{name: eth1, type: ovs-bridge, state: absent}", ""],
+    [
+      "the very address",
+      "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.0.0.1, prefix-length: 24}]}}",
+      "kubernetes.io/hostname: n1",
+    ],
+  ])("but not %s", async (_, nic, selector) => {
+    expect(await planned(own, foreign(nic, selector))).toEqual({ stderr: "", status: 0 });
+  });
+
+  it("but not what was rendered of the policy itself", async () => {
+    const rendered = foreign("{name: eth1, ipv4: {enabled: false}}").replace(
+      "{name: z}",
+      "{name: old, labels: {nodeippool.nmstate.io/policy: a}}",
+    );
+    expect(await planned(own, rendered)).toEqual({ stderr: "", status: 0 });
+  });
+});
+
+describe("clean-up of a NIC that another policy of the folder sets", () => {
+  const before = documentsOf(pools, nicPolicyText("a"));
+  /** What is rendered, and said, after the folder of n1 and n2 has changed. */
+  async function changed(...policies: string[]) {
+    const folder = projectOf({ "manifests/a.yaml": before });
+    await run(folder, "allocate");
+    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, ...policies));
+    expect((await run(folder, "allocate")).stderr).toBe("");
+    const { stderr, status } = await run(folder, "render", "--out", "out");
+    expect(status).toBe(0);
+    const { "out/nodeippool-releasing.yaml": text } = filesOf(folder);
+    const made = text === undefined ? [] : objectsIn({ text }).map(({ metadata }) => metadata.name);
+    return { made, notes: stderr.split("\n").filter((line) => line !== "") };
+  }
+  const note = (why: string) => expect.stringContaining(`is releasing and stays on its node: ${why}.`);
+
+  it.each([
+    ["by DHCP", "{name: eth1, ipv4: {enabled: true, dhcp: true}}"],
+    ["by hand", "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.0.0.6, prefix-length: 24}]}}"],
+  ])("%s, under the old name", async (_, nic) => {
+    expect(await changed(foreign(nic, "kubernetes.io/hostname: n1", "a"))).toEqual({
+      made: ["a--n2"],
+      notes: [note("policy a sets the IPv4 addresses of eth1")],
+    });
+  });
+
+  it("by a template that may mean it", async () => {
+    const other = policyText(
+      `  capture: {p: ippool.q.allocate, nic: interfaces.type=="ethernet"}\n  desiredState: {interfaces: [{name: "{{ capture.nic.interfaces.0.name }}", ${v4}}]}`,
+      "b",
+    );
+    const why = note("its NIC eth1 may be the one that policy b calls {{ capture.nic.interfaces.0.name }}");
+    expect(await changed(other)).toEqual({ made: [], notes: [why, why] });
+  });
+
+  it("by DHCP, beside a claim on another NIC", async () => {
+    const two = nicPolicyText("b", ["q"], "eth2");
+    const both = two.replace(
+      "    interfaces:",
+      "    interfaces:\n    - {name: eth1, ipv4: {enabled: true, dhcp: true}}",
+    );
+    const why = note("policy b sets the IPv4 addresses of eth1");
+    expect(await changed(both)).toEqual({ made: [], notes: [why, why] });
+  });
+
+  it.each([
+    ["another family", "{name: eth1, ipv6: {enabled: true, dhcp: true}}"],
+    ["nothing of addresses", "{name: eth1, mtu: 9000}"],
+    ["that the family is off", "{name: eth1, ipv4: {enabled: false}}"],
+  ])("is done where the other one says %s", async (_, nic) => {
+    expect(await changed(foreign(nic))).toEqual({ made: ["a--n1", "a--n2"], notes: [] });
+  });
+});

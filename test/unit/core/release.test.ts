@@ -48,8 +48,20 @@ describe("provenGone", () => {
     ["another node has it", line, ["Node/n eth2:4"], ["10.0.0.4 Node/m eth1"], "still on Node/m eth1"],
     ["another node reported", line, ["Node/m eth2:4"], [], "Node/n is not reported"],
     ["nobody reported", line, [], [], "Node/n is not reported"],
-    ["its NIC is filtered", line, ["Node/n eth1:46"], [], "the report of Node/n does not show IPv4 of eth2"],
-    ["its family is left out", line, ["Node/n eth2:6"], [], "the report of Node/n does not show IPv4 of eth2"],
+    [
+      "its NIC is filtered",
+      line,
+      ["Node/n eth1:46"],
+      [],
+      "the report of Node/n shows no eth2 that is up, with its IPv4",
+    ],
+    [
+      "its family is left out",
+      line,
+      ["Node/n eth2:6"],
+      [],
+      "the report of Node/n shows no eth2 that is up, with its IPv4",
+    ],
     ["nobody knows its NIC", unplaced, ["Node/n eth2:46"], [], "it is not recorded on which NIC it was"],
   ])("%s", (_, one, reports, uses, why) => {
     const { gone, kept } = provenGone([one], reportsOf(...reports), uses.map(use));

@@ -44,7 +44,8 @@ describe("readEvidence of NodeNetworkStates", () => {
 
   it("tells which NICs and families it shows: only of these does a node have no more", () => {
     const ovs = { name: "br0", type: "ovs-interface", ipv4: { enabled: false } };
-    const nics = [{ name: "eth0" }, nicOf("eth1"), { name: "br0", type: "ovs-bridge" }, ovs];
+    const down = { name: "eth3", state: "down", ipv4: { enabled: false } };
+    const nics = [{ name: "eth0" }, nicOf("eth1"), { name: "br0", type: "ovs-bridge" }, ovs, down];
     const reported = { ...stateOf("n"), status: { currentState: { interfaces: nics } } };
     const shown = (...states: object[]) =>
       Object.fromEntries(readEvidence({ path: "x", text: JSON.stringify(list(...states)) }).nodes.get("Node/n") ?? []);

@@ -117,6 +117,11 @@ describe("findUses", () => {
     ]);
   });
 
+  it("refuses a part of a list of policies or of states", () => {
+    const text = JSON.stringify({ ...list(policy), metadata: { continue: "x" } });
+    expect(issuesOf(() => found(text))).toEqual([expect.stringMatching(/^1:1 this list is cut off/)]);
+  });
+
   it("refuses a NodeNetworkState that cannot be read: half of it would look clean", () => {
     expect(issuesOf(() => found("kind: NodeNetworkState\nstatus: [\n"))).toHaveLength(1);
   });

@@ -107,6 +107,15 @@ describe("readEvidence of NodeNetworkStates", () => {
     expect(said(JSON.stringify({ ...stateOf("n"), ...part }))).toEqual(expected);
   });
 
+  it.each([JSON.stringify, stringify])("refuses a part of a list: nodes would be missing", (write) => {
+    for (const kind of ["List", "NodeNetworkStateList"]) {
+      const text = write({ ...list(stateOf("n", "eth1 10.0.0.1")), kind, metadata: { continue: "x" } });
+      expect(issuesOf(() => readEvidence({ path: "x", text }))).toEqual([
+        expect.stringMatching(/^1:1 this list is cut off/),
+      ]);
+    }
+  });
+
   it("refuses what no handler writes", () => {
     const text = stringify(list(stateOf("N 1", "eth1 10.0.0.1"), stateOf("m", "eth1 10.0.0.01 10.0.0.2/24")));
     expect(issuesOf(() => readEvidence({ path: "x", text })).map((issue) => issue.replace(/^\S+ /, ""))).toEqual([

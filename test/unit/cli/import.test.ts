@@ -42,6 +42,7 @@ describe("import", () => {
         "Plan: 3 to allocate, 0 kept, 0 to release.",
         "  ! node01  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
         "  ! node02  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
+        "Note: no evidence of 1 node with claims: node03; allocate gives it a new address",
         "2 other addresses passed over: no pool hands them out.",
         "Recorded in nodeippool.lock.",
         "",
@@ -101,6 +102,33 @@ describe("import", () => {
   const dump = (...items: unknown[]) => JSON.stringify({ kind: "List", items });
   const nns = ["import", "nns.json", "manifests", "--nodes", "nodes.txt"];
 
+  it("says which nodes it has no evidence of: they will get new addresses", async () => {
+    const folder = workspace(dump(report("n01", "eth1 10.10.10.5", "eth2 10.10.11.5")), "nns.json");
+    const notes = async (count: number, ...states: unknown[]) => {
+      const names = Array.from({ length: count }, (_, i) => `n${`${i + 1}`.padStart(2, "0")}`);
+      writeFileSync(join(folder, "nodes.txt"), names.join("\n"));
+      if (states.length > 0) writeFileSync(join(folder, "nns.json"), dump(...states));
+      return (await cli(nns, folder)).stdout.match(/^(?:Note| {2}!).*$/gm);
+    };
+    const first = report("n01", "eth1 10.10.10.5", "eth2 10.10.11.5");
+    const silent = { kind: "NodeNetworkState", metadata: { name: "n02" } };
+    expect(await notes(3, first, silent, report("n03"))).toEqual([
+      "Note: no evidence of 2 nodes with claims: n02, n03; allocate gives them new addresses",
+    ]);
+    // n03 was looked at: it has nothing there
+    expect(await notes(3, first, silent, report("n03", "eth1", "eth2"))).toEqual([
+      expect.stringMatching(/^ {2}! n03 .* nothing found on eth1: allocate will give it a new address$/),
+      expect.stringMatching(/^ {2}! n03 .* nothing found on eth2: allocate will give it a new address$/),
+      "Note: no evidence of 1 node with claims: n02; allocate gives it a new address",
+    ]);
+    expect(await notes(13, first)).toEqual([
+      "Note: no evidence of 12 nodes with claims: n02, n03, n04, n05, n06, n07, n08, n09, n10, n11 and 2 more; allocate gives them new addresses",
+    ]);
+    expect(await notes(3, first)).toHaveLength(1);
+    await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    expect(await notes(3, first)).toBeNull();
+  });
+
   it("passes over what DHCP gave, which release and audit still take for used", async () => {
     const states = dump(
       report("node01", "eth1 10.10.10.5!", "eth0 192.0.2.1!"),
@@ -144,7 +172,7 @@ describe("import", () => {
     const folder = workspace("node01,eth1,10.10.10.1\nnode01,eth1,10.10.11.9\nnode01,eth7,10.10.10.9\n");
     for (const _ of ["first", "again"]) {
       const { stdout } = await cli(args(), folder);
-      expect(stdout.match(/^Note: .*$/gm)).toEqual([
+      expect(stdout.match(/^Note: policy .*$/gm)).toEqual([
         "Note: policy static-ip sets the IPv4 addresses of eth1 of node01: applying it takes 10.10.11.9 off",
       ]);
     }

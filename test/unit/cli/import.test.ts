@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nodeippool, root } from "../../support/console.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
+import { policyText, poolText } from "../../support/schema-text.ts";
 
 const nodes = "node01\nnode02\nnode03\n";
 
@@ -79,6 +80,58 @@ describe("import", () => {
     expect(lockOf(folder)).toEqual([
       '- {"address":"10.10.10.9","pool":"traffic-1","claim":"Node/node01/static-ip/address-from-traffic-1","interface":"eth1"}',
     ]);
+  });
+
+  describe("before the policies are there: allocate moves nobody either", () => {
+    /** A pool t in p; in q it has a policy st whose captures a, b, ... are for these NICs. */
+    const fleetOf = (nics: readonly string[], evidence: string) => {
+      const captures = nics.map((_, i) => `    ${"ab"[i]}: ippool.t.allocate\n`);
+      const interfaces = nics.map((nic, i) => {
+        const [ip, length] = ["ip", "prefix-length"].map((field) => `"{{ capture.${"ab"[i]}.${field} }}"`);
+        const ipv4 = `{enabled: true, dhcp: false, address: [{ip: ${ip}, prefix-length: ${length}}]}`;
+        return `    - {name: ${nic}, type: ethernet, state: up, ipv4: ${ipv4}}\n`;
+      });
+      const nic = '    nic: interfaces.name == "eth1"\n';
+      const spec = `  capture:\n${nic}${captures.join("")}  desiredState:\n    interfaces:\n${interfaces.join("")}`;
+      const pool = poolText("  range: {cidr: 10.0.0.0/24}", "t");
+      return folderOf({
+        x: evidence,
+        "nodes.txt": "n1\n",
+        "p/pool.yaml": pool,
+        "q/pool.yaml": pool,
+        "q/policy.yaml": policyText(spec, "st"),
+      });
+    };
+    const importing = ["import", "x", "p", "--nodes", "nodes.txt"];
+    const allocate = ["allocate", "q", "--nodes", "nodes.txt"];
+
+    it("of several NICs it must be said on which the address is, by a reservation or by importing again", async () => {
+      const states = "kind: ConfigMap\nmetadata: {name: x}\ndata: {t: 'n1: 10.0.0.7'}\n";
+      const folder = fleetOf(["eth1", "eth2"], states);
+      await cli(importing, folder);
+      const imported = lockOf(folder);
+      const { status, stderr } = await cli(allocate, folder);
+      expect(stderr).toContain(
+        "Node/n1/st/a in pool t: 10.0.0.7 was imported for Node/n1, and it is not known for which",
+      );
+      expect([status, lockOf(folder)]).toEqual([3, imported]);
+
+      writeFileSync(join(folder, "x"), "n1,eth2,10.0.0.7\n");
+      await cli(["import", "x", "q", "--nodes", "nodes.txt"], folder);
+      await cli(allocate, folder);
+      expect(lockOf(folder)).toEqual([
+        expect.stringContaining("n1/st/a"),
+        expect.stringMatching(/10\.0\.0\.7.*n1\/st\/b/),
+      ]);
+    });
+
+    it("a claim whose NIC only its node knows gets the address of its node", async () => {
+      const folder = fleetOf(['"{{ capture.nic.interfaces.0.name }}"'], "n1,eth1,10.0.0.7\n");
+      await cli(importing, folder);
+      const { stdout } = await cli(allocate, folder);
+      expect(stdout).toContain("  ~ 10.0.0.7  n1  st/a  was Node/n1/imported/10.0.0.7\n");
+      expect(lockOf(folder)).toHaveLength(1);
+    });
   });
 
   /** What a node reports; `!` marks what DHCP or SLAAC gave. */

@@ -55,7 +55,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const temporary = temporaryOnly(uses, lasting);
   const ignored = countIgnored(made, lasting);
   if (options.json) return printJson({ ...planJson(made), ignored, temporary: temporary.length });
-  print(...reportPlan(made, pools, snapshot), ...missed(claims, uses, after), ...strayNotes(made, claims, pools));
+  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after), ...strayNotes(made, claims, pools));
   print(...temporaryNotes(temporary, pools));
   if (ignored > 0) print(`${plural(ignored, "other address")} passed over: no pool hands them out.`);
   print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
@@ -123,19 +123,30 @@ function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void 
   if (issues.length > 0) throw new IpamError("invalid", issues);
 }
 
-/** Claims of nodes that were looked at, for which nothing was found. */
-function missed(claims: readonly Claim[], uses: readonly Use[], after: Snapshot): string[] {
-  const owners = new Set(uses.map((use) => use.owner));
+/** Claims for which nothing was found: one by one those of nodes that were looked at, and the other nodes in a note. */
+function missed(claims: readonly Claim[], read: readonly Evidence[], uses: readonly Use[], after: Snapshot): string[] {
+  const seen = new Set([...uses.map((use) => use.owner), ...read.flatMap((one) => [...one.nodes.keys()])]);
   const held = new Set(after.allocations.map(identityOf));
-  return claims
-    .filter(
-      ({ owner, name, pool }) =>
-        owners.has(formatOwner(owner)) && !held.has(identityOf({ pool, claim: claimKey(owner, name) })),
-    )
-    .map(({ owner, name, interface: nic }) => {
-      const where = nic === undefined ? "" : ` on ${nic}`;
-      return paint("yellow", `  ! ${owner.name}  ${name}  nothing found${where}: allocate will give it a new address`);
-    });
+  const open = claims.filter(({ owner, name, pool }) => !held.has(identityOf({ pool, claim: claimKey(owner, name) })));
+  const unseen = open.filter(({ owner }) => !seen.has(formatOwner(owner))).map(({ owner }) => owner.name);
+  return [
+    ...open
+      .filter(({ owner }) => seen.has(formatOwner(owner)))
+      .map(({ owner, name, interface: nic }) => {
+        const where = nic === undefined ? "" : ` on ${nic}`;
+        const message = `nothing found${where}: allocate will give it a new address`;
+        return paint("yellow", `  ! ${owner.name}  ${name}  ${message}`);
+      }),
+    ...unseenNote([...new Set(unseen)]),
+  ];
+}
+
+function unseenNote(nodes: readonly string[]): string[] {
+  if (nodes.length === 0) return [];
+  const more = nodes.length > 10 ? ` and ${nodes.length - 10} more` : "";
+  const gives = nodes.length === 1 ? "it a new address" : "them new addresses";
+  const names = `${nodes.slice(0, 10).join(", ")}${more}`;
+  return [`Note: no evidence of ${plural(nodes.length, "node")} with claims: ${names}; allocate gives ${gives}`];
 }
 
 /** What nodes have from DHCP or SLAAC alone. */

@@ -21,7 +21,7 @@ export function writeFolder(
     statOf(list) === undefined
       ? []
       : readFile(list)
-          .split("\n")
+          .split(/\r?\n/)
           .filter((name) => name !== "");
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);

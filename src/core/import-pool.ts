@@ -110,7 +110,7 @@ export class PoolImport {
     const [fits, others] = parted(open, ({ address }) => contains(this.pool.assignable, address));
     if (nic !== undefined && fits.length < lacking.length) for (const use of others) this.refuseOutside(use);
     if (lacking.length === 0) return settled;
-    const pairs = this.pair(lacking, fits);
+    const pairs = this.pair(nic, lacking, fits);
     for (const { request, use } of pairs) this.give(request, use);
     return [...settled, ...pairs.map(({ use }) => use)];
   }
@@ -127,8 +127,12 @@ export class PoolImport {
     );
   }
 
-  /** Which claim gets which address: as reservations of the pool say, the others in order. */
-  private pair(requests: readonly Request[], uses: readonly Had[]): { request: Request; use: Had }[] {
+  /** Which claim gets which address: as reservations of the pool say, the others in order, if they are on one NIC. */
+  private pair(
+    nic: string | undefined,
+    requests: readonly Request[],
+    uses: readonly Had[],
+  ): { request: Request; use: Had }[] {
     const pairs: { request: Request; use: Had }[] = [];
     const left = [...uses];
     const waiting = requests.filter((request) => {
@@ -143,9 +147,13 @@ export class PoolImport {
         );
       return wanted === undefined;
     });
+    const keys = waiting.map(({ key }) => key);
     if (waiting.length > 0 && left.length > waiting.length) {
-      const keys = waiting.map(({ key }) => key).join(", ");
-      this.conflict(left[0] as Had, `${having(left)}, more than ${keys} asks for`, hints.which);
+      this.conflict(left[0] as Had, `${having(left)}, more than ${keys.join(", ")} asks for`, hints.which);
+      return pairs;
+    }
+    if (nic === undefined && waiting.length > 1 && left.length > 0) {
+      this.conflict(left[0] as Had, `${having(left)}, which may be that of ${keys.join(" or ")}`, hints.which);
       return pairs;
     }
     return [...pairs, ...left.flatMap((use, i) => (waiting[i] === undefined ? [] : { request: waiting[i], use }))];

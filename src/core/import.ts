@@ -32,7 +32,8 @@ export interface ImportInput {
  *  only others of the pool's subnet   | none             | out-of-range
  *
  * Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set `imported`, unless its
- * owner has a line for it already. A claim whose NIC is not known is matched by node and pool. A use that names its pool
+ * owner has a line for it already. A claim whose NIC is not known is matched by node and pool, a conflict if there are
+ * several such. A use that names its pool
  * and no NIC is that of the node's claim on that pool; a conflict if there are claims on several NICs; and where there is
  * none, it becomes a line `Node/<node>/<pool>` of set `imported`, for whoever makes that claim later. An address that two
  * owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over,

@@ -1,4 +1,6 @@
 /** Everything of the core, for the other folders of src; src/index.ts says what users of the package get. */
+import "./needs-node.ts";
+
 export * from "./address.ts";
 export * from "./allocation.ts";
 export * from "./audit.ts";

@@ -1,5 +1,6 @@
 import { formatAddress } from "./address.ts";
-import { type Allocation, byAddress, importedSet, type PoolLines, sameLine } from "./allocation.ts";
+import { type Adoptable, adoptable } from "./adopt.ts";
+import { type Allocation, importedSet, type PoolLines, sameLine } from "./allocation.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Remedy } from "./errors.ts";
@@ -26,7 +27,8 @@ interface Options {
  *  live               | other                 | pending in-use; with allowMove: release, and ask anew
  *  releasing          | as wanted, assignable | keep: back to live (not across sets or uids)
  *  releasing          | other                 | ask anew; the old address stays releasing
- *  imported, its NIC  | as wanted, assignable | adopt: keep as its own, the owner has that address already
+ *  imported, its own  | as wanted, assignable | adopt: keep as its own, the owner has that address already (adopt.ts: which)
+ *  imported, unclear  | as wanted, assignable | pending in-use
  *  none               | -                     | ask anew
  *
  *  asks anew, returns,|
@@ -76,9 +78,16 @@ interface Decided {
 /** The upper part of the table, for every request. */
 function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, options: Options): Decided {
   const decided: Decided = { claimed: new Set(), keep: [], pending: [], asking: [], returning: new Map() };
-  const find = finder(requests, lines, options);
+  const find = finder(lines, options);
+  const own = new Map(requests.map((request) => [request, find(request, pool)]));
+  const imported = adoptions(requests, own, pool, lines, options);
   for (const request of requests) {
-    const found = find(request, pool);
+    const adopted = imported.get(request);
+    if (adopted?.others !== undefined) {
+      decided.pending.push(unclear(request, adopted.line, adopted.others));
+      continue;
+    }
+    const found = own.get(request) ?? (adopted && { line: adopted.line, releasing: false });
     const { line, keep, refusal } = sticky(request, found, pool, options);
     if (line !== undefined) decided.claimed.add(line);
     if (refusal !== undefined) decided.pending.push(refusal);
@@ -98,15 +107,10 @@ interface Found {
  * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
  * releasing and would do. Where moves are allowed, one that would do comes first.
  */
-function finder(
-  requests: readonly Request[],
-  lines: PoolLines,
-  options: Options,
-): (request: Request, pool: Pool) => Found | undefined {
+function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
   const own = lines.releasing.filter((line) => line.set === options.set);
   const releasing = Map.groupBy(own, (line) => line.claim);
-  const imported = adopter(requests, lines, options);
   return (request, pool) => {
     const from = options.movedFrom.get(request.key) ?? request.key;
     const line = live.get(request.key) ?? live.get(from);
@@ -116,34 +120,27 @@ function finder(
       .flatMap((key) => releasing.get(key) ?? [])
       .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
     if (leaving !== undefined) return { line: leaving, releasing: true };
-    const adopted = line ?? imported(request, pool);
-    return adopted === undefined ? undefined : { line: adopted, releasing: false };
+    return line === undefined ? undefined : { line, releasing: false };
   };
 }
 
-/**
- * Finds what an import recorded on the NIC of a claim, else without a NIC, and would do. It goes to one claim: to the one
- * that has its name, else to the first; the lowest of several goes first.
- */
-function adopter(
+/** What the requests that have no line of their own may adopt: not what an import recorded under the name of one. */
+function adoptions(
   requests: readonly Request[],
+  own: ReadonlyMap<Request, Found | undefined>,
+  pool: Pool,
   { live }: PoolLines,
   { movedFrom }: Options,
-): (request: Request, pool: Pool) => Allocation | undefined {
-  const had = live.filter((line) => line.set === importedSet).sort(byAddress);
-  if (had.length === 0) return () => undefined;
+): ReadonlyMap<Request, Adoptable> {
+  const imported = live.filter((line) => line.set === importedSet);
+  if (imported.length === 0) return new Map();
   const named = new Set(requests.flatMap(({ key }) => [key, movedFrom.get(key) ?? key]));
-  const nicOf = (owner: string, nic: string | undefined) => `${owner} ${nic}`;
-  const byNic = Map.groupBy(had, (line) => nicOf(ownerOfKey(line.claim), line.interface));
-  return (request, pool) => {
-    const owner = formatOwner(request.claim.owner);
-    for (const nic of new Set([request.claim.interface, undefined])) {
-      const lines = byNic.get(nicOf(owner, nic)) ?? [];
-      const at = lines.findIndex((line) => !named.has(line.claim) && wouldDo(line, request, pool));
-      if (at >= 0) return lines.splice(at, 1)[0];
-    }
-    return undefined;
-  };
+  return adoptable(
+    requests.filter((request) => own.get(request) === undefined),
+    requests,
+    pool,
+    imported.filter((line) => !named.has(line.claim)),
+  );
 }
 
 function wouldDo(line: Allocation, { claim }: Request, pool: Pool): boolean {
@@ -221,5 +218,16 @@ function refusedMove(request: Request, line: Allocation): Pending {
     `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
     "Declare the rename, if it is one, or allow the move.",
     ["rename", nameOfKey(line.claim), request.claim.name],
+  );
+}
+
+/** An import recorded an address, and the owner has several claims that it may be for. */
+function unclear(request: Request, { address, claim }: Allocation, others: number): Pending {
+  const what = `${formatAddress(address)} ${others === 0 ? "was" : `and ${others} more were`}`;
+  return pendingOf(
+    request,
+    "in-use",
+    `${what} imported for ${ownerOfKey(claim)}, and it is not known for which of its claims`,
+    "Say which: a reservation of the pool with address, owner and claim. Where NICs tell the claims apart, import it again with its NIC.",
   );
 }

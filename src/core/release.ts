@@ -16,7 +16,7 @@ export function planRelease(snapshot: Snapshot, lines: readonly Allocation[], to
   return { ...nothing, base: snapshot.base, release: lines.map((allocation) => ({ allocation, to })) };
 }
 
-/** What nodes report of themselves: by owner the NICs that it shows, and of each the families. */
+/** What nodes report of themselves: by owner the NICs that are up, and of each the families that it shows. */
 export type Reports = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<Family>>>;
 
 /** What reports say of some lines. */
@@ -28,8 +28,8 @@ export interface Testimony {
 }
 
 /**
- * Which addresses are off their nodes. A report speaks for the NICs and families that it shows, and for nothing else:
- * handlers leave out NICs that they are told to filter.
+ * Which addresses are off their nodes. A report speaks for the NICs that it shows to be up, and their families, and for
+ * nothing else: handlers leave out NICs that they are told to filter.
  */
 export function provenGone(lines: readonly Allocation[], reports: Reports, uses: readonly Use[]): Testimony {
   const users = new Map(uses.map((use) => [use.address, use]));
@@ -52,7 +52,9 @@ function silence({ address, claim, interface: nic }: Allocation, reports: Report
   if (shown === undefined) return `${owner} is not reported`;
   if (nic === undefined) return "it is not recorded on which NIC it was";
   const family = familyOf(address);
-  return shown.get(nic)?.has(family) ? undefined : `the report of ${owner} does not show IPv${family} of ${nic}`;
+  return shown.get(nic)?.has(family)
+    ? undefined
+    : `the report of ${owner} shows no ${nic} that is up, with its IPv${family}`;
 }
 
 /** What a word may be to a line. */

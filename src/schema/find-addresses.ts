@@ -1,4 +1,4 @@
-import type { LineCounter } from "yaml";
+import { CST, Lexer } from "yaml";
 import {
   type Address,
   contains,
@@ -129,23 +129,30 @@ function mentionsIn(
   const mentions = tokens.filter(({ address }) => !said.has(address));
   if (mentions.length === 0) return [];
   const lines = linesOf(chunk.text);
-  const isComment = isJson(chunk) ? () => false : commentsIn(chunk.text, lines);
+  const isComment = isJson(chunk) ? () => false : commentsIn(chunk.text);
   return mentions
     .filter(({ offset }) => !isComment(offset))
     .map(({ address, offset }) => ({ address, at: placeIn(chunk, lines, offset) }));
 }
 
-/** Tells for ascending offsets whether they are behind a `#` of their line. */
-function commentsIn(text: string, lines: LineCounter): (offset: number) => boolean {
-  let current = -1;
-  let comment = -1;
+/**
+ * Tells for ascending offsets whether they are in a comment. The lexer knows strings and block scalars, and takes any
+ * text; all that it emits stands in the text, but for marks of its own.
+ */
+function commentsIn(text: string): (offset: number) => boolean {
+  const comments: { start: number; end: number }[] = [];
+  let end = 0;
+  let type: string | null = null;
+  for (const source of new Lexer().lex(text)) {
+    type = type === "scalar" ? "text" : CST.tokenType(source);
+    if (!text.startsWith(source, end)) continue;
+    const start = end;
+    end += source.length;
+    if (type === "comment") comments.push({ start, end });
+  }
+  let i = 0;
   return (offset) => {
-    const start = offset - lines.linePos(offset).col + 1;
-    if (start !== current) {
-      const end = text.indexOf("\n", offset);
-      current = start;
-      comment = text.slice(start, end < 0 ? text.length : end).search(/(?:^|\s)#/);
-    }
-    return comment >= 0 && offset > start + comment;
+    while ((comments[i]?.end ?? Infinity) <= offset) i++;
+    return (comments[i]?.start ?? Infinity) <= offset;
   };
 }

@@ -4,8 +4,8 @@ import type { Address, Family, Issue, Place, Use } from "../core/index.ts";
 export interface Evidence {
   readonly uses: Use[];
   /**
-   * The owners (`Node/<name>`) that it speaks about, and of which of their NICs and families: what `uses` does not show
-   * of these, they do not have. Only a NodeNetworkState tells that much, and only if it lists interfaces and its
+   * The owners (`Node/<name>`) that it speaks about, and of which of their NICs (that are up) and families: what `uses` does not
+   * show of these, they do not have. Only a NodeNetworkState tells that much, and only if it lists interfaces and its
    * handler could read them (it keeps the last state that it read, with condition Failing). Policies and CSV say what
    * a node has, never what it has no more.
    */

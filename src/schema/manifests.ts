@@ -4,7 +4,7 @@ import { misfits } from "./misfits.ts";
 import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
-import { type Bag, misspeltKind, policiesIn } from "./objects.ts";
+import { type Bag, cutOff, isCut, misspeltKind, policiesIn } from "./objects.ts";
 import { ofAllocation, type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, conflictIn, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
@@ -153,8 +153,12 @@ function readObject(object: unknown, path: Path, yaml: YamlDocument, reading: Re
     return take(parsePolicy(object)).map((policy) => ({ kind: "policy", file, policy, yaml, path }));
   if (kind === "Node" && apiVersion === "v1")
     return [{ kind: "node", file, row: nodeRow(object, yaml.at([...path, "metadata", "name"])) }];
-  if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items))
-    return readList(items, path, yaml, reading);
+  if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items)) {
+    const documents = readList(items, path, yaml, reading);
+    const isOurs = documents !== undefined || /^Node(?:IPPool|NetworkConfigurationPolicy)?List$/.test(kind);
+    if (isOurs && isCut(object)) reading.issues.push(located({ message: cutOff, path: ["metadata", "continue"] }));
+    return documents;
+  }
   const misspelt = misspeltKind(object as Bag);
   if (misspelt !== undefined) reading.issues.push(located({ message: misspelt, path: ["kind"] }));
   return undefined;

@@ -1,5 +1,5 @@
 import { LineCounter } from "yaml";
-import type { Parsed, Place } from "../core/index.ts";
+import { IpamError, type Parsed, type Place } from "../core/index.ts";
 import { didYouMean } from "./nearest.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
@@ -38,10 +38,25 @@ function splitJson(chunk: Chunk): Chunk[] {
 /** Larger YAML takes minutes and gigabytes to parse; JSON of any size does not. */
 const maxYaml = 8 * 1024 * 1024;
 
-/** The objects of a document, those in Lists too; or why it cannot be read. */
+/** What to say of a list that an API server gave in parts. */
+export const cutOff = "this list is cut off (metadata.continue is set): get it whole, as kubectl get -o json does";
+
+/** Is this a part of a list? What is not in it may be there all the same. */
+export function isCut(list: object): boolean {
+  const { metadata, items } = list as Bag;
+  return Array.isArray(items) && Boolean(asBag(metadata)?.continue);
+}
+
+function refuseCut(value: unknown, chunk: Chunk): void {
+  if ([value].flat().some((top) => isCut(asBag(top) ?? {})))
+    throw new IpamError("invalid", [{ message: cutOff, at: placeIn(chunk, linesOf(""), 0) }]);
+}
+
+/** The objects of a document, those in Lists too; or why it cannot be read. Throws IpamError `invalid` for a part of a list. */
 export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
   const json = isJson(chunk) ? parseJson(chunk.text) : undefined;
   if (json !== undefined) {
+    refuseCut(json, chunk);
     const search = new Search(chunk);
     return { value: flat(json).map(({ object }) => ({ object, at: (_, text) => search.next(text) })) };
   }
@@ -52,6 +67,7 @@ export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
   const yaml = new YamlDocument(chunk, chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text);
   const { value } = yaml;
   if (value === undefined) return { issues: yaml.errors.length > 0 ? yaml.errors : yaml.traps };
+  refuseCut(value, chunk);
   return { value: flat(value).map(({ object, path }) => ({ object, at: (part) => yaml.at([...path, ...part]) })) };
 }
 

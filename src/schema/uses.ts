@@ -101,8 +101,12 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
   });
 }
 
-/** Two interfaces of one name (an OVS bridge and its port) are one NIC here. */
-function show(shown: Map<string, Set<Family>>, { name, ipv4, ipv6 }: Bag): void {
+/**
+ * Two interfaces of one name (an OVS bridge and its port) are one NIC here. One that is down, or that nmstate ignores, is
+ * reported without addresses whatever its profile gives it: only one that is up tells.
+ */
+function show(shown: Map<string, Set<Family>>, { name, state = "up", ipv4, ipv6 }: Bag): void {
+  if (state !== "up") return;
   const families = shown.get(String(name)) ?? new Set();
   if (asBag(ipv4) !== undefined) families.add(4);
   if (asBag(ipv6) !== undefined) families.add(6);

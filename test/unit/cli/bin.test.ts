@@ -21,3 +21,17 @@ it("says which Node it needs, and works on that", () => {
   }
   expect(onNode(`${major}.${minor}.0`)).toMatchObject({ stderr: "", status: 0 });
 });
+
+it.each([
+  "index",
+  "schema/index",
+  "state/index",
+  "nmstate/index",
+  "constructs/index",
+  "provider/index",
+  "provider/runtime",
+])("%s says it, too, where a program imports it on a Node that lacks what it needs", (name) => {
+  const code = `delete Map.groupBy; await import(${JSON.stringify(join(root, `src/${name}.ts`))})`;
+  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+  expect(stderr).toContain("Error: nodeippool needs Node 22.21 or newer.");
+});

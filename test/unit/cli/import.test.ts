@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nodeippool, root } from "../../support/console.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
+import { policyText, poolText } from "../../support/schema-text.ts";
 
 const nodes = "node01\nnode02\nnode03\n";
 
@@ -42,6 +43,7 @@ describe("import", () => {
         "Plan: 3 to allocate, 0 kept, 0 to release.",
         "  ! node01  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
         "  ! node02  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
+        "Note: no evidence of 1 node with claims: node03; allocate gives it a new address",
         "2 other addresses passed over: no pool hands them out.",
         "Recorded in nodeippool.lock.",
         "",
@@ -80,6 +82,58 @@ describe("import", () => {
     ]);
   });
 
+  describe("before the policies are there: allocate moves nobody either", () => {
+    /** A pool t in p; in q it has a policy st whose captures a, b, ... are for these NICs. */
+    const fleetOf = (nics: readonly string[], evidence: string) => {
+      const captures = nics.map((_, i) => `    ${"ab"[i]}: ippool.t.allocate\n`);
+      const interfaces = nics.map((nic, i) => {
+        const [ip, length] = ["ip", "prefix-length"].map((field) => `"{{ capture.${"ab"[i]}.${field} }}"`);
+        const ipv4 = `{enabled: true, dhcp: false, address: [{ip: ${ip}, prefix-length: ${length}}]}`;
+        return `    - {name: ${nic}, type: ethernet, state: up, ipv4: ${ipv4}}\n`;
+      });
+      const nic = '    nic: interfaces.name == "eth1"\n';
+      const spec = `  capture:\n${nic}${captures.join("")}  desiredState:\n    interfaces:\n${interfaces.join("")}`;
+      const pool = poolText("  range: {cidr: 10.0.0.0/24}", "t");
+      return folderOf({
+        x: evidence,
+        "nodes.txt": "n1\n",
+        "p/pool.yaml": pool,
+        "q/pool.yaml": pool,
+        "q/policy.yaml": policyText(spec, "st"),
+      });
+    };
+    const importing = ["import", "x", "p", "--nodes", "nodes.txt"];
+    const allocate = ["allocate", "q", "--nodes", "nodes.txt"];
+
+    it("of several NICs it must be said on which the address is, by a reservation or by importing again", async () => {
+      const states = "kind: ConfigMap\nmetadata: {name: x}\ndata: {t: 'n1: 10.0.0.7'}\n";
+      const folder = fleetOf(["eth1", "eth2"], states);
+      await cli(importing, folder);
+      const imported = lockOf(folder);
+      const { status, stderr } = await cli(allocate, folder);
+      expect(stderr).toContain(
+        "Node/n1/st/a in pool t: 10.0.0.7 was imported for Node/n1, and it is not known for which",
+      );
+      expect([status, lockOf(folder)]).toEqual([3, imported]);
+
+      writeFileSync(join(folder, "x"), "n1,eth2,10.0.0.7\n");
+      await cli(["import", "x", "q", "--nodes", "nodes.txt"], folder);
+      await cli(allocate, folder);
+      expect(lockOf(folder)).toEqual([
+        expect.stringContaining("n1/st/a"),
+        expect.stringMatching(/10\.0\.0\.7.*n1\/st\/b/),
+      ]);
+    });
+
+    it("a claim whose NIC only its node knows gets the address of its node", async () => {
+      const folder = fleetOf(['"{{ capture.nic.interfaces.0.name }}"'], "n1,eth1,10.0.0.7\n");
+      await cli(importing, folder);
+      const { stdout } = await cli(allocate, folder);
+      expect(stdout).toContain("  ~ 10.0.0.7  n1  st/a  was Node/n1/imported/10.0.0.7\n");
+      expect(lockOf(folder)).toHaveLength(1);
+    });
+  });
+
   /** What a node reports; `!` marks what DHCP or SLAAC gave. */
   const report = (node: string, ...lines: string[]) => ({
     kind: "NodeNetworkState",
@@ -100,6 +154,33 @@ describe("import", () => {
   });
   const dump = (...items: unknown[]) => JSON.stringify({ kind: "List", items });
   const nns = ["import", "nns.json", "manifests", "--nodes", "nodes.txt"];
+
+  it("says which nodes it has no evidence of: they will get new addresses", async () => {
+    const folder = workspace(dump(report("n01", "eth1 10.10.10.5", "eth2 10.10.11.5")), "nns.json");
+    const notes = async (count: number, ...states: unknown[]) => {
+      const names = Array.from({ length: count }, (_, i) => `n${`${i + 1}`.padStart(2, "0")}`);
+      writeFileSync(join(folder, "nodes.txt"), names.join("\n"));
+      if (states.length > 0) writeFileSync(join(folder, "nns.json"), dump(...states));
+      return (await cli(nns, folder)).stdout.match(/^(?:Note| {2}!).*$/gm);
+    };
+    const first = report("n01", "eth1 10.10.10.5", "eth2 10.10.11.5");
+    const silent = { kind: "NodeNetworkState", metadata: { name: "n02" } };
+    expect(await notes(3, first, silent, report("n03"))).toEqual([
+      "Note: no evidence of 2 nodes with claims: n02, n03; allocate gives them new addresses",
+    ]);
+    // n03 was looked at: it has nothing there
+    expect(await notes(3, first, silent, report("n03", "eth1", "eth2"))).toEqual([
+      expect.stringMatching(/^ {2}! n03 .* nothing found on eth1: allocate will give it a new address$/),
+      expect.stringMatching(/^ {2}! n03 .* nothing found on eth2: allocate will give it a new address$/),
+      "Note: no evidence of 1 node with claims: n02; allocate gives it a new address",
+    ]);
+    expect(await notes(13, first)).toEqual([
+      "Note: no evidence of 12 nodes with claims: n02, n03, n04, n05, n06, n07, n08, n09, n10, n11 and 2 more; allocate gives them new addresses",
+    ]);
+    expect(await notes(3, first)).toHaveLength(1);
+    await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    expect(await notes(3, first)).toBeNull();
+  });
 
   it("passes over what DHCP gave, which release and audit still take for used", async () => {
     const states = dump(
@@ -144,7 +225,7 @@ describe("import", () => {
     const folder = workspace("node01,eth1,10.10.10.1\nnode01,eth1,10.10.11.9\nnode01,eth7,10.10.10.9\n");
     for (const _ of ["first", "again"]) {
       const { stdout } = await cli(args(), folder);
-      expect(stdout.match(/^Note: .*$/gm)).toEqual([
+      expect(stdout.match(/^Note: policy .*$/gm)).toEqual([
         "Note: policy static-ip sets the IPv4 addresses of eth1 of node01: applying it takes 10.10.11.9 off",
       ]);
     }

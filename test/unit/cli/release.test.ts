@@ -181,8 +181,30 @@ describe("nodeippool release --evidence", () => {
     expect(status).toBe(0);
     expect(left).toEqual(["10.0.0.5"]);
     expect(stdout).toContain(
-      "  = 10.0.0.5  n4  b/p  the report of Node/n4 does not show IPv4 of eth2; if it is off: nodeippool release 10.0.0.5 --confirm\n",
+      "  = 10.0.0.5  n4  b/p  the report of Node/n4 shows no eth2 that is up, with its IPv4; if it is off: nodeippool release 10.0.0.5 --confirm\n",
     );
+  });
+
+  it.each([
+    ["down", [{ ...nic("eth2"), state: "down" }]],
+    ["ignored by nmstate", [{ ...nic("eth2"), state: "ignore" }]],
+    [
+      "absent, beside a bridge of its name",
+      [
+        { name: "eth2", type: "ovs-bridge", state: "up" },
+        { ...nic("eth2"), state: "absent" },
+      ],
+    ],
+  ])("a NIC that is %s proves nothing", async (_, nics) => {
+    const off = nics.map((one) => ("ipv4" in one ? { ...one, ipv4: { enabled: false } } : one));
+    const { stdout, left } = await released([reportOf("n3", nic("eth1")), reportOf("n4", nic("eth1"), ...off)]);
+    expect(left).toEqual(["10.0.0.5"]);
+    expect(stdout).toContain("  = 10.0.0.5  n4  b/p  the report of Node/n4 shows no eth2 that is up, with its IPv4;");
+  });
+
+  it("a NIC that is up tells what it has no more", async () => {
+    const up = { name: "eth2", state: "up", ipv4: { enabled: false } };
+    expect((await released([reportOf("n3", nic("eth1")), reportOf("n4", nic("eth1"), up)])).left).toEqual([]);
   });
 
   it("an address that another node has is not off", async () => {

@@ -44,6 +44,14 @@ describe("writeFolder", () => {
     expect(filesOf(out)).toEqual({ "a.yaml": "new", [list]: "a.yaml\n" });
   });
 
+  it("knows its files where git wrote the list with CR LF", () => {
+    const { out } = place();
+    writeFolder(out, files("a.yaml", "b/c.yaml"), "-");
+    writeFileSync(join(out, list), "a.yaml\r\nb/c.yaml\r\n");
+    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 0, removed: 1 });
+    expect(filesOf(out)).toEqual(made("a.yaml"));
+  });
+
   it("writes names in one order, whatever order they come in", () => {
     const { out } = place();
     writeFolder(out, files("b.yaml", "a.yaml", "B.yaml"), "-");

@@ -106,6 +106,12 @@ describe("planImport refuses what would move somebody", () => {
       ["10.0.0.2 is on Node/n eth1 and on Node/m eth1", "10.0.0.3 is on Node/m eth2 and on Node/n eth2"],
     ],
     [
+      "an address of two claims whose NIC is not known",
+      inputOf(["Node/n/a", "Node/n/b", "Node/n/c if=eth1"], [], [".3 Node/n eth7", ".1 Node/n eth1"]),
+      "conflict",
+      ["Node/n has 10.0.0.3 on eth7, which may be that of Node/n/a or Node/n/b"],
+    ],
+    [
       "an address of two claims",
       inputOf(["Node/n/a if=eth1", "Node/m/a if=eth1"], [], [".2 Node/n eth1", ".2 Node/m eth1"]),
       "conflict",

@@ -55,7 +55,31 @@ record                           | claims                   | with  | want
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1     |       | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth2     |       | assign .1 Node/n/a if=eth2
 .2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
-.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | | assign .1 Node/n/b if=eth2 ; keep .3 Node/n/a if=eth1, was .3 Node/n/lan set=imported
+
+# imported: which of several claims is meant
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/m/a if=eth2 | | assign .1 Node/m/a if=eth2 ; keep .3 Node/n/a if=eth1, was .3 Node/n/lan set=imported
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth1 | | assign .1 Node/n/b if=eth1 ; keep .3 Node/n/a if=eth1, was .3 Node/n/lan set=imported
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | | in-use Node/n/a ; in-use Node/n/b
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | move | in-use Node/n/a ; in-use Node/n/b
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 wanted=.3 | | assign .1 Node/n/a if=eth1 ; keep .3 Node/n/b if=eth2, was .3 Node/n/lan set=imported
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 wanted=.4 | | assign .4 Node/n/b if=eth2 ; in-use Node/n/a
+.3 Node/n/lan set=imported | Node/n/a ; Node/n/b wanted=.3 | | assign .1 Node/n/a ; keep .3 Node/n/b, was .3 Node/n/lan set=imported
+.3 Node/n/lan set=imported | Node/n/a wanted=.3 ; Node/n/b wanted=.3 | | in-use Node/n/b ; keep .3 Node/n/a, was .3 Node/n/lan set=imported
+.3 Node/n/lan set=imported ; .2 Node/n/a if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth2 | | in-use Node/n/b ; keep .2 Node/n/a if=eth1
+.3 Node/n/lan set=imported ; .2 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 ; Node/n/b if=eth2 | | in-use Node/n/a ; keep .2 Node/n/b if=eth2, was .2 Node/n/imported/x set=imported if=eth2
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth1 wanted=.2 | | assign .1 Node/n/a if=eth1 ; keep .2 Node/n/b if=eth1, was .2 Node/n/imported/x set=imported if=eth1
+.2 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 wanted=.2 ; Node/n/b if=eth2 | | assign .1 Node/n/b if=eth2 ; in-use Node/n/a
+# imported: claims whose NIC is not known
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a | | keep .2 Node/n/a, was .2 Node/n/imported/x set=imported if=eth1
+.3 Node/n/lan set=imported                | Node/n/a | | keep .3 Node/n/a, was .3 Node/n/lan set=imported
+.3 Node/n/imported/x set=imported if=eth1 | Node/n/a | small | assign .1 Node/n/a
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a ; Node/n/b if=eth1 | | assign .1 Node/n/a ; keep .2 Node/n/b if=eth1, was .2 Node/n/imported/x set=imported if=eth1
+.2 Node/n/imported/x set=imported if=eth2 | Node/n/a ; Node/n/b if=eth1 | | assign .1 Node/n/b if=eth1 ; keep .2 Node/n/a, was .2 Node/n/imported/x set=imported if=eth2
+.3 Node/n/lan set=imported                | Node/n/a ; Node/n/b if=eth1 | | in-use Node/n/a ; in-use Node/n/b
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a ; Node/n/b | | in-use Node/n/a ; in-use Node/n/b
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth2 | Node/n/a | | in-use Node/n/a
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth2 | Node/n/a wanted=.3 | | keep .3 Node/n/a, was .3 Node/n/imported/y set=imported if=eth2
+# neither
 .2 VM/ns:v/a uid=1 releasing     | VM/ns:v/a uid=2          |       | assign .1 VM/ns:v/a uid=2
 .2 VM/ns:v/a uid=1 releasing     | VM/ns:v/a uid=2 wanted=.2 |      | in-use VM/ns:v/a
 .1 Node/n/a releasing            | Node/m/a                 |       | assign .2 Node/m/a

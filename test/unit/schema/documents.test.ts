@@ -100,6 +100,20 @@ describe("readManifests finds our kinds", () => {
     expect(issuesOf(text)).toEqual([`1:${place} "x" has no prefix length; write for example 10.0.0.0/24`]);
   });
 
+  it.each(["NodeList", "NodeIPPoolList", "List"])("but no part of a %s", (kind) => {
+    const item = kind === "List" ? poolText() : "metadata: {name: n}";
+    expect(issuesOf(`${list(kind, item)}metadata: {continue: abc}\n`)).toEqual([
+      expect.stringMatching(/^\d+:22 this list is cut off/),
+    ]);
+    expect(issuesOf(`${list(kind, item)}metadata: {continue: ""}\n`)).toEqual([]);
+  });
+
+  it("and a part of a list of anything else is text", () => {
+    expect(kinds(`${list("ConfigMapList", "kind: ConfigMap")}metadata: {continue: abc}\n# a Node\n`)).toEqual([
+      "foreign",
+    ]);
+  });
+
   it("in a list, in the right place", () => {
     expect(issuesOf(list("List", poolText(), poolText("  range: {cidr: 10.0.1.0/24, strat: x}", "q")))).toEqual([
       "13:32 unknown field strat; did you mean start?",

@@ -35,6 +35,15 @@ describe("findUses", () => {
     ["10.0.0.16/28 10.0.0.0/24 2001:db8::/64 2001:db8::8/125", []],
     ["# 10.0.0.1\na: 1 # 10.0.0.2\n  # 10.0.0.3", []],
     ["a: b#10.0.0.2", ["1:6 10.0.0.2"]],
+    // a # in a string or a block scalar begins no comment
+    ['script: | # 10.0.0.1\n  X="a #b" ip addr add 10.0.0.5/24\n# 10.0.0.6\n', ["2:24 10.0.0.5"]],
+    ["a:\n- >-\n  # 10.0.0.5\n\n  b\n- c # 10.0.0.6\n", ["3:5 10.0.0.5"]],
+    ['y: "color #fff 10.0.0.6" # 10.0.0.7', ["1:16 10.0.0.6"]],
+    ["y: 'it''s\n  # 10.0.0.6' # 10.0.0.7", ["2:5 10.0.0.6"]],
+    ['x: {y: "a # 10.0.0.6", # 10.0.0.7\n z: 10.0.0.8}', ["1:13 10.0.0.6", "2:5 10.0.0.8"]],
+    ["a: b # 10.0.0.1\r\nc: |\r\n  # 10.0.0.2\r\n", ["3:5 10.0.0.2"]],
+    // nor is a text without YAML without comments
+    ["{{- if .a }} # 10.0.0.1\nb: {{ .c }} # 10.0.0.2\n{{- end }}\nd: 10.0.0.3", ["4:4 10.0.0.3"]],
     ['{"a": "# 10.0.0.1"}', ["1:10 10.0.0.1"]],
   ])("%j", (text, expected) => {
     expect(found(text)).toEqual(expected);
@@ -106,6 +115,11 @@ describe("findUses", () => {
     expect(issuesOf(() => found(text))).toEqual([
       `${place} unknown kind NodeNetworkConfigurationPolcy; did you mean NodeNetworkConfigurationPolicy?`,
     ]);
+  });
+
+  it("refuses a part of a list of policies or of states", () => {
+    const text = JSON.stringify({ ...list(policy), metadata: { continue: "x" } });
+    expect(issuesOf(() => found(text))).toEqual([expect.stringMatching(/^1:1 this list is cut off/)]);
   });
 
   it("refuses a NodeNetworkState that cannot be read: half of it would look clean", () => {

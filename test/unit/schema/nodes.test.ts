@@ -88,6 +88,7 @@ describe("readNodes reads", () => {
     ["a JSON list", '["n1", {"name": "n2", "labels": {"a": "b"}}]', [...names("n1"), "n2 a=b"]],
     ["a list under nodes", "nodes:\n- n1\n", names("n1")],
     ["a document after ---", "---\n- n1\n", names("n1")],
+    ["a whole list", JSON.stringify({ ...dump, metadata: { resourceVersion: "", continue: "" } }), dumped],
   ];
   it.each(rows)("%s", (_, text, nodes) => {
     expect(nodesOf(text).map(shown)).toEqual(nodes);
@@ -95,6 +96,7 @@ describe("readNodes reads", () => {
 });
 
 describe("readNodes refuses", () => {
+  const cut = "this list is cut off (metadata.continue is set): get it whole, as kubectl get -o json does";
   const rows: [text: string, ...issues: string[]][] = [
     ["", "nodes lists no nodes"],
     ["# none yet\n", "nodes lists no nodes"],
@@ -120,6 +122,10 @@ describe("readNodes refuses", () => {
     ["- name:\n", expect.stringContaining("a node's name") as unknown as string],
     ["- n1\n  n2: [\n", expect.any(String) as unknown as string],
     ['{"kind": "List", "items": [', expect.any(String) as unknown as string],
+    [JSON.stringify({ ...dump, metadata: { continue: "x" } }), `1:1 ${cut}`],
+    // as the API server gives it: its items do not repeat their kind
+    [JSON.stringify({ kind: "NodeList", metadata: { continue: "x" }, items: [{ metadata: {} }] }), `1:1 ${cut}`],
+    [`${asYaml}metadata:\n  resourceVersion: "1"\n  continue: x\n`, `18:13 ${cut}`],
     ["a: 1\na: 2\n- n1", expect.any(String) as unknown as string],
   ];
   it.each(rows)("%j", (text, ...issues) => {

@@ -44,7 +44,8 @@ describe("readEvidence of NodeNetworkStates", () => {
 
   it("tells which NICs and families it shows: only of these does a node have no more", () => {
     const ovs = { name: "br0", type: "ovs-interface", ipv4: { enabled: false } };
-    const nics = [{ name: "eth0" }, nicOf("eth1"), { name: "br0", type: "ovs-bridge" }, ovs];
+    const down = { name: "eth3", state: "down", ipv4: { enabled: false } };
+    const nics = [{ name: "eth0" }, nicOf("eth1"), { name: "br0", type: "ovs-bridge" }, ovs, down];
     const reported = { ...stateOf("n"), status: { currentState: { interfaces: nics } } };
     const shown = (...states: object[]) =>
       Object.fromEntries(readEvidence({ path: "x", text: JSON.stringify(list(...states)) }).nodes.get("Node/n") ?? []);
@@ -104,6 +105,15 @@ describe("readEvidence of NodeNetworkStates", () => {
     ["a node without addresses", stateOf("n", "eth1"), ["all of Node/n"]],
   ])("%s", (_, part, expected) => {
     expect(said(JSON.stringify({ ...stateOf("n"), ...part }))).toEqual(expected);
+  });
+
+  it.each([JSON.stringify, stringify])("refuses a part of a list: nodes would be missing", (write) => {
+    for (const kind of ["List", "NodeNetworkStateList"]) {
+      const text = write({ ...list(stateOf("n", "eth1 10.0.0.1")), kind, metadata: { continue: "x" } });
+      expect(issuesOf(() => readEvidence({ path: "x", text }))).toEqual([
+        expect.stringMatching(/^1:1 this list is cut off/),
+      ]);
+    }
   });
 
   it("refuses what no handler writes", () => {

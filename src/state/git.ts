@@ -26,7 +26,8 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
 
 /** Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`. */
 export function refuseDeleted(path: string): void {
-  if (!git(dirname(path), "ls-files", "--", basename(path))) return;
+  const isInRepository = foldersAbove(path).some((folder) => existsSync(join(folder, ".git")));
+  if (!isInRepository || !git(dirname(path), "ls-files", "--", basename(path))) return;
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
     hint: `Bring it back: git restore ${basename(path)}. To begin a new record: git rm ${basename(path)}.`,
   });
@@ -34,8 +35,8 @@ export function refuseDeleted(path: string): void {
 
 /** Throws `unavailable` in the middle of a merge of which git does not tell: it is missing, or does not trust the folder. */
 function refuseUnknownMerge(path: string): void {
-  for (let folder = resolve(dirname(path)); ; folder = dirname(folder)) {
-    const merging = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
+  const merging = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
+  for (const folder of foldersAbove(path))
     if (merging.some((name) => existsSync(join(folder, ".git", name))))
       throw new IpamError(
         "unavailable",
@@ -44,8 +45,12 @@ function refuseUnknownMerge(path: string): void {
           hint: "See what git status says there.",
         },
       );
-    if (folder === dirname(folder)) return;
-  }
+}
+
+/** The folders around a file or folder, from the nearest one. */
+function foldersAbove(path: string): string[] {
+  const folder = dirname(resolve(path));
+  return folder === dirname(folder) ? [folder] : [folder, ...foldersAbove(folder)];
 }
 
 /** The three versions of a lock in the middle of a merge or rebase. */

@@ -17,14 +17,15 @@ export interface Adoptable {
  *
  *  the claim           | a line of its owner                  | decision
  *  --------------------+--------------------------------------+------------------------------------------------------
- *  wants its address   | on its NIC, on nobody's, without NIC | adopt; a line that is wanted is for no other claim
+ *  wants its address   | on its NIC, without NIC; on nobody's | adopt; a line that is wanted is for no other claim
+ *                      | where its own is unknown             |
  *  its NIC is known    | on its NIC                           | adopt
  *  its NIC is known    | without NIC                          | adopt, if all claims of the owner are on one NIC
  *  its NIC is unknown  | on nobody's NIC, without NIC         | adopt, if that is one line and this one claim, and a
  *                      |                                      | line without NIC may be that of no claim on another one
  *  any                 | such a line, but not so              | unclear
  *
- * A line goes to one claim; several claims get several lines in order.
+ * A line goes to one claim; several claims get several lines in order. What a reservation keeps for others is not theirs.
  */
 export function adoptable(
   claims: readonly Request[],
@@ -62,7 +63,9 @@ function share(
   const isNobodys = (line: Allocation) => line.interface !== undefined && !nics.has(line.interface);
   const wishes = new Set(all.map(({ claim }) => wantedBy(claim, pool)));
   const wanted = new Map(lines.filter(({ address }) => wishes.has(address)).map((line) => [line.address, line]));
-  const rest = lines.filter(({ address }) => !wishes.has(address));
+  const rest = lines.filter(
+    ({ address }) => !wishes.has(address) && asking.some(({ claim }) => !pool.reservations.keepsFrom(claim, address)),
+  );
   const byNic = Map.groupBy(rest, (line) => line.interface);
   const bare = byNic.get(undefined) ?? [];
   for (const [nic, claims] of Map.groupBy(asking, ({ claim }) => claim.interface)) {
@@ -73,7 +76,8 @@ function share(
       const line = wish === undefined ? undefined : wanted.get(wish);
       if (line === undefined) return wish === undefined;
       wanted.delete(line.address);
-      if (line.interface === nic || line.interface === undefined || isNobodys(line)) found.set(request, { line });
+      const mayBeThere = nic === undefined && isNobodys(line);
+      if (line.interface === nic || line.interface === undefined || mayBeThere) found.set(request, { line });
       return false;
     });
     const isOneNic = nics.size === 1 || bare.length === 0;

@@ -148,15 +148,18 @@ export class PoolImport {
       return wanted === undefined;
     });
     const keys = waiting.map(({ key }) => key);
-    if (waiting.length > 0 && left.length > waiting.length) {
-      this.conflict(left[0] as Had, `${having(left)}, more than ${keys.join(", ")} asks for`, hints.which);
+    const theirs = left.filter(({ address }) =>
+      waiting.some(({ claim }) => !this.pool.reservations.keepsFrom(claim, address)),
+    );
+    if (waiting.length > 0 && theirs.length > waiting.length) {
+      this.conflict(theirs[0] as Had, `${having(theirs)}, more than ${keys.join(", ")} asks for`, hints.which);
       return pairs;
     }
-    if (nic === undefined && waiting.length > 1 && left.length > 0) {
-      this.conflict(left[0] as Had, `${having(left)}, which may be that of ${keys.join(" or ")}`, hints.which);
+    if (nic === undefined && waiting.length > 1 && theirs.length > 0) {
+      this.conflict(theirs[0] as Had, `${having(theirs)}, which may be that of ${keys.join(" or ")}`, hints.which);
       return pairs;
     }
-    return [...pairs, ...left.flatMap((use, i) => (waiting[i] === undefined ? [] : { request: waiting[i], use }))];
+    return [...pairs, ...theirs.flatMap((use, i) => (waiting[i] === undefined ? [] : { request: waiting[i], use }))];
   }
 
   /** The node has what the record says. */

@@ -50,7 +50,8 @@ export function planPool(
     .sort((a, b) => byCodeUnit(a.claim, b.claim));
   const wanting = [...decided.asking, ...decided.returning.keys()];
   const { refused, allowed } = options.allowMove ? { refused: [], allowed: wanting } : separateMoves(wanting, lost);
-  const stuck = new Set(refused.map(({ line }) => line));
+  const unsure = lost.filter((line) => decided.unsure.has(ownerOfKey(line.claim)));
+  const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
   const fresh = allowed.filter((request) => !decided.returning.has(request));
   const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, lines, options.set);
   return {
@@ -70,6 +71,8 @@ interface Decided {
   readonly claimed: Set<Allocation>;
   readonly keep: Kept[];
   readonly pending: Pending[];
+  /** Owners of whose claims one may have an imported address, and nobody knows which: they lose nothing. */
+  readonly unsure: Set<string>;
   /** Those that may get an address they do not hold now; those that come back to one that is releasing, or adopt an imported one. */
   readonly asking: Request[];
   readonly returning: Map<Request, Kept>;
@@ -77,7 +80,14 @@ interface Decided {
 
 /** The upper part of the table, for every request. */
 function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, options: Options): Decided {
-  const decided: Decided = { claimed: new Set(), keep: [], pending: [], asking: [], returning: new Map() };
+  const decided: Decided = {
+    claimed: new Set(),
+    keep: [],
+    pending: [],
+    unsure: new Set(),
+    asking: [],
+    returning: new Map(),
+  };
   const find = finder(lines, options);
   const own = new Map(requests.map((request) => [request, find(request, pool)]));
   const imported = adoptions(requests, own, pool, lines, options);
@@ -85,6 +95,7 @@ function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, opti
     const adopted = imported.get(request);
     if (adopted?.others !== undefined) {
       decided.pending.push(unclear(request, adopted.line, adopted.others));
+      decided.unsure.add(formatOwner(request.claim.owner));
       continue;
     }
     const found = own.get(request) ?? (adopted && { line: adopted.line, releasing: false });
@@ -188,8 +199,8 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
         ["allow-move"],
       )
     : refuse(
-        `is held by ${line.claim}, but pool ${pool.name} hands it out no more (range, exclude, gateway or reservations)`,
-        "Give the pool that address back, or allow the move.",
+        `is held by ${line.claim}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
+        "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
         ["allow-move"],
       );
 }
@@ -228,6 +239,6 @@ function unclear(request: Request, { address, claim }: Allocation, others: numbe
     request,
     "in-use",
     `${what} imported for ${ownerOfKey(claim)}, and it is not known for which of its claims`,
-    "Say which: a reservation of the pool with address, owner and claim. Where NICs tell the claims apart, import it again with its NIC.",
+    "Say which: a reservation of the pool with address, owner and claim; one without owner if it is for none. Where NICs tell the claims apart, import it again with its NIC.",
   );
 }

@@ -1,5 +1,5 @@
 import { type Address, formatAddress } from "./address.ts";
-import { describeSubnet, type PoolRecord, type Snapshot } from "./allocation.ts";
+import { describeSubnet, importedSet, type PoolRecord, type Snapshot } from "./allocation.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { contains, indexAt, overlaps } from "./range.ts";
@@ -93,7 +93,9 @@ function givenAway(configured: ReadonlyMap<string, Pool>, snapshot: Snapshot, se
     return [
       {
         message: `pool ${pool.name}: ${formatAddress(line.address)} ${use}, but is recorded for ${line.claim} (set ${line.set})`,
-        hint: "Name another one in the pool, or let that set give up the address first.",
+        ...(line.set === importedSet
+          ? { hint: "Name another one in the pool, or free it once its node no longer has it.", remedy: ["release"] }
+          : { hint: "Name another one in the pool, or let that set give up the address first." }),
       },
     ];
   });

@@ -29,7 +29,7 @@ export function refuseDeleted(path: string): void {
   const isInRepository = foldersAbove(path).some((folder) => existsSync(join(folder, ".git")));
   if (!isInRepository || !git(dirname(path), "ls-files", "--", basename(path))) return;
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
-    hint: `Bring it back: git restore ${basename(path)}. To begin a new record: git rm ${basename(path)}.`,
+    hint: `Bring it back: git restore ${path}. To begin a new record: git rm ${path}.`,
   });
 }
 

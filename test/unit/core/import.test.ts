@@ -222,6 +222,14 @@ describe("planImport with several pools", () => {
     ]);
   });
 
+  it("gives no claim what is reserved for another one", () => {
+    const reservations = [{ address: "10.0.0.2", owner: "Node/n", claim: "mgmt" }];
+    const pools = [poolOf("a", "10.0.0.0/29", { reservations })];
+    const uses = ["10.0.0.2 Node/n eth0"].map(useOf);
+    const made = planImport({ pools, claims: ["Node/n/x pool=a"].map(claimOf), snapshot: recordOf([], pools), uses });
+    expect(shown(made)).toEqual(["assign 10.0.0.2 Node/n/imported/10.0.0.2 pool=a set=imported if=eth0"]);
+  });
+
   it("refuses pools as plan does", () => {
     const pools = [poolOf("a", "10.0.0.0/29"), poolOf("b", "10.0.0.0/29")];
     expect(refusalOf({ pools, claims: [], snapshot: recordOf([], []), uses: [] })?.code).toBe("overlap");

@@ -251,7 +251,7 @@ describe("a pending claim says", () => {
       record: ["10.0.0.5 Node/n/a"],
       claims: ["Node/n/a"],
       message:
-        "10.0.0.5 is held by Node/n/a, but pool p hands it out no more (range, exclude, gateway or reservations)",
+        "10.0.0.5 is held by Node/n/a, but pool p hands it out no more (range, exclude, gateway, DNS servers or reservations)",
       hint: /, or allow the move\.$/,
       remedy: ["allow-move"],
     },

@@ -31,6 +31,10 @@ reservations        | record        | claims                       | want
 .3                  | .3 Node/m/a   | Node/m/a                     | in-use Node/m/a
 .3 Node/n           | .5 Node/n/a   | Node/n/a                     | in-use Node/n/a
 .3 Node/n           | .3 Node/n/a   | Node/n/a                     | keep .3 Node/n/a
+
+# what was imported, and is reserved for another claim, is adopted by that one alone
+.3 Node/n b         | .3 Node/n/imported/x set=imported if=eth0 | Node/n/a | assign .1 Node/n/a
+.3 Node/n b         | .3 Node/n/imported/x set=imported | Node/n/a ; Node/n/b | assign .1 Node/n/a ; keep .3 Node/n/b, was .3 Node/n/imported/x set=imported
 `);
 
 describe("plan of a pool with reservations", () => {

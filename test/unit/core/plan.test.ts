@@ -66,6 +66,9 @@ record                           | claims                   | with  | want
 .3 Node/n/lan set=imported | Node/n/a ; Node/n/b wanted=.3 | | assign .1 Node/n/a ; keep .3 Node/n/b, was .3 Node/n/lan set=imported
 .3 Node/n/lan set=imported | Node/n/a wanted=.3 ; Node/n/b wanted=.3 | | in-use Node/n/b ; keep .3 Node/n/a, was .3 Node/n/lan set=imported
 .3 Node/n/lan set=imported ; .2 Node/n/a if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth2 | | in-use Node/n/b ; keep .2 Node/n/a if=eth1
+.3 Node/n/lan set=imported ; .1 Node/n/a if=eth1 ; .2 Node/n/b if=eth2 | Node/n/c if=eth1 ; Node/n/d if=eth2 | | in-use Node/n/c ; in-use Node/n/d ; keep .1 Node/n/a if=eth1 ; keep .2 Node/n/b if=eth2
+.2 Node/n/imported/x set=imported if=eth0 | Node/n/a if=eth1 wanted=.2 | | in-use Node/n/a
+.2 Node/n/imported/x set=imported if=eth0 | Node/n/a wanted=.2 | | keep .2 Node/n/a, was .2 Node/n/imported/x set=imported if=eth0
 .3 Node/n/lan set=imported ; .2 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 ; Node/n/b if=eth2 | | in-use Node/n/a ; keep .2 Node/n/b if=eth2, was .2 Node/n/imported/x set=imported if=eth2
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth1 wanted=.2 | | assign .1 Node/n/a if=eth1 ; keep .2 Node/n/b if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 wanted=.2 ; Node/n/b if=eth2 | | assign .1 Node/n/b if=eth2 ; in-use Node/n/a

@@ -42,7 +42,10 @@ describe("nodeippool migrate", () => {
   it("two folders of one claim set do not meet there unseen: each would release the other's nodes", async () => {
     await cluster().kubectl(["create", "namespace", "shared"]);
     const two = projectOf({
-      "manifests/a.yaml": manifests.replace("10.0.0.0/29", "10.0.1.0/29").replaceAll(/\bp\b/g, "q"),
+      "manifests/a.yaml": manifests
+        .replace("10.0.0.0/29", "10.0.1.0/29")
+        .replaceAll(/\bp\b/g, "q")
+        .replaceAll("eth1", "eth2"),
     });
     const there = "--backend kubernetes --namespace shared";
     const planned = (cwd: string, flags: string) =>

@@ -2,7 +2,16 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { formatAddress, IpamError, isNoop, ownerName, type Plan, planRelease, refusePending } from "../core/index.ts";
+import {
+  formatAddress,
+  IpamError,
+  isNoop,
+  ownerName,
+  type Plan,
+  planRelease,
+  refusePending,
+  type Snapshot,
+} from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
@@ -24,6 +33,7 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const { state, merge } = await open(options);
   const snapshot = await state.read();
   const made = planWorkspace(workspace, snapshot, options);
+  if (made.pending.length > 0 && merge.merged) await settle(state, merge, snapshot);
   refusePending(made);
   refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
@@ -53,6 +63,12 @@ interface Merge {
   readonly merged: boolean;
 }
 
+/** Writes the merge alone: what comes next may fail, and what helps then (`mv`, a command) needs a whole lock. */
+async function settle(state: StateBackend, merge: Merge, snapshot: Snapshot): Promise<void> {
+  await state.commit(planRelease(snapshot, []));
+  process.stderr.write(`${mergeLines(state, merge).join("\n")}\n`);
+}
+
 function mergeLines({ name }: StateBackend, { merged, losers }: Merge): string[] {
   return merged ? [`Merged ${name}.`, ...losers.map(loserLine)] : [];
 }
@@ -77,12 +93,7 @@ async function allocateAround(
   refuseOwnInputs(path === program ? undefined : path, options);
   const { state, merge } = await open(options);
   const snapshot = await state.read();
-  if (merge.merged) await state.commit(planRelease(snapshot, []));
-  process.stderr.write(
-    mergeLines(state, merge)
-      .map((line) => `${line}\n`)
-      .join(""),
-  );
+  if (merge.merged) await settle(state, merge, snapshot);
   const record = isInCluster(options) ? state.name : recordOfLock(options.lock);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {

@@ -1,8 +1,10 @@
 import {
   type Address,
   audit,
+  checkPools,
   codes,
   contains,
+  emptySnapshot,
   type Finding,
   formatAddress,
   IpamError,
@@ -59,6 +61,7 @@ function nodesNote(uses: readonly Use[]): string[] {
 async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
   const source = options.pools === undefined ? files : await readInputs(options.pools);
   const manifests = readManifests(source.filter((file) => /\bNodeIPPool\b/.test(file.text)));
+  checkPools(manifests.pools, emptySnapshot);
   const pools = manifests.pools.filter(isPlanned);
   if (pools.length === 0)
     throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {

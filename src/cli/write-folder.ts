@@ -17,12 +17,7 @@ export function writeFolder(
 ): { written: number; removed: number } {
   refuseInput(folder, input);
   const list = join(folder, renderedList);
-  const listed =
-    statOf(list) === undefined
-      ? []
-      : readFile(list)
-          .split(/\r?\n/)
-          .filter((name) => name !== "");
+  const listed = statOf(list) === undefined ? [] : namesIn(readFile(list));
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
@@ -54,6 +49,11 @@ function write(folder: string, files: readonly SourceFile[], listed: readonly st
   for (const name of obsolete) rmSync(join(folder, name), { force: true });
   replace(list, namesText(wanted));
   return { written, removed: obsolete.length };
+}
+
+/** The names in a list, both sides' where git left a conflict in it. */
+function namesIn(text: string): string[] {
+  return text.split(/\r?\n/).filter((line) => line !== "" && !/^([<=>|])\1{6}( |$)/.test(line));
 }
 
 function namesText(list: readonly string[]): string {

@@ -1,5 +1,14 @@
 import { readFileSync } from "node:fs";
-import { audit, contains, type Finding, IpamError, isPlanned, type Place } from "../core/index.ts";
+import {
+  audit,
+  checkPools,
+  contains,
+  emptySnapshot,
+  type Finding,
+  IpamError,
+  isPlanned,
+  type Place,
+} from "../core/index.ts";
 import { parkKey } from "../nmstate/select.ts";
 import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
@@ -31,6 +40,7 @@ export async function auditManifests(
     throw new IpamError("invalid", "no NodeIPPool is among the manifests", {
       hint: "Say where the pools are defined: properties.pools in cdk8s.yaml.",
     });
+  checkPools(defined, emptySnapshot);
   // What the controller gives is not in this record.
   const pools = defined.filter(isPlanned);
   const { uses } = findUses(files, pools, props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes")));

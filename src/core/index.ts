@@ -15,6 +15,7 @@ export { addressAt, offsetOf } from "./numbering.ts";
 export * from "./pending.ts";
 export * from "./plan.ts";
 export * from "./pool.ts";
+export { checkPools } from "./pools.ts";
 export * from "./range.ts";
 export * from "./release.ts";
 export { checkSet } from "./request.ts";

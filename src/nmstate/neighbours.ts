@@ -57,8 +57,10 @@ export class Neighbours {
 
   constructor(speakers: readonly Speaker[]) {
     for (const speaker of speakers) {
-      // Who turns a family off wants what clean-up wants.
-      const sayings = sayingsOf(speaker.desiredState).filter(({ wipes }) => wipes !== "enabled: false");
+      // Who turns a family off wants what clean-up wants, and a port has no addresses anyway.
+      const sayings = sayingsOf(speaker.desiredState).filter(
+        ({ wipes }) => wipes !== "enabled: false" && wipes !== "a port of another interface",
+      );
       for (const { name } of sayings.length === 0 ? [] : speaker.nodes) {
         const owner = nodeOwner(name);
         const there = this.byNode.get(owner) ?? [];

@@ -48,7 +48,12 @@ export interface Saying {
   readonly nic: string;
   readonly family: Family;
   /** What wipes the addresses that somebody else sets there; absent where nothing does. */
-  readonly wipes?: "state: absent" | "dhcp: true" | "enabled: false" | "an address list";
+  readonly wipes?:
+    | "state: absent"
+    | "dhcp: true"
+    | "enabled: false"
+    | "an address list"
+    | "a port of another interface";
   /** The items of its list; undefined for one that is no literal address. */
   readonly addresses?: readonly (Address | undefined)[];
 }
@@ -61,8 +66,20 @@ export function sayingsOf(desiredState: unknown): Saying[] {
     const entry = asBag(item);
     // A bridge of Open vSwitch may share a name with its own port, which has the addresses.
     if (entry === undefined || typeof entry.name !== "string" || entry.type === "ovs-bridge") return [];
-    return families.flatMap((family) => sayingOf(entry, entry.name as string, family) ?? []);
+    return [...families.flatMap((family) => sayingOf(entry, entry.name as string, family) ?? []), ...portsOf(entry)];
   });
+}
+
+/** What becomes a port of a bond or bridge has no addresses of its own: in one state nmstate refuses both (nmstatectl gc). */
+function portsOf(entry: Bag): Saying[] {
+  if (entry.state === "absent" || entry.state === "ignore") return [];
+  const bond = entry.type === "bond" ? asList(asBag(entry["link-aggregation"])?.port) : [];
+  const bridge = entry.type === "linux-bridge" ? asList(asBag(entry.bridge)?.port).map((one) => asBag(one)?.name) : [];
+  return [...bond, ...bridge].flatMap((nic) =>
+    typeof nic === "string"
+      ? families.map((family) => ({ nic, family, wipes: "a port of another interface" as const }))
+      : [],
+  );
 }
 
 const families = [4, 6] as const;

@@ -16,16 +16,17 @@ export interface Resolved {
 /**
  * Reads a lock that may be in the middle of a git merge or rebase, or broken by one. Whole locks are just read.
  * `landed` is the revision whose lines keep their addresses; without it, a collision is a `conflict`, and a lock
- * that is broken outside a merge stays `corrupt`. With it, both sides are merged anew, whatever somebody made of them; a
- * lock that needs no merge is `invalid`, and so is a revision without a lock: nothing would see to that promise.
+ * that is broken outside a merge stays `corrupt`. With it, a lock that needs no merge is `invalid`, and so is a
+ * revision without a lock: nothing would see to that promise.
  */
 export function resolveLock(text: string, path: string, landed?: string): Resolved {
   const stages = mergeStages(path);
-  const isAnew = stages !== undefined && (landed !== undefined || stages.isSide(text));
-  const whole = isAnew ? undefined : read(text, path);
+  const whole = stages?.isSide(text) ? undefined : read(text, path);
   if (whole !== undefined && !(whole instanceof IpamError)) {
     if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
-    throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`);
+    throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`, {
+      ...(stages === undefined ? {} : { hint: `If it was merged by hand, begin again: git checkout -m -- ${path}` }),
+    });
   }
   const inForce = landed === undefined ? undefined : landedLock(path, landed);
   if (stages !== undefined) {

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Mark, markedText } from "../../src/state/mark.ts";
@@ -20,6 +20,10 @@ const run = (verb: string, ...args: string[]) =>
 const nodes = (...names: string[]) => writeFileSync(join(folder, "nodes.txt"), `${names.join("\n")}\n`);
 const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
 const holderOf = (address: string) => new RegExp(`"address":"${address}".*?"claim":"Node/(\\w+)/`).exec(lock())?.[1];
+const text = (manifest: string) => readFileSync(join(folder, "manifests", manifest), "utf8");
+/** Which node has which address. */
+const addresses = () =>
+  [...lock().matchAll(/"address":"([^"]*)".*?"claim":"Node\/(\w+)/g)].map(([, address, node]) => `${address} ${node}`);
 const git = (...lines: string[]) => {
   const { stdout, stderr, status } = shell(`set -e; ${lines.join("; ")}`, folder);
   if (status !== 0) throw new Error(stderr);
@@ -194,6 +198,27 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     });
     expect(lock()).toBe(conflicting);
   });
+});
+
+it("a rename on one branch and a new node on the other: allocate settles the merge, and mv does the rest", () => {
+  git("git init -q -b main .", "git add -A", "git commit -qm base", "git checkout -qb rename");
+  const policy = readdirSync(join(folder, "manifests")).find((name) =>
+    text(name).includes("name: static-ip"),
+  ) as string;
+  writeFileSync(join(folder, "manifests", policy), text(policy).replace("name: static-ip", "name: fixed"));
+  expect(nodeippool(["mv", "static-ip", "fixed"], folder).status).toBe(0);
+  git("git commit -qam rename", "git checkout -q main");
+  nodes("node01", "node02", "node03", "node04");
+  expect(run("allocate").status).toBe(0);
+  const held = addresses();
+  git("git commit -qam node04", "git checkout -q rename");
+  expect(shell("git merge main", folder).status).not.toBe(0);
+  const refused = run("allocate", "--landed", "main");
+  expect(refused).toMatchObject({ status: 3, stdout: "" });
+  expect(refused.stderr).toMatch(/^Merged nodeippool\.lock\.\nin-use: .* Node\/node04 would lose/);
+  expect(nodeippool(["mv", "static-ip", "fixed"], folder)).toMatchObject({ status: 0, stderr: "" });
+  expect(run("allocate")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
+  expect(addresses()).toEqual(held);
 });
 
 it("diff tells what release freed since a revision from what was releasing in it", () => {

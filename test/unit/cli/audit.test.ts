@@ -125,6 +125,18 @@ describe("hand edits", () => {
   });
 });
 
+it("refuses pools that share addresses, as plan does", async () => {
+  const folder = edited();
+  const pools = readFileSync(join(folder, "manifests", "pools.yaml"), "utf8");
+  writeFileSync(
+    join(folder, "rendered", "more.yaml"),
+    pools.split("---")[0]?.replace(/name: .*/, "name: again") as string,
+  );
+  const ran = await cli(["audit", "rendered"], folder);
+  expect(ran).toMatchObject({ status: 2, stdout: "" });
+  expect(ran.stderr).toMatch(/^overlap: pools again and traffic-\d of network default share addresses/);
+});
+
 it("does not miss the nodes of other claim sets", async () => {
   const ofAnotherSet: Edit = ["nodeippool.lock", /("claim":"Node\/node03[^"]*")/g, '$1,"set":"b"'];
   const folder = edited(["nodes.txt", "node03\n", ""], ofAnotherSet);

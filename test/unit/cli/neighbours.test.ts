@@ -36,6 +36,8 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ["state: absent", "{name: eth1, state: absent}"],
     ["address: 10.9.9.9", "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.9.9.9, prefix-length: 24}]}}"],
     ["an address list", "{name: eth1, ipv4: {enabled: true, address: []}}"],
+    ["a port of another interface", "{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}"],
+    ["a port of another interface", "{name: br0, type: linux-bridge, bridge: {port: [{name: eth1}]}}"],
   ])("%s: written by hand, and beside a claim of its own", async (what, nic) => {
     expect(await planned(own, foreign(nic))).toEqual(refused(what));
     expect(await planned(own, claim("z", "p", `{name: eth2, ${v4}}, ${nic}`))).toEqual(refused(what));
@@ -61,6 +63,7 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ["another node", "{name: eth1, state: absent}", "kubernetes.io/hostname: n3"],
     ["a label that is not known of these nodes", "{name: eth1, state: absent}", "role: worker"],
     ["no family at all", "{name: eth1, state: up, mtu: 9000}, {name: v, vlan: {base-iface: eth1, id: 2}}", ""],
+    ["a port of what goes", "{name: bond0, type: bond, state: absent, link-aggregation: {port: [eth1]}}", ""],
     ["an entry that nmstate ignores", "{name: eth1, state: ignore, ipv4: {enabled: false}}", ""],
     ["the bridge of the same name", "{name: eth1, type: ovs-bridge, state: absent}", ""],
     [
@@ -130,6 +133,7 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
     ["another family", "{name: eth1, ipv6: {enabled: true, dhcp: true}}"],
     ["nothing of addresses", "{name: eth1, mtu: 9000}"],
     ["that the family is off", "{name: eth1, ipv4: {enabled: false}}"],
+    ["that it is a port", "{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}"],
   ])("is done where the other one says %s", async (_, nic) => {
     expect(await changed(foreign(nic))).toEqual({ made: ["a--n1", "a--n2"], notes: [] });
   });

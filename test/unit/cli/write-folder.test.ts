@@ -44,6 +44,24 @@ describe("writeFolder", () => {
     expect(filesOf(out)).toEqual({ "a.yaml": "new", [list]: "a.yaml\n" });
   });
 
+  it("knows the files of both sides where git left a conflict in the list", () => {
+    const out = folderOf({ "r/a.yaml": "a\n", "r/b.yaml": "b\n", "r/c.yaml": "c\n" });
+    const sides = [
+      "a.yaml",
+      "<<<<<<< HEAD",
+      "b.yaml",
+      "||||||| 1234567",
+      "=======",
+      "c.yaml",
+      ">>>>>>> 116a32a (x: https://e.org/1)",
+    ];
+    writeFileSync(join(out, "r", list), `${sides.join("\n")}\n`);
+    expect(writeFolder(join(out, "r"), [{ path: "c.yaml", text: "new\n" }], "-")).toMatchObject({
+      removed: 2,
+    });
+    expect(readFileSync(join(out, "r", list), "utf8")).toBe("c.yaml\n");
+  });
+
   it("knows its files where git wrote the list with CR LF", () => {
     const { out } = place();
     writeFolder(out, files("a.yaml", "b/c.yaml"), "-");

@@ -11,8 +11,7 @@ import {
   ownerOfKey,
 } from "../core/index.ts";
 import { lockAt } from "../state/git.ts";
-import { withoutMark } from "../state/mark.ts";
-import { readText } from "../state/replace-file.ts";
+import { readMarked } from "../state/lockfile.ts";
 import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -23,7 +22,7 @@ interface Options extends StateOptions {
 
 export async function diffVerb(revision: string, options: Options): Promise<void> {
   const before = lockAt(options.lock, revision) ?? emptySnapshot;
-  const { mark } = withoutMark(readText(options.lock) ?? "", options.lock);
+  const { mark } = readMarked(options.lock);
   if (mark?.state === "left" && options.json !== true)
     return print(`The record of ${options.lock} has moved to ${mark.other}: no address changed hands.`);
   const differences = diffRecords(before, await openLock(options).read());

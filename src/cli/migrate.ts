@@ -16,7 +16,7 @@ export interface MigrateOptions {
 export async function migrateVerb(to: string, { lock, context, namespace, set }: MigrateOptions): Promise<void> {
   if (to !== "kubernetes" && to !== "lockfile")
     throw new IpamError("invalid", `a record can move to kubernetes or to lockfile, not to ${JSON.stringify(to)}`);
-  const objects = objectsOf(findAccess(context === undefined ? {} : { context }));
+  const objects = objectsOf(findAccess({ context }));
   const [file, cluster]: [RecordPlace, RecordPlace] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
   const [from, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
   const source = set === undefined ? from : withSet(from, set);

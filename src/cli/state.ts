@@ -1,9 +1,7 @@
 import { IpamError } from "../core/errors.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
-import { type Lockfile, type LockfileOptions, lockfile } from "../state/lockfile.ts";
-import { withoutMark } from "../state/mark.ts";
-import { readText } from "../state/replace-file.ts";
+import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
 
 /** The options of a verb that say where allocations live. */
 export interface StateOptions {
@@ -19,10 +17,7 @@ export interface StateOptions {
 export async function openState(options: StateOptions): Promise<StateBackend> {
   if (!isInCluster(options)) return openLock(options);
   const { context, namespace } = options;
-  return openKubernetes({
-    ...(context === undefined ? {} : { context }),
-    ...(namespace === undefined ? {} : { namespace }),
-  });
+  return openKubernetes({ context, namespace });
 }
 
 /**
@@ -39,7 +34,7 @@ export async function openToGive(options: StateOptions): Promise<StateBackend> {
 
 /** Has a lockfile lines of its own? Not if it has moved away, or is none. */
 function hasLines(lock: string): boolean {
-  const { mark, rest } = withoutMark(readText(lock) ?? "", lock);
+  const { mark, rest } = readMarked(lock);
   return mark === undefined && /^- \{"address"/m.test(rest);
 }
 

@@ -62,10 +62,7 @@ export async function readRecord(props: AddressValidationProps): Promise<Validat
 }
 
 async function ofCluster({ context, namespace }: AddressValidationProps) {
-  const backend = await openKubernetes({
-    ...(context === undefined ? {} : { context }),
-    ...(namespace === undefined ? {} : { namespace }),
-  });
+  const backend = await openKubernetes({ context, namespace });
   return { name: backend.name, recorded: await backend.read(), exists: true };
 }
 

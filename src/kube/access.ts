@@ -45,8 +45,8 @@ export interface Exec {
 
 export interface AccessOptions {
   /** A kubeconfig; default is what KUBECONFIG lists, else ~/.kube/config, else the cluster that this process runs in. */
-  readonly kubeconfig?: string;
-  readonly context?: string;
+  readonly kubeconfig?: string | undefined;
+  readonly context?: string | undefined;
   readonly env?: NodeJS.ProcessEnv;
 }
 

@@ -84,9 +84,9 @@ export function asHeld(
 ): readonly Claim[] {
   refuseForgetting(held);
   const lines = [...allocations, ...releasing];
-  const known = new Map<string, Allocation>();
-  for (const line of lines.toReversed()) if (line.set === set) known.set(identityOf(line), line);
-  for (const line of allocations) known.set(identityOf(line), line);
+  // Of several lines of a claim a live one comes first, then the lowest of its own set that is releasing.
+  const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];
+  const known = new Map(own.map((line) => [identityOf(line), line]));
   const renames = new Map(moved.map(({ from, to }) => [to, from]));
   const taken = new Set([...lines.map((line) => line.address), ...claims.map(({ wanted }) => wanted)]);
   const mayTake = (pool: string, at: Allocation["address"]) =>

@@ -4,6 +4,7 @@ import {
   groupPending,
   IpamError,
   type Issue,
+  identityOf,
   isPlanned,
   nameOfKey,
   type Parsed,
@@ -138,10 +139,10 @@ function placeOf({ key, pool }: { readonly key: string; readonly pool: string })
 
 /** What stands against a plan, an error for each kind of failure, with the place of the first claim it is about. */
 export function pendingErrors(pending: readonly Pending[], claims: readonly ClaimInput[]): IpamError[] {
-  const places = new Map(claims.map(({ key, pool }, i) => [`${pool} ${key}`, i]));
+  const places = new Map(claims.map(({ key, pool }, i) => [identityOf({ pool, claim: key }), i]));
   return groupPending(pending).map(({ first, more }) => {
     const { claim, pool, code, message, hint, remedy } = first;
-    const path = ["claims", places.get(`${pool} ${claim}`) ?? 0];
+    const path = ["claims", places.get(identityOf({ pool, claim })) ?? 0];
     const issue = { path, message: `${placeOf({ key: claim, pool })}${message}${more}`, ...present({ hint, remedy }) };
     return new IpamError(code, [issue]);
   });

@@ -18,7 +18,7 @@ export interface StateBackend {
   /** For messages: the file, or the cluster and namespace. */
   readonly name: string;
   /** What a record in a cluster was opened with, for hints. */
-  readonly where?: { readonly context?: string; readonly namespace?: string };
+  readonly where?: { readonly context?: string | undefined; readonly namespace?: string | undefined };
   read(): Promise<Snapshot>;
   /**
    * Makes the plan true and returns the record after it; pools that the plan does not touch may be as they were when

@@ -3,7 +3,7 @@ import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseDeleted } from "./git.ts";
-import { refuseMarked } from "./mark.ts";
+import { refuseMarked, withoutMark } from "./mark.ts";
 import { type Outcome, readText, replaceFile } from "./replace-file.ts";
 
 /** A state backend in one file that lies beside the configuration and is reviewed with it. */
@@ -58,6 +58,11 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
   };
   const readSync = () => parse(readText(path));
   return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commitAll([plan]), commitAll };
+}
+
+/** The text of a lockfile without its mark, and the mark; empty for a file that is not there. */
+export function readMarked(path: string): ReturnType<typeof withoutMark> {
+  return withoutMark(readText(path) ?? "", path);
 }
 
 function withoutLock(path: string): Snapshot {

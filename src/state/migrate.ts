@@ -158,7 +158,7 @@ function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: Reco
   const shared = setsOf(snapshot).filter((set) => sets.has(set));
   if (shared.length > 0)
     throw new IpamError("in-use", `${target.name} has lines of claim set ${shared.join(", ")}, too`, {
-      hint: "Whoever plans that set would release the lines of the other record: let them come as another set",
+      hint: "Whoever plans that set would release the lines of the other record: let them come as another set.",
       remedy: ["set"],
     });
   const known = new Set(there.pools.map((pool) => pool.name));

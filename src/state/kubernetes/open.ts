@@ -5,9 +5,9 @@ export interface KubernetesOptions {
   /** Path of a kubeconfig. Default: as kubectl finds it, else the cluster that this process runs in. */
   readonly kubeconfig?: string;
   /** Context of the kubeconfig. Default: its current one. */
-  readonly context?: string;
+  readonly context?: string | undefined;
   /** The namespace of the ConfigMaps. Default: that of the context, once it has a record. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Called right before each write; what it throws ends the commit there. */
   readonly beforeWrite?: () => void;
 }
@@ -35,9 +35,5 @@ export async function openKubernetes(options: KubernetesOptions = {}): Promise<K
       return objects.put(resource, object);
     },
   };
-  const { context } = where;
-  return {
-    ...kubernetes(asked, namespace),
-    where: { ...(context === undefined ? {} : { context }), ...(namespace === undefined ? {} : { namespace }) },
-  };
+  return { ...kubernetes(asked, namespace), where: { context: where.context, namespace } };
 }

@@ -15,6 +15,7 @@ export default defineConfig({
   test: {
     // Half of the tests wait for commands they started.
     maxWorkers: availableParallelism(),
+    globalSetup: "test/support/temporary-folder.ts",
     projects: [
       {
         resolve: { alias },

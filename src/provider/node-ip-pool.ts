@@ -12,7 +12,10 @@ export interface NodeIPPoolArgs {
   readonly metadata?: MetadataArgs;
 }
 
-/** Shows a pool to the cluster, as a NodeIPPool of authority Plan: the cluster audits it and allocates nothing. */
+/**
+ * Shows a pool to the cluster as a NodeIPPool. Its authority is Plan where the spec does not say Cluster: the cluster
+ * audits the pool and allocates nothing.
+ */
 export class NodeIPPool extends pulumi.ComponentResource {
   constructor(name: string, { spec, metadata }: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     super("nodeippool:index:NodeIPPool", name, {}, opts);
@@ -22,7 +25,7 @@ export class NodeIPPool extends pulumi.ComponentResource {
       apiVersion: "nmstate.io/v1",
       kind: "NodeIPPool",
       metadata: named,
-      spec: { ...spec, authority: "Plan" },
+      spec: { ...spec, authority: spec.authority ?? "Plan" },
     };
     customResource(name, object, { parent: this });
     this.registerOutputs();

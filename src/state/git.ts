@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { describeSubnet, emptySnapshot, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
 import { withoutMark } from "./mark.ts";
+import { readText } from "./replace-file.ts";
 
 /**
  * The lock as a git revision has it, empty where its record was elsewhere by then; undefined if that revision has none.
@@ -26,11 +27,42 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
 
 /** Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`. */
 export function refuseDeleted(path: string): void {
-  const isInRepository = foldersAbove(path).some((folder) => existsSync(join(folder, ".git")));
-  if (!isInRepository || !git(dirname(path), "ls-files", "--", basename(path))) return;
+  if (repositoryFolders(path).length === 0 || !git(dirname(path), "ls-files", "--", basename(path))) return;
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
     hint: `Bring it back: git restore ${path}. To begin a new record: git rm ${path}.`,
   });
+}
+
+/**
+ * Throws `in-use` for a lock that begins below another one of its repository that has one of these pools: somebody works
+ * in a subfolder, and both would hand out the same addresses.
+ */
+export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
+  const subnets = new Set(pools.map(nameInSubnet));
+  for (const folder of repositoryFolders(path).slice(1)) {
+    const above = relative("", join(folder, basename(path)));
+    const text = readText(above);
+    const known = text === undefined ? [] : decode(withoutMark(text, above).rest, above).pools;
+    const both = known.find((pool) => subnets.has(nameInSubnet(pool)));
+    if (both === undefined) continue;
+    throw new IpamError(
+      "in-use",
+      `${above} has addresses of pool ${both.name}, and ${path} would begin a second record of it`,
+      {
+        hint: `Work in the folder of ${above}, or name that lock. A pool of another network says so in its spec (network).`,
+      },
+    );
+  }
+}
+
+function nameInSubnet(pool: PoolRecord): string {
+  return `${pool.name} ${describeSubnet(pool)}`;
+}
+
+/** The folders from that of a file up to the top of its git repository; none if it lies in no repository. */
+function repositoryFolders(path: string): string[] {
+  const folders = foldersAbove(path);
+  return folders.slice(0, folders.findIndex((folder) => existsSync(join(folder, ".git"))) + 1);
 }
 
 /** Throws `unavailable` in the middle of a merge of which git does not tell: it is missing, or does not trust the folder. */

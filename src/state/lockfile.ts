@@ -2,7 +2,7 @@ import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/inde
 import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
-import { refuseDeleted } from "./git.ts";
+import { refuseDeleted, refuseSecond } from "./git.ts";
 import { refuseMarked, withoutMark } from "./mark.ts";
 import { type Outcome, readText, replaceFile } from "./replace-file.ts";
 
@@ -35,6 +35,7 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       const now = parse(base);
       const next = applyTo(now, plans, outcome);
       if (next === now && (base === undefined || encode(now) === base)) return now;
+      if (base === undefined) refuseSecond(path, next.pools);
       outcome = replaceFile(path, base, encode(next));
       if (outcome === "written") return next;
       // Another writer was faster; `applyAll` says whether it touched the same pools.

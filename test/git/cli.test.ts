@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Mark, markedText } from "../../src/state/mark.ts";
@@ -266,6 +266,23 @@ it("a lock that somebody deleted is not taken for an empty record; one that git 
   git("git rm -q nodeippool.lock");
   expect(run("allocate").status).toBe(0);
   expect(lock()).toBe(whole);
+});
+
+it("a second lock does not begin in a subfolder for pools that the lock above has", () => {
+  git("git init -q -b main .", "git add -A", "git commit -qm base");
+  mkdirSync(join(folder, "team"));
+  const there = (...args: string[]) => nodeippool(args, join(folder, "team"));
+  const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
+  expect(there(...args)).toMatchObject({
+    status: 3,
+    stderr:
+      "in-use: ../nodeippool.lock has addresses of pool traffic-1, and nodeippool.lock would begin a second record of it\n" +
+      "  Work in the folder of ../nodeippool.lock, or name that lock. A pool of another network says so in its spec (network).\n",
+  });
+  expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
+  expect(there(...args, "--lock", "../nodeippool.lock").status).toBe(0);
+  writeFileSync(join(folder, "manifests/pools.yaml"), text("pools.yaml").replaceAll("spec:", "spec:\n  network: blue"));
+  expect(there(...args)).toMatchObject({ status: 0, stderr: "" });
 });
 
 it("diff across a move of the record says where it is", () => {

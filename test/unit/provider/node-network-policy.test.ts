@@ -105,6 +105,16 @@ describe("NodeIPPool", () => {
     });
   });
 
+  it("leaves a pool of authority Cluster to the cluster", async () => {
+    new NodeIPPool("theirs", { spec: { ...lan, authority: "Cluster" } });
+    const inputs = () => made.map((resource) => resource.inputs);
+    await expect
+      .poll(inputs)
+      .toContainEqual(
+        expect.objectContaining({ metadata: { name: "theirs" }, spec: { ...lan, authority: "Cluster" } }),
+      );
+  });
+
   it("refuses a pool that is none", () => {
     expect(() => new NodeIPPool("lan", { spec: { range: { cidr: "10.0.0.0/33" } } })).toThrow("10.0.0.0/33");
   });

@@ -4,8 +4,10 @@ import { dirname, join } from "node:path";
 import { root, Session } from "../test/support/console.ts";
 import { matches, steps } from "../test/support/markdown.ts";
 import { pages, prepare, workFolder } from "../test/support/page.ts";
+import temporaryFolder from "../test/support/temporary-folder.ts";
 
 const chosen = process.argv.slice(2);
+const remove = temporaryFolder();
 
 for (const page of chosen.length > 0 ? chosen : pages()) {
   let text = readFileSync(join(root, page), "utf8");
@@ -34,3 +36,4 @@ for (const page of chosen.length > 0 ? chosen : pages()) {
     cpSync(join(folder, name), join(root, dirname(page), name), { recursive: true });
   }
 }
+remove();

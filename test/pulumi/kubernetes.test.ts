@@ -114,6 +114,10 @@ describe("a set whose record is in a cluster", () => {
     expect(held()).toBe("a=1 c=3");
     await project.up();
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
+    await release("free");
+    await project.up("--refresh");
+    expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
+    expect(await project.ok("up", "--yes", "--refresh", "--strict", "--expect-no-changes")).toContain("2 unchanged");
   });
 
   it("moves nobody where the record is a new one; an address that somebody else has there is refused", async () => {

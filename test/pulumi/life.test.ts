@@ -115,6 +115,7 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
 
   it("finds nothing to refresh, and forgets nothing in a program that fails half-way", async () => {
     expect(await project.ok("refresh", "--yes", "--expect-no-changes")).toContain("unchanged");
+    expect(await project.up("--refresh", "--expect-no-changes")).toContain("unchanged");
     project.program(`${setText([...nodes, "g", "h"])}
       ips.id.apply(() => { throw new pulumi.RunError("half-way"); });`);
     const { status, text } = await project.run("up", "--yes", "--skip-preview");

@@ -10,7 +10,7 @@ function input([what, ...words]: Remedy, backend: SetInputs["state"]["backend"])
     case "allow-move":
       return "allowMove: true";
     case "release":
-      return backend === "stack" ? 'release: ["Kind/name"]' : "nodeippool release";
+      return backend === "stack" ? 'release: ["Kind/name"], in an update without this claim' : "nodeippool release";
     case "set":
       return 'set: "NAME"';
     case "moved":

@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
-import { claimKey, formatOwner, type Moved, type PoolSpec, parsePrefix, unwrap } from "../core/index.ts";
+import { claimKey, formatOwner, isNamedBy, type Moved, type PoolSpec, parsePrefix, unwrap } from "../core/index.ts";
+import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
 import { takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
-import { type Addresses, type Previous, present, type StateArgs } from "./set-state.ts";
+import { type Addresses, type Previous, present, recordOf, type SetState, type StateArgs } from "./set-state.ts";
 
 /** One address for one owner, from one pool. */
 export interface ClaimArgs {
@@ -62,17 +63,24 @@ export class AllocationSet extends pulumi.dynamic.Resource {
   /** By claim key; undefined where the claims are not known when the program is. */
   private readonly poolsOf: ReadonlyMap<string, readonly string[]> | undefined;
 
-  /** Throws pulumi.RunError for a record in a cluster without `set`, and if another set of the program has one of the pools, or a pool that shares addresses with one. */
+  /**
+   * Throws pulumi.RunError for arguments that are none, for a record in a cluster without `set`, and if another set of the
+   * program has one of the pools, or a pool that shares addresses with one.
+   */
   constructor(name: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions = {}) {
+    checkArgs(name, args, opts);
     const { state = { backend: "stack" }, set = "default", release = [], moved = [], allowMove = false, pools } = args;
     if (state.backend === "kubernetes" && args.set === undefined)
       throw new pulumi.RunError(
         `allocation set ${name}: a record in a cluster is shared: give this part of it a name that nobody else uses, as in set: "shop"`,
       );
     takePools(name, pools);
-    const listed = isList(args.claims) ? args.claims.map(claimInput) : undefined;
-    const claims = listed ?? pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply(made);
+    const listed = isList(args.claims) ? made(name, args.claims) : undefined;
+    const claims =
+      listed ??
+      pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply((known) => made(name, known as ClaimArgs[]));
     const previous = previousStates(name, opts.parent);
+    previous.apply(({ own }) => warnOfIdle(name, release, own));
     const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
     const sent = {
       claims: isPlain ? JSON.stringify(listed) : claims,
@@ -126,9 +134,17 @@ function isList(claims: AllocationSetArgs["claims"]): claims is readonly ClaimAr
   return Array.isArray(claims);
 }
 
-/** The claims of a list that is known once its output is. */
-function made(claims: unknown): MadeClaim[] {
-  return (claims as ClaimArgs[]).map(claimInput);
+function made(set: string, claims: readonly ClaimArgs[]): MadeClaim[] {
+  checkClaims(set, claims);
+  return claims.map(claimInput);
+}
+
+/** Says which words of `release` name nothing that is releasing: they wait for what is given up next. */
+function warnOfIdle(set: string, words: readonly string[], own: SetState | undefined): void {
+  if (own === undefined) return;
+  const { releasing } = recordOf([own]);
+  for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
+    pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
 }
 
 function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs) {

@@ -73,7 +73,7 @@ export function refuseOther({ addresses = {}, record }: Partial<SetState>, recor
 /**
  * The claims, where those that the stack has an address of want that address, whatever the record says: it may be a new
  * one, or have lost lines. Nobody moves because of that. A lockfile is right where it has a line, and so is any record
- * about a claim that may move or was renamed. Throws IpamError `in-use` if something would be forgotten.
+ * about a claim that may move or was renamed.
  */
 export function asHeld(
   claims: readonly Claim[],
@@ -82,7 +82,6 @@ export function asHeld(
   { allocations, releasing }: Snapshot,
   { state, set, allowMove, moved }: SetInputs,
 ): readonly Claim[] {
-  refuseForgetting(held);
   const lines = [...allocations, ...releasing];
   // Of several lines of a claim a live one comes first, then the lowest of its own set that is releasing.
   const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];
@@ -103,16 +102,6 @@ export function asHeld(
     if (line !== undefined && (state.backend === "lockfile" || allowMove || from !== undefined)) return claim;
     return allowMove && !mayTake(pool, wanted) ? claim : { ...claim, wanted };
   });
-}
-
-/** A record in the stack that becomes another one leaves nothing to release behind. */
-function refuseForgetting({ releasing = {}, state }: Partial<SetState>): void {
-  const count = Object.values(releasing).flatMap((claims) => Object.keys(claims)).length;
-  if (state?.backend !== "stack" || count === 0) return;
-  const message = `the stack has ${count} ${count === 1 ? "address" : "addresses"} to release`;
-  throw new IpamError("in-use", [
-    { path: ["state"], message, hint: "Release what `releasing` shows before the record moves." },
-  ]);
 }
 
 /** A plan that gives up nothing on other pools: other programs may have a set of this name there. */

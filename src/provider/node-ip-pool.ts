@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { type PoolSpec, unwrap } from "../core/index.ts";
+import type { PoolSpec } from "../core/index.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { customResource } from "./kubernetes.ts";
 import type { MetadataArgs } from "./node-network-policy.ts";
@@ -20,7 +20,8 @@ export class NodeIPPool extends pulumi.ComponentResource {
   constructor(name: string, { spec, metadata }: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     super("nodeippool:index:NodeIPPool", name, {}, opts);
     const named = { ...metadata, name: metadata?.name ?? name };
-    unwrap(parsePoolSpec(named.name, spec));
+    for (const { message } of parsePoolSpec(named.name, spec).issues ?? [])
+      throw new pulumi.RunError(`pool ${named.name}: ${message}`);
     const object = {
       apiVersion: "nmstate.io/v1",
       kind: "NodeIPPool",

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { byCodeUnit } from "../core/index.ts";
 import { childName, childPolicy } from "../nmstate/child.ts";
 import type { DesiredState } from "../nmstate/desired-state.ts";
+import { nameIssue } from "../schema/names.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { customResource } from "./kubernetes.ts";
 
@@ -46,11 +47,13 @@ export class NodeNetworkPolicy extends pulumi.ComponentResource {
   /** The objects as they go to the cluster, in the order of their nodes' names. */
   readonly manifests: pulumi.Output<object[]>;
 
-  /** Throws pulumi.RunError for a node that is named twice, and a batch size that is no number of nodes. */
+  /** Throws pulumi.RunError for a name that is none, a node that is named twice, and a batch size that is no number of nodes. */
   constructor(name: string, args: NodeNetworkPolicyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("nodeippool:index:NodeNetworkPolicy", name, {}, opts);
     const nodes = nodesOf(args);
-    const objects = nodes.map((node) => objectOf(args.metadata?.name ?? name, node, args));
+    const policy = args.metadata?.name ?? name;
+    refuseName("policy", policy);
+    const objects = nodes.map((node) => objectOf(policy, node, args));
     const size = args.batchSize ?? nodes.length;
     const made: pulumi.Resource[] = [];
     for (const [i, object] of objects.entries()) {
@@ -69,9 +72,15 @@ function nodesOf({ nodes, batchSize = 1 }: NodeNetworkPolicyArgs): Exclude<NodeA
   const sorted = nodes
     .map((node) => (typeof node === "string" ? { name: node, hostname: node } : node))
     .sort((a, b) => byCodeUnit(a.name, b.name));
+  for (const { name, hostname } of sorted) for (const each of [name, hostname]) refuseName("node", each);
   const twice = sorted.find(({ name }, i) => name === sorted[i - 1]?.name);
   if (twice !== undefined) throw new pulumi.RunError(`node ${twice.name} is named twice`);
   return sorted;
+}
+
+function refuseName(what: string, name: string): void {
+  const issue = nameIssue(name);
+  if (issue !== undefined) throw new pulumi.RunError(`name of a ${what}: ${issue}`);
 }
 
 function objectOf(name: string, node: Exclude<NodeArgs, string>, args: NodeNetworkPolicyArgs) {

@@ -1,5 +1,6 @@
 import {
   describeChanges,
+  emptySnapshot,
   IpamError,
   identityOf,
   isNamedBy,
@@ -10,6 +11,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
+import { refuseForgetting } from "./forgetting.ts";
 import { asHeld, ofPools } from "./held.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
 import {
@@ -33,17 +35,26 @@ interface PlannedSet {
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
  * as long as the record is the same. A claim whose wanted address is unknown is unknown itself.
- * `held` is what the stack's state has of the set. Throws AggregateError of IpamErrors: everything that stands against it.
+ * `held` is what the stack's state has of the set, `left` the record that it was in, where that is another one. Throws AggregateError of IpamErrors: everything that stands against it.
  */
-export function planSet(inputs: SetInputs, record: () => Snapshot, held: Partial<SetState> = {}): PlannedSet {
+export function planSet(
+  inputs: SetInputs,
+  record: () => Snapshot,
+  held: Partial<SetState> = {},
+  left: Snapshot = emptySnapshot,
+): PlannedSet {
   const read = readInputs(inputs);
   const { claims } = inputs;
   if (claims === unknown) {
     if (read.errors.length > 0) throw new AggregateError(read.errors);
     return { state: unknownState(inputs, record()) };
   }
-  const { after, plan } = attempt(read.errors, () => planned(inputs, claims, read, record(), held));
-  return { state: stateOf(after, inputs, claims), plan };
+  const { after, plan } = attempt(read.errors, () => {
+    const recorded = record();
+    refuseForgetting(left, recorded, read, inputs);
+    return planned(inputs, claims, read, recorded, held);
+  });
+  return { state: stateOf(after, inputs, claims, plan), plan };
 }
 
 /** Runs the last step; its failure is told together with those before it. */
@@ -81,7 +92,7 @@ function planned(
   const after = () => applyPlan(recorded, made) ?? recorded;
   switch (state.backend) {
     case "stack":
-      return { after: released(after(), recorded, inputs.release), plan: made };
+      return { after: released(after(), recorded, inputs), plan: made };
     case "lockfile":
       if (read.errors.length > 0) return { after: recorded, plan: made };
       return { after: covering(made, recorded) ?? refuseDrift(made, state.path), plan: made };
@@ -94,10 +105,10 @@ function planned(
  * Frees what a human named and could see among `releasing`: a word that was left there frees nothing that this plan gives
  * up. Nobody gets it in the same plan: this comes after all claims are served.
  */
-function released(after: Snapshot, before: Snapshot, words: readonly string[]): Snapshot {
+function released(after: Snapshot, before: Snapshot, { set, release }: SetInputs): Snapshot {
   const seen = new Set(before.releasing.map(placeOf));
   const lines = after.releasing.filter(
-    (line) => seen.has(placeOf(line)) && words.some((word) => isNamedBy(line, word)),
+    (line) => line.set === set && seen.has(placeOf(line)) && release.some((word) => isNamedBy(line, word)),
   );
   return lines.length === 0 ? after : (applyPlan(after, planRelease(after, lines)) ?? after);
 }
@@ -115,7 +126,7 @@ function unknownState(
   { allocations, releasing }: Snapshot,
 ): SetState {
   const addresses = unknown as unknown as Addresses;
-  const mayRelease = state.backend === "stack" && allocations.length + releasing.length > 0;
+  const mayRelease = state.backend === "stack" && [...allocations, ...releasing].some((line) => line.set === set);
   return {
     addresses,
     ...(mayRelease ? { releasing: addresses } : {}),
@@ -127,15 +138,16 @@ function unknownState(
   };
 }
 
-function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput[]): SetState {
+function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput[], plan: Plan): SetState {
   const { pools, state, set, secret, previous } = inputs;
   const mine = new Set(claims.map(({ key, pool }) => identityOf({ pool, claim: key })));
   const held = after.allocations.filter((line) => mine.has(identityOf(line)));
-  const addresses = withUnknown(addressesOf(held, Object.keys(pools)), claims);
+  const addresses = withUnknown(addressesOf(held, Object.keys(pools)), claims, plan);
   const named = claims.flatMap(({ key, owner }) => (owner === undefined ? [] : [[key, owner]]));
   const owners = named.length === 0 ? undefined : Object.fromEntries(named);
   const isShared = state.backend !== "stack";
-  const releasing = isShared || after.releasing.length === 0 ? undefined : addressesOf(after.releasing);
+  const gone = isShared ? [] : after.releasing.filter((line) => line.set === set);
+  const releasing = gone.length === 0 ? undefined : addressesOf(gone);
   const wasSecret = [previous.own, ...previous.others].some((state) => state?.secret);
   return {
     addresses,
@@ -148,11 +160,13 @@ function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput
   };
 }
 
-/** Where the wanted address of a claim is unknown, so is the address it gets. */
-function withUnknown(addresses: Addresses, claims: readonly ClaimInput[]): Addresses {
+/** Where the wanted address of a claim is unknown, so is the address it gets; and what others newly get of the pool may be that one. */
+function withUnknown(addresses: Addresses, claims: readonly ClaimInput[], { assign }: Plan): Addresses {
   const waiting = claims.filter(({ address }) => address === unknown);
   if (waiting.length === 0) return addresses;
-  const keys = Map.groupBy(waiting, ({ pool }) => pool);
+  const pools = new Set(waiting.map(({ pool }) => pool));
+  const fresh = assign.filter(({ pool }) => pools.has(pool)).map(({ pool, claim }) => ({ pool, key: claim }));
+  const keys = Map.groupBy([...waiting, ...fresh], ({ pool }) => pool);
   return Object.fromEntries(
     Object.entries(addresses).map(([pool, held]) => [
       pool,

@@ -24,6 +24,7 @@ export function takePools(set: string, specs: { readonly [name: string]: PoolSpe
   registry[key] = roots;
   const taken = roots.get(root) ?? new Map<string, Taken>();
   roots.set(root, taken);
+  const before = [...taken.values()]; // sets may have one name, below different parents
   for (const [name, spec] of Object.entries(specs)) {
     const other = taken.get(name);
     if (other !== undefined)
@@ -32,7 +33,7 @@ export function takePools(set: string, specs: { readonly [name: string]: PoolSpe
       );
     const pool = parsePoolSpec(name, spec).value; // what is wrong with it is for check to say
     if (pool === undefined) continue;
-    for (const before of taken.values()) if (before.set !== set) refuseShared(before, { set, pool });
+    for (const one of before) refuseShared(one, { set, pool });
     taken.set(name, { set, pool });
   }
 }

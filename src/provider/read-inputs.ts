@@ -39,6 +39,10 @@ export function readInputs(inputs: SetInputs): Read {
     errors.push(
       new IpamError("invalid", [{ path: ["release"], message: "a shared record is released by: nodeippool release" }]),
     );
+  const renames = inputs.moved.flatMap(({ from, to }, i) =>
+    [from, to].flatMap((key) => (parseClaimKey(key).issues ?? []).map(inside("moved", i))),
+  );
+  if (renames.length > 0) errors.push(new IpamError("invalid", renames));
   if (inputs.claims === unknown) return { pools, claims: [], errors };
   const seen = firsts(inputs.claims);
   const issues = inputs.claims.map((claim, i) => issuesOf(claim, i, inputs.pools, seen));
@@ -79,7 +83,7 @@ function authorityIssues(pool: Pool | undefined): Issue[] {
   return [{ path: ["authority"], message: "with authority Cluster, only the controller allocates from the pool" }];
 }
 
-function inside(...path: string[]): (issue: Issue) => Issue {
+function inside(...path: (string | number)[]): (issue: Issue) => Issue {
   return (issue) => ({ ...issue, path: [...path, ...(issue.path ?? [])] });
 }
 

@@ -1,7 +1,9 @@
 import { IpamError } from "../core/index.ts";
+import { isRecording } from "../state/offer.ts";
 import { reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
+import { recordLeft } from "./forgetting.ts";
 import { heldOf, refuseOther } from "./held.ts";
 import { planSet } from "./plan-set.ts";
 import { checkState } from "./read-inputs.ts";
@@ -58,7 +60,8 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
         throw error; // together with what else is wrong
       },
     );
-    const { state: planned, plan } = planSet(inputs, record, held);
+    const left = await recordLeft(olds.addresses === undefined ? previous.own : olds, news);
+    const { state: planned, plan } = planSet(inputs, record, held, left);
     // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
     const state = { ...planned, ...present({ record: held.record && identity }) };
     if (state.state.backend === "kubernetes" && plan !== undefined) remember(state, plan);
@@ -128,6 +131,8 @@ export { remove as delete };
 function commit(id: string, state: SetState): Promise<SetState> {
   return oneLine(async () => {
     refuseOrphan();
+    if (state.state.backend === "lockfile" && isRecording())
+      throw new IpamError("stale", "nodeippool allocate has yet to write the lock: let it run `pulumi preview`");
     try {
       return await commitPlanned(onlyState(state));
     } catch (error) {

@@ -124,14 +124,14 @@ export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude
 }
 
 /** What states say of some pools, as a record. Of two that speak of one address, the earlier one decides. */
-export function recordOf(states: readonly SetState[], set: string): Snapshot {
+export function recordOf(states: readonly SetState[]): Snapshot {
   const live = new Map<string, Allocation>();
   const releasing = new Map<string, Allocation>();
-  const add = (to: Map<string, Allocation>, addresses: Addresses = {}) => {
+  const add = (to: Map<string, Allocation>, set: string, addresses: Addresses = {}) => {
     for (const line of linesOf(addresses, set)) if (!to.has(placeOf(line))) to.set(placeOf(line), line);
   };
-  for (const state of states) add(live, state.addresses);
-  for (const state of states) add(releasing, state.releasing);
+  for (const { set, addresses } of states) add(live, set, addresses);
+  for (const state of states) add(releasing, state.set, state.releasing);
   const lines = [live, releasing].map((map) => [...map.values()].sort(byAddress)) as [Allocation[], Allocation[]];
   const held = new Set(lines.flat().map(({ pool }) => pool));
   return snapshotOf({ pools: recordsOf(states, held), allocations: lines[0], releasing: lines[1] });

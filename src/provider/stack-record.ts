@@ -7,15 +7,22 @@ import { only, type Previous, present, recordOf, type SetState } from "./set-sta
  * it after that. `turn` counts that.
  */
 
-/** What the stack's sets hold of the pools of this set, and what is still to be released of pools that it had. */
+/** The claim set of what other sets of the stack hold, in this one's record: occupied space. */
+const another = "another of the stack";
+
+/**
+ * What all sets of the stack hold. Lines of this set's pools, and what is still to be released of pools that it had, are
+ * its own.
+ */
 export function stackRecord({ own, others }: Previous, pools: object, set: string): Snapshot {
   const states = own === undefined ? others : [own, ...others];
-  const names = new Set([...Object.keys(pools), ...Object.keys(own?.pools ?? {})]);
+  const names = new Set(states.flatMap(({ addresses, releasing = {} }) => [addresses, releasing].flatMap(Object.keys)));
   const parts = [...names].flatMap((pool) => {
     const holder = holderOf(pool, states);
-    return holder !== undefined && (pool in pools || holder === own) ? [part(holder, pool)] : [];
+    if (holder === undefined) return [];
+    return { ...part(holder, pool), set: pool in pools || holder === own ? set : another };
   });
-  return recordOf(parts, set);
+  return recordOf(parts);
 }
 
 /** The turns of pools that were in another set before. A set that gives up such a pool keeps its turn. */

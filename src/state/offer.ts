@@ -30,6 +30,12 @@ export function takeOffers(folder: string, record: string): void {
   writeFileSync(join(folder, recordFile), record);
 }
 
+/** Does this process run under a `nodeippool allocate -- COMMAND` that has plans to record? */
+export function isRecording(): boolean {
+  const folder = folderOfRun();
+  return folder !== undefined && namesIn(folder).length > 0;
+}
+
 /** The record of the `nodeippool allocate -- COMMAND` that this process runs under, if it is another one than this. */
 export function otherRecord(name: string): string | undefined {
   const path = join(folderOfRun() ?? "", recordFile);

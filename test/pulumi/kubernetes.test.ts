@@ -124,10 +124,10 @@ describe("a set whose record is in a cluster", () => {
     const other = await RecordNamespace.make(cluster());
     const [here, there] = [stateText("shop"), stateText("shop").replace(place.name, other.name)];
     project.program(setText(["b", "c"], { rest: there }));
+    expect((await project.run("preview")).text).toContain("1 address of its pools that would be forgotten");
+    project.program(setText(["a", "b", "c"], { rest: there }));
     await project.ok("up", "--yes", "--strict");
-    expect((await other.open().read()).allocations.map(lineText)).toEqual(
-      ["b=2 c=3"].flatMap((text) => text.split(" ")),
-    );
+    expect((await other.open().read()).allocations.map(lineText)).toEqual(["a=1", "b=2", "c=3"]);
     const record = other.open();
     const snapshot = await record.read();
     const { allocations } = snapshot;
@@ -137,9 +137,11 @@ describe("a set whose record is in a cluster", () => {
     await record.commit({ ...planRelease(now, []), set: "else", pools: snapshot.pools, assign: [thief] });
     const { status, text } = await project.run("up", "--yes", "--skip-preview");
     expect(status).not.toBe(0);
-    expect(text).toContain("in-use: claims[0]: Node/b/eth1 of pool lan: 10.0.0.2 is held by Node/thief/eth1");
+    expect(text).toContain("in-use: claims[0]: Node/a/eth1 of pool lan: 10.0.0.1 is held by Node/thief/eth1");
     expect(await recorded()).toBe(" / a=1 b=2 c=3");
     project.program(setText(["a", "b", "c"], { rest: here }));
+    expect((await project.run("preview")).text).toContain("forgotten, as 10.0.0.1 of Node/thief/eth1");
+    await record.commit(planRelease(await record.read(), [thief]));
     await project.up();
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
   });

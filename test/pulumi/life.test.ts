@@ -77,6 +77,13 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
     project.program(setText(nodes, { name: "ips", opts: '{ aliases: [{ name: "bare" }] }' }));
     expect(await project.up()).toContain("2 unchanged");
     expect([held(), project.resources().find((resource) => resource.urn === urn("ips"))?.id]).toEqual([kept, id]);
+    project.program(setText(nodes.slice(1), { name: "bare" }).replaceAll("lan", "dmz"));
+    const { status, text } = await project.run("up", "--yes", "--skip-preview");
+    expect(status).not.toBe(0);
+    expect(text).toContain("overlap: pools dmz and lan of network default share addresses: 10.0.0.");
+    project.program(setText(nodes, { name: "ips" }));
+    await project.up();
+    expect(held()).toBe(kept);
   });
 
   it("moves nobody when the set is replaced or tainted", async () => {

@@ -88,6 +88,40 @@ describe("a set whose record is a lockfile", () => {
     );
   });
 
+  it("leaves the stack alone in an up that is to be recorded", async () => {
+    const before = [project.read("nodeippool.lock"), project.checkpoint()];
+    project.program(setText(["b", "c", "d"], { rest: lock }));
+    const up = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive"];
+    const { status, text } = await project.start("nodeippool", "allocate", "--", ...up).ended;
+    expect(status).not.toBe(0);
+    expect(text).toContain("stale: nodeippool allocate has yet to write the lock: let it run `pulumi preview`");
+    expect(held()).toBe("b=2 c=3");
+    expect(project.read("nodeippool.lock")).toBe(before[0]);
+  });
+
+  it("goes to the stack, and to another lock, when nothing would be forgotten by that", async () => {
+    const refused = async (nodes: string[], rest: string, first: string) => {
+      project.program(setText(nodes, { rest }));
+      const { status, text } = await project.run("preview");
+      expect(status).not.toBe(0);
+      expect(text).toContain(`1 address of its pools that would be forgotten, as 10.0.0.${first}/eth1`);
+    };
+    await refused(["b", "c"], "", "1 of Node/a");
+    await project.start("nodeippool", "release", "Node/a", "--confirm").ended;
+    project.program(setText(["b", "c"]));
+    await project.ok("up", "--yes", "--strict");
+    expect(held()).toBe("b=2 c=3");
+    const other = lock.replace("nodeippool.lock", "other.lock");
+    await refused(["c"], other, "2 of Node/b");
+    project.program(setText(["b", "c"], { rest: other }));
+    await project.start("nodeippool", "allocate", "--lock", "other.lock", ...allocate.slice(1)).ended;
+    await project.ok("up", "--yes", "--strict");
+    expect(held()).toBe("b=2 c=3");
+    await refused(["c"], lock, "2 of Node/b");
+    project.program(setText(["b", "c"], { rest: lock }));
+    await project.up();
+  });
+
   it("outlives the stack", async () => {
     const before = project.read("nodeippool.lock");
     await project.ok("destroy", "--yes", "--skip-preview");

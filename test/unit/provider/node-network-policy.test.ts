@@ -90,6 +90,12 @@ describe("NodeNetworkPolicy", () => {
     expect(() => policy({ batchSize })).toThrow("which is no number of nodes");
   });
 
+  it.each(["", "a/b", "ü", "A.B"])("refuses %j as the name of a node or policy", (name) => {
+    expect(() => policy({ nodes: [name] })).toThrow("name of a node: ");
+    expect(() => policy({ nodes: [{ name: "a", hostname: name }] })).toThrow("name of a node: ");
+    expect(() => policy({ metadata: { name } })).toThrow("name of a policy: ");
+  });
+
   it("refuses a node twice", () => {
     expect(() => policy({ nodes: ["a", { name: "a", hostname: "x" }] })).toThrow("node a is named twice");
   });
@@ -116,7 +122,9 @@ describe("NodeIPPool", () => {
   });
 
   it("refuses a pool that is none", () => {
-    expect(() => new NodeIPPool("lan", { spec: { range: { cidr: "10.0.0.0/33" } } })).toThrow("10.0.0.0/33");
+    expect(() => new NodeIPPool("lan", { spec: { range: { cidr: "10.0.0.0/33" } } })).toThrow(
+      /^pool lan: .*10\.0\.0\.0\/33/,
+    );
   });
 });
 

@@ -76,8 +76,7 @@ describe("pools of a program", () => {
 describe("a set whose record is in a cluster", () => {
   const state = { backend: "kubernetes" } as const;
   const planned = (names: string[], record: readonly SetState[], held?: Partial<SetState>, set = "shop") =>
-    planning.planSet(inputsOf(claimsOf(...names), undefined, { state, set }), () => recordOf(record, "shop"), held)
-      .state;
+    planning.planSet(inputsOf(claimsOf(...names), undefined, { state, set }), () => recordOf(record), held).state;
   const first = planned(["a", "b", "c"], []);
 
   it("takes again what the stack has and the record has not, or is refused; after that nobody is asked", () => {
@@ -95,20 +94,62 @@ describe("a set whose record is in a cluster", () => {
       pools: { wan: { range: { cidr: "10.1.0.0/24" } } },
     };
     const { plan } = planning.planSet(inputsOf(claimsOf("a"), undefined, { state, set: "shop" }), () =>
-      recordOf([first, wan], "shop"),
+      recordOf([first, wan]),
     );
     expect(plan?.release.map(({ allocation }) => allocation.claim)).toEqual(["Node/b/eth1", "Node/c/eth1"]);
     const had = planning.planSet(
       inputsOf(claimsOf("a"), undefined, { state, set: "shop" }),
-      () => recordOf([first, wan], "shop"),
+      () => recordOf([first, wan]),
       wan,
     );
     expect(had.plan?.release).toHaveLength(3);
   });
 
-  it("is refused while the stack that had the record has something to release", () => {
-    const stack = planSet(inputsOf(claimsOf("a"), planSet(inputsOf(claimsOf("a", "b")))));
-    expect(() => planned(["a"], [], stack)).toThrow("the stack has 1 address to release");
+  describe("and was in the stack", () => {
+    const go = (stack: SetState, names: string[], moved: SetInputs["moved"] = [], there: SetState[] = []) =>
+      short(
+        planning.planSet(
+          inputsOf(claimsOf(...names), undefined, { state, set: "shop", moved }),
+          () => recordOf(there),
+          stack,
+          recordOf([stack]),
+        ).state,
+      );
+    const three = planSet(inputsOf(claimsOf("a", "b", "c")));
+
+    it("keeps all addresses", () => expect(go(three, ["b", "a", "c", "0"])).toBe("0=4 a=1 b=2 c=3"));
+
+    it("is refused what would be forgotten: what is releasing, and what is claimed no more", () => {
+      const releasing = planSet(inputsOf(claimsOf("b", "c"), three));
+      expect(() => go(releasing, ["b", "c"])).toThrow("1 address of its pools that would be forgotten, as 10.0.0.1 of");
+      expect(() => go(releasing, ["a", "b", "c"])).toThrow("would be forgotten");
+      expect(() => go(three, ["0", "b"])).toThrow("2 addresses of its pools that would be forgotten, as 10.0.0.1 of");
+    });
+
+    it("has what was renamed, and what is there already", () => {
+      expect(go(three, ["b", "c", "d"], [{ from: "Node/a/eth1", to: "Node/d/eth1" }])).toBe("b=2 c=3 d=1");
+      const there = { ...three, set: "shop" };
+      expect(go(three, ["b", "c"], [], [there])).toBe("b=2 c=3");
+    });
+  });
+
+  it("leaves nothing behind that others have in its pools, when it goes to the stack", () => {
+    const own = { ...first, addresses: { lan: { "Node/c/eth1": "10.0.0.3" } } };
+    const go = (left: SetState) => {
+      const inputs = inputsOf(claimsOf("c"), own);
+      return planning.planSet(
+        inputs,
+        () => stackRecord(inputs.previous, inputs.pools, "default"),
+        {},
+        recordOf([own, left]),
+      );
+    };
+    const lan = (claim: string) => ({ ...first, set: "other", addresses: { lan: { [claim]: "10.0.0.1" } } });
+    expect(() => go(lan("Node/x/eth1"))).toThrow("would be forgotten, as 10.0.0.1 of Node/x/eth1");
+    const renamed = { addresses: { old: { "Node/x/eth1": "10.0.0.2" } }, pools: { old: pools.lan } };
+    expect(() => go({ ...first, set: "other", ...renamed })).toThrow("would be forgotten");
+    const elsewhere = { old: { ...pools.lan, network: "blue" } };
+    expect(short(go({ ...first, set: "other", ...renamed, pools: elsewhere }).state)).toBe("c=3");
   });
 
   it.each([
@@ -191,8 +232,35 @@ describe("a set whose record is in the stack", () => {
 
   it("plans around an address that is not known yet", () => {
     const claims = [...claimsOf("a", "b"), { key: "Node/c/eth1", pool: "lan", address: unknown }];
-    expect(planSet(inputsOf(claims)).addresses).toEqual({
-      lan: { "Node/a/eth1": "10.0.0.1", "Node/b/eth1": "10.0.0.2", "Node/c/eth1": unknown },
+    const own = planSet(inputsOf(claimsOf("a")));
+    // That of b may be the one that c wants.
+    expect(planSet(inputsOf(claims, own)).addresses).toEqual({
+      lan: { "Node/a/eth1": "10.0.0.1", "Node/b/eth1": unknown, "Node/c/eth1": unknown },
+    });
+  });
+
+  describe("beside another set of the stack, whose pool had or has the same addresses", () => {
+    const wan = (range = pools.lan.range as object) => ({ pools: { wan: { range } } }) as Partial<SetInputs>;
+    const beside = (other: SetState, rest: Partial<SetInputs>, ...names: string[]) =>
+      planSet(
+        inputsOf(
+          names.map((name) => ({ key: `Node/${name}/eth1`, pool: "wan" })),
+          undefined,
+          { ...rest, previous: { others: [other] } },
+        ),
+      );
+    const gone = planSet(inputsOf([], first, { pools: {} }));
+
+    it("gives nobody what that holds, or has to release", () => {
+      expect(() => beside(first, wan(), "x")).toThrow(/pools wan and lan of network default share addresses/);
+      expect(short(gone)).toBe(" / a=1 b=2 c=3");
+      expect(() => beside(gone, wan(), "x")).toThrow("10.0.0.1 is recorded for Node/a/eth1");
+    });
+
+    it("neither shows nor frees what is not its own", () => {
+      const four = wan({ ...pools.lan.range, start: "10.0.0.4" });
+      expect(short(beside(gone, { ...four, release: ["Node/a"] }, "x"))).toBe("x=4");
+      expect(beside(gone, four).pools).toEqual(four.pools);
     });
   });
 

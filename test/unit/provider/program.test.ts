@@ -69,6 +69,36 @@ describe("programs", () => {
     ]);
   });
 
+  it("are refused that also where both sets have one name, below different parents", async () => {
+    const shared = [
+      { name: "ips", inside: "Lan", pools, claims: claims("a") },
+      { name: "ips", inside: "Wan", pools: { wan: pools.lan }, claims: [] },
+    ];
+    expect((await monitor.preview(sets, shared)).errors).toEqual([
+      expect.stringMatching(/^allocation sets ips and ips: pools lan and wan of network default share addresses/),
+    ]);
+  });
+
+  it.each([
+    [{ claims: [{ ...claims("a")[0], adress: "10.0.0.3" }] }, "claims[0]: unknown field adress; did you mean address?"],
+    [{ claims: ["a"] }, "claims[0] must be an object with owner, name, pool, id, address, interface"],
+    [
+      { claims: [{ name: "eth1", pool: "lan", owner: "a" }] },
+      "claims[0].owner must be an object with kind, namespace, name",
+    ],
+    [{ claims: claims("a/b") }, "claims[0].owner is none: kind, namespace and name are words without a blank, / or :"],
+    [{ claims: [{ ...claims("a")[0], name: 1 }] }, "claims[0].name must be text"],
+    [{ claims: "Node/a" }, "claims must be a list"],
+    [{ claims: undefined }, "claims are missing"],
+    [{ releases: [] }, "unknown field releases; did you mean release?"],
+    [{ pools: { apply: pools.lan } }, "pools.apply: every output has a property of this name; give it another one"],
+    [{ opts: { ignoreChanges: ["pools"] } }, "ignoreChanges would plan addresses that the program does not ask for"],
+    [{ opts: { import: "x" } }, "there is nothing to import: the set finds what its record has"],
+  ])("are refused %j", async (wrong, says) => {
+    const { errors } = await monitor.preview(sets, [{ name: "ips", pools, claims: [], ...wrong }] as never);
+    expect(errors).toEqual([expect.stringContaining(`allocation set ips: ${says}`)]);
+  });
+
   it("of every kind get what they were shown", async () => {
     expect(await previewIsUp(monitor, 5, 1)).toMatchObject({ applied: 5 });
   });

@@ -1,0 +1,69 @@
+import * as pulumi from "@pulumi/pulumi";
+import { isOwner } from "../core/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
+import type { AllocationSetArgs, ClaimArgs } from "./allocation-set.ts";
+
+/*
+ * What the compiler would find in a program is found here, too: it does not look for unknown fields in what `map`
+ * returns, and not at all into JavaScript.
+ */
+
+const argFields = ["pools", "claims", "state", "set", "release", "moved", "allowMove"];
+const claimFields = ["owner", "name", "pool", "id", "address", "interface"];
+const ownerFields = ["kind", "namespace", "name"];
+
+/** Throws pulumi.RunError for arguments of another shape, and for options that cannot work. */
+export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions): void {
+  const refuse: Refuse = refusal(set);
+  checkFields(refuse, "", args, argFields);
+  if (!isMap(args.pools)) refuse("pools must be a map of pool specs by name");
+  if (args.claims === undefined) refuse("claims are missing");
+  for (const name of Object.keys(args.pools))
+    if (name in pulumi.output(""))
+      refuse(`pools.${name}: every output has a property of this name; give it another one`);
+  const { ignoreChanges = [], import: imported } = opts;
+  if (ignoreChanges.length > 0) refuse("ignoreChanges would plan addresses that the program does not ask for");
+  if (imported !== undefined) refuse("there is nothing to import: the set finds what its record has");
+}
+
+/** Throws pulumi.RunError for claims of another shape. */
+export function checkClaims(set: string, claims: readonly ClaimArgs[]): void {
+  const refuse: Refuse = refusal(set);
+  if (!Array.isArray(claims)) refuse("claims must be a list");
+  for (const [i, claim] of claims.entries()) checkClaim(refuse, `claims[${i}]`, claim);
+}
+
+function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
+  checkFields(refuse, place, claim, claimFields);
+  checkFields(refuse, `${place}.owner`, claim.owner, ownerFields);
+  for (const field of ["name", "pool"] as const)
+    if (typeof claim[field] !== "string") refuse(`${place}.${field} must be text`);
+  const { kind, namespace, name } = claim.owner;
+  if (name === undefined) refuse(`${place}.owner.name is missing`);
+  const isGood = isOwner({ kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) });
+  if (!isGood) refuse(`${place}.owner is none: kind, namespace and name are words without a blank, / or :`);
+}
+
+/** A name, or what stands for one that only the provider can look at. */
+function known(name: pulumi.Input<string>): string {
+  return typeof name === "string" ? name : "unknown";
+}
+
+function checkFields(refuse: Refuse, place: string, value: unknown, fields: readonly string[]): void {
+  if (!isMap(value)) refuse(`${place} must be an object with ${fields.join(", ")}`);
+  const stranger = Object.keys(value).find((field) => !fields.includes(field));
+  if (stranger !== undefined)
+    refuse(`${place}${place === "" ? "" : ": "}unknown field ${stranger}${didYouMean(stranger, fields)}`);
+}
+
+function isMap(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+type Refuse = (message: string) => never;
+
+function refusal(set: string): Refuse {
+  return (message) => {
+    throw new pulumi.RunError(`allocation set ${set}: ${message}`);
+  };
+}

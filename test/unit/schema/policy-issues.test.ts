@@ -61,6 +61,10 @@ describe("readManifests places every issue of a policy's spec", () => {
       "6:79 policy a puts an address of pool p where nmstate ignores it: beside enabled: false",
     ],
     [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: "off", address: [{ip: "{{ capture.x.ip }}"}]}}]}',
+      "6:79 policy a puts an address of pool p where nmstate ignores it: beside enabled: false",
+    ],
+    [
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: true, dhcp: true, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
     ],
   ];

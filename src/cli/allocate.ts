@@ -18,7 +18,7 @@ import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/of
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
-import { isInCluster, openLock, openToGive, type StateOptions } from "./state.ts";
+import { isInCluster, openLock, openToGive, record, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -37,7 +37,7 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   refusePending(made);
   refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
-  if (records) await state.commit(made);
+  if (records) await record(state, made);
   if (options.json) return printJson(planJson(made));
   print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notesOn(workspace));
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
@@ -65,7 +65,7 @@ interface Merge {
 
 /** Writes the merge alone: what comes next may fail, and what helps then (`mv`, a command) needs a whole lock. */
 async function settle(state: StateBackend, merge: Merge, snapshot: Snapshot): Promise<void> {
-  await state.commit(planRelease(snapshot, []));
+  await record(state, planRelease(snapshot, []));
   process.stderr.write(`${mergeLines(state, merge).join("\n")}\n`);
 }
 
@@ -94,10 +94,10 @@ async function allocateAround(
   const { state, merge } = await open(options);
   const snapshot = await state.read();
   if (merge.merged) await settle(state, merge, snapshot);
-  const record = isInCluster(options) ? state.name : recordOfLock(options.lock);
+  const where = isInCluster(options) ? state.name : recordOfLock(options.lock);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
-    takeOffers(folder, record);
+    takeOffers(folder, where);
     const { status, signal, error } = spawnSync(program, args, {
       stdio: "inherit",
       env: { ...process.env, [offerVariable]: folder },

@@ -1,6 +1,6 @@
 import { planRename } from "../core/index.ts";
 import { changeLines } from "./report-plan.ts";
-import { openState, type StateOptions } from "./state.ts";
+import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
 
 export async function mvVerb(
@@ -10,6 +10,6 @@ export async function mvVerb(
 ): Promise<void> {
   const state = await openState(options);
   const made = planRename(await state.read(), from, to, options.set);
-  await state.commit(made);
+  await record(state, made);
   print(...changeLines(made), `Renamed ${plural(made.keep.length, "claim")} in ${state.name}; no address moved.`);
 }

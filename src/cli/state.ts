@@ -1,7 +1,8 @@
-import { IpamError } from "../core/errors.ts";
+import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
+import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
 export interface StateOptions {
@@ -46,6 +47,13 @@ export function isInCluster({ backend, context, namespace }: StateOptions): bool
       hint: "Add --backend kubernetes.",
     });
   return backend === "kubernetes";
+}
+
+/** Commits a plan, and keeps in mind that it is recorded. */
+export async function record(state: StateBackend, plan: Plan): Promise<Snapshot> {
+  const after = await state.commit(plan);
+  noteRecorded(state.name);
+  return after;
 }
 
 /** The same where a verb does what only a file can: merge the two sides of it, or take many plans in one write. */

@@ -17,6 +17,7 @@ import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
+import { otherVersionNotes } from "./other-versions.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
 import { isInCluster, openLock, openToGive, record, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
@@ -39,7 +40,10 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const records = !isNoop(made) || merge.merged;
   if (records) await record(state, made);
   if (options.json) return printJson(planJson(made));
-  print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notesOn(workspace));
+  // Who lost in the merge is named by it.
+  const others = merge.merged ? [] : otherVersionNotes(made, snapshot, options);
+  const report = reportPlan(made, workspace.manifests.pools, snapshot);
+  print(...mergeLines(state, merge), ...report, ...notesOn(workspace), ...others);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 

@@ -14,6 +14,7 @@ import {
 import { claimsOf, refuseSharedNics, render, selectNodes } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
+import { referencesIn } from "../schema/template.ts";
 import { applyPlan } from "../state/apply.ts";
 import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
@@ -135,7 +136,19 @@ export function refuseUnrenderable(
 
 /** What is meant for later, or a slip of the pen. */
 export function notesOn(workspace: Workspace): string[] {
-  return [...idlePolicyNotes(workspace), ...reservationNotes(workspace)];
+  return [...idlePolicyNotes(workspace), ...idleCaptureNotes(workspace), ...reservationNotes(workspace)];
+}
+
+/** Captures that get an address and put it nowhere. */
+function idleCaptureNotes({ manifests }: Workspace): string[] {
+  return manifests.policies.flatMap(({ name, captures, desiredState }) => {
+    const used = new Set(referencesIn(desiredState).map(({ reference }) => reference.capture));
+    return [...captures.keys()]
+      .filter((capture) => !used.has(capture))
+      .map(
+        (capture) => `Note: policy ${name} takes an address for capture ${capture}, which its desiredState never uses`,
+      );
+  });
 }
 
 /** Policies that select no node. */

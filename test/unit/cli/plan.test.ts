@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
@@ -175,6 +175,16 @@ describe("nodeippool plan finds manifests and nodes", () => {
     });
     for (const verb of ["plan", "allocate"])
       expect((await run(folder, verb)).stdout).toContain("Note: policy b selects none of the nodes\n");
+  });
+
+  it("says which captures a policy does not use", async () => {
+    const text = nicPolicyText("b", ["p"], "eth2");
+    const cut = text.slice(0, text.indexOf("    interfaces"));
+    const folder = projectOf({ "manifests/b.yaml": cut });
+    const note = /^Note: policy b takes an address for capture (\w+), which its desiredState never uses$/gm;
+    for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout.match(note)).toHaveLength(1);
+    writeFileSync(join(folder, "manifests/b.yaml"), text);
+    expect((await run(folder, "plan")).stdout).not.toContain("Note");
   });
 
   it("with a byte order mark, as some editors write it", async () => {

@@ -232,7 +232,7 @@ function isSameList(a: Path, b: Path): boolean {
 }
 
 /** The handler refuses longer names (its admission policy), because they become label values. */
-function policyNameIssue(name: unknown): string | undefined {
+export function policyNameIssue(name: unknown): string | undefined {
   const issue = nameIssue(name);
   if (issue !== undefined) return issue;
   return (name as string).length > 63 ? "is longer than the 63 characters of a label value" : undefined;

@@ -157,10 +157,10 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What is wrong with the kind of an object of nmstate's group, if it is nearly one that we read; else undefined. */
+/** What is wrong with the kind of an object of nmstate's group, if it has none, or nearly one that we read; else undefined. */
 export function misspeltKind({ apiVersion, kind }: Bag): string | undefined {
-  if (typeof apiVersion !== "string" || !apiVersion.startsWith("nmstate.io/") || typeof kind !== "string")
-    return undefined;
+  if (typeof apiVersion !== "string" || !apiVersion.startsWith("nmstate.io/")) return undefined;
+  if (typeof kind !== "string") return `an object of ${apiVersion} must have a kind`;
   const hint = didYouMean(kind, readKinds);
   return hint === "" || readKinds.includes(kind) || otherKinds.includes(kind)
     ? undefined

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesOf, projectOf, run } from "../../support/schema-cli.ts";
+import { filesOf, idlePolicy, projectOf, run } from "../../support/schema-cli.ts";
 import { objectsIn } from "../../support/schema-render.ts";
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
@@ -114,7 +114,7 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
   async function changed(...policies: string[]) {
     const folder = projectOf({ "manifests/a.yaml": before });
     await run(folder, "allocate");
-    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, ...policies));
+    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, idlePolicy, ...policies));
     expect((await run(folder, "allocate")).stderr).toBe("");
     const { stderr, status } = await run(folder, "render", "--out", "out");
     expect(status).toBe(0);

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
@@ -58,5 +60,15 @@ export async function record(state: StateBackend, plan: Plan): Promise<Snapshot>
 
 /** The same where a verb does what only a file can: merge the two sides of it, or take many plans in one write. */
 export function openLock({ lock }: StateOptions, file?: LockfileOptions): Lockfile {
+  refuseNoFolder(lock);
   return lockfile(lock, file);
+}
+
+/** Throws `invalid` for a lock in a folder that is not there: a slip of the pen would begin a new record. */
+export function refuseNoFolder(lock: string): void {
+  const folder = dirname(lock);
+  if (existsSync(folder)) return;
+  throw new IpamError("invalid", `${folder}, the folder of the lock ${lock}, does not exist`, {
+    hint: `Look at the name; for a new record make the folder first: mkdir -p ${folder}`,
+  });
 }

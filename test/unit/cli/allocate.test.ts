@@ -333,6 +333,23 @@ describe("nodeippool allocate -- COMMAND", () => {
   });
 });
 
+it("a lock in a folder that is not there is refused, and no folder is made", async () => {
+  const folder = projectOf({ "nodeippool.lock": both });
+  const before = filesOf(folder);
+  const says =
+    "invalid: lcok, the folder of the lock lcok/nodeippool.lock, does not exist\n  Look at the name; for a new record make the folder first: mkdir -p lcok\n";
+  for (const verb of ["plan", "allocate", "render"])
+    expect(await run(folder, verb, "--lock", "lcok/nodeippool.lock")).toEqual({ stdout: "", stderr: says, status: 2 });
+  const drawn = await cli(["show", "--pools", "manifests", "--svg", "pics/p.svg"], folder);
+  expect(drawn).toMatchObject({
+    status: 2,
+    stdout: "",
+    stderr: expect.stringContaining("pics/p.svg cannot be written"),
+  });
+  expect(existsSync(join(folder, "lcok")) || existsSync(join(folder, "pics"))).toBe(false);
+  expect(filesOf(folder)).toEqual(before);
+});
+
 it("a folder without policies, or without anything, gives nothing up; one whose policies are for no node does", async () => {
   const folder = folderOf({ "nodeippool.lock": both, "manifests/a.yaml": manifests.split("---\n")[0] as string });
   mkdirSync(join(folder, "empty"));

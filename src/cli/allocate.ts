@@ -18,6 +18,7 @@ import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/of
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { otherVersionNotes } from "./other-versions.ts";
+import { renameNote } from "./rename-note.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
 import { isInCluster, openLock, openToGive, record, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
@@ -40,10 +41,12 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const records = !isNoop(made) || merge.merged;
   if (records) await record(state, made);
   if (options.json) return printJson(planJson(made));
-  // Who lost in the merge is named by it.
+  // Of a merge, who lost is named already.
   const others = merge.merged ? [] : otherVersionNotes(made, snapshot, options);
+  const back = `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
+  const renames = merge.merged || isInCluster(options) ? [] : renameNote(made, snapshot, back);
   const report = reportPlan(made, workspace.manifests.pools, snapshot);
-  print(...mergeLines(state, merge), ...report, ...notesOn(workspace), ...others);
+  print(...mergeLines(state, merge), ...report, ...notesOn(workspace), ...others, ...renames);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 

@@ -11,9 +11,9 @@ const remove = temporaryFolder();
 
 for (const page of chosen.length > 0 ? chosen : pages()) {
   let text = readFileSync(join(root, page), "utf8");
-  const folder = workFolder(page);
+  const { start } = workFolder(page);
   const { env, stop } = await prepare(page);
-  const session = new Session(folder, env);
+  const session = new Session(start, env);
   const lines = text.split("\n");
   let shift = 0;
   for (const { command, output, line } of steps(text)) {
@@ -31,9 +31,9 @@ for (const page of chosen.length > 0 ? chosen : pages()) {
   writeFileSync(join(root, page), text);
   if (!page.startsWith("examples/")) continue;
   for (const name of ["nodeippool.lock", "rendered"]) {
-    if (!existsSync(join(folder, name))) continue;
+    if (!existsSync(join(session.folder, name))) continue;
     rmSync(join(root, dirname(page), name), { recursive: true, force: true });
-    cpSync(join(folder, name), join(root, dirname(page), name), { recursive: true });
+    cpSync(join(session.folder, name), join(root, dirname(page), name), { recursive: true });
   }
 }
 remove();

@@ -17,8 +17,10 @@ import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
+import { otherVersionNotes } from "./other-versions.ts";
+import { renameNote } from "./rename-note.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
-import { isInCluster, openLock, openToGive, type StateOptions } from "./state.ts";
+import { isInCluster, openLock, openToGive, record, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -37,9 +39,14 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   refusePending(made);
   refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
-  if (records) await state.commit(made);
+  if (records) await record(state, made);
   if (options.json) return printJson(planJson(made));
-  print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notesOn(workspace));
+  // Of a merge, who lost is named already.
+  const others = merge.merged ? [] : otherVersionNotes(made, snapshot, options);
+  const back = `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
+  const renames = merge.merged || isInCluster(options) ? [] : renameNote(made, snapshot, back);
+  const report = reportPlan(made, workspace.manifests.pools, snapshot);
+  print(...mergeLines(state, merge), ...report, ...notesOn(workspace), ...others, ...renames);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
@@ -65,7 +72,7 @@ interface Merge {
 
 /** Writes the merge alone: what comes next may fail, and what helps then (`mv`, a command) needs a whole lock. */
 async function settle(state: StateBackend, merge: Merge, snapshot: Snapshot): Promise<void> {
-  await state.commit(planRelease(snapshot, []));
+  await record(state, planRelease(snapshot, []));
   process.stderr.write(`${mergeLines(state, merge).join("\n")}\n`);
 }
 
@@ -94,10 +101,10 @@ async function allocateAround(
   const { state, merge } = await open(options);
   const snapshot = await state.read();
   if (merge.merged) await settle(state, merge, snapshot);
-  const record = isInCluster(options) ? state.name : recordOfLock(options.lock);
+  const where = isInCluster(options) ? state.name : recordOfLock(options.lock);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
-    takeOffers(folder, record);
+    takeOffers(folder, where);
     const { status, signal, error } = spawnSync(program, args, {
       stdio: "inherit",
       env: { ...process.env, [offerVariable]: folder },

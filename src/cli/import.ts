@@ -26,7 +26,7 @@ import { hostnameLabel } from "../schema/node.ts";
 import { readInputs } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
-import { openToGive } from "./state.ts";
+import { openToGive, record } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { together } from "./together.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
@@ -50,7 +50,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const state = await openToGive(options);
   const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
-  const after = isNoop(made) ? snapshot : await state.commit(made);
+  const after = isNoop(made) ? snapshot : await record(state, made);
   const lasting = uses.filter((use) => !use.isTemporary);
   const temporary = temporaryOnly(uses, lasting);
   const ignored = countIgnored(made, lasting);

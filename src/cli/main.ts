@@ -3,6 +3,7 @@ import { enableCompileCache } from "node:module";
 import { Command, CommanderError, Option } from "commander";
 import { IpamError } from "../core/errors.ts";
 import { reportError } from "./report-error.ts";
+import { outputLost } from "./terminal.ts";
 
 enableCompileCache();
 
@@ -163,7 +164,7 @@ function afterDashes(): string[] {
 // A closed pipe (`| head`) is no error of ours.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
-  throw error;
+  process.exit(reportError(outputLost(error)));
 });
 
 try {

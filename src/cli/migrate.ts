@@ -3,6 +3,7 @@ import { findAccess, objectsOf } from "../kube/index.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
 import { moveRecord, type RecordPlace, type Step, withSet } from "../state/migrate.ts";
+import { refuseNoFolder } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 export interface MigrateOptions {
@@ -16,6 +17,7 @@ export interface MigrateOptions {
 export async function migrateVerb(to: string, { lock, context, namespace, set }: MigrateOptions): Promise<void> {
   if (to !== "kubernetes" && to !== "lockfile")
     throw new IpamError("invalid", `a record can move to kubernetes or to lockfile, not to ${JSON.stringify(to)}`);
+  refuseNoFolder(lock);
   const objects = objectsOf(findAccess({ context }));
   const [file, cluster]: [RecordPlace, RecordPlace] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
   const [from, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];

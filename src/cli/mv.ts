@@ -1,6 +1,19 @@
-import { planRename } from "../core/index.ts";
+import {
+  formatOwner,
+  IpamError,
+  isNamedBy,
+  nameOfKey,
+  namingOf,
+  ownerOfKey,
+  parseOwner,
+  planRename,
+  type Snapshot,
+} from "../core/index.ts";
+import { nameIssue } from "../schema/names.ts";
+import { policyNameIssue } from "../schema/policy.ts";
+import { isCaptureName } from "../schema/template.ts";
 import { changeLines } from "./report-plan.ts";
-import { openState, type StateOptions } from "./state.ts";
+import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
 
 export async function mvVerb(
@@ -9,7 +22,41 @@ export async function mvVerb(
   options: StateOptions & { readonly set: string },
 ): Promise<void> {
   const state = await openState(options);
-  const made = planRename(await state.read(), from, to, options.set);
-  await state.commit(made);
+  const snapshot = await state.read();
+  refuseBareOwner(snapshot, from, to, options.set);
+  const made = planRename(snapshot, from, to, options.set);
+  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim);
+  await record(state, made);
   print(...changeLines(made), `Renamed ${plural(made.keep.length, "claim")} in ${state.name}; no address moved.`);
+}
+
+/** Throws `invalid` where the old name is that of owners, without their kind, and of nothing else. */
+function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to: string, set: string): void {
+  const lines = [...allocations, ...releasing].filter((line) => line.set === set && isNamedBy(line, from));
+  const owner = parseOwner(ownerOfKey(lines[0]?.claim ?? "")).value;
+  if (owner === undefined || formatOwner(owner) === from || lines.some((line) => namingOf(line, from) !== "owner"))
+    return;
+  const meant = to.includes("/") ? to : formatOwner({ ...owner, name: to });
+  throw new IpamError("invalid", `no allocation is named ${from}`, {
+    hint: `Owners are named with their kind: nodeippool mv ${formatOwner(owner)} ${meant}`,
+  });
+}
+
+/** Throws `invalid` for a node, policy or capture that nothing can be called: the next plan would move who has its addresses. */
+function refuseName(from: string, to: string): void {
+  const { kind, name } = parseOwner(ownerOfKey(to)).value ?? {};
+  if (kind !== "Node") return;
+  const node = ownerOfKey(from) === ownerOfKey(to) ? undefined : nameIssue(name);
+  if (node !== undefined) throw new IpamError("invalid", `the name of a node ${node}`);
+  const issue =
+    nameOfKey(from) === nameOfKey(to) || claimIssue(nameOfKey(from)) ? undefined : claimIssue(nameOfKey(to));
+  if (issue !== undefined) throw new IpamError("invalid", issue);
+}
+
+/** Claims of nodes are those of policies, unless a program chose their names. */
+function claimIssue(name: string): string | undefined {
+  const [policy, capture = "", ...rest] = name.split("/");
+  const issue = policyNameIssue(policy);
+  if (issue !== undefined) return `the name of a policy ${issue}`;
+  return isCaptureName(capture) && rest.length === 0 ? undefined : `${JSON.stringify(name)} is no POLICY/CAPTURE`;
 }

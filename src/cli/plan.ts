@@ -1,5 +1,7 @@
 import { isNoop, refusePending } from "../core/index.ts";
 import { planJson } from "./json.ts";
+import { otherVersionNotes } from "./other-versions.ts";
+import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isInCluster, openState } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
@@ -12,7 +14,12 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   refuseUnrenderable(workspace, made, snapshot, options);
   if (options.json) printJson(planJson(made));
   else {
-    print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notesOn(workspace));
+    const notes = [
+      ...notesOn(workspace),
+      ...otherVersionNotes(made, snapshot, options),
+      ...renameNote(made, snapshot, "say so before this is recorded"),
+    ];
+    print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
     if (made.pending.length === 0)
       print(
         isNoop(made)

@@ -15,7 +15,7 @@ import {
 } from "../core/index.ts";
 import { readEvidence } from "../schema/index.ts";
 import { exists, readInput } from "./files.ts";
-import { isInCluster, openState, type StateOptions } from "./state.ts";
+import { isInCluster, openState, record, type StateOptions } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 interface Options extends StateOptions {
@@ -33,7 +33,7 @@ export async function releaseVerb(names: readonly string[], options: Options): P
   if (options.evidence !== undefined && !isInCluster(options)) refuseOlder(options.evidence, options.lock);
   const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
-  await state.commit(planRelease(snapshot, free));
+  await record(state, planRelease(snapshot, free));
   print(...free.map((line) => paint("red", `  - ${describeLine(line)}`)), `Freed ${plural(free.length, "address")}.`);
 }
 

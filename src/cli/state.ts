@@ -1,7 +1,10 @@
-import { IpamError } from "../core/errors.ts";
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
+import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
 export interface StateOptions {
@@ -48,7 +51,24 @@ export function isInCluster({ backend, context, namespace }: StateOptions): bool
   return backend === "kubernetes";
 }
 
+/** Commits a plan, and keeps in mind that it is recorded. */
+export async function record(state: StateBackend, plan: Plan): Promise<Snapshot> {
+  const after = await state.commit(plan);
+  noteRecorded(state.name);
+  return after;
+}
+
 /** The same where a verb does what only a file can: merge the two sides of it, or take many plans in one write. */
 export function openLock({ lock }: StateOptions, file?: LockfileOptions): Lockfile {
+  refuseNoFolder(lock);
   return lockfile(lock, file);
+}
+
+/** Throws `invalid` for a lock in a folder that is not there: a slip of the pen would begin a new record. */
+export function refuseNoFolder(lock: string): void {
+  const folder = dirname(lock);
+  if (existsSync(folder)) return;
+  throw new IpamError("invalid", `${folder}, the folder of the lock ${lock}, does not exist`, {
+    hint: `Look at the name; for a new record make the folder first: mkdir -p ${folder}`,
+  });
 }

@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { IpamError } from "../core/errors.ts";
 
 type Colour = "red" | "green" | "yellow" | "cyan" | "dim" | "bold";
 
@@ -10,6 +11,19 @@ export function paint(colour: Colour, text: string): string {
 export function print(...lines: readonly string[]): void {
   progress();
   process.stdout.write(lines.map((line) => `${line}\n`).join(""));
+}
+
+let recorded: string | undefined;
+
+/** To be told where a verb has recorded something: what it prints of that may not arrive. */
+export function noteRecorded(name: string): void {
+  recorded = name;
+}
+
+/** Why a verb ends that has lost its output. */
+export function outputLost(cause: Error): IpamError {
+  const hint = recorded === undefined ? {} : { hint: `The output alone is lost: ${recorded} was recorded before.` };
+  return new IpamError("unavailable", `standard output cannot be written: ${cause.message}`, { ...hint, cause });
 }
 
 export function printJson(value: unknown): void {

@@ -14,12 +14,13 @@ import {
 import { claimsOf, refuseSharedNics, render, selectNodes } from "../nmstate/index.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
+import { referencesIn } from "../schema/template.ts";
 import { applyPlan } from "../state/apply.ts";
 import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
 import { changeLines } from "./report-plan.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
-import { progress } from "./terminal.ts";
+import { plural, progress } from "./terminal.ts";
 import { together } from "./together.ts";
 
 export interface PlanningOptions extends StateOptions {
@@ -99,21 +100,25 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made);
-  if (made.release.length > 0) refuseNothing(workspace);
+  if (made.release.length > 0) refuseNothing(workspace, made.release.length);
   return made;
 }
 
 /**
- * Throws `invalid` for what cannot be meant to release everything: a folder that has nothing but the result, whose policies
- * claim no address any more; and nothing at all, from a pipe whose first command failed.
+ * Throws `invalid` for what is hardly meant to release everything: a folder that has nothing but the result, whose policies
+ * claim no address any more; nothing at all, from a pipe whose first command failed; and no policy that claims an address.
  */
-function refuseNothing({ manifests, files }: Workspace): void {
-  if (manifests.policies.length === 0 && manifests.pools.length === 0)
+function refuseNothing({ manifests, files }: Workspace, released: number): void {
+  if (manifests.policies.length > 0) return;
+  if (manifests.pools.length === 0)
     throw new IpamError("invalid", "no pool and no policy is here, and to plan that would release every address", {
       hint: "See to the folder, or to the command that feeds the pipe. To free addresses: nodeippool release.",
     });
   const [rendered] = files.filter(({ text }) => text.includes(childLabels.policy));
-  if (manifests.policies.length > 0 || rendered === undefined) return;
+  if (rendered === undefined)
+    throw new IpamError("invalid", `no policy here takes an address from a pool: ${held(released)} would be given up`, {
+      hint: "See to the manifests. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}.",
+    });
   throw new IpamError(
     "invalid",
     `${rendered.label ?? rendered.path} was rendered, and no policy here takes an address from a pool`,
@@ -121,6 +126,10 @@ function refuseNothing({ manifests, files }: Workspace): void {
       hint: "Name the folder of the manifests that it was made of; of an app: nodeippool allocate -- npx cdk8s synth.",
     },
   );
+}
+
+function held(count: number): string {
+  return `${plural(count, "address")} that ${count === 1 ? "is" : "are"} held`;
 }
 
 /** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */
@@ -135,7 +144,19 @@ export function refuseUnrenderable(
 
 /** What is meant for later, or a slip of the pen. */
 export function notesOn(workspace: Workspace): string[] {
-  return [...idlePolicyNotes(workspace), ...reservationNotes(workspace)];
+  return [...idlePolicyNotes(workspace), ...idleCaptureNotes(workspace), ...reservationNotes(workspace)];
+}
+
+/** Captures that get an address and put it nowhere. */
+function idleCaptureNotes({ manifests }: Workspace): string[] {
+  return manifests.policies.flatMap(({ name, captures, desiredState }) => {
+    const used = new Set(referencesIn(desiredState).map(({ reference }) => reference.capture));
+    return [...captures.keys()]
+      .filter((capture) => !used.has(capture))
+      .map(
+        (capture) => `Note: policy ${name} takes an address for capture ${capture}, which its desiredState never uses`,
+      );
+  });
 }
 
 /** Policies that select no node. */

@@ -2,6 +2,7 @@ import { type Allocation, familyOf, nameOfKey } from "../core/index.ts";
 
 import { type ClusterNode, type PolicyObject, Reference } from "../schema/index.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { asTruth } from "../schema/truth.ts";
 import { childPolicy, type Origin } from "./child.ts";
 
 /**
@@ -23,7 +24,7 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
       else if (section === undefined || section === null)
         interfaces[at] = { ...interfaces[at], [family]: noAddress[family] };
       // nmstate keeps what a state does not mention: a section without a list keeps the old addresses.
-      else if (section.enabled !== false && (section.address ?? undefined) === undefined)
+      else if (asTruth(section.enabled) !== false && (section.address ?? undefined) === undefined)
         interfaces[at] = { ...interfaces[at], [family]: { ...section, address: [] } };
     }
   }

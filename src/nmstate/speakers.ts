@@ -2,6 +2,7 @@ import { type Address, type Allocation, type Family, nameOfKey, parseAddress } f
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { asTruth } from "../schema/truth.ts";
 import { labelValue } from "./child.ts";
 import { policyOf, selectNodes } from "./select.ts";
 
@@ -90,8 +91,8 @@ function sayingOf(entry: Bag, nic: string, family: Family): Saying | undefined {
   const value = entry[`ipv${family}`];
   if (value === undefined || value === null) return undefined;
   const section = asBag(value);
-  if (section?.enabled === false) return { nic, family, wipes: "enabled: false" };
-  if (section?.dhcp === true) return { nic, family, wipes: "dhcp: true" };
+  if (asTruth(section?.enabled) === false) return { nic, family, wipes: "enabled: false" };
+  if (asTruth(section?.dhcp) === true) return { nic, family, wipes: "dhcp: true" };
   if (section === undefined || section.address === undefined || section.address === null) return { nic, family };
   const addresses = Array.isArray(section.address)
     ? section.address.map((one) => parseAddress(asBag(one)?.ip).value)

@@ -111,7 +111,10 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
   const isOurs = yaml.errors.length > 0 ? looksOurs : hasOurs(yaml.document.contents);
   const { value } = yaml;
-  if (!isOurs) return yaml.errors.length > 0 ? foreign() : (readObject(value, [], yaml, reading) ?? foreign(value));
+  if (!isOurs)
+    return yaml.errors.length > 0
+      ? foreign()
+      : (readObject(value, [], yaml, reading) ?? foreign(value ?? yaml.resolved));
   reading.issues.push(...yaml.errors, ...yaml.traps);
   if (value !== undefined) return readObject(value, [], yaml, reading) ?? foreign(value);
   reading.hasUnreadable = true;

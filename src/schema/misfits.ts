@@ -2,6 +2,7 @@ import { familyOf, type Issue, type Pool } from "../core/index.ts";
 import { asBag } from "./objects.ts";
 import type { Policy } from "./policy.ts";
 import { type Reference, referencesIn } from "./template.ts";
+import { asTruth } from "./truth.ts";
 import type { Path } from "./yaml.ts";
 
 /**
@@ -48,5 +49,5 @@ function switchedOff(desiredState: unknown, path: Path): string | undefined {
   const at = (path: Path) =>
     path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], desiredState);
   if (asBag(at(path.slice(0, -4)))?.state === "absent") return "state: absent";
-  return asBag(at(path.slice(0, -3)))?.enabled === false ? "enabled: false" : undefined;
+  return asTruth(asBag(at(path.slice(0, -3)))?.enabled) === false ? "enabled: false" : undefined;
 }

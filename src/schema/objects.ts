@@ -65,10 +65,17 @@ export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
     return { issues: [{ message: "this YAML is larger than 8 MiB", at, hint: "Give it as JSON: kubectl -o json." }] };
   }
   const yaml = new YamlDocument(chunk, chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text);
-  const { value } = yaml;
+  const value = yaml.value === undefined ? policiesAlone(yaml.resolved) : yaml.value;
   if (value === undefined) return { issues: yaml.errors.length > 0 ? yaml.errors : yaml.traps };
   refuseCut(value, chunk);
   return { value: flat(value).map(({ object, path }) => ({ object, at: (part) => yaml.at([...path, ...part]) })) };
+}
+
+/** Policies are written by hand, and some with aliases; what reports what a node has is not. */
+function policiesAlone(resolved: unknown): unknown {
+  const objects = flat(resolved);
+  const isPolicy = ({ object }: { object: Bag }) => object.kind === "NodeNetworkConfigurationPolicy";
+  return objects.length > 0 && objects.every(isPolicy) ? resolved : undefined;
 }
 
 function parseJson(text: string): unknown {
@@ -150,10 +157,10 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What is wrong with the kind of an object of nmstate's group, if it is nearly one that we read; else undefined. */
+/** What is wrong with the kind of an object of nmstate's group, if it has none, or nearly one that we read; else undefined. */
 export function misspeltKind({ apiVersion, kind }: Bag): string | undefined {
-  if (typeof apiVersion !== "string" || !apiVersion.startsWith("nmstate.io/") || typeof kind !== "string")
-    return undefined;
+  if (typeof apiVersion !== "string" || !apiVersion.startsWith("nmstate.io/")) return undefined;
+  if (typeof kind !== "string") return `an object of ${apiVersion} must have a kind`;
   const hint = didYouMean(kind, readKinds);
   return hint === "" || readKinds.includes(kind) || otherKinds.includes(kind)
     ? undefined

@@ -3,6 +3,7 @@ import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 import { asBag, asList, type Bag } from "./objects.ts";
 import { type Field, fields, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
+import { asTruth } from "./truth.ts";
 import { enough, type Path } from "./yaml.ts";
 
 /** One address that a policy asks for on every node it selects. */
@@ -106,6 +107,7 @@ class Reader {
   private nics(entries: readonly unknown[], root: Path): void {
     const seen = new Map<string, number>();
     entries.forEach((entry, i) => {
+      this.families(asBag(entry) ?? {}, [...root, i]);
       const { name, type } = asBag(entry) ?? {};
       if (typeof name !== "string") return;
       const nic = `${type === "ovs-bridge" ? "bridge" : "interface"} ${name}`;
@@ -118,6 +120,20 @@ class Reader {
           "name",
         ]);
     });
+  }
+
+  /** A file that is cut off ends in a field without its value, or with half of one. */
+  private families(entry: Bag, root: Path): void {
+    for (const family of ["ipv4", "ipv6"]) {
+      if (entry[family] === null) this.fail(`${family} has no value`, [...root, family]);
+      for (const [field, value] of Object.entries(asBag(entry[family]) ?? {})) {
+        const path = [...root, family, field];
+        const isCaptured = typeof value === "string" && value.includes("{{");
+        if (value === null) this.fail(`${field} has no value`, path);
+        else if (truths.includes(field) && !isCaptured && value !== undefined && asTruth(value) === undefined)
+          this.fail(`${field} must be true or false`, path);
+      }
+    }
   }
 
   private readCaptures(capture: unknown, root: Path): void {
@@ -208,13 +224,15 @@ class Reader {
   }
 }
 
+const truths = ["enabled", "dhcp", "autoconf"];
+
 /** Paths of `ip` in two entries of one address list. */
 function isSameList(a: Path, b: Path): boolean {
   return a.length === b.length && a.slice(0, -2).every((step, i) => step === b[i]);
 }
 
 /** The handler refuses longer names (its admission policy), because they become label values. */
-function policyNameIssue(name: unknown): string | undefined {
+export function policyNameIssue(name: unknown): string | undefined {
   const issue = nameIssue(name);
   if (issue !== undefined) return issue;
   return (name as string).length > 63 ? "is longer than the 63 characters of a label value" : undefined;

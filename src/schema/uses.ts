@@ -6,6 +6,7 @@ import { readNetworkStates } from "./network-states.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "./node.ts";
 import { asBag, asList, type Bag, chunksOf, type LocatedObject, objectsIn } from "./objects.ts";
 import { doubtsAbout } from "./reported.ts";
+import { asTruth } from "./truth.ts";
 import type { Path, SourceFile } from "./yaml.ts";
 
 /**
@@ -141,7 +142,7 @@ function readPolicy(
     entriesOf(item, ["spec", "desiredState", "interfaces", i]),
   );
   const isTemplate = ({ ip }: Entry) => typeof ip !== "string" || /[{}$<>%]/.test(ip);
-  const isOff = ({ nic, section }: Entry) => nic.state === "absent" || section.enabled === false;
+  const isOff = ({ nic, section }: Entry) => nic.state === "absent" || asTruth(section.enabled) === false;
   for (const { ip } of entries.filter(isOff)) {
     const address = parseAddress(ip).value;
     if (address !== undefined) found.idle.add(address);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { beforeEach, describe, expect, test } from "vitest";
+import { asTruth } from "../../src/schema/truth.ts";
 import { root } from "../support/console.ts";
 import { examples } from "../support/nmstate-examples.ts";
 import { format, gc, runPolicy } from "../support/nmstatectl.ts";
@@ -41,6 +42,33 @@ test("every field of the types is in an example", () => {
   const fields = files.flatMap((file) => fieldsOf(readFileSync(join(root, "src/nmstate", file), "utf8")));
   expect(fields.length).toBeGreaterThan(150);
   expect(fields.filter((field) => !known.has(field))).toEqual([]);
+});
+
+test("what nmstate reads as a truth is one for us", async () => {
+  const words = [
+    "1",
+    "true",
+    "yes",
+    "on",
+    "y",
+    "0",
+    "false",
+    "no",
+    "off",
+    "n",
+    "True",
+    "NO",
+    "oN",
+    "2",
+    "",
+    " no",
+    "t",
+  ];
+  for (const enabled of [true, false, 0, 1, 2, -1, ...words]) {
+    const state = { interfaces: [{ name: "eth1", type: "ethernet", ipv4: { enabled } }] };
+    const read = (await format(state).catch(() => undefined)) as typeof state | undefined;
+    expect([enabled, asTruth(enabled)]).toEqual([enabled, read?.interfaces[0]?.ipv4.enabled]);
+  }
 });
 
 function fieldsOf(text: string): string[] {

@@ -66,6 +66,24 @@ it("a lock that cannot be read is exit 5 with file and line in every verb, and s
   expect(lock()).toBe(broken);
 });
 
+it("who gets another address than git has recorded is named, unless the lock knows of it", () => {
+  git("git init -q -b main .", "git add -A", "git commit -qm base");
+  for (const more of [["node05"], ["node04", "node05"]]) {
+    nodes("node01", "node02", "node03", ...more);
+    expect(run("allocate").stdout).not.toContain("Note");
+    git(`git commit -qam ${more.length}`);
+  }
+  git("git checkout -q HEAD~2 -- nodeippool.lock");
+  const advice = "Note: if that is in force, git checkout HEAD -- nodeippool.lock brings the lock back\n";
+  for (const verb of ["plan", "allocate"])
+    expect(run(verb).stdout).toContain(
+      `Note: node05 has 10.10.10.5 in HEAD\nNote: node04 has 10.10.10.6 in HEAD\nNote: node05 has 10.10.11.5 in HEAD\nNote: node04 has 10.10.11.6 in HEAD\n${advice}`,
+    );
+  expect(run("plan").stdout).not.toContain("Note");
+  git("git checkout -q HEAD~2 -- nodeippool.lock", "mv .git no-git");
+  expect(run("plan").stdout).not.toContain("Note");
+});
+
 describe("two branches that gave 10.10.10.5 to two nodes", () => {
   let repository: string;
   beforeAll(() => {
@@ -102,6 +120,18 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
       stdout: expect.stringContaining("! 10.10.10.5  node04  lost in the merge"),
     });
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
+  });
+
+  it("who loses an address to a lock of one side, without a merge of the two, is named", () => {
+    git("git merge feature || true", "git checkout -q --ours nodeippool.lock", "git add -A");
+    nodes("node01", "node02", "node03", "node04", "node05");
+    const note = "Note: node04 has 10.10.10.5 in MERGE_HEAD\n";
+    const advice = /in force, (git checkout .*) brings both sides back, and nodeippool allocate --landed/;
+    const again = advice.exec(run("plan").stdout)?.[1] as string;
+    expect(run("allocate").stdout).toContain(note);
+    git(again);
+    expect(run("allocate", "--landed", "feature").status).toBe(0);
+    expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node04", "node05"]);
   });
 
   it("allocate around a command settles the lock first, which the command could not read", () => {

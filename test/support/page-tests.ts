@@ -12,11 +12,11 @@ export function testPage(page: string): void {
   const all = steps(readFileSync(join(root, page), "utf8"));
   if (all.length === 0) return;
   describe(page, () => {
-    const folder = workFolder(page);
+    const { folder, start } = workFolder(page);
     let session: Session;
     beforeAll(async () => {
       const { env, stop } = await prepare(page);
-      session = new Session(folder, env);
+      session = new Session(start, env);
       return stop;
     }, BUILD_TIMEOUT);
     afterAll(() => rmSync(folder, { recursive: true }));
@@ -31,7 +31,7 @@ export function testPage(page: string): void {
 
     for (const name of results(page))
       test(`makes ${name} as it is committed`, () => {
-        expect(contents(join(folder, name))).toEqual(contents(join(root, dirname(page), name)));
+        expect(contents(join(session.folder, name))).toEqual(contents(join(root, dirname(page), name)));
       });
   });
 }

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, delimiter, dirname, join, relative } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 import { startCluster } from "./cluster.ts";
 import { readersEnvironment, root } from "./console.ts";
 import { pulumiFolder } from "./pulumi-tools.ts";
@@ -45,21 +45,17 @@ export function pages(): string[] {
   return ["README.md", ...inside("docs"), ...inside("examples")].filter((page) => page.endsWith(".md")).sort();
 }
 
-/** What the commands of an example make: they start without it, and must end with what is committed. */
+/** What the commands of an example make: they must end with what is committed. */
 const made = ["nodeippool.lock", "rendered"];
 
 /**
- * A folder to run a page's commands in: a copy of the example the page lies in, for any other page of all examples.
- * The package is there as if it were installed.
+ * A folder to run a page's commands in, with all examples as a reader finds them, and where in it a reader begins: in the
+ * example that the page is of. The package is there as if it were installed.
  */
-export function workFolder(page: string): string {
+export function workFolder(page: string): { folder: string; start: string } {
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-page-"));
   const isExample = page.startsWith("examples/") && !isPulumi(page);
-  const target = isExample ? folder : join(folder, "examples");
-  cpSync(join(root, isExample ? dirname(page) : "examples"), target, {
-    recursive: true,
-    filter: (path) => !made.includes(basename(path)),
-  });
+  cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules/nodeippool"));
   if (isPulumi(page)) {
@@ -68,7 +64,7 @@ export function workFolder(page: string): string {
   }
   for (const name of ["cdk8s", "constructs", "@pulumi", ".bin"])
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
-  return folder;
+  return { folder, start: isExample ? join(folder, dirname(page)) : folder };
 }
 
 /** What is committed beside a page and its commands make anew. */

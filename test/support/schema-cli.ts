@@ -63,6 +63,9 @@ async function captured(args: readonly string[], folder: string) {
 /** Pool p of six addresses, and policy `a` that gives eth1 one of them. */
 export const manifests = documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), nicPolicyText("a"));
 
+/** A policy that is for no node: what a folder keeps whose addresses are given up. */
+export const idlePolicy = nicPolicyText("idle", ["p"], "eth9", "  nodeSelector: {kubernetes.io/hostname: none}\n");
+
 /** A new folder: `manifests/a.yaml` and `nodes.txt` with n1 and n2, and whatever else is said. */
 export function projectOf(files: Readonly<Record<string, string | Uint8Array>> = {}): string {
   return folderOf({ "manifests/a.yaml": manifests, "nodes.txt": "n1\nn2\n", ...files });

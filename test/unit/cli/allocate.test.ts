@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cli, filesOf, folderOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
+import { cli, filesOf, folderOf, idlePolicy, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
 const lockIn = (folder: string) => {
@@ -104,7 +104,8 @@ describe("nodeippool allocate", () => {
       ["other", "team-b"],
     ] as const)
       expect((await cli(["render", path, "--nodes", "nodes.txt", "--set", set], folder)).status).toBe(0);
-    writeFileSync(join(folder, "other/b.yaml"), poolText("  range: {cidr: 10.0.0.0/29}"));
+    const idle = documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy);
+    writeFileSync(join(folder, "other/b.yaml"), idle);
     await cli(["allocate", "other", "--nodes", "nodes.txt", "--set", "team-b"], folder);
     expect(lockIn(folder)).toContain("10.0.0.1");
     expect(lockIn(folder)?.split("releasing:")[1]).toMatch(/10\.0\.0\.3.*\n.*10\.0\.0\.4/);
@@ -332,15 +333,39 @@ describe("nodeippool allocate -- COMMAND", () => {
   });
 });
 
-it("a folder without policies releases what the record has; one that holds nothing, or a pipe that failed, is refused", async () => {
+it("a lock in a folder that is not there is refused, and no folder is made", async () => {
+  const folder = projectOf({ "nodeippool.lock": both });
+  const before = filesOf(folder);
+  const says =
+    "invalid: lcok, the folder of the lock lcok/nodeippool.lock, does not exist\n  Look at the name; for a new record make the folder first: mkdir -p lcok\n";
+  for (const verb of ["plan", "allocate", "render"])
+    expect(await run(folder, verb, "--lock", "lcok/nodeippool.lock")).toEqual({ stdout: "", stderr: says, status: 2 });
+  const drawn = await cli(["show", "--pools", "manifests", "--svg", "pics/p.svg"], folder);
+  expect(drawn).toMatchObject({
+    status: 2,
+    stdout: "",
+    stderr: expect.stringContaining("pics/p.svg cannot be written"),
+  });
+  expect(existsSync(join(folder, "lcok")) || existsSync(join(folder, "pics"))).toBe(false);
+  expect(filesOf(folder)).toEqual(before);
+});
+
+it("a folder without policies, or without anything, gives nothing up; one whose policies are for no node does", async () => {
   const folder = folderOf({ "nodeippool.lock": both, "manifests/a.yaml": manifests.split("---\n")[0] as string });
   mkdirSync(join(folder, "empty"));
   for (const verb of ["plan", "allocate"]) {
     const ran = await cli([verb, "empty"], folder);
     expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining("no pool and no policy is here") });
+    const pools = await cli([verb, "manifests"], folder);
+    expect(pools.stderr).toBe(
+      "invalid: no policy here takes an address from a pool: 2 addresses that are held would be given up\n  See to the manifests. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}.\n",
+    );
+    expect(pools.status).toBe(2);
   }
   expect(lockIn(folder)).toBe(both);
-  await cli(["allocate", "manifests"], folder);
+  writeFileSync(join(folder, "manifests/b.yaml"), idlePolicy);
+  writeFileSync(join(folder, "nodes.txt"), "n1\nn2\n");
+  await run(folder, "allocate");
   expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p releasing", "10.0.0.2 Node/n2/a/p releasing"));
 });
 

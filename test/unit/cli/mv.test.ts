@@ -64,6 +64,15 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
     expect(lockIn(folder)).toBe(held);
   });
 
+  it("names that no policy has, where none has them before either; owners that are no node", async () => {
+    const folder = projectOf({
+      "nodeippool.lock": lockText("10.0.0.4 Node/n1/some/thing/else", "10.0.0.5 Vm/n_2/a/p"),
+    });
+    expect(await cli(["mv", "some/thing/else", "My_thing"], folder)).toMatchObject({ status: 0, stderr: "" });
+    expect(await cli(["mv", "Vm/n_2", "Vm/N_2"], folder)).toMatchObject({ status: 0, stderr: "" });
+    expect(lockIn(folder)).toBe(lockText("10.0.0.4 Node/n1/My_thing", "10.0.0.5 Vm/N_2/a/p"));
+  });
+
   it("renames the lines of its own set, those that are releasing too", async () => {
     const lines = (mine: string, theirs: string) =>
       lockText(
@@ -94,7 +103,13 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
       2,
       "no allocation is named nobody\n  Names are as the record has them: nodeippool show",
     ],
-    ["a node by its name alone", "n1", "n9", 2, "no allocation is named n1; did you mean Node/n1?"],
+    [
+      "a node by its name alone",
+      "n1",
+      "n9",
+      2,
+      "no allocation is named n1\n  Owners are named with their kind: nodeippool mv Node/n1 Node/n9",
+    ],
     ["a name that is taken", "a", "b", 3, "Node/n1/b/p already holds an address of pool p"],
     ["an owner that has one already", "Node/n1", "Node/n2", 3, "Node/n2/a/p already holds an address of pool p"],
     [
@@ -110,6 +125,12 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
     ["a name with a line break", "a", "b\nc", 2, "a cannot be renamed"],
     ["no name", "a/p", "", 2, "a/p cannot be renamed"],
     ["a name of 450 letters", "a", "b".repeat(450), 2, "a cannot be renamed"],
+    ["a node of no such name", "Node/n1", "Node/N9", 2, 'the name of a node "N9" is no name: lower case letters'],
+    ["its claim", "Node/n1/a/p", "Node/n_9/a/p", 2, 'the name of a node "n_9" is no name'],
+    ["a policy of no such name", "a", "b c", 2, 'the name of a policy "b c" is no name'],
+    ["a policy of too long a name", "a", "b".repeat(64), 2, "the name of a policy is longer than the 63 characters"],
+    ["a capture of no such name", "a/p", "a/1", 2, '"a/1" is no POLICY/CAPTURE'],
+    ["a capture without a policy", "a/p", "q", 2, '"q" is no POLICY/CAPTURE'],
     ["an owner with a path", "Node/n1", "Node/../n1", 2, "Node/n1 cannot be renamed"],
   ];
   it.each(rows)("%s: mv %j %j", async (_, from, to, status, says) => {

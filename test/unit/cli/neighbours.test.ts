@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesOf, projectOf, run } from "../../support/schema-cli.ts";
+import { filesOf, idlePolicy, projectOf, run } from "../../support/schema-cli.ts";
 import { objectsIn } from "../../support/schema-render.ts";
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
@@ -23,6 +23,7 @@ async function planned(...policies: string[]) {
   return { stderr, status };
 }
 
+const bomb = Array.from({ length: 9 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}]`).join(", ");
 const own = claim("a", "p", `{name: eth1, ${v4}}`);
 const refused = (what: string, nic = "IPv4 addresses of eth1 on Node/n1") => ({
   status: 2,
@@ -34,6 +35,10 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ["dhcp: true", "{name: eth1, ipv4: {enabled: true, dhcp: true}}"],
     ["enabled: false", "{name: eth1, ipv4: {enabled: false}}"],
     ["state: absent", "{name: eth1, state: absent}"],
+    ["enabled: false", '{name: eth1, ipv4: {enabled: "False"}}'],
+    ["enabled: false", '{name: eth1, ipv4: {enabled: "no", dhcp: true}}'],
+    ["enabled: false", "{name: eth1, ipv4: {enabled: 0}}"],
+    ["dhcp: true", '{name: eth1, ipv4: {enabled: "1", dhcp: "TRUE"}}'],
     ["address: 10.9.9.9", "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.9.9.9, prefix-length: 24}]}}"],
     ["an address list", "{name: eth1, ipv4: {enabled: true, address: []}}"],
     ["a port of another interface", "{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}"],
@@ -47,6 +52,23 @@ describe("a policy that wipes what another one takes from a pool", () => {
     const [head, ...rest] = foreign("{name: eth1, state: absent}").trimEnd().split("\n");
     const list = `apiVersion: v1\nkind: List\nitems:\n- ${head}\n${rest.map((line) => `  ${line}\n`).join("")}`;
     expect(await planned(own, list)).toEqual(refused("state: absent"));
+  });
+
+  it.each([
+    ["enabled: false", "{name: eth2, ipv4: &off {enabled: no}}, {name: eth1, ipv4: *off}"],
+    ["state: absent", "{name: &nic eth1, type: ethernet, state: absent}, {name: v, vlan: {base-iface: *nic, id: 2}}"],
+    ["state: absent", "{name: v, vlan: {base-iface: &nic eth1, id: 2}}, {name: *nic, state: absent}"],
+    ["dhcp: true", "{name: eth2, ipv4: &d {dhcp: true}}, {name: eth1, ipv4: {<<: *d, enabled: true}}"],
+    ["address: 10.9.9.9", "{name: a, x: &l [{ip: 10.9.9.9}]}, {name: eth1, ipv4: {enabled: true, address: *l}}"],
+  ])("%s, written with aliases", async (what, nics) => {
+    expect(await planned(own, foreign(nics))).toEqual(refused(what));
+  });
+
+  it("writes an address of the plan out by an alias", async () => {
+    const nics = "{name: a, x: &l [{ip: 10.0.0.1}]}, {name: eth3, ipv4: {enabled: true, address: *l}}";
+    const { status, stderr } = await planned(own, foreign(nics, "kubernetes.io/hostname: n2"));
+    expect(stderr).toContain("10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/n2");
+    expect(status).toBe(3);
   });
 
   it("each the family of the other one", async () => {
@@ -64,6 +86,8 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ["a label that is not known of these nodes", "{name: eth1, state: absent}", "role: worker"],
     ["no family at all", "{name: eth1, state: up, mtu: 9000}, {name: v, vlan: {base-iface: eth1, id: 2}}", ""],
     ["a port of what goes", "{name: bond0, type: bond, state: absent, link-aggregation: {port: [eth1]}}", ""],
+    ["what nmstate refuses", '{name: eth1, state: ABSENT, ipv4: {enabled: "never", dhcp: "maybe"}}', ""],
+    ["a bomb of aliases", `{name: x, a0: &a0 [y], ${bomb}, b: *a9}, {name: eth1, state: absent}`, ""],
     ["an entry that nmstate ignores", "{name: eth1, state: ignore, ipv4: {enabled: false}}", ""],
     ["the bridge of the same name", "{name: eth1, type: ovs-bridge, state: absent}", ""],
     [
@@ -90,7 +114,7 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
   async function changed(...policies: string[]) {
     const folder = projectOf({ "manifests/a.yaml": before });
     await run(folder, "allocate");
-    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, ...policies));
+    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, idlePolicy, ...policies));
     expect((await run(folder, "allocate")).stderr).toBe("");
     const { stderr, status } = await run(folder, "render", "--out", "out");
     expect(status).toBe(0);

@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
@@ -17,6 +17,7 @@ describe("nodeippool plan", () => {
   - 10.0.0.4  gone  a/p  releasing
   = 1 kept
 Plan: 1 to allocate, 1 kept, 1 to release.
+Note: if gone was renamed to n2, say so before this is recorded: nodeippool mv Node/gone Node/n2
 Run nodeippool allocate to record it.
 `);
   });
@@ -175,6 +176,37 @@ describe("nodeippool plan finds manifests and nodes", () => {
     });
     for (const verb of ["plan", "allocate"])
       expect((await run(folder, verb)).stdout).toContain("Note: policy b selects none of the nodes\n");
+  });
+
+  it.each([
+    ["n1\nw2\n", "n2 was renamed to w2", "nodeippool mv Node/n2 Node/w2"],
+    ["w1\nw2\n", "n1, n2 were renamed to w1, w2", "nodeippool mv Node/OLD Node/NEW for each"],
+    ["n1\nw2\nw3\n"],
+    ["n1\n"],
+    ["n1\nn2\nw3\n"],
+  ])(
+    "asks whether nodes were renamed, where as many go as come: now %j",
+    async (nodes, which?: string, command?: string) => {
+      const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
+      const folder = projectOf({ "nodeippool.lock": lock, "nodes.txt": nodes });
+      const note = (before: string) => (which === undefined ? [] : [`Note: if ${which}, ${before}: ${command}`]);
+      const notes = async (verb: string) => (await run(folder, verb)).stdout.match(/^Note: .*$/gm) ?? [];
+      expect(await notes("plan")).toEqual(note("say so before this is recorded"));
+      expect(await notes("allocate")).toEqual(
+        note("take the lock back (git checkout -- nodeippool.lock) and say so before you allocate again"),
+      );
+      expect(await notes("plan")).toEqual([]);
+    },
+  );
+
+  it("says which captures a policy does not use", async () => {
+    const text = nicPolicyText("b", ["p"], "eth2");
+    const cut = text.slice(0, text.indexOf("    interfaces"));
+    const folder = projectOf({ "manifests/b.yaml": cut });
+    const note = /^Note: policy b takes an address for capture (\w+), which its desiredState never uses$/gm;
+    for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout.match(note)).toHaveLength(1);
+    writeFileSync(join(folder, "manifests/b.yaml"), text);
+    expect((await run(folder, "plan")).stdout).not.toContain("Note");
   });
 
   it("with a byte order mark, as some editors write it", async () => {

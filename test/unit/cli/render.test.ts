@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cli, filesOf, folderOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
+import { cli, filesOf, folderOf, idlePolicy, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
 import { objectsIn } from "../../support/schema-render.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
@@ -55,7 +55,7 @@ describe("nodeippool render", () => {
     ],
     [
       "an address whose policy is gone",
-      { ...covered, "manifests/a.yaml": poolText("  range: {cidr: 10.0.0.0/29}") },
+      { ...covered, "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy) },
       "  - 10.0.0.1  n1  a/p  releasing\n    - 10.0.0.2  n2  a/p  releasing\n",
     ],
     [
@@ -133,7 +133,8 @@ describe("nodeippool render --out", () => {
 
   it("cleans up after a policy that is gone until the addresses are free", async () => {
     const folder = projectOf(covered);
-    writeFileSync(join(folder, "manifests/a.yaml"), poolText("  range: {cidr: 10.0.0.0/29}"));
+    const idle = documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy);
+    writeFileSync(join(folder, "manifests/a.yaml"), idle);
     await run(folder, "allocate");
     await run(folder, "render", "--out", "out");
     const left = objectsIn({ f: filesOf(folder)["out/nodeippool-releasing.yaml"] ?? "" });

@@ -64,6 +64,16 @@ describe("nodes on standard input", () => {
   });
 });
 
+it("standard output that cannot be written: one line, exit 6, and what was recorded is said to be", () => {
+  const session = new Session(projectOf());
+  const line = "unavailable: standard output cannot be written: ENOSPC: no space left on device, write\n";
+  expect(session.run("nodeippool plan manifests --nodes nodes.txt > /dev/full; echo $?")).toBe(`${line}6\n`);
+  expect(session.run("nodeippool allocate manifests --nodes nodes.txt > /dev/full; echo $?")).toBe(
+    `${line}  The output alone is lost: nodeippool.lock was recorded before.\n6\n`,
+  );
+  expect(session.run("nodeippool allocate manifests --nodes nodes.txt > /dev/full; echo $?")).toBe(`${line}6\n`);
+});
+
 it("standard output that closes early is no error", () => {
   const line = "set -o pipefail; nodeippool render manifests --nodes nodes.txt | head -n 1; echo $?";
   const folder = projectOf({ ...covered, "manifests/z.yaml": "# more than a pipe holds\n".repeat(50_000) });

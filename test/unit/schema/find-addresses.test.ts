@@ -91,6 +91,13 @@ describe("findUses", () => {
       ),
       [],
     ],
+    [
+      "in whatever words",
+      stringify(
+        policyOf({ [hostnameLabel]: "n" }, { name: "eth1", ipv4: { ...nicOf("eth1 10.0.0.2").ipv4, enabled: "Off" } }),
+      ),
+      [],
+    ],
     ["NodeNetworkStates mention nothing", stringify(stateOf("n", "eth1 10.0.0.2")), ["10.0.0.2 Node/n eth1"]],
     [
       "others in the same List do",
@@ -100,6 +107,16 @@ describe("findUses", () => {
     ["a policy in a Helm template is text", `{{ if x }}\n${stringify(policy)}{{ end }}`, ["10.0.0.2"]],
   ])("%s", (_, text, expected) => {
     expect(pointed(text, findUses([{ path: "x", text }], [four], []).uses)).toEqual(expected);
+  });
+
+  it("takes an alias in a policy for what it stands for", () => {
+    const nics = "[{name: eth1, ipv4: &a {enabled: true, address: [{ip: 10.0.0.2}]}}, {name: eth2, ipv4: *a}]";
+    const text = `kind: NodeNetworkConfigurationPolicy\nmetadata: {name: p}\nspec:\n  nodeSelector: {${hostnameLabel}: n}\n  desiredState:\n    interfaces: ${nics}`;
+    const { uses } = findUses([{ path: "x", text }], [four], []);
+    expect(uses.map((use) => [use.owner, use.interface, use.at.line])).toEqual([
+      ["Node/n", "eth1", 6],
+      ["Node/n", "eth2", 6],
+    ]);
   });
 
   it("tells whose whole state it read, also of those without an address of a pool", () => {

@@ -61,6 +61,16 @@ describe("readManifests places every issue of a policy's spec", () => {
       "6:79 policy a puts an address of pool p where nmstate ignores it: beside enabled: false",
     ],
     [
+      "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv6: {dhcp: tr, enabled: 'yes'}}, {name: b, ipv4: {enabled: }}, {name: c, ipv4: }]}",
+      "6:54 dhcp must be true or false",
+      "6:102 enabled has no value",
+      "6:122 ipv4 has no value",
+    ],
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: "off", address: [{ip: "{{ capture.x.ip }}"}]}}]}',
+      "6:79 policy a puts an address of pool p where nmstate ignores it: beside enabled: false",
+    ],
+    [
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: true, dhcp: true, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
     ],
   ];

@@ -96,6 +96,11 @@ describe("readManifests places every issue of a pool as an object", () => {
     ],
     [`${head}metadata: {name: p}\n`, "1:1 the document needs the field spec"],
     [`${head}metadata: {name: p}\n${spec}staus: {}\n`, "5:1 unknown field staus; did you mean status?"],
+    [`apiVersion: nmstate.io/v1\nKind: NodeIPPool\n`, "1:1 an object of nmstate.io/v1 must have a kind"],
+    [
+      `apiVersion: v1\nkind: List\nitems:\n- kind: ConfigMap\n- apiVersion: nmstate.io/v1\n`,
+      "5:3 an object of nmstate.io/v1 must have a kind",
+    ],
     [
       `apiVersion: nmstate.io/v1\nkind: NodeIPool\nmetadata: {name: p}\n${spec}`,
       "2:7 unknown kind NodeIPool; did you mean NodeIPPool?",

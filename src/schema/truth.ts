@@ -1,0 +1,6 @@
+/** A truth as nmstate reads it (bool_or_string); undefined for what it refuses. */
+export function asTruth(value: unknown): boolean | undefined {
+  const text = ["boolean", "number", "string"].includes(typeof value) ? String(value).toLowerCase() : "";
+  if (/^(?:1|true|yes|on|y)$/.test(text)) return true;
+  return /^(?:0|false|no|off|n)$/.test(text) ? false : undefined;
+}

@@ -3,7 +3,7 @@ import type { Allocation, PoolLines } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
 import type { Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
-import type { Pool } from "./pool.ts";
+import { howToGrow, type Pool } from "./pool.ts";
 import { lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
 
 interface Given {
@@ -48,10 +48,8 @@ function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, s
   const reserved = pool.reservations.all.filter((reservation) => reservation.owner !== undefined).length;
   const kept = reserved === 0 ? "" : `${reserved} are reserved for named owners. `;
   const leaving = held.releasing.length;
-  const hint =
-    leaving > 0
-      ? `${kept}Let the pool grow (end, additionalRanges), or free the addresses that are releasing (${leaving}).`
-      : `${kept}Let the pool grow: a later end, or additionalRanges.`;
+  const free = leaving > 0 ? ` Or free the addresses that are releasing (${leaving}).` : "";
+  const hint = `${kept}${howToGrow(pool)}${free}`;
   const remedy: Remedy | undefined = leaving > 0 ? ["release"] : undefined;
   for (const request of requests) {
     const address = space.takeLowest();

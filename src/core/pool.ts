@@ -223,6 +223,14 @@ class Reader {
   }
 }
 
+/** What to do where a pool is too small. Its end, and more ranges, stay inside its prefix. */
+export function howToGrow({ prefix, range, start }: Pool): string {
+  const room = minus(minus([prefix], reservedOf(prefix)), range);
+  if (room.length === 0) return "Take addresses from another pool too: this one has its whole prefix.";
+  const end = room.some(({ last }) => last > start) ? "a later end, or " : "";
+  return `Let the pool grow: ${end}additionalRanges.`;
+}
+
 /**
  * What no host may have: network and broadcast address; in IPv6 the subnet-router anycast address (RFC 4291 2.6.1)
  * and IPv4 in disguise. /31, /32, /127 and /128 have neither network nor broadcast.

@@ -1,4 +1,13 @@
-import { formatPrefix, type Issue, type Parsed, type Pool, parsePool, parsePrefix, unwrap } from "../core/index.ts";
+import {
+  formatPrefix,
+  type Issue,
+  type Parsed,
+  type Pool,
+  type Prefix,
+  parsePool,
+  parsePrefix,
+  unwrap,
+} from "../core/index.ts";
 import type { NodeIPPool } from "./generated/node-ip-pool.types.ts";
 import { isNodeIPPool } from "./generated/node-ip-pool.validator.ts";
 import { nameIssue } from "./names.ts";
@@ -31,11 +40,10 @@ export function parseNodeIPPool(object: unknown): Parsed<Pool> {
   if (name !== undefined) issues.push({ message: `metadata.name ${name}`, path: ["metadata", "name"] });
   const pool = parsePool(String(metadata.name), spec);
   const prefix = pool.value?.prefix;
-  if (prefix && ownAddresses.some(({ first, last }) => first <= prefix.first && prefix.last <= last))
-    issues.push({
-      message: `${formatPrefix(prefix)} is link-local or loopback: nodes make such addresses themselves`,
-      path: ["spec", "range", "cidr"],
-    });
+  const why =
+    prefix && noAddresses.find(({ all: { first, last } }) => first <= prefix.first && prefix.last <= last)?.why;
+  if (why !== undefined)
+    issues.push({ message: `${formatPrefix(prefix as Prefix)} is ${why}`, path: ["spec", "range", "cidr"] });
   for (const issue of pool.issues ?? []) issues.push({ ...issue, path: ["spec", ...(issue.path ?? [])] });
   return issues.length > 0 ? { issues } : pool;
 }
@@ -52,7 +60,12 @@ export function parsePoolSpec(name: string, spec: unknown): Parsed<Pool> {
 }
 
 /** What is not read from reports of nodes, because every node has its own: nobody could tell that one is given up. */
-const ownAddresses = ["127.0.0.0/8", "fe80::/10", "::1/128"].map((text) => unwrap(parsePrefix(text)));
+/** What no pool can hand out. */
+const noAddresses = Object.entries({
+  "link-local or loopback: nodes make such addresses themselves": ["127.0.0.0/8", "fe80::/10", "::1/128"],
+  "multicast: no host has such an address": ["224.0.0.0/4", "ff00::/8"],
+  "of no network: no host has such an address": ["0.0.0.0/8"],
+}).flatMap(([why, texts]) => texts.map((text) => ({ why, all: unwrap(parsePrefix(text)) })));
 
 function issueOf(error: Violation): Issue {
   const path = error.instancePath

@@ -140,7 +140,7 @@ class Reader {
     for (const [name, expression] of Object.entries(this.texts(capture, root))) {
       const path = [...root, name];
       const pool = poolOfCapture(expression);
-      if (pool === null) this.fail(`${brief(expression)} is no allocation; write ippool.POOL.allocate`, path);
+      if (pool === null) this.fail(`${brief(expression)} is no allocation; write ${meantBy(expression)}`, path);
       else if (pool === undefined) this.others[name] = expression;
       else if (!isCaptureName(name))
         this.fail(`capture name ${name} must be letters, digits and - and start with a letter`, path);
@@ -236,6 +236,13 @@ export function policyNameIssue(name: unknown): string | undefined {
   const issue = nameIssue(name);
   if (issue !== undefined) return issue;
   return (name as string).length > 63 ? "is longer than the 63 characters of a label value" : undefined;
+}
+
+/** Names of pools are lower case, as those of all objects. */
+function meantBy(expression: string): string {
+  const lower = expression.toLowerCase();
+  const isCase = lower !== expression && typeof poolOfCapture(lower) === "string";
+  return isCase ? `${brief(lower)}: all is lower case, also the names of pools` : "ippool.POOL.allocate";
 }
 
 function brief(text: string): string {

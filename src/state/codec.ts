@@ -128,6 +128,7 @@ function readLines(text: string, file: string): Lines {
   };
 
   while (all[at]?.startsWith("#")) at++;
+  refuseNewer(file, at + 1, all[at] ?? "");
   expect("version: 1", "should be `version: 1`");
   const pools = list("pools", readPoolLine);
   const allocation = (isReleasing: boolean) => (line: string) => {
@@ -197,6 +198,12 @@ function readFields(line: string): { readonly [field: string]: unknown } | undef
 
 function isText(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === "string" && value !== "" && isPlain(value));
+}
+
+function refuseNewer(file: string, line: number, text: string): void {
+  if (Number(/^version: (\d+)$/.exec(text)?.[1] ?? 1) <= 1) return;
+  const message = `a newer nodeippool wrote this (${text}); this one reads version 1`;
+  throw new IpamError("corrupt", [{ message, at: { file, line, column: 1 }, hint: "Use the one that wrote it." }]);
 }
 
 function fail(file: string, line: number, text: string, why: string): never {

@@ -64,7 +64,9 @@ export function workFolder(page: string): { folder: string; start: string } {
   }
   for (const name of ["cdk8s", "constructs", "@pulumi", ".bin"])
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
-  return { folder, start: isExample ? join(folder, dirname(page)) : folder };
+  const start = isExample ? join(folder, dirname(page)) : folder;
+  if (isExample) symlinkSync("../../node_modules", join(start, "node_modules"));
+  return { folder, start };
 }
 
 /** What is committed beside a page and its commands make anew. */

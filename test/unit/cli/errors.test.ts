@@ -13,7 +13,8 @@ const policyOn = (selector: string, name = "a") =>
 const markers = `${lockText().slice(0, -1)}\n<<<<<<< ours\n=======\n>>>>>>> theirs\n`;
 
 /** Files to add, the verb and options, and what standard error says. */
-const rows: [what: string, status: number, files: Files, says: string | RegExp, ...options: string[]][] = [
+type Row = [what: string, status: number, files: Files, says: string | RegExp, ...options: string[]];
+const rows: Row[] = [
   // 2: the input is wrong
   ["no such manifests", 2, {}, "nope does not exist", "--nodes", "nodes.txt"],
   ["broken YAML", 2, { "manifests/b.yaml": "kind: NodeIPPool\nspec: {\n" }, "invalid: manifests/b.yaml:3:1: "],
@@ -88,13 +89,29 @@ const rows: [what: string, status: number, files: Files, says: string | RegExp, 
     "an exhausted pool",
     3,
     { "nodes.txt": names(7) },
-    /^exhausted: pool p is exhausted: 7 needed, 6 free\n {2}Let the pool grow: a later end, or additionalRanges\.\n$/,
+    /^exhausted: pool p is exhausted: 7 needed, 6 free\n {2}Take addresses from another pool too: this one has its whole prefix\.\n$/,
   ],
+  ...[
+    ["{cidr: 10.0.0.0/29, end: 10.0.0.2}", "Let the pool grow: a later end, or additionalRanges\\."],
+    ["{cidr: 10.0.0.0/29, start: 10.0.0.5}", "Let the pool grow: additionalRanges\\."],
+    ["{cidr: 10.0.0.0/31}", "Take addresses from another pool too: this one has its whole prefix\\."],
+    ["{cidr: 10.0.0.2/32}", "Take addresses from another pool too: this one has its whole prefix\\."],
+  ].map(
+    ([range, hint]): Row => [
+      `an exhausted pool of range ${range}`,
+      3,
+      {
+        "nodes.txt": names(7),
+        "manifests/a.yaml": documentsOf(poolText(`  range: ${range}`), nicPolicyText("a")),
+      },
+      new RegExp(`needed, \\d free\\n  ${hint}\\n$`),
+    ],
+  ),
   [
     "a pool that is full of releasing addresses",
     3,
     { "nodes.txt": names(6), "nodeippool.lock": lockText("10.0.0.1 Node/x/a/p releasing") },
-    /^exhausted: pool p is exhausted: 6 needed, 5 free\n {2}Let the pool grow \(end, additionalRanges\), or free the addresses that are releasing \(1\): nodeippool release\n$/,
+    /^exhausted: pool p is exhausted: 6 needed, 5 free\n {2}Take addresses from another pool too: this one has its whole prefix\. Or free the addresses that are releasing \(1\): nodeippool release\n$/,
   ],
   [
     "a rename that nobody declared",
@@ -121,6 +138,12 @@ const rows: [what: string, status: number, files: Files, says: string | RegExp, 
     /^in-use: .*in set other\n/,
   ],
   // 5: the record is broken
+  [
+    "a record of a newer version",
+    5,
+    { "nodeippool.lock": lockText().replace("version: 1", "version: 2") },
+    /^corrupt: nodeippool\.lock:2:1: a newer nodeippool wrote this \(version: 2\); this one reads version 1\n {2}Use the one that wrote it\.\n$/,
+  ],
   [
     "a record that is none",
     5,

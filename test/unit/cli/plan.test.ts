@@ -69,7 +69,7 @@ Run nodeippool allocate to record it.
     expect(status).toBe(3);
     expect(JSON.parse(stdout).pending).toHaveLength(1);
     expect(stderr).toBe(
-      "exhausted: pool p is exhausted: 7 needed, 6 free\n  Let the pool grow: a later end, or additionalRanges.\n",
+      "exhausted: pool p is exhausted: 7 needed, 6 free\n  Take addresses from another pool too: this one has its whole prefix.\n",
     );
   });
 

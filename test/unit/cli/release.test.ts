@@ -58,7 +58,7 @@ describe("nodeippool release --confirm", () => {
     const early = await run(folder, "allocate");
     expect(early.status).toBe(3);
     expect(early.stderr).toContain(
-      "pool p is exhausted: 1 needed, 0 free\n  Let the pool grow (end, additionalRanges), or free the addresses that are releasing (1): nodeippool release",
+      "pool p is exhausted: 1 needed, 0 free\n  Take addresses from another pool too: this one has its whole prefix. Or free the addresses that are releasing (1): nodeippool release",
     );
     expect(lockIn(folder)).toBe(lockText(...full));
     await cli(["release", "old", "--confirm"], folder);

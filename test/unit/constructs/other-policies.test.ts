@@ -69,6 +69,8 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
     ["address: 10.9.9.9", eth("eth1", literal("10.9.9.9"))],
     ["dhcp: true", eth("eth1", { dhcp: true })],
     ["state: absent", { name: "eth1", state: "absent" }],
+    ["enabled: false", { name: "eth1", ipv4: { enabled: "no" } }],
+    ["dhcp: true", eth("eth1", { dhcp: "On" })],
   ])("may not wipe what another one takes from a pool: %s", async (what, entry) => {
     const expected = `policies a and z (${what}) both set the IPv4 addresses of eth1 on Node/n2; nmstate replaces the whole list`;
     expect(await refusedFor(withObject([entry], "n2"))).toContain(expected);

@@ -52,6 +52,9 @@ describe("pools of a program", () => {
     [{ range: { cidr: "10.0.0.0/24", exclude: "10.0.0.4" } }, "exclude must be a list, but is text"],
     [{ range: { cidr: "10.0.0.0/24", exlude: [] } }, "unknown field exlude; did you mean exclude?"],
     [{ range: { cidr: "127.0.0.0/8" } }, "127.0.0.0/8 is link-local or loopback"],
+    [{ range: { cidr: "239.1.0.0/16" } }, "239.1.0.0/16 is multicast: no host has such an address"],
+    [{ range: { cidr: "ff02::/64" } }, "ff02::/64 is multicast"],
+    [{ range: { cidr: "0.0.0.0/8" } }, "0.0.0.0/8 is of no network: no host has such an address"],
   ])("%j is refused as it is in YAML", (spec, says) => {
     expect(refused(spec)).toThrow(says);
   });

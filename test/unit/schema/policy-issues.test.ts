@@ -10,7 +10,10 @@ describe("readManifests places every issue of a policy's spec", () => {
     ["  capture: {x: ippool.traffic-1.allocate}", "5:16 capture x asks for pool traffic-1, which is not defined"],
     ["  capture: {x: ippool.p.alocate}", "5:16 ippool.p.alocate is no allocation; write ippool.POOL.allocate"],
     ["  capture: {x: ippool.p}", "5:16 ippool.p is no allocation; write ippool.POOL.allocate"],
-    ["  capture: {x: IPPool.p.allocate}", "5:16 IPPool.p.allocate is no allocation; write ippool.POOL.allocate"],
+    [
+      "  capture: {x: IPPool.P.allocate}",
+      "5:16 IPPool.P.allocate is no allocation; write ippool.p.allocate: all is lower case, also the names of pools",
+    ],
     ["  capture: {x: ippool.P_1.allocate}", "5:16 ippool.P_1.allocate is no allocation; write ippool.POOL.allocate"],
     [
       "  capture: {'1x': ippool.p.allocate}",

@@ -104,7 +104,7 @@ it("a refused move names the owner, the address, both claims and both ways out",
       code: "in-use",
       message: expect.stringMatching(/^Node\/n .*10\.0\.0\.5.*\(old\)/),
       hint: "Declare the rename, if it is one, or allow the move.",
-      remedy: ["rename", "old", "new"],
+      remedy: ["rename", "old", "new", "claim"],
     },
   ]);
 });

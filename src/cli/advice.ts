@@ -1,11 +1,12 @@
-import { shortRename } from "../core/claim.ts";
 import type { Remedy } from "../core/errors.ts";
+import { renameCommands } from "../core/renames.ts";
 
 /** What the command line has for a remedy: a command, or a flag. */
-export function command([what, ...words]: Remedy): string {
-  switch (what) {
+export function command(remedy: Remedy): string {
+  const words = remedy.slice(1);
+  switch (remedy[0]) {
     case "rename":
-      return `nodeippool mv ${shortRename(words).join(" ")}, or --allow-move`;
+      return `${renameCommands(remedy, "nodeippool mv")}, or --allow-move`;
     case "allow-move":
       return "--allow-move";
     case "explain":

@@ -6,6 +6,7 @@ import {
   formatAddress,
   IpamError,
   isNoop,
+  nameOfKey,
   ownerName,
   type Plan,
   planRelease,
@@ -81,11 +82,12 @@ function mergeLines({ name }: StateBackend, { merged, losers }: Merge): string[]
 }
 
 function loserLine({ line, winner }: Loser): string {
-  const reason =
-    line.address === winner.address
-      ? `${ownerName(winner.claim)} keeps it`
-      : `it keeps ${formatAddress(winner.address)}`;
-  return paint("yellow", `  ! ${formatAddress(line.address)}  ${ownerName(line.claim)}  lost in the merge: ${reason}`);
+  const [owner, other] = [line, winner].map(({ claim }) => ownerName(claim)) as [string, string];
+  const isOwn = owner === other && line.claim !== winner.claim;
+  const who = isOwn ? `${owner} (${nameOfKey(line.claim)})` : owner;
+  const whose = isOwn ? `${owner} (${nameOfKey(winner.claim)})` : other;
+  const reason = line.address === winner.address ? `${whose} keeps it` : `it keeps ${formatAddress(winner.address)}`;
+  return paint("yellow", `  ! ${formatAddress(line.address)}  ${who}  lost in the merge: ${reason}`);
 }
 
 /**

@@ -1,12 +1,12 @@
-import { shortRename } from "../core/claim.ts";
-import { advised, formatIssue, type IpamError, type Remedy } from "../core/index.ts";
+import { advised, formatIssue, type IpamError, type Remedy, renameCommands } from "../core/index.ts";
 import type { StateBackend } from "../state/index.ts";
 
 /** What an app, or the command line beside it, has for a remedy. */
-function remedyText([what, ...words]: Remedy): string {
-  switch (what) {
+function remedyText(remedy: Remedy): string {
+  const words = remedy.slice(1);
+  switch (remedy[0]) {
     case "rename":
-      return `nodeippool mv ${shortRename(words).join(" ")}, or allowMove: true in AddressPlan.configure`;
+      return `${renameCommands(remedy, "nodeippool mv")}, or allowMove: true in AddressPlan.configure`;
     case "allow-move":
       return "allowMove: true in AddressPlan.configure";
     case "explain":

@@ -112,11 +112,3 @@ export function ownerOfKey(key: string): string {
 export function nameOfKey(key: string): string {
   return key.slice(key.indexOf("/", key.indexOf("/") + 1) + 1);
 }
-
-/** The shortest rename that makes one claim name the other: of the policy, if the captures are the same. */
-export function shortRename([from = "", to = ""]: readonly string[]): readonly string[] {
-  const [policy, ...capture] = from.split("/");
-  const [other, ...otherCapture] = to.split("/");
-  const isSameCapture = capture.length > 0 && capture.join("/") === otherCapture.join("/");
-  return isSameCapture ? [policy as string, other as string] : [from, to];
-}

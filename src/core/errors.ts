@@ -10,8 +10,8 @@ export interface Place {
  * word for this, be it a flag, a field or a command.
  */
 export type Remedy =
-  /** Declare a rename, in the words that `planRename` takes; or allow the move. */
-  | readonly ["rename", from: string, to: string]
+  /** Declare that claims of this name have that one now: all of their policy, all of the name, or those of these owners; or allow the move. */
+  | readonly ["rename", from: string, to: string, reach: "policy" | "claim" | readonly string[]]
   /** Plan with `allowMove`. */
   | readonly ["allow-move"]
   /** See what an address is to its pools. */

@@ -18,5 +18,6 @@ export * from "./pool.ts";
 export { checkPools } from "./pools.ts";
 export * from "./range.ts";
 export * from "./release.ts";
+export { type RenameRemedy, renameCommands, renamesOf } from "./renames.ts";
 export { checkSet } from "./request.ts";
 export * from "./reservation.ts";

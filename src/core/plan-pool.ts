@@ -7,6 +7,7 @@ import { byCodeUnit, type Remedy } from "./errors.ts";
 import { give } from "./give.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
+import { policiesOf } from "./renames.ts";
 import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
 
 interface Options {
@@ -209,17 +210,24 @@ function isAnotherObject(line: Allocation, claim: Claim): boolean {
   return claim.owner.kind !== "Node" && line.uid !== undefined && claim.uid !== undefined && line.uid !== claim.uid;
 }
 
-/** Splits off the requests whose owner would lose an address of this pool and get another one: renames nobody declared. */
+/** Splits off the requests whose owner would lose an address of this pool and get another one: renames nobody declared, of the policy first. */
 function separateMoves(asking: readonly Request[], lost: readonly Allocation[]) {
   const lostBy = Map.groupBy(lost, (line) => ownerOfKey(line.claim));
-  const refused: { request: Request; line: Allocation }[] = [];
-  const allowed: Request[] = [];
-  for (const request of asking) {
-    const line = lostBy.get(formatOwner(request.claim.owner))?.shift();
-    if (line === undefined) allowed.push(request);
-    else refused.push({ request, line });
-  }
-  return { refused, allowed };
+  const lineOf = new Map<Request, Allocation>();
+  for (const isMatch of [isSameCapture, () => true])
+    for (const request of asking) {
+      const lines = lineOf.has(request) ? [] : (lostBy.get(formatOwner(request.claim.owner)) ?? []);
+      const at = lines.findIndex((line) => isMatch(line, request));
+      for (const line of at < 0 ? [] : lines.splice(at, 1)) lineOf.set(request, line);
+    }
+  return {
+    refused: [...lineOf].map(([request, line]) => ({ request, line })),
+    allowed: asking.filter((request) => !lineOf.has(request)),
+  };
+}
+
+function isSameCapture(line: Allocation, { claim }: Request): boolean {
+  return policiesOf(nameOfKey(line.claim), claim.name) !== undefined;
 }
 
 function refusedMove(request: Request, line: Allocation): Pending {
@@ -228,7 +236,7 @@ function refusedMove(request: Request, line: Allocation): Pending {
     "in-use",
     `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
     "Declare the rename, if it is one, or allow the move.",
-    ["rename", nameOfKey(line.claim), request.claim.name],
+    ["rename", nameOfKey(line.claim), request.claim.name, [ownerOfKey(line.claim)]],
   );
 }
 

@@ -5,6 +5,7 @@ import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
+import { withReach } from "./renames.ts";
 import { checkSet, requestsByPool } from "./request.ts";
 
 /** What `plan` decides from. */
@@ -67,6 +68,7 @@ export function plan(input: PlanInput): Plan {
     const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
     return planPool(byName.get(name), requests.get(name) ?? [], lines, options);
   });
+  const pending = parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim));
   return {
     set,
     base: snapshot.base,
@@ -76,7 +78,7 @@ export function plan(input: PlanInput): Plan {
     assign: parts.flatMap((part) => part.assign).sort(byAddress),
     keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
     release: parts.flatMap((part) => part.release).sort((a, b) => byAddress(a.allocation, b.allocation)),
-    pending: parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim)),
+    pending: withReach(pending, input.claims, snapshot, set),
   };
 }
 

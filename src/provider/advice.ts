@@ -1,12 +1,13 @@
-import type { IpamCode, Issue, Remedy } from "../core/index.ts";
-import { advised, formatIssue } from "../core/index.ts";
+import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
+import { advised, formatIssue, renamesOf } from "../core/index.ts";
 import type { SetInputs } from "./set-state.ts";
 
 /** What a program has for a remedy. */
-function input([what, ...words]: Remedy, backend: SetInputs["state"]["backend"]): string {
-  switch (what) {
+function input(remedy: Remedy, backend: SetInputs["state"]["backend"]): string {
+  const [what, ...words] = remedy;
+  switch (remedy[0]) {
     case "rename":
-      return `moved: [{ from: "OWNER/${words[0]}", to: "OWNER/${words[1]}" }], for each owner, or allowMove: true`;
+      return `${movedInput(remedy)}, or allowMove: true`;
     case "allow-move":
       return "allowMove: true";
     case "release":
@@ -25,6 +26,15 @@ function input([what, ...words]: Remedy, backend: SetInputs["state"]["backend"])
     case "show":
       return `nodeippool ${[what, ...words].join(" ")}`;
   }
+}
+
+/** A claim is declared by its whole key: of a name that nobody has any more, for each owner. */
+function movedInput(remedy: RenameRemedy): string {
+  const [what, from, to, reach] = remedy;
+  const isOfSome = typeof reach !== "string";
+  const renames = renamesOf([what, from, to, isOfSome ? reach : ["OWNER"]]);
+  const list = renames.map(([old, fresh]) => `{ from: "${old}", to: "${fresh}" }`).join(", ");
+  return `moved: [${list}]${isOfSome ? "" : ", for each owner"}`;
 }
 
 /**

@@ -11,9 +11,9 @@ import {
   type PoolRecord,
   placeOf,
   type Snapshot,
-  sameLine,
 } from "../core/index.ts";
-import { allocationLine, type Content, decode, encode } from "./codec.ts";
+import { type Content, decode, encode } from "./codec.ts";
+import { apart, compose, type Entry, entries, sameEntry, type Version, versionOf } from "./compose.ts";
 
 /** A line that lost its address or its claim to another one, and must be planned anew. */
 export interface Loser {
@@ -26,22 +26,18 @@ export interface Merged {
   readonly losers: readonly Loser[];
 }
 
-/** A line and the list it stands in. */
-export interface Entry {
-  readonly line: Allocation;
-  readonly releasing: boolean;
-}
-
 /**
  * Merges two records that grew from one base, address by address:
  *
- *  ours \ theirs | as base | changed                            | gone
- *  --------------+---------+------------------------------------+--------
- *  as base       | base    | theirs                             | gone
- *  changed       | ours    | equal: it; one claim: what landed, | ours
- *                |         | else the live one; two claims:     |
- *                |         | both claim it (below)              |
- *  gone          | gone    | theirs                             | gone
+ *  ours \ theirs | as base | changed                                            | gone
+ *  --------------+---------+----------------------------------------------------+--------
+ *  as base       | base    | theirs                                             | gone
+ *  changed       | ours    | both changes in one line, where they go together   | ours
+ *                |         | (`compose`), and no other line has that claim      |
+ *                |         | live; else one claim: what landed, or the side it  |
+ *                |         | is part of, or the live one; two: both claim it    |
+ *                |         | (below)                                            |
+ *  gone          | gone    | theirs                                             | gone
  *
  * Where two lines then claim one address, or one claim has two addresses: a line that `landed` holds wins, else a
  * live line that both sides still hold, else that of `side`, the one which `landed` is part of, else nobody may say:
@@ -55,67 +51,60 @@ export function mergeRecords(
   landed?: Snapshot,
   side?: "ours" | "theirs",
 ): Merged {
-  const [b, o, t] = [base, ours, theirs].map(entriesOf) as [Entries, Entries, Entries];
-  const l = entriesOf(landed ?? emptySnapshot);
-  const candidates: Entry[] = [];
-  for (const key of new Set([...o.keys(), ...t.keys()]))
-    candidates.push(...pick(b.get(key), o.get(key), t.get(key), l.get(key)));
-  const isLive = (side: Entries, line: Allocation) => {
-    const entry = side.get(placeOf(line));
-    return entry !== undefined && !entry.releasing && entry.line.claim === line.claim;
-  };
-  return settle(candidates, mergePools(base, ours, theirs), landed, {
-    isOfSide: (entry) => side !== undefined && sameAs(entry, { ours: o, theirs: t }[side].get(placeOf(entry.line))),
-    isHeldByBoth: (line) => isLive(o, line) && isLive(t, line),
-    wasHeld: (line) => b.get(placeOf(line))?.line.claim === line.claim,
+  const [b, o, t, l] = [base, ours, theirs, landed ?? emptySnapshot].map(versionOf) as Versions;
+  const picked = [...new Set([...o.at.keys(), ...t.at.keys()])].flatMap((place) => pick(place, [b, o, t, l], side));
+  const isLive = (version: Version, line: Allocation) => version.placeOfClaim.get(identityOf(line)) === placeOf(line);
+  return settle(uncrossed(picked, l, side), mergePools(base, ours, theirs), landed, {
+    isOfSide: (entry) =>
+      side !== undefined && sameEntry(entry, { ours: o, theirs: t }[side].at.get(placeOf(entry.line))),
+    isHeldByBoth: ({ line, of }) =>
+      of === undefined ? isLive(o, line) && isLive(t, line) : of.every(({ releasing }) => !releasing),
+    wasHeld: ({ line, of }) => of !== undefined || b.at.get(placeOf(line))?.line.claim === line.claim,
   });
 }
 
-type Entries = Map<string, Entry>;
+/** Base, ours, theirs, and what landed. */
+type Versions = [Version, Version, Version, Version];
+type Side = "ours" | "theirs" | undefined;
 
-function entriesOf(snapshot: Snapshot): Entries {
-  return new Map(entries(snapshot).map((entry) => [placeOf(entry.line), entry]));
+/** The table, for one address. */
+function pick(place: string, [base, ours, theirs, landed]: Versions, side: Side): Entry[] {
+  const [before, one, other] = [base, ours, theirs].map((version) => version.at.get(place));
+  if (one === undefined || other === undefined)
+    return [one, other].filter((entry) => entry !== undefined).filter((entry) => !sameEntry(entry, before));
+  if (sameEntry(one, other) || sameEntry(other, before)) return [one];
+  if (sameEntry(one, before)) return [other];
+  const decided = decide(one, other, landed, side);
+  const composed = compose(place, base, ours, theirs, decided);
+  return composed === undefined ? apart(one, other, decided) : [composed];
 }
 
-export function entries(record: Content): Entry[] {
-  const list = (lines: readonly Allocation[], releasing: boolean) => lines.map((line) => ({ line, releasing }));
-  return [...list(record.allocations, false), ...list(record.releasing, true)];
+/** Which of two lines at one address is in force: the one that landed, else that of the side which `landed` is part of. */
+function decide(ours: Entry, theirs: Entry, landed: Version, side: Side): Entry | undefined {
+  const known = landed.at.get(placeOf(ours.line));
+  return [ours, theirs].find((entry) => sameEntry(entry, known)) ?? (side && { ours, theirs }[side]);
 }
 
-function pick(
-  base: Entry | undefined,
-  ours: Entry | undefined,
-  theirs: Entry | undefined,
-  landed: Entry | undefined,
-): Entry[] {
-  const present = [ours, theirs].filter((entry) => entry !== undefined);
-  if (ours === undefined || theirs === undefined) {
-    const gone = present.every((entry) => base !== undefined && sameEntry(entry, base));
-    return gone ? [] : present;
-  }
-  if (sameEntry(ours, theirs) || (base !== undefined && sameEntry(theirs, base))) return [ours];
-  if (base !== undefined && sameEntry(ours, base)) return [theirs];
-  if (ours.line.claim !== theirs.line.claim) return [ours, theirs];
-  if (landed !== undefined) return [sameEntry(theirs, landed) ? theirs : ours];
-  if (ours.releasing !== theirs.releasing) return [ours.releasing ? theirs : ours];
-  // On two NICs, say: whichever, but the same one whatever side is called ours.
-  return [[ours, theirs].sort((x, y) => byCodeUnit(allocationLine(x.line), allocationLine(y.line)))[0] as Entry];
-}
-
-function sameAs(entry: Entry, other: Entry | undefined): boolean {
-  return other !== undefined && sameEntry(entry, other);
-}
-
-function sameEntry(a: Entry, b: Entry): boolean {
-  return a.releasing === b.releasing && sameLine(a.line, b.line);
+/** Takes lines apart again that were composed to the name of another one. */
+function uncrossed(picked: readonly Entry[], landed: Version, side: Side): Entry[] {
+  const live = Map.groupBy(
+    picked.filter(({ releasing }) => !releasing),
+    ({ line }) => identityOf(line),
+  );
+  return picked.flatMap((entry) => {
+    const isAlone = entry.releasing || live.get(identityOf(entry.line))?.length === 1;
+    if (entry.of === undefined || isAlone) return [entry];
+    const [ours, theirs] = entry.of as [Entry, Entry];
+    return apart(ours, theirs, decide(ours, theirs, landed, side));
+  });
 }
 
 /** What is known of the lines before they were merged. */
 interface History {
   /** Is this how the side has it that landed? */
   readonly isOfSide: (entry: Entry) => boolean;
-  readonly isHeldByBoth: (line: Allocation) => boolean;
-  readonly wasHeld: (line: Allocation) => boolean;
+  readonly isHeldByBoth: (entry: Entry) => boolean;
+  readonly wasHeld: (entry: Entry) => boolean;
 }
 
 const unknownHistory: History = { isOfSide: () => false, isHeldByBoth: () => false, wasHeld: () => true };
@@ -129,9 +118,10 @@ export function settle(
 ): Merged {
   const inLanded = new Set(landed === undefined ? [] : entries(landed).map(entryKey));
   const strength = (entry: Entry) => {
-    if (inLanded.has(entryKey(entry))) return 3;
-    if (history.isHeldByBoth(entry.line)) return 2;
-    return history.isOfSide(entry) ? 1 : 0;
+    const lines = entry.of ?? [entry];
+    if (lines.some((line) => inLanded.has(entryKey(line)))) return 3;
+    if (history.isHeldByBoth(entry)) return 2;
+    return lines.some(history.isOfSide) ? 1 : 0;
   };
   const network = new Map(pools.map((pool) => [pool.name, pool.network]));
   const byPlace = new Map<string, Entry>();
@@ -150,7 +140,7 @@ export function settle(
       if (!entry.releasing) byClaim.set(claim, entry);
     } else if (strength(winner) > strength(entry)) {
       losers.push({ line: entry.line, winner: winner.line });
-      if (!byPlace.has(place) && history.wasHeld(entry.line)) byPlace.set(place, { line: entry.line, releasing: true });
+      if (!byPlace.has(place) && history.wasHeld(entry)) byPlace.set(place, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });
   }
   refuseUndecided(undecided);

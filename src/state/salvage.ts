@@ -1,6 +1,7 @@
 import { IpamError, type PoolRecord, placeOf, type Snapshot } from "../core/index.ts";
 import { readAllocationLine, readPoolLine } from "./codec.ts";
-import { type Entry, entries as entriesOf, type Merged, onePool, settle } from "./merge.ts";
+import { type Entry, entries as entriesOf } from "./compose.ts";
+import { type Merged, onePool, settle } from "./merge.ts";
 
 /**
  * The record in a text that a merge has broken, by conflict markers or by lines that do not go together, when the

@@ -27,7 +27,7 @@ function silentDuplicates(write: (record: Snapshot) => string, forks: Awaited<Re
 }
 
 it("lines sorted by owner would merge cleanly into duplicates; the same branches sorted by address never do", async () => {
-  const forks = await randomForks(600, 20_250_101);
+  const forks = await randomForks(1_000, 20_250_101);
   const byOwner = silentDuplicates(sortedBy(ownerOf), forks);
   const byAddress = silentDuplicates(sortedBy(addressOf), forks);
   console.log(`git: sorted by owner ${byOwner.duplicates} of ${byOwner.clean} clean merges hold a duplicate`);

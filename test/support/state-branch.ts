@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { formatAddress } from "../../src/core/address.ts";
 import type { Snapshot } from "../../src/core/allocation.ts";
 import { emptySnapshot } from "../../src/core/allocation.ts";
 import type { Claim } from "../../src/core/claim.ts";
@@ -18,7 +19,10 @@ export const pools = [
 
 /** What the manifests of a branch say of one node. */
 interface Node {
+  /** Which one it is, whatever it is called. */
+  readonly machine: string;
   readonly policy: string;
+  readonly capture: string;
   readonly nic: string;
   readonly pools: readonly string[];
   /** The last part of the address it wants. */
@@ -45,9 +49,10 @@ const stepArb = fc.oneof(
   { weight: 4, arbitrary: fc.record({ add: fc.tuple(nameArb), pools: poolsArb, nic: nicArb, wanted: spotArb }) },
   { weight: 3, arbitrary: fc.record({ remove: nameArb }) },
   { weight: 2, arbitrary: fc.record({ free: fc.nat({ max: 0xffff }) }) },
-  { weight: 1, arbitrary: fc.record({ rename: nameArb, to: nameArb }) },
-  { weight: 1, arbitrary: fc.record({ policy: fc.constantFrom("a", "b"), to: fc.constantFrom("a", "b", "c") }) },
-  { weight: 1, arbitrary: fc.record({ rewire: nameArb, to: nicArb }) },
+  { weight: 3, arbitrary: fc.record({ rename: nameArb, to: nameArb }) },
+  { weight: 2, arbitrary: fc.record({ policy: fc.constantFrom("a", "b"), to: fc.constantFrom("a", "b", "c") }) },
+  { weight: 2, arbitrary: fc.record({ capture: fc.constantFrom("x", "y"), to: fc.constantFrom("x", "y", "z") }) },
+  { weight: 2, arbitrary: fc.record({ rewire: nameArb, to: nicArb }) },
   { weight: 1, arbitrary: fc.record({ move: nameArb, wanted: spotArb }) },
 );
 type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never;
@@ -55,7 +60,7 @@ type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never;
 /** A base and what was made of it on four branches. */
 const historyArb = fc.record({
   base: fc.array(stepArb, { maxLength: 8 }),
-  branches: fc.array(fc.array(stepArb, { minLength: 1, maxLength: 2 }), { minLength: 4, maxLength: 4 }),
+  branches: fc.array(fc.array(stepArb, { minLength: 1, maxLength: 3 }), { minLength: 4, maxLength: 4 }),
 });
 
 /** Two branches that both changed the lock since they parted. */
@@ -124,7 +129,7 @@ function claimsOf(nodes: ReadonlyMap<string, Node>): Claim[] {
     node.pools.map((pool) => {
       const wanted = pool === "q" ? `2001:db8::${node.wanted?.toString(16)}` : `10.0.0.${node.wanted}`;
       const rest = `pool=${pool} if=${node.nic}${node.wanted === undefined ? "" : ` wanted=${wanted}`}`;
-      return claimOf(`Node/${name}/${node.policy}/${pool} ${rest}`);
+      return claimOf(`Node/${name}/${node.policy}/${node.capture} ${rest}`);
     }),
   );
 }
@@ -138,18 +143,30 @@ function edited(before: ReadonlyMap<string, Node>, step: Exclude<Step, { free: n
   if ("add" in step)
     for (const name of step.add) {
       const wanted = "wanted" in step ? { wanted: step.wanted as number } : {};
-      if (!nodes.has(name)) nodes.set(name, { policy: "a", nic: step.nic, pools: step.pools, ...wanted });
+      const node = { machine: newMachine(name, nodes), policy: "a", capture: "x", nic: step.nic, pools: step.pools };
+      if (!nodes.has(name)) nodes.set(name, { ...node, ...wanted });
     }
   else if ("remove" in step) nodes.delete(step.remove);
   else if ("rewire" in step) change(step.rewire, { nic: step.to });
   else if ("move" in step) change(step.move, { wanted: step.wanted });
   else if ("policy" in step)
     for (const [name, node] of before) change(name, node.policy === step.policy ? { policy: step.to } : {});
+  else if ("capture" in step)
+    for (const [name, node] of before)
+      change(name, node.policy === "a" && node.capture === step.capture ? { capture: step.to } : {});
   else if (!nodes.has(step.to) && nodes.has(step.rename)) {
     nodes.set(step.to, nodes.get(step.rename) as Node);
     nodes.delete(step.rename);
   }
   return nodes;
+}
+
+/** A node that comes back is the same machine; one that gets the former name of another is not. */
+function newMachine(name: string, nodes: ReadonlyMap<string, Node>): string {
+  const known = new Set([...nodes.values()].map(({ machine }) => machine));
+  let machine = name;
+  while (known.has(machine)) machine += "'";
+  return machine;
 }
 
 /** The two names that `nodeippool mv` gets before manifests are changed so. */
@@ -158,17 +175,100 @@ function nameOf(step: Step, nodes: ReadonlyMap<string, Node>): [string, string] 
     return [`Node/${step.rename}`, `Node/${step.to}`];
   if ("policy" in step && step.policy !== step.to && [...nodes.values()].some((node) => node.policy === step.policy))
     return [step.policy, step.to];
+  const isCaptured = ({ policy, capture }: Node) => "capture" in step && policy === "a" && capture === step.capture;
+  if ("capture" in step && step.capture !== step.to && [...nodes.values()].some(isCaptured))
+    return [`a/${step.capture}`, `a/${step.to}`];
   return undefined;
 }
 
-/** What the merged manifests say: node by node, a change wins over none, and ours over theirs. */
-export function mergedNodes({ base, ours, theirs }: Record<keyof Fork, Pick<Branch, "nodes">>): Map<string, Node> {
-  const names = new Set([...ours.nodes.keys(), ...theirs.nodes.keys()]);
+type Nodes = Record<keyof Fork, Pick<Branch, "nodes">>;
+
+/** What the merged manifests say: machine by machine, field by field; a change wins over none, and ours over theirs. */
+export function mergedNodes({ base, ours, theirs }: Nodes): Map<string, Node> {
+  const [b, o, t] = [base, ours, theirs].map(({ nodes }) => machinesIn(nodes)) as [Named, Named, Named];
   const merged = new Map<string, Node>();
-  for (const name of names) {
-    const [b, o, t] = [base, ours, theirs].map((branch) => branch.nodes.get(name));
-    const node = JSON.stringify(o) === JSON.stringify(b) ? t : o;
-    if (node !== undefined) merged.set(name, node);
+  for (const machine of new Set([...o.keys(), ...t.keys()])) {
+    const node = mergedNode(b.get(machine), o.get(machine), t.get(machine));
+    if (node !== undefined && !merged.has(node.name)) merged.set(node.name, node.node);
   }
   return merged;
+}
+
+interface NamedNode {
+  readonly name: string;
+  readonly node: Node;
+}
+type Named = Map<string, NamedNode>;
+
+function machinesIn(nodes: ReadonlyMap<string, Node>): Named {
+  return new Map([...nodes].map(([name, node]) => [node.machine, { name, node }]));
+}
+
+function mergedNode(
+  base: NamedNode | undefined,
+  ours: NamedNode | undefined,
+  theirs: NamedNode | undefined,
+): NamedNode | undefined {
+  if (base === undefined || ours === undefined || theirs === undefined)
+    return JSON.stringify(ours) === JSON.stringify(base) ? theirs : ours;
+  const pick = <T>(of: (one: NamedNode) => T) => (Object.is(of(ours), of(base)) ? of(theirs) : of(ours));
+  const wanted = pick(({ node }) => node.wanted);
+  return {
+    name: pick(({ name }) => name),
+    node: {
+      machine: base.node.machine,
+      policy: pick(({ node }) => node.policy),
+      capture: pick(({ node }) => node.capture),
+      nic: pick(({ node }) => node.nic),
+      pools: pick(({ node }) => node.pools),
+      ...(wanted === undefined ? {} : { wanted }),
+    },
+  };
+}
+
+/** Where each machine has its address of each pool. */
+function addressesIn({ nodes, record }: Pick<Branch, "nodes" | "record">): Map<string, string> {
+  return new Map(
+    record.allocations.flatMap((line): [string, string][] => {
+      const node = nodes.get(line.claim.split("/")[1] ?? "");
+      return node === undefined ? [] : [[`${node.machine} in ${line.pool}`, formatAddress(line.address)]];
+    }),
+  );
+}
+
+/**
+ * Machines that are elsewhere after a merge than where the one side that moved them, or both, had them; if one side has
+ * landed, those of that side.
+ */
+export function movedMachines(fork: Fork, after: Branch, landed?: "ours" | "theirs"): string[] {
+  const [base, ours, theirs, now] = [fork.base, fork.ours, fork.theirs, after].map(addressesIn) as [
+    Map<string, string>,
+    Map<string, string>,
+    Map<string, string>,
+    Map<string, string>,
+  ];
+  const contested = contestedMachines(fork);
+  return [...now].flatMap(([key, address]) => {
+    const [b, o, t] = [base.get(key), ours.get(key), theirs.get(key)];
+    const isClear = o === t || o === b || t === b;
+    const want = isClear ? (o === b ? t : o) : undefined;
+    // Whoever did not land may lose, and be planned anew.
+    const mayMove = landed !== undefined && { ours: o, theirs: t }[landed] !== want;
+    if (want === undefined || want === address || mayMove || contested.has(key.split(" ")[0] ?? "")) return [];
+    return [`${key} moved from ${want} to ${address}`];
+  });
+}
+
+/** Machines that had a name which is, or was, that of another one; and those that got two names. */
+function contestedMachines({ base, ours, theirs }: Fork): Set<string> {
+  const all = [base, ours, theirs].flatMap(({ nodes }) => [...nodes].map(([name, { machine }]) => ({ name, machine })));
+  const names = Map.groupBy(all, ({ name }) => name);
+  const known = machinesIn(base.nodes);
+  const isContested = (machine: string, list: typeof all) => {
+    const own = new Set(list.map(({ name }) => name));
+    return own.size > (known.has(machine) ? 2 : 1) || [...own].some((name) => isShared(name));
+  };
+  const isShared = (name: string) => new Set(names.get(name)?.map(({ machine }) => machine)).size > 1;
+  const machines = Map.groupBy(all, ({ machine }) => machine);
+  return new Set([...machines].flatMap(([machine, list]) => (isContested(machine, list) ? [machine] : [])));
 }

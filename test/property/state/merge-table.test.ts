@@ -15,7 +15,7 @@ const pools = [
 ];
 const record = (lines: readonly string[]) => recordOf(lines.map(spelt), pools);
 
-// Node/n/a is written n, Node/m/a is m, and so on. `either`: nobody is in force, so any one of the two may win.
+// Node/n/a is written n, Node/m/lan/b is m/lan/b, and so on. `either`: nobody is in force, so any one of the two may win.
 const table = tableOf(`
 base              | ours              | theirs            | landed | want                        | losers
 ------------------+-------------------+-------------------+--------+-----------------------------+-------
@@ -32,8 +32,11 @@ base              | ours              | theirs            | landed | want       
 .1 n              | .1 n releasing    | .1 n releasing    |        | .1 n releasing              |
 .1 n releasing    |                   |                   |        |                             |
 
-# one claim at one address: live wins, because its node may have it
-.1 n              | .1 n releasing    | .1 n if=eth1      |        | .1 n if=eth1                |
+# one claim at one address: both changes; where it is new, what landed
+.1 n              | .1 n releasing    | .1 n if=eth1      |        | .1 n if=eth1 releasing      |
+.1 n              | .1 n if=eth1      | .1 n if=eth2      |        | .1 n if=eth1                |
+.1 n              | .1 n if=eth1      | .1 n if=eth2      | theirs | .1 n if=eth2                |
+.1 n releasing    | .1 n              | .1 n if=eth1      |        | .1 n if=eth1                |
 .1 n releasing    | .1 n              |                   |        | .1 n                        |
                   | .1 n if=eth1      | .1 n if=eth2      | ours   | .1 n if=eth1                |
                   | .1 n if=eth1      | .1 n if=eth2      | theirs | .1 n if=eth2                |
@@ -53,12 +56,59 @@ base              | ours              | theirs            | landed | want       
                   | .1 n              | .2 n pool=r       |        | .1 n ; .2 n pool=r          |
                   | .1 n              | .2 n ; .1 m       | theirs | .1 m ; .2 n                 | .1 n
 
-# ours freed and gave away what theirs still has: never silently, and never from under the landed side
-.1 n              | .1 m              | .1 n releasing    |        | conflict                    |
-.1 n              | .1 m              | .1 n releasing    | ours   | .1 m                        | .1 n
-.1 n              | .1 m              | .1 n releasing    | theirs | .1 n releasing              | .1 m
-.1 n              | .1 m              | .1 n if=eth1      |        | conflict                    |
-.1 n              | .1 m              | .1 n if=eth1      | ours   | .1 m                        | .1 n if=eth1
+# n is m now, as ours says: what theirs changed of it stays changed
+.1 n              | .1 m              | .1 n releasing    |        | .1 m releasing              |
+.1 n              | .1 m              | .1 n releasing    | ours   | .1 m releasing              |
+.1 n              | .1 m              | .1 n releasing    | theirs | .1 m releasing              |
+.1 n              | .1 m              | .1 n if=eth1      |        | .1 m if=eth1                |
+.1 n              | .1 m if=eth2      | .1 n if=eth1      | ours   | .1 m if=eth2                |
+.1 n              | .1 m              | .1 n if=eth1 ; .2 o |      | .1 m if=eth1 ; .2 o         |
+.1 n uid=u1       | .1 m uid=u1       | .1 n uid=u2       |        | .1 m uid=u2                 |
+.1 n ; .2 n pool=r | .1 m ; .2 m pool=r | .1 n if=eth1 ; .2 n pool=r releasing | | .1 m if=eth1 ; .2 m pool=r releasing |
+
+# n is still there, or m was: ours freed and gave away what theirs still has. Never silently, and never from under the landed side
+.1 n              | .1 m ; .5 n       | .1 n if=eth1      |        | conflict                    |
+.1 n              | .1 m ; .5 n       | .1 n if=eth1      | ours   | .1 m ; .5 n                 | .1 n if=eth1
+.1 n              | .1 m ; .5 n       | .1 n if=eth1      | theirs | .1 n if=eth1                | .1 m ; .5 n
+.1 n              | .1 m ; .5 n releasing | .1 n if=eth1  |        | conflict                    |
+.1 n ; .5 m       | .1 m ; .5 m releasing | .1 n if=eth1 ; .5 m |  | conflict                    |
+.1 n ; .5 m/b     | .1 m ; .5 m/b     | .1 n if=eth1 ; .5 m/b |    | conflict                    |
+
+# two names: the owner, the policy and the capture are each named by themselves
+.1 n/nic/a        | .1 m/nic/a        | .1 n/lan/a        |        | .1 m/lan/a                  |
+.1 n/nic/a        | .1 m/nic/a        | .1 n/nic/b        |        | .1 m/nic/b                  |
+.1 n/nic/a        | .1 n/lan/a        | .1 n/nic/b        |        | .1 n/lan/b                  |
+.1 n/nic/a        | .1 m/lan/a        | .1 n/lan/b if=eth1 |       | .1 m/lan/b if=eth1          |
+.1 n/nic/a ; .2 o/nic/a | .1 m/nic/a ; .2 o/nic/a ; .3 x/nic/a | .1 n/lan/a ; .2 o/lan/a | | .1 m/lan/a ; .2 o/lan/a ; .3 x/nic/a |
+.1 n/nic/a        | .1 n/lan/a        | .1 n/wan/a        |        | conflict                    |
+.1 n/nic/a        | .1 n/lan/a        | .1 n/wan/a        | theirs | .1 n/wan/a                  |
+.1 n/nic/a        | .1 m/lan/a        | .1 n/wan/a        | ours   | .1 m/lan/a                  |
+.1 n/nic/a        | .1 m/lan/a        | .1 n/wan/a        | theirs | .1 m/wan/a                  |
+.1 n/nic/a        | .1 m/nic/a        | .1 o/lan/a        |        | conflict                    |
+.1 n/nic/a        | .1 n/nic/b        | .1 n/nic/c        |        | conflict                    |
+.1 n/nic/a set=imported | .1 n/nic/a  | .1 n/nic/a set=imported if=eth1 | | .1 n/nic/a if=eth1     |
+.1 n/nic/a set=imported | .1 n/nic/a  | .1 n/nic/a set=other |     | .1 n/nic/a set=other        |
+
+# renamed and given up
+.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a     |        | .3 n/lan/a releasing        |
+.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a     | theirs | .3 n/lan/a releasing        |
+.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a releasing |  | .3 n/lan/a releasing        |
+.3 n/nic/a        |                   | .3 n/lan/a        |        | .3 n/lan/a                  |
+.3 n/nic/a releasing | .3 n/nic/a     | .3 n/lan/a releasing |     | .3 n/lan/a                  |
+.3 n/nic/a releasing | .3 n/lan/a releasing |             |        | .3 n/lan/a releasing        |
+.3 n/nic/a releasing | .3 m/nic/a     | .3 n/lan/a releasing |     | .3 m/lan/a                  |
+.3 n/nic/a        | .3 n/nic/a releasing ; .5 n/nic/a | .3 n/lan/a | | conflict                   |
+.3 n/nic/a        | .3 n/nic/a releasing ; .5 n/nic/a | .3 n/lan/a | ours | .5 n/nic/a ; .3 n/nic/a releasing | .3 n/lan/a
+
+# it was releasing, and somebody has it again: that one keeps its name
+.3 n/nic/a releasing | .3 n/nic/a     | .3 n/lan/a        |        | conflict                    |
+.3 n/nic/a releasing | .3 n/nic/a     | .3 m/nic/a releasing |     | conflict                    |
+.3 n/nic/a releasing | .3 n/nic/a     | .3 m/nic/a        |        | conflict                    |
+
+# the name that both changes make is another line's
+.1 n/nic/a ; .2 n/lan/b | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b ; .2 n/lan/b | | conflict         |
+.1 n/nic/a ; .2 n/lan/b | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b ; .2 n/lan/b | ours | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b
+.1 n/nic/a        | .1 n/lan/a        | .1 n/nic/b ; .7 n/lan/b |  | conflict                    |
 
 # ours moved n; theirs rewrote its line
 .1 n              | .1 n releasing ; .2 n | .1 n if=eth1  |        | conflict                    |
@@ -70,7 +120,10 @@ base              | ours              | theirs            | landed | want       
 .1 n releasing    | .1 n releasing ; .2 n | .1 n          | theirs | .1 n                        | .2 n
 `);
 
-const long = (lines: readonly string[]) => lines.map((line) => line.replace(/^(\S+) (\w+)/, "$1 Node/$2/a"));
+const long = (lines: readonly string[]) =>
+  lines.map((line) =>
+    line.replace(/^(\S+) (\w+)((?:\/\w+)*)/, (_, at, node, name) => `${at} Node/${node}${name || "/a"}`),
+  );
 
 describe("mergeRecords", () => {
   it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {

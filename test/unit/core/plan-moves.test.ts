@@ -104,7 +104,58 @@ it("a refused move names the owner, the address, both claims and both ways out",
       code: "in-use",
       message: expect.stringMatching(/^Node\/n .*10\.0\.0\.5.*\(old\)/),
       hint: "Declare the rename, if it is one, or allow the move.",
-      remedy: ["rename", "old", "new"],
+      remedy: ["rename", "old", "new", "claim"],
     },
   ]);
+});
+
+describe("how far a rename that would help reaches", () => {
+  const two = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.1.0.0/24")];
+  it.each<{ name: string; record: string[]; claims: string[]; reach: unknown[] }>([
+    {
+      name: "a policy in two pools",
+      record: ["10.0.0.1 Node/n/old/a", "10.1.0.1 Node/m/old/b pool=q"],
+      claims: ["Node/n/new/a", "Node/m/new/b pool=q"],
+      reach: ["policy", "policy"],
+    },
+    {
+      name: "another capture of the policy stays, in another pool",
+      record: ["10.0.0.1 Node/n/old/a", "10.1.0.1 Node/m/old/b pool=q"],
+      claims: ["Node/n/new/a", "Node/m/old/b pool=q"],
+      reach: ["claim"],
+    },
+    {
+      name: "another node keeps the name",
+      record: ["10.0.0.1 Node/n/old/a", "10.0.0.2 Node/m/old/a"],
+      claims: ["Node/n/new/a", "Node/m/old/a"],
+      reach: [["Node/n"]],
+    },
+    {
+      name: "a new node asks for the old name",
+      record: ["10.0.0.1 Node/n/old/a"],
+      claims: ["Node/n/new/a", "Node/m/old/a"],
+      reach: [["Node/n"]],
+    },
+    {
+      name: "two new names",
+      record: ["10.0.0.1 Node/n/old/a", "10.0.0.2 Node/m/old/a"],
+      claims: ["Node/n/new/a", "Node/m/other/a"],
+      reach: [["Node/m"], ["Node/n"]],
+    },
+    {
+      name: "who lost its claim has the new one already",
+      record: ["10.0.0.1 Node/n/old/a", "10.0.0.2 Node/m/old/a", "10.0.0.3 Node/m/new/a"],
+      claims: ["Node/n/new/a", "Node/m/new/a"],
+      reach: [["Node/n"]],
+    },
+    {
+      name: "a line of another set keeps its name",
+      record: ["10.0.0.1 Node/n/old/a", "10.0.0.2 Node/m/old/a set=other"],
+      claims: ["Node/n/new/a"],
+      reach: ["policy"],
+    },
+  ])("$name", ({ record, claims, reach }) => {
+    const { pending } = plan({ pools: two, claims: claims.map(claimOf), snapshot: recordOf(record, two) });
+    expect(pending.map(({ remedy }) => remedy?.[3])).toEqual(reach);
+  });
 });

@@ -1,0 +1,166 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { cli, lockText, projectOf, run } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+
+// Whoever follows the hints, one after the other, gets to an `allocate` that moves nobody.
+const pool = poolText("  range: {cidr: 10.0.0.0/26}");
+const wide = (text: string) => text.replaceAll("10.0.0.0/29", "10.0.0.0/26");
+const on = (name: string, role: string, nic = "eth1") =>
+  nicPolicyText(name, ["p"], nic, `  nodeSelector:\n    role: ${role}\n`);
+/** `n1:w`: a node and its role. */
+const nodesText = (...nodes: string[]) =>
+  nodes
+    .map((node) => node.split(":"))
+    .map(([name, role]) => `${name} kubernetes.io/hostname=${name},role=${role}\n`)
+    .join("");
+const addressesIn = (folder: string) =>
+  [...readFileSync(join(folder, "nodeippool.lock"), "utf8").matchAll(/"address":"([^"]*)".*?"claim":"([^"]*)"/g)].map(
+    ([, address, claim = ""]) => `${address} ${claim.replace(/\/p$/, "").replace("Node/", "")}`,
+  );
+
+/** The commands that a refusal names, each once. */
+function hintsIn(stderr: string): string[][] {
+  const commands = [...stderr.matchAll(/or allow the move: (.*), or --allow-move$/gm)].map(([, text = ""]) => text);
+  return commands.flatMap((command) => {
+    const loop = /^for o in (.*); do nodeippool (.*); done$/.exec(command);
+    const all =
+      loop === null
+        ? [command.replace(/^nodeippool /, "")]
+        : loop[1]?.split(" ").map((owner) => loop[2]?.replaceAll("$o", owner));
+    return (all as string[]).map((words) => words.split(" "));
+  });
+}
+
+async function follow(folder: string): Promise<string[]> {
+  const followed: string[] = [];
+  for (let rounds = 0; rounds < 4; rounds++) {
+    const { status, stderr } = await run(folder, "allocate");
+    if (status === 0) return followed;
+    const hints = hintsIn(stderr);
+    expect(hints, stderr).not.toEqual([]);
+    for (const hint of hints) {
+      expect(await cli(hint, folder)).toMatchObject({ status: 0, stderr: "" });
+      followed.push(hint.join(" "));
+    }
+  }
+  throw new Error(`no end: ${followed.join("; ")}`);
+}
+
+interface Row {
+  readonly what: string;
+  readonly before: string[];
+  readonly manifests: string;
+  readonly nodes: string[];
+  readonly hints: string[];
+  readonly after: string[];
+}
+
+const rows: Row[] = [
+  {
+    what: "a policy that was split: the old name stays with some",
+    before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nic/p", "10.0.0.3 Node/n3/nic/p", "10.0.0.4 Node/n4/nic/p"],
+    manifests: documentsOf(pool, on("nic", "w"), on("nicc", "c")),
+    nodes: ["n1:w", "n2:w", "n3:c", "n4:c"],
+    hints: ["mv Node/n3/nic/p Node/n3/nicc/p", "mv Node/n4/nic/p Node/n4/nicc/p"],
+    after: ["10.0.0.1 n1/nic", "10.0.0.2 n2/nic", "10.0.0.3 n3/nicc", "10.0.0.4 n4/nicc"],
+  },
+  {
+    what: "a policy that was split, and both have new names",
+    before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nic/p", "10.0.0.3 Node/n3/nic/p"],
+    manifests: documentsOf(pool, on("nicw", "w"), on("nicc", "c", "eth2")),
+    nodes: ["n1:w", "n2:w", "n3:c"],
+    hints: ["mv Node/n1/nic/p Node/n1/nicw/p", "mv Node/n2/nic/p Node/n2/nicw/p", "mv Node/n3/nic/p Node/n3/nicc/p"],
+    after: ["10.0.0.1 n1/nicw", "10.0.0.2 n2/nicw", "10.0.0.3 n3/nicc"],
+  },
+  {
+    what: "one node of another role now",
+    before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nicc/p", "10.0.0.3 Node/n3/nic/p"],
+    manifests: documentsOf(pool, on("nic", "w"), on("nicc", "c")),
+    nodes: ["n1:w", "n2:c", "n3:c"],
+    hints: ["mv Node/n3/nic/p Node/n3/nicc/p"],
+    after: ["10.0.0.1 n1/nic", "10.0.0.2 n2/nicc", "10.0.0.3 n3/nicc"],
+  },
+  {
+    what: "two nodes that changed places",
+    before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nicc/p"],
+    manifests: documentsOf(pool, on("nic", "w"), on("nicc", "c")),
+    nodes: ["n1:c", "n2:w"],
+    hints: ["mv Node/n1/nic/p Node/n1/nicc/p", "mv Node/n2/nicc/p Node/n2/nic/p"],
+    after: ["10.0.0.1 n1/nicc", "10.0.0.2 n2/nic"],
+  },
+  {
+    what: "a renamed policy, and a node that came under the old name",
+    before: ["10.0.0.1 Node/n1/lan/p", "10.0.0.2 Node/n2/lan/p", "10.0.0.3 Node/n3/nic/p"],
+    manifests: documentsOf(pool, nicPolicyText("lan")),
+    nodes: ["n1:w", "n2:w", "n3:w"],
+    hints: ["mv nic lan"],
+    after: ["10.0.0.1 n1/lan", "10.0.0.2 n2/lan", "10.0.0.3 n3/lan"],
+  },
+  {
+    what: "a renamed policy, with a node that is gone",
+    before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nic/p", "10.0.0.3 Node/n3/nic/p releasing"],
+    manifests: documentsOf(pool, nicPolicyText("lan")),
+    nodes: ["n1:w", "n2:w"],
+    hints: ["mv nic lan"],
+    after: ["10.0.0.1 n1/lan", "10.0.0.2 n2/lan", "10.0.0.3 n3/lan"],
+  },
+  {
+    what: "two policies that became one",
+    before: ["10.0.0.1 Node/n1/nicw/p", "10.0.0.2 Node/n2/nicc/p"],
+    manifests: documentsOf(pool, nicPolicyText("nic")),
+    nodes: ["n1:w", "n2:c"],
+    hints: ["mv nicw nic", "mv nicc nic"],
+    after: ["10.0.0.1 n1/nic", "10.0.0.2 n2/nic"],
+  },
+  {
+    what: "a renamed capture",
+    before: ["10.0.0.1 Node/n1/nic/a", "10.0.0.2 Node/n2/nic/a"],
+    manifests: documentsOf(pool, nicPolicyText("nic")),
+    nodes: ["n1:w", "n2:w"],
+    hints: ["mv nic/a nic/p"],
+    after: ["10.0.0.1 n1/nic", "10.0.0.2 n2/nic"],
+  },
+  {
+    what: "a renamed policy with more captures than it had",
+    before: ["10.0.0.1 Node/n1/nic/p"],
+    manifests: documentsOf(
+      pool,
+      nicPolicyText("lan").replace("    p: ippool", "    a: ippool.p.allocate\n    p: ippool"),
+    ),
+    nodes: ["n1:w"],
+    hints: ["mv nic lan"],
+    after: ["10.0.0.1 n1/lan", "10.0.0.2 n1/lan/a"],
+  },
+];
+
+describe("the hints of a refused move", () => {
+  it.each(rows)("end where nobody moved: $what", async ({ before, manifests, nodes, hints, after }) => {
+    const lock = wide(lockText(...before));
+    const folder = projectOf({
+      "nodeippool.lock": lock,
+      "manifests/a.yaml": manifests,
+      "nodes.txt": nodesText(...nodes),
+    });
+    expect(await follow(folder)).toEqual(hints);
+    expect(addressesIn(folder)).toEqual(after);
+  });
+
+  it("name twenty nodes of many in one line; the next ones come next", async () => {
+    const names = Array.from({ length: 50 }, (_, i) => `n${10 + i}`);
+    const lock = wide(lockText(...names.map((name, i) => `10.0.0.${i + 1} Node/${name}/nic/p`)));
+    const folder = projectOf({
+      "nodeippool.lock": lock,
+      "manifests/a.yaml": documentsOf(pool, on("nic", "w"), on("nicc", "c")),
+      "nodes.txt": nodesText(...names.map((name, i) => `${name}:${i === 0 ? "w" : "c"}`)),
+    });
+    const { stderr } = await run(folder, "allocate");
+    expect(stderr).toContain("(and 48 more like it)");
+    expect(hintsIn(stderr)).toHaveLength(20);
+    expect(await follow(folder)).toHaveLength(49);
+    expect(addressesIn(folder)).toEqual(names.map((name, i) => `10.0.0.${i + 1} ${name}/${i === 0 ? "nic" : "nicc"}`));
+    writeFileSync(join(folder, "nodes.txt"), nodesText(...names.map((name) => `${name}:c`)));
+    expect(await follow(folder)).toEqual(["mv nic nicc"]);
+  });
+});

@@ -4,7 +4,7 @@ import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
 import { takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
-import { type Addresses, type Previous, present, recordOf, type SetState, type StateArgs } from "./set-state.ts";
+import { type Addresses, type Previous, present, recordOf, type StateArgs } from "./set-state.ts";
 
 /** One address for one owner, from one pool. */
 export interface ClaimArgs {
@@ -80,7 +80,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
       listed ??
       pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply((known) => made(name, known as ClaimArgs[]));
     const previous = previousStates(name, opts.parent);
-    previous.apply(({ own }) => warnOfIdle(name, release, own));
+    previous.apply((held) => warnOfIdle(name, release, held));
     const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
     const sent = {
       claims: isPlain ? JSON.stringify(listed) : claims,
@@ -140,9 +140,9 @@ function made(set: string, claims: readonly ClaimArgs[]): MadeClaim[] {
 }
 
 /** Says which words of `release` name nothing that is releasing: they wait for what is given up next. */
-function warnOfIdle(set: string, words: readonly string[], own: SetState | undefined): void {
+function warnOfIdle(set: string, words: readonly string[], { own, others }: Previous): void {
   if (own === undefined) return;
-  const { releasing } = recordOf([own]);
+  const { releasing } = recordOf([own, ...others]);
   for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
 }

@@ -16,11 +16,18 @@ const ownerFields = ["kind", "namespace", "name"];
 export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions): void {
   const refuse: Refuse = refusal(set);
   checkFields(refuse, "", args, argFields);
-  if (!isMap(args.pools)) refuse("pools must be a map of pool specs by name");
+  if (!isMap(args.pools) || Object.getPrototypeOf(args.pools) !== Object.prototype)
+    refuse("pools must be a plain object: pool specs by name, which are known");
   if (args.claims === undefined) refuse("claims are missing");
-  for (const name of Object.keys(args.pools))
+  const { release = [], moved = [], allowMove = false } = args;
+  if (!isListOf(release, (word) => typeof word === "string")) refuse("release must be a list of texts");
+  if (!isListOf(moved, isRename)) refuse("moved must be a list of { from, to }, each a claim key");
+  if (typeof allowMove !== "boolean") refuse("allowMove must be true or false");
+  for (const [name, spec] of Object.entries(args.pools)) {
+    if (spec === undefined) refuse(`pools.${name} is missing`);
     if (name in pulumi.output(""))
       refuse(`pools.${name}: every output has a property of this name; give it another one`);
+  }
   const { ignoreChanges = [], import: imported } = opts;
   if (ignoreChanges.length > 0) refuse("ignoreChanges would plan addresses that the program does not ask for");
   if (imported !== undefined) refuse("there is nothing to import: the set finds what its record has");
@@ -39,7 +46,8 @@ function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
   for (const field of ["name", "pool"] as const)
     if (typeof claim[field] !== "string") refuse(`${place}.${field} must be text`);
   const { kind, namespace, name } = claim.owner;
-  if (name === undefined) refuse(`${place}.owner.name is missing`);
+  if (name === undefined || name === null) refuse(`${place}.owner.name is missing`);
+  if (typeof name !== "string" && typeof name !== "object") refuse(`${place}.owner.name must be text`);
   const isGood = isOwner({ kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) });
   if (!isGood) refuse(`${place}.owner is none: kind, namespace and name are words without a blank, / or :`);
 }
@@ -54,6 +62,14 @@ function checkFields(refuse: Refuse, place: string, value: unknown, fields: read
   const stranger = Object.keys(value).find((field) => !fields.includes(field));
   if (stranger !== undefined)
     refuse(`${place}${place === "" ? "" : ": "}unknown field ${stranger}${didYouMean(stranger, fields)}`);
+}
+
+function isListOf(value: unknown, isOne: (item: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every(isOne);
+}
+
+function isRename(value: unknown): boolean {
+  return isMap(value) && ["from", "to"].every((end) => typeof (value as Record<string, unknown>)[end] === "string");
 }
 
 function isMap(value: unknown): value is object {

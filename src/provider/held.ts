@@ -71,14 +71,13 @@ export function refuseOther({ addresses = {}, record }: Partial<SetState>, recor
 }
 
 /**
- * The claims, where those that the stack has an address of want that address, whatever the record says: it may be a new
- * one, or have lost lines. Nobody moves because of that. A lockfile is right where it has a line, and so is any record
- * about a claim that may move or was renamed.
+ * The claims, where those that the stack, or a record that is left, has an address of want that address, whatever the
+ * record says: it may be a new one, or have lost lines. Nobody moves because of that. A lockfile that stays the record is
+ * right where it has a line, and so is any record about a claim that may move or was renamed.
  */
 export function asHeld(
-  claims: readonly Claim[],
-  held: Partial<SetState>,
-  pools: readonly Pool[],
+  { claims, pools }: { readonly claims: readonly Claim[]; readonly pools: readonly Pool[] },
+  { held, left }: { readonly held: Partial<SetState>; readonly left: readonly Snapshot[] },
   { allocations, releasing }: Snapshot,
   { state, set, allowMove, moved }: SetInputs,
 ): readonly Claim[] {
@@ -87,6 +86,7 @@ export function asHeld(
   const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];
   const known = new Map(own.map((line) => [identityOf(line), line]));
   const renames = new Map(moved.map(({ from, to }) => [to, from]));
+  const there = new Map(left.flatMap((one) => one.allocations.map((line) => [identityOf(line), line.address])));
   const taken = new Set([...lines.map((line) => line.address), ...claims.map(({ wanted }) => wanted)]);
   const mayTake = (pool: string, at: Allocation["address"]) =>
     !taken.has(at) && pools.some(({ name, assignable }) => name === pool && contains(assignable, at));
@@ -94,12 +94,15 @@ export function asHeld(
     const { pool } = claim;
     const key = claimKey(claim.owner, claim.name);
     const from = renames.get(key);
+    const names = [key, from ?? key].map((name) => identityOf({ pool, claim: name }));
     const text = held.addresses?.[pool]?.[key] ?? held.addresses?.[pool]?.[from ?? key];
-    if (text === undefined || claim.wanted !== undefined) return claim;
-    const line = known.get(identityOf({ pool, claim: key })) ?? known.get(identityOf({ pool, claim: from ?? key }));
-    const wanted = address(text);
+    const [away] = names.map((name) => there.get(name)).filter((one) => one !== undefined);
+    const wanted = text === undefined ? away : address(text);
+    if (wanted === undefined || claim.wanted !== undefined) return claim;
+    const [line] = names.map((name) => known.get(name)).filter((one) => one !== undefined);
     if (line?.address === wanted) return claim;
-    if (line !== undefined && (state.backend === "lockfile" || allowMove || from !== undefined)) return claim;
+    const isRight = state.backend === "lockfile" && away !== wanted;
+    if (line !== undefined && (isRight || allowMove || from !== undefined)) return claim;
     return allowMove && !mayTake(pool, wanted) ? claim : { ...claim, wanted };
   });
 }

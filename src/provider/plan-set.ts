@@ -1,6 +1,5 @@
 import {
   describeChanges,
-  emptySnapshot,
   IpamError,
   identityOf,
   isNamedBy,
@@ -35,13 +34,13 @@ interface PlannedSet {
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
  * as long as the record is the same. A claim whose wanted address is unknown is unknown itself.
- * `held` is what the stack's state has of the set, `left` the record that it was in, where that is another one. Throws AggregateError of IpamErrors: everything that stands against it.
+ * `held` is what the stack's state has of the set, `left` what other records of the stack hold. Throws AggregateError of IpamErrors: everything that stands against it.
  */
 export function planSet(
   inputs: SetInputs,
   record: () => Snapshot,
   held: Partial<SetState> = {},
-  left: Snapshot = emptySnapshot,
+  left: readonly Snapshot[] = [],
 ): PlannedSet {
   const read = readInputs(inputs);
   const { claims } = inputs;
@@ -52,7 +51,7 @@ export function planSet(
   const { after, plan } = attempt(read.errors, () => {
     const recorded = record();
     refuseForgetting(left, recorded, read, inputs);
-    return planned(inputs, claims, read, recorded, held);
+    return planned(inputs, claims, { ...read, claims: asHeld(read, { held, left }, recorded, inputs) }, recorded, held);
   });
   return { state: stateOf(after, inputs, claims, plan), plan };
 }
@@ -84,8 +83,8 @@ function planned(
   held: Partial<SetState>,
 ): { after: Snapshot; plan: Plan } {
   const { state, set, allowMove, moved } = inputs;
-  const claims = state.backend === "stack" ? read.claims : asHeld(read.claims, held, read.pools, recorded, inputs);
-  const whole = plan({ pools: read.pools, claims, snapshot: recorded, set, allowMove, moved });
+  const { pools, claims } = read;
+  const whole = plan({ pools, claims, snapshot: recorded, set, allowMove, moved });
   const pending = pendingErrors(whole.pending, listed);
   if (pending.length > 0) throw new AggregateError(pending);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
@@ -114,9 +113,10 @@ function released(after: Snapshot, before: Snapshot, { set, release }: SetInputs
 }
 
 function refuseDrift(made: Plan, path: string): never {
+  const option = path === "nodeippool.lock" ? "" : ` --lock ${path}`;
   const what = [`${path} is not up to date with the program:`, ...describeChanges(made)];
   throw new IpamError("stale", what.join("\n    "), {
-    hint: "Run nodeippool allocate -- pulumi preview, review the record, and commit it.",
+    hint: `Run nodeippool allocate${option} -- pulumi preview, review the record, and commit it.`,
   });
 }
 

@@ -14,15 +14,29 @@ const another = "another of the stack";
  * What all sets of the stack hold. Lines of this set's pools, and what is still to be released of pools that it had, are
  * its own.
  */
-export function stackRecord({ own, others }: Previous, pools: object, set: string): Snapshot {
+export function stackRecord(previous: Previous, pools: object, set: string): Snapshot {
+  const isOurs = ({ pool, holder }: Holding) => pool in pools || holder === previous.own;
+  return recordOf(holdings(previous).map((one) => ({ ...part(one), set: isOurs(one) ? set : another })));
+}
+
+/** What the sets hold whose record is in the stack. */
+export function linesOfStack(previous: Previous): Snapshot {
+  return recordOf(holdings(previous).flatMap((one) => (one.holder.state.backend === "stack" ? part(one) : [])));
+}
+
+/** A pool that the stack's sets speak of, and the set that is right about it. */
+interface Holding {
+  readonly pool: string;
+  readonly holder: SetState;
+}
+
+function holdings({ own, others }: Previous): Holding[] {
   const states = own === undefined ? others : [own, ...others];
   const names = new Set(states.flatMap(({ addresses, releasing = {} }) => [addresses, releasing].flatMap(Object.keys)));
-  const parts = [...names].flatMap((pool) => {
+  return [...names].flatMap((pool) => {
     const holder = holderOf(pool, states);
-    if (holder === undefined) return [];
-    return { ...part(holder, pool), set: pool in pools || holder === own ? set : another };
+    return holder === undefined ? [] : { pool, holder };
   });
-  return recordOf(parts);
 }
 
 /** The turns of pools that were in another set before. A set that gives up such a pool keeps its turn. */
@@ -52,8 +66,8 @@ function turnOf({ turn }: SetState, pool: string): number {
 }
 
 /** The part of a state that is about one pool. */
-function part(state: SetState, pool: string): SetState {
+function part({ pool, holder }: Holding): SetState {
   const here = (name: string) => name === pool;
-  const { addresses, releasing = {}, pools } = state;
-  return { ...state, addresses: only(addresses, here), releasing: only(releasing, here), pools: only(pools, here) };
+  const { addresses, releasing = {}, pools } = holder;
+  return { ...holder, addresses: only(addresses, here), releasing: only(releasing, here), pools: only(pools, here) };
 }

@@ -124,7 +124,7 @@ describe("a set whose record is in a cluster", () => {
     const other = await RecordNamespace.make(cluster());
     const [here, there] = [stateText("shop"), stateText("shop").replace(place.name, other.name)];
     project.program(setText(["b", "c"], { rest: there }));
-    expect((await project.run("preview")).text).toContain("1 address of its pools that would be forgotten");
+    expect((await project.run("preview")).text).toContain("1 address of these pools that would be forgotten");
     project.program(setText(["a", "b", "c"], { rest: there }));
     await project.ok("up", "--yes", "--strict");
     expect((await other.open().read()).allocations.map(lineText)).toEqual(["a=1", "b=2", "c=3"]);

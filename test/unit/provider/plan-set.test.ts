@@ -115,7 +115,7 @@ describe("a set whose record is in a cluster", () => {
           inputsOf(claimsOf(...names), undefined, { state, set: "shop", moved }),
           () => recordOf(there),
           stack,
-          recordOf([stack]),
+          [recordOf([stack])],
         ).state,
       );
     const three = planSet(inputsOf(claimsOf("a", "b", "c")));
@@ -124,9 +124,11 @@ describe("a set whose record is in a cluster", () => {
 
     it("is refused what would be forgotten: what is releasing, and what is claimed no more", () => {
       const releasing = planSet(inputsOf(claimsOf("b", "c"), three));
-      expect(() => go(releasing, ["b", "c"])).toThrow("1 address of its pools that would be forgotten, as 10.0.0.1 of");
+      expect(() => go(releasing, ["b", "c"])).toThrow(
+        "1 address of these pools that would be forgotten, as 10.0.0.1 of",
+      );
       expect(() => go(releasing, ["a", "b", "c"])).toThrow("would be forgotten");
-      expect(() => go(three, ["0", "b"])).toThrow("2 addresses of its pools that would be forgotten, as 10.0.0.1 of");
+      expect(() => go(three, ["0", "b"])).toThrow("2 addresses of these pools that would be forgotten, as 10.0.0.1 of");
     });
 
     it("has what was renamed, and what is there already", () => {
@@ -136,16 +138,46 @@ describe("a set whose record is in a cluster", () => {
     });
   });
 
+  it("is refused what other sets of the stack have elsewhere, to release or in use", () => {
+    const one = planSet(inputsOf(claimsOf("b", "c"), planSet(inputsOf(claimsOf("a", "b", "c")))));
+    const other = { ...pools, wan: pools.lan };
+    const claims = [{ key: "Node/x/eth1", pool: "wan" }];
+    const go = (pools: SetInputs["pools"], claims: ClaimInput[], set = "shop") =>
+      planning.planSet(inputsOf(claims, undefined, { state, set, pools }), () => recordOf([]), {}, [recordOf([one])]);
+    expect(() => go({ wan: other.wan }, claims)).toThrow("3 addresses of these pools that would be forgotten");
+    expect(() => go(pools, claimsOf("b", "c"))).toThrow("1 address of these pools that would be forgotten");
+    const released = { ...one, releasing: {} };
+    const { state: kept } = planning.planSet(
+      inputsOf(claimsOf("c", "b", "x"), undefined, { state, set: "shop" }),
+      () => recordOf([]),
+      {},
+      [recordOf([released])],
+    );
+    expect(short(kept)).toBe("b=2 c=3 x=1");
+  });
+
+  it("does not go by an old line of a lockfile that the set comes back to", () => {
+    const lock = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.2" } } };
+    const left = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.3" } } };
+    const inputs = inputsOf(claimsOf("b"), undefined, { state: { backend: "lockfile", path: "l" }, set: "shop" });
+    const go = (...left: SetState[]) =>
+      planning.planSet(
+        inputs,
+        () => recordOf([lock]),
+        {},
+        left.map((one) => recordOf([one])),
+      );
+    expect(short(go().state)).toBe("b=2");
+    expect(() => go(left)).toThrow(/10\.0\.0\.[23]/);
+  });
+
   it("leaves nothing behind that others have in its pools, when it goes to the stack", () => {
     const own = { ...first, addresses: { lan: { "Node/c/eth1": "10.0.0.3" } } };
     const go = (left: SetState) => {
       const inputs = inputsOf(claimsOf("c"), own);
-      return planning.planSet(
-        inputs,
-        () => stackRecord(inputs.previous, inputs.pools, "default"),
-        {},
+      return planning.planSet(inputs, () => stackRecord(inputs.previous, inputs.pools, "default"), {}, [
         recordOf([own, left]),
-      );
+      ]);
     };
     const lan = (claim: string) => ({ ...first, set: "other", addresses: { lan: { [claim]: "10.0.0.1" } } });
     expect(() => go(lan("Node/x/eth1"))).toThrow("would be forgotten, as 10.0.0.1 of Node/x/eth1");

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { checkArgs } from "../../../src/provider/check-args.ts";
 import { root } from "../../support/console.ts";
 import { Monitor } from "../../support/pulumi-monitor.ts";
 import { previewIsUp } from "../../support/pulumi-previews.ts";
@@ -90,6 +91,14 @@ describe("programs", () => {
     [{ claims: [{ ...claims("a")[0], name: 1 }] }, "claims[0].name must be text"],
     [{ claims: "Node/a" }, "claims must be a list"],
     [{ claims: undefined }, "claims are missing"],
+    [{ allowMove: "false" }, "allowMove must be true or false"],
+    [{ release: "Node/a" }, "release must be a list of texts"],
+    [{ moved: [{ form: "Node/a/eth1", to: "Node/b/eth1" }] }, "moved must be a list of { from, to }, each a claim key"],
+    [{ moved: [null] }, "moved must be a list of { from, to }, each a claim key"],
+    [
+      { claims: [{ ...claims("a")[0], owner: { kind: "Node", name: 5 }, id: "Node/x" }] },
+      "claims[0].owner.name must be text",
+    ],
     [{ releases: [] }, "unknown field releases; did you mean release?"],
     [{ pools: { apply: pools.lan } }, "pools.apply: every output has a property of this name; give it another one"],
     [{ opts: { ignoreChanges: ["pools"] } }, "ignoreChanges would plan addresses that the program does not ask for"],
@@ -97,6 +106,13 @@ describe("programs", () => {
   ])("are refused %j", async (wrong, says) => {
     const { errors } = await monitor.preview(sets, [{ name: "ips", pools, claims: [], ...wrong }] as never);
     expect(errors).toEqual([expect.stringContaining(`allocation set ips: ${says}`)]);
+  });
+
+  it.each([
+    [new Map(), "pools must be a plain object"],
+    [{ lan: undefined }, "pools.lan is missing"],
+  ])("are refused pools of another shape: %j", (wrong, says) => {
+    expect(() => checkArgs("ips", { pools: wrong as never, claims: [] }, {})).toThrow(`allocation set ips: ${says}`);
   });
 
   it("of every kind get what they were shown", async () => {

@@ -1,8 +1,7 @@
-import { type Allocation, claimKey, formatAddress, IpamError, identityOf, type Snapshot } from "../core/index.ts";
+import { type Allocation, formatAddress, IpamError, type Pool, placeOf, type Snapshot } from "../core/index.ts";
 import { contains } from "../core/range.ts";
 import { lockfile } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
-import type { Read } from "./read-inputs.ts";
 import { type Previous, type SetInputs, type SetState, type StateArgs, sameValue } from "./set-state.ts";
 import { linesOfStack } from "./stack-record.ts";
 
@@ -42,33 +41,26 @@ async function recordLeft(of: SetState, previous: Previous, to: StateArgs): Prom
 }
 
 /**
- * Throws IpamError `in-use` for addresses of these pools that are in the record that a set leaves, and neither in the one
- * it goes to nor claimed by it.
+ * Throws IpamError `in-use` for addresses of these pools that are in another record, and that their claims, or the names
+ * those have now, neither hold nor have to release in the one that this set is planned in.
  */
 export function refuseForgetting(
   left: readonly Snapshot[],
-  recorded: Snapshot,
-  { pools, claims }: Pick<Read, "pools" | "claims">,
+  after: Snapshot,
+  pools: readonly Pool[],
   { moved }: SetInputs,
 ): void {
-  const text = (line: Allocation) => `${identityOf(line)} ${formatAddress(line.address)}`;
-  const known = new Set([...recorded.allocations, ...recorded.releasing].map(text));
   const renames = new Map(moved.map(({ from, to }) => [to, from]));
-  const claimed = new Set(
-    claims.flatMap(({ owner, name, pool }) => {
-      const key = claimKey(owner, name);
-      return [key, renames.get(key) ?? key].map((claim) => identityOf({ pool, claim }));
-    }),
-  );
+  const kept = new Map([...after.allocations, ...after.releasing].map((line) => [placeOf(line), line.claim]));
+  const isKept = (line: Allocation) => {
+    const claim = kept.get(placeOf(line));
+    return claim !== undefined && [claim, renames.get(claim)].includes(line.claim);
+  };
   const lines = left.flatMap((record) => {
     const networks = new Map(record.pools.map(({ name, network }) => [name, network]));
     const isOurs = ({ pool, address }: Allocation) =>
       pools.some(({ network, range }) => network === networks.get(pool) && contains(range, address));
-    const forgotten = (line: Allocation) => isOurs(line) && !known.has(text(line));
-    return [
-      ...record.releasing.filter(forgotten),
-      ...record.allocations.filter((line) => forgotten(line) && !claimed.has(identityOf(line))),
-    ];
+    return [...record.releasing, ...record.allocations].filter((line) => isOurs(line) && !isKept(line));
   });
   const [first] = lines;
   if (first === undefined) return;

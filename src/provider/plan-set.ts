@@ -48,11 +48,7 @@ export function planSet(
     if (read.errors.length > 0) throw new AggregateError(read.errors);
     return { state: unknownState(inputs, record()) };
   }
-  const { after, plan } = attempt(read.errors, () => {
-    const recorded = record();
-    refuseForgetting(left, recorded, read, inputs);
-    return planned(inputs, claims, { ...read, claims: asHeld(read, { held, left }, recorded, inputs) }, recorded, held);
-  });
+  const { after, plan } = attempt(read.errors, () => planned(inputs, claims, read, record(), { held, left }));
   return { state: stateOf(after, inputs, claims, plan), plan };
 }
 
@@ -80,15 +76,17 @@ function planned(
   listed: readonly ClaimInput[],
   read: Read,
   recorded: Snapshot,
-  held: Partial<SetState>,
+  { held, left }: { readonly held: Partial<SetState>; readonly left: readonly Snapshot[] },
 ): { after: Snapshot; plan: Plan } {
   const { state, set, allowMove, moved } = inputs;
-  const { pools, claims } = read;
+  const { pools } = read;
+  const claims = asHeld(read, { held, left }, recorded, inputs);
   const whole = plan({ pools, claims, snapshot: recorded, set, allowMove, moved });
   const pending = pendingErrors(whole.pending, listed);
   if (pending.length > 0) throw new AggregateError(pending);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
   const after = () => applyPlan(recorded, made) ?? recorded;
+  if (left.length > 0) refuseForgetting(left, after(), pools, inputs);
   switch (state.backend) {
     case "stack":
       return { after: released(after(), recorded, inputs), plan: made };

@@ -127,8 +127,17 @@ describe("a set whose record is in a cluster", () => {
       expect(() => go(releasing, ["b", "c"])).toThrow(
         "1 address of these pools that would be forgotten, as 10.0.0.1 of",
       );
-      expect(() => go(releasing, ["a", "b", "c"])).toThrow("would be forgotten");
+      expect(go(releasing, ["a", "b", "c"])).toBe("a=1 b=2 c=3");
       expect(() => go(three, ["0", "b"])).toThrow("2 addresses of these pools that would be forgotten, as 10.0.0.1 of");
+    });
+
+    it("is refused a move in the same edit, which would forget where the claim was", () => {
+      const inputs = inputsOf([{ key: "Node/a/eth1", pool: "lan", address: "10.0.0.4" }, ...claimsOf("b", "c")]);
+      const go = () =>
+        planning.planSet({ ...inputs, state, set: "shop", allowMove: true }, () => recordOf([]), three, [
+          recordOf([three]),
+        ]);
+      expect(go).toThrow("1 address of these pools that would be forgotten, as 10.0.0.1 of Node/a/eth1");
     });
 
     it("has what was renamed, and what is there already", () => {

@@ -5,12 +5,12 @@ import {
   identityOf,
   ownerName,
   type Plan,
+  placeOf,
   type Snapshot,
 } from "../core/index.ts";
-import { lockAt } from "../state/git.ts";
+import { incomingHeads, lockAt } from "../state/git.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
 
-const heads = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD"];
 const most = 5;
 
 /** Who gets another address than a version of the lock that git has and the present one forgets: a node may have it. */
@@ -18,10 +18,12 @@ export function otherVersionNotes(made: Plan, present: Snapshot, options: StateO
   if (made.assign.length === 0 || isInCluster(options)) return [];
   const known = new Set([...present.allocations, ...present.releasing].map(lineKey));
   const fresh = new Map(made.assign.map((line) => [claimOf(line), line]));
-  for (const revision of [...heads, "HEAD"]) {
+  const held = new Set([...present.allocations, ...present.releasing].map(placeOf));
+  for (const revision of [...incomingHeads(options.lock), "HEAD"]) {
     const lost = linesAt(options.lock, revision).filter((line) => {
       const now = fresh.get(claimOf(line));
-      return now !== undefined && now.address !== line.address && !known.has(lineKey(line));
+      const isRenamed = revision === "HEAD" && held.has(placeOf(line));
+      return now !== undefined && now.address !== line.address && !known.has(lineKey(line)) && !isRenamed;
     });
     if (lost.length > 0) return lostNotes(lost, revision, options.lock);
   }

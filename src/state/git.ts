@@ -124,13 +124,23 @@ export function decodeSide(text: string, name: string, base: Snapshot): Snapshot
   });
 }
 
+/** The revisions that may be on their way into HEAD. A rebase that has ended leaves its own behind. */
+export function incomingHeads(path: string): string[] {
+  const folder = dirname(path);
+  const isRebasing = ["rebase-merge", "rebase-apply"].some((name) => {
+    const at = git(folder, "rev-parse", "--git-path", name)?.trim();
+    return at !== undefined && existsSync(resolve(folder, at));
+  });
+  return ["MERGE_HEAD", "CHERRY_PICK_HEAD", ...(isRebasing ? ["REBASE_HEAD"] : [])];
+}
+
 /**
  * Which side of the merge in progress has a revision among its ancestors: lines of the other one cannot have landed with
  * it. Undefined if both have, or neither.
  */
 export function sideWith(path: string, revision: string): "ours" | "theirs" | undefined {
   const has = (head: string) => git(dirname(path), "merge-base", "--is-ancestor", revision, head) !== undefined;
-  const [ours, theirs] = [has("HEAD"), ["MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD"].some(has)];
+  const [ours, theirs] = [has("HEAD"), incomingHeads(path).some(has)];
   return ours === theirs ? undefined : ours ? "ours" : "theirs";
 }
 

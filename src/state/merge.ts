@@ -41,8 +41,8 @@ export interface Merged {
  *
  * Where two lines then claim one address, or one claim has two addresses: a line that `landed` holds wins, else a
  * live line that both sides still hold, else that of `side`, the one which `landed` is part of, else nobody may say:
- * IpamError `conflict` names both. Losers are left out; but
- * an address that a loser had in the base, and nobody else has now, is releasing.
+ * IpamError `conflict` names both. Losers are left out; where nobody else has the address now, the line stands that one
+ * side left as it was, or it is releasing, if the loser had it in the base.
  */
 export function mergeRecords(
   base: Snapshot,
@@ -60,6 +60,10 @@ export function mergeRecords(
     isHeldByBoth: ({ line, of }) =>
       of === undefined ? isLive(o, line) && isLive(t, line) : of.every(({ releasing }) => !releasing),
     wasHeld: ({ line, of }) => of !== undefined || b.at.get(placeOf(line))?.line.claim === line.claim,
+    stands: ({ line }) => {
+      const before = b.at.get(placeOf(line));
+      return before && [o, t].some((one) => sameEntry(before, one.at.get(placeOf(line)))) ? before : undefined;
+    },
   });
 }
 
@@ -92,8 +96,8 @@ function uncrossed(picked: readonly Entry[], landed: Version, side: Side): Entry
     ({ line }) => identityOf(line),
   );
   return picked.flatMap((entry) => {
-    const isAlone = entry.releasing || live.get(identityOf(entry.line))?.length === 1;
-    if (entry.of === undefined || isAlone) return [entry];
+    const others = (live.get(identityOf(entry.line))?.length ?? 0) - (entry.releasing ? 0 : 1);
+    if (entry.of === undefined || others === 0) return [entry];
     const [ours, theirs] = entry.of as [Entry, Entry];
     return apart(ours, theirs, decide(ours, theirs, landed, side));
   });
@@ -105,9 +109,27 @@ interface History {
   readonly isOfSide: (entry: Entry) => boolean;
   readonly isHeldByBoth: (entry: Entry) => boolean;
   readonly wasHeld: (entry: Entry) => boolean;
+  /** The line of the base at its address, where one side left it as it was. */
+  readonly stands: (entry: Entry) => Entry | undefined;
 }
 
-const unknownHistory: History = { isOfSide: () => false, isHeldByBoth: () => false, wasHeld: () => true };
+const unknownHistory: History = {
+  isOfSide: () => false,
+  isHeldByBoth: () => false,
+  wasHeld: () => true,
+  stands: () => undefined,
+};
+
+/** How much speaks for an entry. */
+function strengthOf(landed: Snapshot | undefined, history: History): (entry: Entry) => number {
+  const inLanded = new Set(landed === undefined ? [] : entries(landed).map(entryKey));
+  return (entry) => {
+    const lines = entry.of ?? [entry];
+    if (lines.some((line) => inLanded.has(entryKey(line)))) return 3;
+    if (history.isHeldByBoth(entry)) return 2;
+    return lines.some(history.isOfSide) ? 1 : 0;
+  };
+}
 
 /** Lets the entries in, the strongest first; an entry that finds its address or its claim taken has lost. */
 export function settle(
@@ -116,13 +138,7 @@ export function settle(
   landed: Snapshot | undefined,
   history: History = unknownHistory,
 ): Merged {
-  const inLanded = new Set(landed === undefined ? [] : entries(landed).map(entryKey));
-  const strength = (entry: Entry) => {
-    const lines = entry.of ?? [entry];
-    if (lines.some((line) => inLanded.has(entryKey(line)))) return 3;
-    if (history.isHeldByBoth(entry)) return 2;
-    return lines.some(history.isOfSide) ? 1 : 0;
-  };
+  const strength = strengthOf(landed, history);
   const network = new Map(pools.map((pool) => [pool.name, pool.network]));
   const byPlace = new Map<string, Entry>();
   const byClaim = new Map<string, Entry>();
@@ -131,16 +147,21 @@ export function settle(
   const ordered = [...candidates].sort(
     (a, b) => strength(b) - strength(a) || byAddress(a.line, b.line) || byCodeUnit(a.line.claim, b.line.claim),
   );
+  const enter = (place: string, entry: Entry) => {
+    byPlace.set(place, entry);
+    if (!entry.releasing) byClaim.set(identityOf(entry.line), entry);
+  };
   for (const entry of ordered) {
     const place = `${network.get(entry.line.pool)} ${entry.line.address}`;
     const claim = identityOf(entry.line);
     const winner = byPlace.get(place) ?? (entry.releasing ? undefined : byClaim.get(claim));
-    if (winner === undefined) {
-      byPlace.set(place, entry);
-      if (!entry.releasing) byClaim.set(claim, entry);
-    } else if (strength(winner) > strength(entry)) {
+    if (winner === undefined) enter(place, entry);
+    else if (strength(winner) > strength(entry)) {
       losers.push({ line: entry.line, winner: winner.line });
-      if (!byPlace.has(place) && history.wasHeld(entry)) byPlace.set(place, { line: entry.line, releasing: true });
+      const before = history.stands(entry);
+      if (byPlace.has(place)) continue;
+      if (before !== undefined && !byClaim.has(identityOf(before.line))) enter(place, before);
+      else if (history.wasHeld(entry)) enter(place, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });
   }
   refuseUndecided(undecided);

@@ -315,6 +315,25 @@ it("a second lock does not begin in a subfolder for pools that the lock above ha
   expect(there(...args)).toMatchObject({ status: 0, stderr: "" });
 });
 
+it("a rebase that has ended, and a rename, are no reason for a note", () => {
+  git("git init -q -b main .", "git config user.email a@example.net", "git config user.name a");
+  git("git add -A", "git commit -qm base", "git rev-parse HEAD > .git/REBASE_HEAD");
+  nodes("node01", "node02");
+  run("allocate");
+  nodeippool(["release", "node03", "--confirm"], folder);
+  nodes("node01", "node02", "node09");
+  run("allocate");
+  git("git commit -qam next");
+  nodes("node01", "node02", "node09", "node03");
+  expect(run("plan").stdout).not.toContain("REBASE_HEAD");
+  mkdirSync(join(folder, ".git/rebase-merge"));
+  expect(run("plan").stdout).toContain("Note: node03 has 10.10.10.3 in REBASE_HEAD");
+  rmSync(join(folder, ".git/rebase-merge"), { recursive: true });
+  nodeippool(["mv", "Node/node01", "Node/node11"], folder);
+  nodes("node02", "node09", "node11", "node01");
+  expect(run("plan").stdout).not.toContain("in HEAD");
+});
+
 it("diff across a move of the record says where it is", () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   const whole = lock();

@@ -110,6 +110,17 @@ base              | ours              | theirs            | landed | want       
 .1 n/nic/a ; .2 n/lan/b | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b ; .2 n/lan/b | ours | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b
 .1 n/nic/a        | .1 n/lan/a        | .1 n/nic/b ; .7 n/lan/b |  | conflict                    |
 
+# one node was renamed on both sides; on one of them it was planned anew instead
+.2 n              | .2 w              | .2 n releasing ; .4 w |    | conflict                    |
+.2 n              | .2 w              | .2 n releasing ; .4 w | ours | .2 w                      | .2 n ; .4 w
+.2 n              | .2 w              | .2 n releasing ; .4 w | theirs | .4 w ; .2 n releasing   | .2 w
+.2 n/nic/a        | .2 n/lan/a        | .2 n/nic/a releasing ; .4 n/lan/a | ours | .2 n/lan/a   | .2 n/nic/a ; .4 n/lan/a
+
+# ours renamed n to a name that theirs gave to another one: what theirs left as it was stands
+.2 n              | .2 w ; .4 o       | .2 n ; .4 w       |        | conflict                    |
+.2 n              | .2 w ; .4 o       | .2 n ; .4 w       | theirs | .2 n ; .4 w                 | .2 w ; .4 o
+.1 n/p/a          | .1 n/q/a          | .1 n/p/a ; .3 n/q/a | theirs | .1 n/p/a ; .3 n/q/a       | .1 n/q/a
+
 # ours moved n; theirs rewrote its line
 .1 n              | .1 n releasing ; .2 n | .1 n if=eth1  |        | conflict                    |
 .1 n              | .1 n releasing ; .2 n | .1 n if=eth1  | ours   | .2 n ; .1 n releasing       |

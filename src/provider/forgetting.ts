@@ -10,12 +10,30 @@ import { linesOfStack } from "./stack-record.ts";
  * that: an address that stays behind in it would be given to somebody else.
  */
 
-/** What the other records hold that sets of this stack are in, or were: lines by their records. */
-export async function recordsLeft(
+/** What may be left behind where a set, or some of its pools, come to a record. */
+export interface Left {
+  /** Those that the stack's sets are in, or were. */
+  readonly records: readonly Snapshot[];
+  /** The pools that come. Of the others, what is in those records is out of date. */
+  readonly pools: ReadonlySet<string>;
+}
+
+export const nothingLeft: Left = { records: [], pools: new Set() };
+
+/** `before` is the set as the stack has it. */
+export async function whatIsLeft(
   before: SetState | undefined,
   previous: Previous,
-  state: StateArgs,
-): Promise<Snapshot[]> {
+  { state, pools }: SetInputs,
+): Promise<Left> {
+  const known = before !== undefined && sameValue(before.state, state) ? before.addresses : {};
+  const coming = Object.keys(pools).filter((pool) => !Object.hasOwn(known, pool));
+  return coming.length === 0
+    ? nothingLeft
+    : { records: await recordsLeft(before, previous, state), pools: new Set(coming) };
+}
+
+async function recordsLeft(before: SetState | undefined, previous: Previous, state: StateArgs): Promise<Snapshot[]> {
   const states = [before, ...previous.others].filter((one) => one !== undefined);
   const elsewhere = states.filter((one) => !sameValue(one.state, state));
   const distinct = elsewhere.filter(
@@ -41,25 +59,21 @@ async function recordLeft(of: SetState, previous: Previous, to: StateArgs): Prom
 }
 
 /**
- * Throws IpamError `in-use` for addresses of these pools that are in another record, and that their claims, or the names
+ * Throws IpamError `in-use` for addresses of pools that come which are in another record, and that their claims, or the names
  * those have now, neither hold nor have to release in the one that this set is planned in.
  */
-export function refuseForgetting(
-  left: readonly Snapshot[],
-  after: Snapshot,
-  pools: readonly Pool[],
-  { moved }: SetInputs,
-): void {
+export function refuseForgetting(left: Left, after: Snapshot, pools: readonly Pool[], { moved }: SetInputs): void {
   const renames = new Map(moved.map(({ from, to }) => [to, from]));
   const kept = new Map([...after.allocations, ...after.releasing].map((line) => [placeOf(line), line.claim]));
   const isKept = (line: Allocation) => {
     const claim = kept.get(placeOf(line));
     return claim !== undefined && [claim, renames.get(claim)].includes(line.claim);
   };
-  const lines = left.flatMap((record) => {
+  const coming = pools.filter(({ name }) => left.pools.has(name));
+  const lines = left.records.flatMap((record) => {
     const networks = new Map(record.pools.map(({ name, network }) => [name, network]));
     const isOurs = ({ pool, address }: Allocation) =>
-      pools.some(({ network, range }) => network === networks.get(pool) && contains(range, address));
+      coming.some(({ network, range }) => network === networks.get(pool) && contains(range, address));
     return [...record.releasing, ...record.allocations].filter((line) => isOurs(line) && !isKept(line));
   });
   const [first] = lines;

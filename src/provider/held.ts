@@ -11,6 +11,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
+import type { Left } from "./forgetting.ts";
 import { type Previous, present, type SetInputs, type SetState, sameValue } from "./set-state.ts";
 
 /*
@@ -77,7 +78,7 @@ export function refuseOther({ addresses = {}, record }: Partial<SetState>, recor
  */
 export function asHeld(
   { claims, pools }: { readonly claims: readonly Claim[]; readonly pools: readonly Pool[] },
-  { held, left }: { readonly held: Partial<SetState>; readonly left: readonly Snapshot[] },
+  { held, left }: { readonly held: Partial<SetState>; readonly left: Left },
   { allocations, releasing }: Snapshot,
   { state, set, allowMove, moved }: SetInputs,
 ): readonly Claim[] {
@@ -86,7 +87,7 @@ export function asHeld(
   const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];
   const known = new Map(own.map((line) => [identityOf(line), line]));
   const renames = new Map(moved.map(({ from, to }) => [to, from]));
-  const there = new Map(left.flatMap((one) => one.allocations.map((line) => [identityOf(line), line.address])));
+  const there = new Map(left.records.flatMap((one) => one.allocations.map((line) => [identityOf(line), line.address])));
   const taken = new Set([...lines.map((line) => line.address), ...claims.map(({ wanted }) => wanted)]);
   const mayTake = (pool: string, at: Allocation["address"]) =>
     !taken.has(at) && pools.some(({ name, assignable }) => name === pool && contains(assignable, at));
@@ -96,7 +97,9 @@ export function asHeld(
     const from = renames.get(key);
     const names = [key, from ?? key].map((name) => identityOf({ pool, claim: name }));
     const text = held.addresses?.[pool]?.[key] ?? held.addresses?.[pool]?.[from ?? key];
-    const [away] = names.map((name) => there.get(name)).filter((one) => one !== undefined);
+    const [away] = (left.pools.has(pool) ? names : [])
+      .map((name) => there.get(name))
+      .filter((one) => one !== undefined);
     const wanted = text === undefined ? away : address(text);
     if (wanted === undefined || claim.wanted !== undefined) return claim;
     const [line] = names.map((name) => known.get(name)).filter((one) => one !== undefined);

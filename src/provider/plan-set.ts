@@ -10,7 +10,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
-import { refuseForgetting } from "./forgetting.ts";
+import { type Left, nothingLeft, refuseForgetting } from "./forgetting.ts";
 import { asHeld, ofPools } from "./held.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
 import {
@@ -34,13 +34,13 @@ interface PlannedSet {
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
  * as long as the record is the same. A claim whose wanted address is unknown is unknown itself.
- * `held` is what the stack's state has of the set, `left` what other records of the stack hold. Throws AggregateError of IpamErrors: everything that stands against it.
+ * `held` is what the stack's state has of the set, `left` what others of the stack hold. Throws AggregateError of IpamErrors: everything that stands against it.
  */
 export function planSet(
   inputs: SetInputs,
   record: () => Snapshot,
   held: Partial<SetState> = {},
-  left: readonly Snapshot[] = [],
+  left: Left = nothingLeft,
 ): PlannedSet {
   const read = readInputs(inputs);
   const { claims } = inputs;
@@ -76,7 +76,7 @@ function planned(
   listed: readonly ClaimInput[],
   read: Read,
   recorded: Snapshot,
-  { held, left }: { readonly held: Partial<SetState>; readonly left: readonly Snapshot[] },
+  { held, left }: { readonly held: Partial<SetState>; readonly left: Left },
 ): { after: Snapshot; plan: Plan } {
   const { state, set, allowMove, moved } = inputs;
   const { pools } = read;
@@ -86,7 +86,7 @@ function planned(
   if (pending.length > 0) throw new AggregateError(pending);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
   const after = () => applyPlan(recorded, made) ?? recorded;
-  if (left.length > 0) refuseForgetting(left, after(), pools, inputs);
+  if (left.records.length > 0) refuseForgetting(left, after(), pools, inputs);
   switch (state.backend) {
     case "stack":
       return { after: released(after(), recorded, inputs), plan: made };

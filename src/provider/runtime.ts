@@ -3,7 +3,7 @@ import { isRecording } from "../state/offer.ts";
 import { reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
-import { recordsLeft } from "./forgetting.ts";
+import { whatIsLeft } from "./forgetting.ts";
 import { heldOf, refuseOther } from "./held.ts";
 import { planSet } from "./plan-set.ts";
 import { checkState } from "./read-inputs.ts";
@@ -47,7 +47,7 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
     checkState(news.state);
     const previous = previousOf(olds, news.previous);
     const isShared = news.state.backend !== "stack";
-    const inputs = { ...news, previous: isShared ? { others: [] } : previous };
+    const inputs = { ...news, previous };
     const held = isShared ? heldOf(olds, previous, news) : {};
     let identity: string | undefined;
     const record = await readRecord(inputs).then(
@@ -60,7 +60,7 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
         throw error; // together with what else is wrong
       },
     );
-    const left = await recordsLeft(olds.addresses === undefined ? previous.own : olds, previous, news.state);
+    const left = await whatIsLeft(olds.addresses === undefined ? previous.own : olds, previous, news);
     const { state: planned, plan } = planSet(inputs, record, held, left);
     // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
     const state = { ...planned, ...present({ record: held.record && identity }) };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { type Left, whatIsLeft } from "../../../src/provider/forgetting.ts";
 import * as planning from "../../../src/provider/plan-set.ts";
 import { checkState } from "../../../src/provider/read-inputs.ts";
 import { type ClaimInput, recordOf, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
@@ -24,6 +25,11 @@ function inputsOf(claims: readonly ClaimInput[], own?: SetState, rest: Partial<S
     previous,
     ...rest,
   };
+}
+
+/** What these hold, for a set whose pools come. */
+function leftOf(...states: SetState[]): Left {
+  return { records: [recordOf(states)], pools: new Set(["lan", "wan"]) };
 }
 
 /** With the record in the stack. */
@@ -115,7 +121,7 @@ describe("a set whose record is in a cluster", () => {
           inputsOf(claimsOf(...names), undefined, { state, set: "shop", moved }),
           () => recordOf(there),
           stack,
-          [recordOf([stack])],
+          leftOf(stack),
         ).state,
       );
     const three = planSet(inputsOf(claimsOf("a", "b", "c")));
@@ -134,9 +140,7 @@ describe("a set whose record is in a cluster", () => {
     it("is refused a move in the same edit, which would forget where the claim was", () => {
       const inputs = inputsOf([{ key: "Node/a/eth1", pool: "lan", address: "10.0.0.4" }, ...claimsOf("b", "c")]);
       const go = () =>
-        planning.planSet({ ...inputs, state, set: "shop", allowMove: true }, () => recordOf([]), three, [
-          recordOf([three]),
-        ]);
+        planning.planSet({ ...inputs, state, set: "shop", allowMove: true }, () => recordOf([]), three, leftOf(three));
       expect(go).toThrow("1 address of these pools that would be forgotten, as 10.0.0.1 of Node/a/eth1");
     });
 
@@ -147,12 +151,26 @@ describe("a set whose record is in a cluster", () => {
     });
   });
 
+  it("looks at other records only where it comes to this one, or a pool comes to it", async () => {
+    const stack = planSet(inputsOf(claimsOf("a", "b")));
+    const own = { ...first, addresses: { lan: { "Node/a/eth1": "10.0.0.1" } }, state };
+    const inputs = inputsOf(claimsOf("a"), undefined, { state, set: "shop" });
+    const left = (before: SetState | undefined, pools: SetInputs["pools"] = inputs.pools) =>
+      whatIsLeft(before, { others: [stack] }, { ...inputs, pools });
+    expect((await left(own)).records).toEqual([]);
+    expect((await left(own, { ...pools, wan: pools.lan })).pools).toEqual(new Set(["wan"]));
+    expect(await left(undefined)).toEqual({ records: [recordOf([stack])], pools: new Set(["lan"]) });
+    // From then on it is the one that is right about the pool.
+    const { state: taken } = planning.planSet({ ...inputs, previous: { others: [stack] } }, () => recordOf([own]));
+    expect(taken.turn).toEqual({ lan: 1 });
+  });
+
   it("is refused what other sets of the stack have elsewhere, to release or in use", () => {
     const one = planSet(inputsOf(claimsOf("b", "c"), planSet(inputsOf(claimsOf("a", "b", "c")))));
     const other = { ...pools, wan: pools.lan };
     const claims = [{ key: "Node/x/eth1", pool: "wan" }];
     const go = (pools: SetInputs["pools"], claims: ClaimInput[], set = "shop") =>
-      planning.planSet(inputsOf(claims, undefined, { state, set, pools }), () => recordOf([]), {}, [recordOf([one])]);
+      planning.planSet(inputsOf(claims, undefined, { state, set, pools }), () => recordOf([]), {}, leftOf(one));
     expect(() => go({ wan: other.wan }, claims)).toThrow("3 addresses of these pools that would be forgotten");
     expect(() => go(pools, claimsOf("b", "c"))).toThrow("1 address of these pools that would be forgotten");
     const released = { ...one, releasing: {} };
@@ -160,7 +178,7 @@ describe("a set whose record is in a cluster", () => {
       inputsOf(claimsOf("c", "b", "x"), undefined, { state, set: "shop" }),
       () => recordOf([]),
       {},
-      [recordOf([released])],
+      leftOf(released),
     );
     expect(short(kept)).toBe("b=2 c=3 x=1");
   });
@@ -169,13 +187,7 @@ describe("a set whose record is in a cluster", () => {
     const lock = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.2" } } };
     const left = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.3" } } };
     const inputs = inputsOf(claimsOf("b"), undefined, { state: { backend: "lockfile", path: "l" }, set: "shop" });
-    const go = (...left: SetState[]) =>
-      planning.planSet(
-        inputs,
-        () => recordOf([lock]),
-        {},
-        left.map((one) => recordOf([one])),
-      );
+    const go = (...left: SetState[]) => planning.planSet(inputs, () => recordOf([lock]), {}, leftOf(...left));
     expect(short(go().state)).toBe("b=2");
     expect(() => go(left)).toThrow(/10\.0\.0\.[23]/);
   });
@@ -184,9 +196,12 @@ describe("a set whose record is in a cluster", () => {
     const own = { ...first, addresses: { lan: { "Node/c/eth1": "10.0.0.3" } } };
     const go = (left: SetState) => {
       const inputs = inputsOf(claimsOf("c"), own);
-      return planning.planSet(inputs, () => stackRecord(inputs.previous, inputs.pools, "default"), {}, [
-        recordOf([own, left]),
-      ]);
+      return planning.planSet(
+        inputs,
+        () => stackRecord(inputs.previous, inputs.pools, "default"),
+        {},
+        leftOf(own, left),
+      );
     };
     const lan = (claim: string) => ({ ...first, set: "other", addresses: { lan: { [claim]: "10.0.0.1" } } });
     expect(() => go(lan("Node/x/eth1"))).toThrow("would be forgotten, as 10.0.0.1 of Node/x/eth1");

@@ -16,9 +16,9 @@ const most = 5;
 /** Who gets another address than a version of the lock that git has and the present one forgets: a node may have it. */
 export function otherVersionNotes(made: Plan, present: Snapshot, options: StateOptions): string[] {
   if (made.assign.length === 0 || isInCluster(options)) return [];
-  const known = new Set([...present.allocations, ...present.releasing].map(lineKey));
+  const lines = [...present.allocations, ...present.releasing];
+  const [known, held] = [lineKey, placeOf].map((keyOf) => new Set(lines.map(keyOf))) as [Set<string>, Set<string>];
   const fresh = new Map(made.assign.map((line) => [claimOf(line), line]));
-  const held = new Set([...present.allocations, ...present.releasing].map(placeOf));
   for (const revision of [...incomingHeads(options.lock), "HEAD"]) {
     const lost = linesAt(options.lock, revision).filter((line) => {
       const now = fresh.get(claimOf(line));

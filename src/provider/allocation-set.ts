@@ -141,7 +141,7 @@ function made(set: string, claims: readonly ClaimArgs[]): MadeClaim[] {
 
 /** Says which words of `release` name nothing that is releasing: they wait for what is given up next. */
 function warnOfIdle(set: string, words: readonly string[], { own, others }: Previous): void {
-  if (own === undefined) return;
+  if (own === undefined || words.length === 0) return;
   const { releasing } = recordOf([own, ...others]);
   for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);

@@ -23,10 +23,10 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
   if (!isListOf(release, (word) => typeof word === "string")) refuse("release must be a list of texts");
   if (!isListOf(moved, isRename)) refuse("moved must be a list of { from, to }, each a claim key");
   if (typeof allowMove !== "boolean") refuse("allowMove must be true or false");
+  const output = pulumi.output("");
   for (const [name, spec] of Object.entries(args.pools)) {
     if (spec === undefined) refuse(`pools.${name} is missing`);
-    if (name in pulumi.output(""))
-      refuse(`pools.${name}: every output has a property of this name; give it another one`);
+    if (name in output) refuse(`pools.${name}: every output has a property of this name; give it another one`);
   }
   const { ignoreChanges = [], import: imported } = opts;
   if (ignoreChanges.length > 0) refuse("ignoreChanges would plan addresses that the program does not ask for");

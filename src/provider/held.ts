@@ -82,6 +82,7 @@ export function asHeld(
   { allocations, releasing }: Snapshot,
   { state, set, allowMove, moved }: SetInputs,
 ): readonly Claim[] {
+  if (held.addresses === undefined && left.records.length === 0) return claims;
   const lines = [...allocations, ...releasing];
   // Of several lines of a claim a live one comes first, then the lowest of its own set that is releasing.
   const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];

@@ -1,13 +1,4 @@
-import {
-  formatPrefix,
-  type Issue,
-  type Parsed,
-  type Pool,
-  type Prefix,
-  parsePool,
-  parsePrefix,
-  unwrap,
-} from "../core/index.ts";
+import { formatPrefix, type Issue, type Parsed, type Pool, parsePool, parsePrefix, unwrap } from "../core/index.ts";
 import type { NodeIPPool } from "./generated/node-ip-pool.types.ts";
 import { isNodeIPPool } from "./generated/node-ip-pool.validator.ts";
 import { nameIssue } from "./names.ts";
@@ -40,10 +31,9 @@ export function parseNodeIPPool(object: unknown): Parsed<Pool> {
   if (name !== undefined) issues.push({ message: `metadata.name ${name}`, path: ["metadata", "name"] });
   const pool = parsePool(String(metadata.name), spec);
   const prefix = pool.value?.prefix;
-  const why =
-    prefix && noAddresses.find(({ all: { first, last } }) => first <= prefix.first && prefix.last <= last)?.why;
-  if (why !== undefined)
-    issues.push({ message: `${formatPrefix(prefix as Prefix)} is ${why}`, path: ["spec", "range", "cidr"] });
+  for (const { why, all } of noAddresses)
+    if (prefix && all.first <= prefix.first && prefix.last <= all.last)
+      issues.push({ message: `${formatPrefix(prefix)} is ${why}`, path: ["spec", "range", "cidr"] });
   for (const issue of pool.issues ?? []) issues.push({ ...issue, path: ["spec", ...(issue.path ?? [])] });
   return issues.length > 0 ? { issues } : pool;
 }
@@ -59,8 +49,7 @@ export function parsePoolSpec(name: string, spec: unknown): Parsed<Pool> {
   return { issues: parsed.issues.map(relative) };
 }
 
-/** What is not read from reports of nodes, because every node has its own: nobody could tell that one is given up. */
-/** What no pool can hand out. */
+/** What no pool can hand out, and why: of its own addresses, say, nobody could tell that a node gave one up. */
 const noAddresses = Object.entries({
   "link-local or loopback: nodes make such addresses themselves": ["127.0.0.0/8", "fe80::/10", "::1/128"],
   "multicast: no host has such an address": ["224.0.0.0/4", "ff00::/8"],

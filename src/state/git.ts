@@ -124,14 +124,20 @@ export function decodeSide(text: string, name: string, base: Snapshot): Snapshot
   });
 }
 
-/** The revisions that may be on their way into HEAD. A rebase that has ended leaves its own behind. */
+/** What git keeps while a revision is on its way into HEAD. A rebase that has ended leaves REBASE_HEAD behind. */
+const incoming = [
+  ["MERGE_HEAD", "MERGE_HEAD"],
+  ["CHERRY_PICK_HEAD", "CHERRY_PICK_HEAD"],
+  ["REBASE_HEAD", "rebase-merge"],
+  ["REBASE_HEAD", "rebase-apply"],
+] as const;
+
+/** The revisions that are on their way into HEAD. */
 export function incomingHeads(path: string): string[] {
   const folder = dirname(path);
-  const isRebasing = ["rebase-merge", "rebase-apply"].some((name) => {
-    const at = git(folder, "rev-parse", "--git-path", name)?.trim();
-    return at !== undefined && existsSync(resolve(folder, at));
-  });
-  return ["MERGE_HEAD", "CHERRY_PICK_HEAD", ...(isRebasing ? ["REBASE_HEAD"] : [])];
+  const asked = incoming.flatMap(([, kept]) => ["--git-path", kept]);
+  const paths = git(folder, "rev-parse", ...asked)?.split("\n") ?? [];
+  return incoming.flatMap(([head], i) => (paths[i] && existsSync(resolve(folder, paths[i])) ? head : []));
 }
 
 /**

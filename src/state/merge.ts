@@ -158,8 +158,8 @@ export function settle(
     if (winner === undefined) enter(place, entry);
     else if (strength(winner) > strength(entry)) {
       losers.push({ line: entry.line, winner: winner.line });
-      const before = history.stands(entry);
       if (byPlace.has(place)) continue;
+      const before = history.stands(entry);
       if (before !== undefined && !byClaim.has(identityOf(before.line))) enter(place, before);
       else if (history.wasHeld(entry)) enter(place, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });

@@ -1,19 +1,7 @@
 import { expect, it } from "vitest";
 import type { Issue } from "../../../src/core/index.ts";
 import { reasonOf } from "../../../src/provider/advice.ts";
-import type { SetInputs } from "../../../src/provider/set-state.ts";
-
-const inputs: SetInputs = {
-  pools: {},
-  claims: [],
-  state: { backend: "stack" },
-  set: "default",
-  allowMove: false,
-  moved: [],
-  secret: false,
-  release: [],
-  previous: { others: [] },
-};
+import { setInputs } from "../../support/pulumi-inputs.ts";
 
 it.each<[string, Issue["remedy"], string]>([
   [
@@ -33,5 +21,5 @@ it.each<[string, Issue["remedy"], string]>([
   ],
 ])("a rename is declared in a program: %s", (_, remedy, says) => {
   const issue = { message: "no", hint: "Declare it.", ...(remedy === undefined ? {} : { remedy }) };
-  expect(reasonOf("in-use", issue, inputs)).toBe(`in-use: no\n  Declare it: ${says}`);
+  expect(reasonOf("in-use", issue, setInputs())).toBe(`in-use: no\n  Declare it: ${says}`);
 });

@@ -4,6 +4,7 @@ import * as planning from "../../../src/provider/plan-set.ts";
 import { checkState } from "../../../src/provider/read-inputs.ts";
 import { type ClaimInput, recordOf, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
 import { stackRecord } from "../../../src/provider/stack-record.ts";
+import { setInputs } from "../../support/pulumi-inputs.ts";
 
 const pools = { lan: { range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.4" } } };
 
@@ -13,18 +14,7 @@ function claimsOf(...names: string[]): ClaimInput[] {
 
 function inputsOf(claims: readonly ClaimInput[], own?: SetState, rest: Partial<SetInputs> = {}): SetInputs {
   const previous = own === undefined ? { others: [] } : { own, others: [] };
-  return {
-    pools,
-    claims,
-    state: { backend: "stack" },
-    set: "default",
-    allowMove: false,
-    moved: [],
-    secret: false,
-    release: [],
-    previous,
-    ...rest,
-  };
+  return setInputs({ pools, claims, previous, ...rest });
 }
 
 /** What these hold, for a set whose pools come. */

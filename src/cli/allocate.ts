@@ -42,13 +42,16 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const records = !isNoop(made) || merge.merged;
   if (records) await record(state, made);
   if (options.json) return printJson(planJson(made));
-  // Of a merge, who lost is named already.
-  const others = merge.merged ? [] : otherVersionNotes(made, snapshot, options);
-  const back = `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
-  const renames = merge.merged || isInCluster(options) ? [] : renameNote(made, snapshot, back);
-  const report = reportPlan(made, workspace.manifests.pools, snapshot);
-  print(...mergeLines(state, merge), ...report, ...notesOn(workspace), ...others, ...renames);
+  const notes = [...notesOn(workspace), ...doubtsOf(made, snapshot, merge, options)];
+  print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
+}
+
+/** What may be a mistake, though it is recorded. Of a merge, who lost is named already. */
+function doubtsOf(made: Plan, before: Snapshot, { merged }: Merge, options: StateOptions): string[] {
+  if (merged || isInCluster(options)) return [];
+  const back = `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
+  return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back)];
 }
 
 /** The record, and what became of the two sides of a merge, if the lockfile is in the middle of one. */
@@ -119,7 +122,10 @@ async function allocateAround(
       process.exitCode = status ?? 1;
       return;
     }
-    await recordAll(readOffers(folder), state, options);
+    const plans = readOffers(folder);
+    await recordAll(plans, state, options);
+    const doubts = plans.flatMap((made) => doubtsOf(made, snapshot, merge, options));
+    process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
 import { advised, formatIssue, renamesOf } from "../core/index.ts";
-import type { SetInputs } from "./set-state.ts";
+import { type ClaimInput, present, type SetInputs, type SetState } from "./set-state.ts";
 
 /** What a program has for a remedy. */
 function input(remedy: Remedy, backend: SetInputs["state"]["backend"]): string {
@@ -38,23 +38,32 @@ function movedInput(remedy: RenameRemedy): string {
 }
 
 /**
- * What the engine prints of a mistake: `code: path: message`, and what to do about it. The names of secret claims are
- * struck out.
+ * What the engine prints of a mistake: `code: path: message`, and what to do about it. What came from secret claims is
+ * struck out: those of today and those that `held` has, what the stack's state says of its sets.
  */
-export function reasonOf(code: IpamCode, issue: Issue, { state, secret, claims }: SetInputs): string {
-  const text = formatIssue(advised(issue, (remedy) => input(remedy, state.backend)));
+export function reasonOf(code: IpamCode, issue: Issue, inputs: SetInputs, held: readonly SetState[]): string {
+  const text = formatIssue(advised(issue, (remedy) => input(remedy, inputs.state.backend)));
   const place = (issue.path ?? [])
     .map((part, i) => (typeof part === "number" ? `[${part}]` : `${i === 0 ? "" : "."}${part}`))
     .join("");
   const reason = `${code}: ${place === "" ? "" : `${place}: `}${text}`;
-  return secret && Array.isArray(claims) ? struck(reason, claims) : reason;
+  const found = [...new Set(secretWords(inputs, held))].filter((word) => word !== "" && reason.includes(word));
+  return found.sort((a, b) => b.length - a.length).reduce((now, word) => now.replaceAll(word, "[secret]"), reason);
 }
 
-function struck(text: string, claims: Exclude<SetInputs["claims"], string>): string {
-  const words = claims.flatMap(({ key, owner = "", address = "" }) => {
+function secretWords({ secret, claims }: SetInputs, held: readonly SetState[]): string[] {
+  const listed = secret && Array.isArray(claims) ? claims : [];
+  const ofStates = held.filter((state) => state.secret).flatMap(claimsOf);
+  return [...listed, ...ofStates].flatMap(({ key, owner = "", address = "" }) => {
     const name = (owner === "" ? key : owner).split("/")[1] ?? "";
     return [name, name.split(":").at(-1) as string, key, owner, address];
   });
-  const found = [...new Set(words)].filter((word) => word !== "" && text.includes(word));
-  return found.sort((a, b) => b.length - a.length).reduce((now, word) => now.replaceAll(word, "[secret]"), text);
+}
+
+/** Who holds something in a state, or did. */
+function claimsOf({ addresses, releasing = {}, owners = {} }: SetState): Omit<ClaimInput, "pool">[] {
+  return [addresses, releasing]
+    .flatMap((pools) => Object.values(pools))
+    .flatMap((claims) => Object.entries(claims))
+    .map(([key, address]) => ({ key, address, ...present({ owner: owners[key] }) }));
 }

@@ -19,7 +19,8 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
   if (!isMap(args.pools) || Object.getPrototypeOf(args.pools) !== Object.prototype)
     refuse("pools must be a plain object: pool specs by name, which are known");
   if (args.claims === undefined) refuse("claims are missing");
-  const { release = [], moved = [], allowMove = false } = args;
+  const { release = [], moved = [], allowMove = false, state = {} } = args;
+  if (!isMap(state)) refuse('state must be an object, as { backend: "lockfile", path: "nodeippool.lock" }');
   if (!isListOf(release, (word) => typeof word === "string")) refuse("release must be a list of texts");
   if (!isListOf(moved, isRename)) refuse("moved must be a list of { from, to }, each a claim key");
   if (typeof allowMove !== "boolean") refuse("allowMove must be true or false");

@@ -68,9 +68,11 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
     return { inputs: state };
   } catch (error) {
     const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+    const { own, others } = news.previous;
+    const states = [olds, own, ...others].filter((state) => state?.addresses !== undefined) as SetState[];
     const reasons = errors.flatMap((each) => {
       if (!(each instanceof IpamError)) throw each;
-      return each.issues.map((issue) => reasonOf(each.code, issue, news));
+      return each.issues.map((issue) => reasonOf(each.code, issue, news, states));
     });
     const more = reasons.length <= most ? [] : [`and ${reasons.length - most} more`];
     return { failures: [...reasons.slice(0, most), ...more].map((reason) => ({ property: "", reason })) };

@@ -210,6 +210,14 @@ describe("nodeippool allocate -- COMMAND", () => {
     expect(lockIn(folder)).toBe(both);
   });
 
+  it("asks whether a node was renamed", async () => {
+    const folder = projectOf({ "nodeippool.lock": both });
+    nodes(folder, "n1\nw2\n");
+    expect((await around(folder, render)).stderr).toMatch(
+      /1 plan recorded in nodeippool\.lock\.\nNote: if n2 was renamed to w2, take the lock back .*: nodeippool mv Node\/n2 Node\/w2\n$/,
+    );
+  });
+
   it("records several plans at once, all of them or none", async () => {
     const folder = projectOf(other);
     const fails = await around(folder, `${render} && exit 7`);

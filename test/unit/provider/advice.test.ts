@@ -21,5 +21,5 @@ it.each<[string, Issue["remedy"], string]>([
   ],
 ])("a rename is declared in a program: %s", (_, remedy, says) => {
   const issue = { message: "no", hint: "Declare it.", ...(remedy === undefined ? {} : { remedy }) };
-  expect(reasonOf("in-use", issue, setInputs())).toBe(`in-use: no\n  Declare it: ${says}`);
+  expect(reasonOf("in-use", issue, setInputs(), [])).toBe(`in-use: no\n  Declare it: ${says}`);
 });

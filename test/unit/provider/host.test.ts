@@ -80,6 +80,16 @@ describe("the text in the states of stacks", () => {
     ]);
   });
 
+  it("strikes out names of secret claims that nobody claims any more", async () => {
+    const { inputs: held } = await host.check({}, { ...inputs, claims: [{ key: "Node/owl/eth1", pool: "lan" }] });
+    const wanting = { ...inputs, claims: [{ key: "Node/b/eth1", pool: "lan", address: "10.0.0.1" }] };
+    const reasons = async (own: object) =>
+      (await host.check(held, { ...wanting, previous: { own, others: [] } })).failures.map(({ reason }) => reason);
+    expect(await reasons(held)).toEqual([expect.stringContaining("Node/owl/eth1")]);
+    expect(await reasons({ ...held, secret: true })).toEqual([expect.stringContaining("[secret]")]);
+    expect(await reasons({ ...held, secret: true })).toEqual([expect.not.stringMatching(/owl|10\.0\.0\.1\b/)]);
+  });
+
   it("says what is wrong with a lockfile in one line, in every call that reads it", async () => {
     const folder = mkdtempSync(join(tmpdir(), "nodeippool-host-"));
     const path = join(folder, "nodeippool.lock");

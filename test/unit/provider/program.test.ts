@@ -92,6 +92,7 @@ describe("programs", () => {
     [{ claims: "Node/a" }, "claims must be a list"],
     [{ claims: undefined }, "claims are missing"],
     [{ allowMove: "false" }, "allowMove must be true or false"],
+    [{ state: null }, 'state must be an object, as { backend: "lockfile", path: "nodeippool.lock" }'],
     [{ release: "Node/a" }, "release must be a list of texts"],
     [{ moved: [{ form: "Node/a/eth1", to: "Node/b/eth1" }] }, "moved must be a list of { from, to }, each a claim key"],
     [{ moved: [null] }, "moved must be a list of { from, to }, each a claim key"],

@@ -59,6 +59,14 @@ export function placeOf({ pool, address }: Allocation): string {
   return `${pool} ${address}`;
 }
 
+/** Are two pools in one subnet: the same addresses of the same network? */
+export function sameSubnet(
+  a: Pick<PoolRecord, "prefix" | "network">,
+  b: Pick<PoolRecord, "prefix" | "network">,
+): boolean {
+  return a.network === b.network && a.prefix.first === b.prefix.first && a.prefix.length === b.prefix.length;
+}
+
 /** `10.0.0.0/24 of network blue` */
 export function describeSubnet({ prefix, network }: Pick<PoolRecord, "prefix" | "network">): string {
   return `${formatPrefix(prefix)} of network ${network}`;

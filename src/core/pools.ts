@@ -1,5 +1,5 @@
 import { type Address, formatAddress } from "./address.ts";
-import { describeSubnet, importedSet, type PoolRecord, type Snapshot } from "./allocation.ts";
+import { describeSubnet, importedSet, type PoolRecord, type Snapshot, sameSubnet } from "./allocation.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { contains, indexAt, overlaps } from "./range.ts";
@@ -36,7 +36,7 @@ function twice(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>): I
 function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolRecord[]): Issue[] {
   return recorded.flatMap((record) => {
     const pool = configured.get(record.name);
-    if (pool === undefined || describeSubnet(pool) === describeSubnet(record)) return [];
+    if (pool === undefined || sameSubnet(pool, record)) return [];
     return {
       message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
       hint: "Restore it and add a second pool, or release every allocation first.",

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { describeSubnet, emptySnapshot, IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
+import { emptySnapshot, IpamError, type PoolRecord, type Snapshot, sameSubnet } from "../core/index.ts";
 import { decode } from "./codec.ts";
 import { withoutMark } from "./mark.ts";
 import { readText } from "./replace-file.ts";
@@ -38,12 +38,16 @@ export function refuseDeleted(path: string): void {
  * in a subfolder, and both would hand out the same addresses.
  */
 export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
-  const subnets = new Set(pools.map(nameInSubnet));
+  const begun = new Map(pools.map((pool) => [pool.name, pool]));
+  const isBegun = (pool: PoolRecord) => {
+    const own = begun.get(pool.name);
+    return own !== undefined && sameSubnet(own, pool);
+  };
   for (const folder of repositoryFolders(path).slice(1)) {
     const above = relative("", join(folder, basename(path)));
     const text = readText(above);
     const known = text === undefined ? [] : decode(withoutMark(text, above).rest, above).pools;
-    const both = known.find((pool) => subnets.has(nameInSubnet(pool)));
+    const both = known.find(isBegun);
     if (both === undefined) continue;
     throw new IpamError(
       "in-use",
@@ -53,10 +57,6 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
       },
     );
   }
-}
-
-function nameInSubnet(pool: PoolRecord): string {
-  return `${pool.name} ${describeSubnet(pool)}`;
 }
 
 /** The folders from that of a file up to the top of its git repository; none if it lies in no repository. */

@@ -11,6 +11,7 @@ import {
   type PoolRecord,
   placeOf,
   type Snapshot,
+  sameSubnet,
 } from "../core/index.ts";
 import { type Content, decode, encode } from "./codec.ts";
 import { apart, compose, type Entry, entries, sameEntry, type Version, versionOf } from "./compose.ts";
@@ -190,15 +191,15 @@ function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecor
   return [...names].map((name) => {
     const [b, o, t] = [find(base, name), find(ours, name), find(theirs, name)];
     if (o === undefined || t === undefined) return (o ?? t) as PoolRecord;
-    if (b !== undefined && describeSubnet(t) === describeSubnet(b)) return o;
-    if (b !== undefined && describeSubnet(o) === describeSubnet(b)) return t;
+    if (b !== undefined && sameSubnet(t, b)) return o;
+    if (b !== undefined && sameSubnet(o, b)) return t;
     return onePool(o, t);
   });
 }
 
 /** The pool that both sides recorded. Throws `conflict` if they are two. */
 export function onePool(a: PoolRecord, b: PoolRecord): PoolRecord {
-  if (describeSubnet(a) === describeSubnet(b)) return a;
+  if (sameSubnet(a, b)) return a;
   throw new IpamError("conflict", `pool ${a.name} was recorded as ${describeSubnet(a)} and as ${describeSubnet(b)}`, {
     hint: "Keep one of the two in the manifests and take that side's lock.",
   });

@@ -5,6 +5,7 @@ import {
   formatPrefix,
   IpamError,
   type PoolRecord,
+  sameSubnet,
 } from "../../core/index.ts";
 import { poolLine, readPoolLine } from "../codec.ts";
 import { type Mark, parseMark } from "../mark.ts";
@@ -71,19 +72,15 @@ export function begin(index: Index, recorded: readonly PoolRecord[], fresh: read
 
 /** Can these two not both have lines? */
 function clash(a: PoolRecord, b: PoolRecord): boolean {
-  if (isSameSubnet(a, b)) return false;
+  if (sameSubnet(a, b)) return false;
   return a.name === b.name || overlap(a, b);
 }
 
 /** Do two pools of different subnets share addresses? */
 function overlap(a: PoolRecord, b: PoolRecord): boolean {
   return (
-    a.network === b.network && !isSameSubnet(a, b) && a.prefix.first <= b.prefix.last && b.prefix.first <= a.prefix.last
+    a.network === b.network && !sameSubnet(a, b) && a.prefix.first <= b.prefix.last && b.prefix.first <= a.prefix.last
   );
-}
-
-function isSameSubnet(a: PoolRecord, b: PoolRecord): boolean {
-  return a.network === b.network && a.prefix.first === b.prefix.first && a.prefix.length === b.prefix.length;
 }
 
 /** Two pools of different subnets that share addresses, if there are any. */
@@ -103,7 +100,7 @@ export function overlapping(pools: readonly PoolRecord[]): readonly [PoolRecord,
 }
 
 export function isSame(a: PoolRecord, b: PoolRecord): boolean {
-  return a.name === b.name && isSameSubnet(a, b);
+  return a.name === b.name && sameSubnet(a, b);
 }
 
 function sorted(pools: readonly PoolRecord[]): PoolRecord[] {

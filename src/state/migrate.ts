@@ -10,8 +10,8 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { decode, encode, snapshotOf } from "./codec.ts";
-import { overlapping } from "./kubernetes/subnet-index.ts";
 import type { Mark } from "./mark.ts";
+import { overlapping } from "./overlap.ts";
 
 /** What is at one end of a move, at one moment. */
 export interface Sight {

@@ -1,14 +1,7 @@
-import {
-  byCodeUnit,
-  compareAddresses,
-  describeSubnet,
-  formatPrefix,
-  IpamError,
-  type PoolRecord,
-  sameSubnet,
-} from "../../core/index.ts";
+import { byCodeUnit, describeSubnet, formatPrefix, IpamError, type PoolRecord, sameSubnet } from "../../core/index.ts";
 import { poolLine, readPoolLine } from "../codec.ts";
 import { type Mark, parseMark } from "../mark.ts";
+import { overlap, overlapping } from "../overlap.ts";
 import { broken } from "./subnet-records.ts";
 
 /*
@@ -74,29 +67,6 @@ export function begin(index: Index, recorded: readonly PoolRecord[], fresh: read
 function clash(a: PoolRecord, b: PoolRecord): boolean {
   if (sameSubnet(a, b)) return false;
   return a.name === b.name || overlap(a, b);
-}
-
-/** Do two pools of different subnets share addresses? */
-function overlap(a: PoolRecord, b: PoolRecord): boolean {
-  return (
-    a.network === b.network && !sameSubnet(a, b) && a.prefix.first <= b.prefix.last && b.prefix.first <= a.prefix.last
-  );
-}
-
-/** Two pools of different subnets that share addresses, if there are any. */
-export function overlapping(pools: readonly PoolRecord[]): readonly [PoolRecord, PoolRecord] | undefined {
-  const byStart = [...pools].sort(
-    (a, b) =>
-      byCodeUnit(a.network, b.network) ||
-      compareAddresses(a.prefix.first, b.prefix.first) ||
-      a.prefix.length - b.prefix.length,
-  );
-  let widest: PoolRecord | undefined;
-  for (const pool of byStart) {
-    if (widest !== undefined && overlap(widest, pool)) return [widest, pool];
-    if (widest?.network !== pool.network || widest.prefix.last < pool.prefix.last) widest = pool;
-  }
-  return undefined;
 }
 
 export function isSame(a: PoolRecord, b: PoolRecord): boolean {

@@ -2,6 +2,7 @@ import { type Allocation, familyOf, nameOfKey } from "../core/index.ts";
 
 import { type ClusterNode, type PolicyObject, Reference } from "../schema/index.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { hasTemplate } from "../schema/template.ts";
 import { asTruth } from "../schema/truth.ts";
 import { childPolicy, type Origin } from "./child.ts";
 
@@ -47,16 +48,11 @@ export function whyLeft(
   const nics = nicsOf(line, origin);
   if (nics.length === 0) return "nobody recorded on which NIC it is, and no policy says it any more";
   const said = asList(interfaces).map((item) => asBag(item)?.name);
-  const template = [...said, ...releasing.flatMap((other) => nicsOf(other, origin))].find(isTemplate);
-  const isLiteral = (nic: unknown) => !isTemplate(nic) && !said.includes(nic);
+  const template = [...said, ...releasing.flatMap((other) => nicsOf(other, origin))].find(hasTemplate);
+  const isLiteral = (nic: unknown) => !hasTemplate(nic) && !said.includes(nic);
   return template !== undefined && nics.some(isLiteral)
     ? `its NIC ${line.interface} may be the one that its policy calls ${template}`
     : undefined;
-}
-
-/** Is it the name of a NIC that only the node itself can tell? */
-export function isTemplate(nic: unknown): boolean {
-  return typeof nic === "string" && nic.includes("{{");
 }
 
 function sectionOf(line: Allocation): "ipv4" | "ipv6" {
@@ -99,7 +95,7 @@ export function cleanupPolicy(
   const nics = new Set(taken.flatMap((line) => nicsOf(line, origin)));
   if (nics.size === 0) return undefined;
   const routes = routesOver(origin.desiredState, nics);
-  const needsCaptures = [...nics].some(isTemplate);
+  const needsCaptures = [...nics].some(hasTemplate);
   return childPolicy(origin, node, {
     capture: needsCaptures ? origin.otherCaptures : undefined,
     desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin),

@@ -8,7 +8,7 @@ import {
   nodeOwner,
   ownerOfKey,
 } from "../core/index.ts";
-import { isTemplate } from "./cleanup.ts";
+import { hasTemplate } from "../schema/template.ts";
 import { addressList, listOf, policyOf } from "./select.ts";
 import { type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
 
@@ -81,7 +81,7 @@ export class Neighbours {
     );
     const setter = said.find((one) => one.nic === nic);
     if (setter !== undefined) return `policy ${setter.name} sets the IPv${family} addresses of ${nic}`;
-    const unsure = said.find((one) => isTemplate(one.nic));
+    const unsure = said.find((one) => hasTemplate(one.nic));
     return unsure === undefined
       ? undefined
       : `its NIC ${nic} may be the one that policy ${unsure.name} calls ${unsure.nic}`;

@@ -2,7 +2,7 @@ import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 import { asBag, asList, type Bag } from "./objects.ts";
-import { type Field, fields, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
+import { type Field, fields, hasTemplate, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
 import { asTruth } from "./truth.ts";
 import { enough, type Path } from "./yaml.ts";
 
@@ -98,8 +98,7 @@ class Reader {
   private list(spec: Bag, path: readonly string[], root: Path): void {
     const value = path.reduce<unknown>((bag, field) => asBag(bag)?.[field], spec);
     const isList = Array.isArray(value) && value.every((item) => asBag(item) !== undefined);
-    const isCaptured = typeof value === "string" && value.includes("{{");
-    if (value !== undefined && value !== null && !isList && !isCaptured)
+    if (value !== undefined && value !== null && !isList && !hasTemplate(value))
       this.fail(`${path.at(-1)} must be a list of mappings`, [...root, ...path]);
   }
 
@@ -128,9 +127,8 @@ class Reader {
       if (entry[family] === null) this.fail(`${family} has no value`, [...root, family]);
       for (const [field, value] of Object.entries(asBag(entry[family]) ?? {})) {
         const path = [...root, family, field];
-        const isCaptured = typeof value === "string" && value.includes("{{");
         if (value === null) this.fail(`${field} has no value`, path);
-        else if (truths.includes(field) && !isCaptured && value !== undefined && asTruth(value) === undefined)
+        else if (truths.includes(field) && !hasTemplate(value) && value !== undefined && asTruth(value) === undefined)
           this.fail(`${field} must be true or false`, path);
       }
     }
@@ -155,7 +153,7 @@ class Reader {
 
   private captureOf(name: string, pool: string): Capture {
     const nic = this.homes.get(name)?.nic;
-    return typeof nic === "string" && !nic.includes("{{") ? { pool, interface: nic } : { pool };
+    return typeof nic === "string" && !hasTemplate(nic) ? { pool, interface: nic } : { pool };
   }
 
   /** A copy of the desired state with references in it. `nic` is the name of the interface it is inside of. */

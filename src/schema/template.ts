@@ -42,6 +42,11 @@ export function readTemplate(text: string): Template {
   return { kind: "capture", capture: match[1] as string, rest: (match[2] as string).slice(1) };
 }
 
+/** Is it a text with a template in it: what only the node itself, or a plan, can tell? */
+export function hasTemplate(value: unknown): value is string {
+  return typeof value === "string" && value.includes("{{");
+}
+
 function whyBad(text: string): string {
   const inside = /^\{\{\s*(capture\.[A-Za-z][A-Za-z0-9-]*(?:\.[^\s.{}]+)*)\s*\}\}$/.exec(text)?.[1];
   if (inside === undefined) return 'a template must be the whole value, as in "{{ capture.NAME.ip }}"';

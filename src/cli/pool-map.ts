@@ -6,8 +6,6 @@ import { controllerRange, countedIn, isCounted, type StandingKind, singlesOf, st
 export type Cell = "held" | "releasing" | Exclude<StandingKind, "outside">;
 
 /** In the order of a legend. */
-export const cells: readonly Cell[] = ["held", "releasing", "free", "reserved", "on-request", "controller", "excluded"];
-
 export const cellNames: Readonly<Record<Cell, string>> = {
   held: "held",
   releasing: "releasing",
@@ -17,6 +15,8 @@ export const cellNames: Readonly<Record<Cell, string>> = {
   controller: "controller only",
   excluded: "excluded",
 };
+
+export const cells = Object.keys(cellNames) as readonly Cell[];
 
 /** Adjacent addresses that show the same; in a free run, those that are free on request alone as well. */
 export interface Run extends Interval {

@@ -13,6 +13,7 @@ import {
   refusePending,
   type Snapshot,
 } from "../core/index.ts";
+import { applyAll, issuesAfterWrite } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
@@ -21,7 +22,7 @@ import { planJson } from "./json.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
-import { isInCluster, openLock, openToGive, record, type StateOptions } from "./state.ts";
+import { isInCluster, openLock, openToPlan, record, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -58,7 +59,7 @@ function doubtsOf(made: Plan, before: Snapshot, { merged }: Merge, options: Stat
 async function open(options: AllocateOptions): Promise<{ state: StateBackend; merge: Merge }> {
   const merge: Merge = { losers: [], merged: false };
   if (isInCluster(options)) {
-    if (options.landed === undefined) return { state: await openToGive(options), merge };
+    if (options.landed === undefined) return { state: await openToPlan(options), merge };
     throw new IpamError("invalid", "--landed merges a lockfile; a record in a cluster is never in two versions");
   }
   const understand = (text: string) => {
@@ -160,8 +161,22 @@ function commitAll(plans: readonly Plan[], options: StateOptions): string {
   return lock.name;
 }
 
-/** One after the other, as they were made on top of each other; a repeat leaves what it finds done. */
+/**
+ * One after the other, as they were made on top of each other, if all of them go together with the record as it is; a
+ * repeat leaves what it finds done. Where somebody else comes in between, those before it are recorded.
+ */
 async function commitEach(plans: readonly Plan[], state: StateBackend): Promise<string> {
-  for (const plan of plans) await state.commit(plan);
+  applyAll(await state.read(), plans);
+  for (const [i, plan] of plans.entries())
+    try {
+      await record(state, plan);
+    } catch (error) {
+      if (!(error instanceof IpamError) || i === 0) throw error;
+      const message = `of the ${plans.length} plans of this run, the first ${i === 1 ? "is" : `${i} are`} recorded`;
+      throw new IpamError(error.code, [
+        ...issuesAfterWrite(error),
+        { message, hint: "Run it again: what is recorded is kept." },
+      ]);
+    }
   return state.name;
 }

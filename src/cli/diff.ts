@@ -9,9 +9,12 @@ import {
   nameOfKey,
   ownerName,
   ownerOfKey,
+  type Snapshot,
 } from "../core/index.ts";
 import { lockAt } from "../state/git.ts";
 import { readMarked } from "../state/lockfile.ts";
+import type { Mark } from "../state/mark.ts";
+import { digestOf } from "../state/migrate.ts";
 import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -23,8 +26,7 @@ interface Options extends StateOptions {
 export async function diffVerb(revision: string, options: Options): Promise<void> {
   const before = lockAt(options.lock, revision) ?? emptySnapshot;
   const { mark } = readMarked(options.lock);
-  if (mark?.state === "left" && options.json !== true)
-    return print(`The record of ${options.lock} has moved to ${mark.other}: no address changed hands.`);
+  if (mark?.state === "left" && options.json !== true) return print(sinceMove(before, revision, mark));
   const differences = diffRecords(before, await openLock(options).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
@@ -32,6 +34,15 @@ export async function diffVerb(revision: string, options: Options): Promise<void
     ...differences.map((one) => textLine(one, revision)),
     `${plural(differences.length, "line")} changed since ${revision}.`,
   );
+}
+
+/** A lock says nothing of its lines any more; only where all of them went as they were can it be told that nobody moved. */
+function sinceMove(before: Snapshot, revision: string, { other, digest }: Mark): string {
+  const isSame = digest === digestOf(before);
+  const what = isSame
+    ? `no address has changed hands between ${revision} and the move`
+    : `what changed between ${revision} and the move, or there since, this file cannot tell: look at what plan says there, or at the lock's last version with lines`;
+  return `The record has moved to ${other}; ${what}.`;
 }
 
 const marks = { added: "+", removed: "-", changed: "~" } as const;

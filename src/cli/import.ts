@@ -26,7 +26,7 @@ import { hostnameLabel } from "../schema/node.ts";
 import { readInputs } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
-import { openToGive, record } from "./state.ts";
+import { openToPlan, record } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { together } from "./together.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
@@ -47,7 +47,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   );
   const uses = named(read, nodes);
   refuseUnknownPools(uses, pools);
-  const state = await openToGive(options);
+  const state = await openToPlan(options);
   const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
   const after = isNoop(made) ? snapshot : await record(state, made);

@@ -1,4 +1,4 @@
-import { codes, IpamError } from "../core/index.ts";
+import { IpamError } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
@@ -21,7 +21,7 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
   const objects = objectsOf(findAccess({ context }));
   const [file, cluster]: [RecordPlace, RecordPlace] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
   const [from, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
-  const source = set === undefined ? from : withSet(from, set);
+  const source = withSet(from, set);
   const steps: Step[] = [];
   try {
     const { allocations, releasing } = await moveRecord(source, target, (step) => {
@@ -33,8 +33,8 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
     print(`The record is in ${target.name} now: ${lines}. No address changed hands.`);
     print(`Commit ${lock}${to === "kubernetes" ? ": it says where the record has gone" : ""}.`);
   } catch (error) {
-    const isHalf = steps.includes("close") && error instanceof IpamError && codes[error.code].retry;
-    if (isHalf) print(paint("yellow", "The move has not ended: run the same command again, and it goes on."));
+    if (steps.includes("close"))
+      print(paint("yellow", "The move has not ended: run the same command again, and it goes on."));
     throw error;
   } finally {
     objects.close();

@@ -3,13 +3,13 @@ import { planJson } from "./json.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
-import { isInCluster, openState } from "./state.ts";
+import { isInCluster, openToPlan } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const snapshot = await (await openState(options)).read();
+  const snapshot = await (await openToPlan(options)).read();
   const made = planWorkspace(workspace, snapshot, options);
   refuseUnrenderable(workspace, made, snapshot, options);
   if (options.json) printJson(planJson(made));

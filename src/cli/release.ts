@@ -15,7 +15,7 @@ import {
 } from "../core/index.ts";
 import { readEvidence } from "../schema/index.ts";
 import { exists, readInput } from "./files.ts";
-import { isInCluster, openState, record, type StateOptions } from "./state.ts";
+import { openState, record, type StateOptions } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 
 interface Options extends StateOptions {
@@ -30,7 +30,7 @@ export async function releaseVerb(names: readonly string[], options: Options): P
   const snapshot = await state.read();
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];
-  if (options.evidence !== undefined && !isInCluster(options)) refuseOlder(options.evidence, options.lock);
+  if (options.evidence !== undefined) refuseOlder(options.evidence, state.name, await state.writtenAt?.());
   const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
   await record(state, planRelease(snapshot, free));
@@ -70,11 +70,11 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
   });
 }
 
-/** Throws `invalid` for evidence from before the lock was last written: what it does not show may be there since. */
-function refuseOlder(evidence: string, lock: string): void {
-  if (evidence === "-" || !exists(evidence) || !exists(lock)) return;
-  if (statSync(evidence).mtimeMs >= statSync(lock).mtimeMs) return;
-  throw new IpamError("invalid", `${evidence} is older than ${lock}: nodes may have got addresses since`, {
+/** Throws `invalid` for evidence from before the record was last written: what it does not show may be there since. */
+function refuseOlder(evidence: string, record: string, written: Date | undefined): void {
+  if (evidence === "-" || !exists(evidence) || written === undefined) return;
+  if (statSync(evidence).mtimeMs >= written.getTime()) return;
+  throw new IpamError("invalid", `${evidence} is older than ${record}: nodes may have got addresses since`, {
     hint: `Take it again: kubectl get nodenetworkstates -o json > ${evidence}`,
   });
 }

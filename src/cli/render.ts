@@ -2,14 +2,14 @@ import { describeLine, formatAddress, refusePending } from "../core/index.ts";
 import type { Left } from "../nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
-import { openState } from "./state.ts";
+import { openToPlan } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const state = await openState(options);
+  const state = await openToPlan(options);
   const recorded = withOffers(await state.read(), state.name);
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);

@@ -2,8 +2,11 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
+import { refuseDeleted } from "../state/git.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
+import { refusalOfMark } from "../state/mark.ts";
+import { exists } from "./files.ts";
 import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
@@ -24,21 +27,25 @@ export async function openState(options: StateOptions): Promise<StateBackend> {
 }
 
 /**
- * The same for verbs that give addresses. Throws IpamError `invalid` where the record is in a cluster, and a lockfile
- * here has one too: neither knows what the other one gives.
+ * The same for verbs that plan. Throws IpamError where the record is in a cluster, and the lockfile here has one too, or
+ * says that its record is elsewhere: neither knows what the other one gives.
  */
-export async function openToGive(options: StateOptions): Promise<StateBackend> {
-  if (isInCluster(options) && hasLines(options.lock))
-    throw new IpamError("invalid", `${options.lock} has a record too: one address could be given by each of the two`, {
+export async function openToPlan(options: StateOptions): Promise<StateBackend> {
+  if (!isInCluster(options)) return openLock(options);
+  const { lock, context, namespace } = options;
+  const state = await openKubernetes({ context, namespace });
+  if (!exists(lock)) refuseDeleted(lock);
+  const { mark, rest } = readMarked(lock);
+  if (mark !== undefined && mark.state !== "left") throw refusalOfMark(mark, lock, "cluster");
+  if (mark !== undefined && !(await state.hasTaken(mark)))
+    throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} has never got it`, {
+      hint: `Look at the context and the namespace. If that record is gone for good, or has moved on, delete ${lock} (git rm).`,
+    });
+  if (mark === undefined && /^- \{"address"/m.test(rest))
+    throw new IpamError("invalid", `${lock} has a record too: one address could be given by each of the two`, {
       hint: "Move it into the cluster (nodeippool migrate kubernetes). If it is of other networks, keep it in another folder.",
     });
-  return openState(options);
-}
-
-/** Has a lockfile lines of its own? Not if it has moved away, or is none. */
-function hasLines(lock: string): boolean {
-  const { mark, rest } = readMarked(lock);
-  return mark === undefined && /^- \{"address"/m.test(rest);
+  return state;
 }
 
 /** Is the record in a cluster? Throws IpamError `invalid` if options for that go with another backend. */

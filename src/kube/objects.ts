@@ -24,7 +24,12 @@ export interface KubeObject {
 
 /** An object as the server has it, or had it. */
 export type Stored<T extends KubeObject = KubeObject> = T & {
-  readonly metadata: { readonly uid: string; readonly resourceVersion: string };
+  readonly metadata: {
+    readonly uid: string;
+    readonly resourceVersion: string;
+    /** When who last wrote it, by the server's clock. */
+    readonly managedFields?: readonly { readonly time?: string }[];
+  };
 };
 
 /**

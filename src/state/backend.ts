@@ -1,4 +1,5 @@
 import type { Plan, Snapshot } from "../core/index.ts";
+import type { Mark } from "./mark.ts";
 
 /**
  * Where allocations live; the only noun with effects. Every backend passes test/contract:
@@ -25,10 +26,14 @@ export interface StateBackend {
    * this backend last read them. A plan with pending claims is not refused here.
    */
   commit(plan: Plan): Promise<Snapshot>;
+  /** When the record was last written, by the clock of who keeps it; undefined where nobody knows. */
+  writtenAt?(): Promise<Date | undefined>;
 }
 
 /** A backend whose record can be told from all others, wherever it is found. */
 export interface KnownBackend extends StateBackend {
   /** The same for as long as it is that record; undefined where nothing was ever recorded. */
   identity(): Promise<string | undefined>;
+  /** Has the record come here whose place has this mark? */
+  hasTaken(mark: Mark): Promise<boolean>;
 }

@@ -1,5 +1,6 @@
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
+import { refuseDeleted } from "./git.ts";
 import { type Mark, markedText, withoutMark } from "./mark.ts";
 import { digestOf, type RecordPlace, type Sight } from "./migrate.ts";
 import { readText, replaceFile } from "./replace-file.ts";
@@ -15,6 +16,7 @@ interface FileSight extends Sight {
 export function lockfilePlace(path: string): RecordPlace<FileSight> {
   const look = async (): Promise<FileSight> => {
     const text = readText(path);
+    if (text === undefined) refuseDeleted(path);
     const { mark, rest } = withoutMark(text ?? "", path);
     const snapshot = text === undefined ? emptySnapshot : decode(rest, path);
     const isTarget = mark?.state === "expects" || mark?.state === "takes" || mark?.state === "has";
@@ -25,7 +27,9 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
       place: isTarget ? mark.place : undefined,
       // Without its mark it remembers nothing; a source that has nothing any more knows what had come.
       hasTaken: ({ state, id, digest }) =>
-        mark === undefined ? state === "left" && digest === digestOf(snapshot) : mark.state === "has" && mark.id === id,
+        mark === undefined
+          ? (state === "left" && digest === digestOf(snapshot)) || undefined
+          : mark.state === "has" && mark.id === id,
     };
   };
   const write = async ({ text }: FileSight, next: string) => {

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
@@ -58,7 +59,17 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
     }
   };
   const readSync = () => parse(readText(path));
-  return { name: path, readSync, read: async () => readSync(), commit: async (plan) => commitAll([plan]), commitAll };
+  return {
+    name: path,
+    readSync,
+    read: async () => readSync(),
+    commit: async (plan) => commitAll([plan]),
+    commitAll,
+    async writtenAt() {
+      const file = statSync(path, { throwIfNoEntry: false });
+      return file && new Date(file.mtimeMs); // in whole milliseconds; `mtime` may be later than it was
+    },
+  };
 }
 
 /** The text of a lockfile without its mark, and the mark; empty for a file that is not there. */

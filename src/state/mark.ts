@@ -16,8 +16,10 @@ export interface Mark {
   readonly other: string;
   /** With `leaves`, which place that is, and no other one. In a file that gets a record: which file this is. */
   readonly place?: string;
-  /** With `left`, the digest of what was there when it had come. */
+  /** With `left`, the digest of what was there when it had come; with `takes`, of what is to come. */
   readonly digest?: string;
+  /** With `leaves`, the set that its lines of set `default` go as. */
+  readonly set?: string;
 }
 
 const states = ["expects", "takes", "has", "leaves", "left"] as const;
@@ -26,8 +28,9 @@ const states = ["expects", "takes", "has", "leaves", "left"] as const;
 export function parseMark(text: string): Mark | undefined {
   try {
     const { state, id, other, ...more } = JSON.parse(text);
-    const { place = "any", digest = "any", ...rest } = more;
-    const isMark = states.includes(state) && [id, other, place, digest].every((one) => typeof one === "string" && one);
+    const { place = "any", digest = "any", set = "any", ...rest } = more;
+    const texts = [id, other, place, digest, set];
+    const isMark = states.includes(state) && texts.every((one) => typeof one === "string" && one);
     return isMark && Object.keys(rest).length === 0 ? { state, id, other, ...more } : undefined;
   } catch {
     return undefined;

@@ -9,7 +9,7 @@ import {
   type PoolRecord,
   type Snapshot,
 } from "../core/index.ts";
-import { decode, encode, snapshotOf } from "./codec.ts";
+import { allocationLine, decode, encode, snapshotOf } from "./codec.ts";
 import type { Mark } from "./mark.ts";
 import { overlapping } from "./overlap.ts";
 
@@ -19,8 +19,8 @@ export interface Sight {
   readonly mark: Mark | undefined;
   /** Tells this place from any other one. A place that does not expect a record may have none. */
   readonly place: string | undefined;
-  /** Has the record of the place with this mark come here? */
-  hasTaken(from: Mark): boolean;
+  /** Has the record of the place with this mark come here? Undefined where nobody can tell any more. */
+  hasTaken(from: Mark): boolean | undefined;
 }
 
 /** One end of a move: a record and its mark. What is written replaces what was seen, or IpamError `conflict` is thrown. */
@@ -50,14 +50,15 @@ export type Step = "announce" | "close" | "open" | "carry" | "clear" | "finish" 
  *  no mark   | no mark, or left       | announce: the target expects a record, and nobody uses it any more
  *  no mark   | expects, by this run   | close: the source leaves for this target; from here on nobody uses it
  *  no mark   | expects, by another    | announce: nobody has let go of a record for that one, or will say so again
+ *  no mark   | takes x, all of this   | close, as x: this is a copy of a source that was lost on the way
  *  leaves x  | has taken x            | clear
  *  leaves x  | no mark, left, expects | open: the target takes x, and nothing else until it has it
  *  leaves x  | takes x                | carry: the whole record is written, and then the target's mark is gone, or `has`
  *  left x    | has x                  | finish: the mark is gone
  *  left x    | has taken x            | done
  *
- *  Refused: a source that leaves for another place than this target; a target that takes another record, or leaves; a
- *  source that expects or takes one; a source that has left.
+ *  Refused: a source that leaves for another place than this target; a target that takes another record, or leaves, or
+ *  whose own record has left for another place than this source; a source that expects or takes one; a source that has left.
  */
 export function nextStep(source: Sight, target: Sight, run: string): Step {
   const [from, to] = [source.mark, target.mark];
@@ -73,6 +74,8 @@ export function nextStep(source: Sight, target: Sight, run: string): Step {
   if (from !== undefined && target.hasTaken(from)) return "clear";
   if (from !== undefined && from.place !== target.place) throw busy("the record is on its way", from.other);
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
+  if (to?.state === "left" && source.hasTaken(to) === false) throw elsewhere(to);
+  if (from === undefined && to?.state === "takes" && to.digest === digestOf(source.snapshot)) return "close";
   if (to?.state === "has" || (to?.state === "takes" && to.id !== from?.id))
     throw busy("the target is taking a record", to.other);
   if (from !== undefined) return to?.state === "takes" ? "carry" : "open";
@@ -81,6 +84,12 @@ export function nextStep(source: Sight, target: Sight, run: string): Step {
 
 function busy(what: string, other: string): IpamError {
   return new IpamError("in-use", `${what} (${other}), and that move has not ended`, { hint: "End that one first." });
+}
+
+function elsewhere({ other }: Mark): IpamError {
+  return new IpamError("in-use", `the target's own record has moved to ${other}, and that is not the source`, {
+    hint: "Name the place that it has moved to. If that record is gone for good, delete the target (git rm of a lockfile).",
+  });
 }
 
 /**
@@ -94,11 +103,13 @@ export async function moveRecord<S extends Sight, T extends Sight>(
   onStep: (step: Step) => void = () => {},
 ): Promise<Snapshot> {
   const run = randomUUID();
+  let before: Mark | undefined;
   for (let lost = 0; ; ) {
     const [from, to] = [await source.look(), await target.look()];
     try {
       const step = nextStep(from, to, run);
       if (step === "done") return to.snapshot;
+      if (step === "announce" && to.mark?.state === "left") before = to.mark;
       await make(step, source, target, from, to, run);
       onStep(step);
       if (step === "finish") return to.snapshot; // from here on others write there
@@ -107,16 +118,17 @@ export async function moveRecord<S extends Sight, T extends Sight>(
       // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
       const isOpen = error.code === "conflict" || error.code === "unknown-outcome";
       if (isOpen && ++lost <= 20) continue;
-      if (!isOpen && error.code !== "unavailable") await withdraw(target, run).catch(() => {});
+      if (!isOpen && error.code !== "unavailable") await withdraw(target, run, before).catch(() => {});
       throw error;
     }
   }
 }
 
 /** The move was refused: the source has not let go of the record for this run, and will not. A mark that stays is no harm. */
-async function withdraw<T extends Sight>(target: RecordPlace<T>, run: string): Promise<void> {
+async function withdraw<T extends Sight>(target: RecordPlace<T>, run: string, before: Mark | undefined): Promise<void> {
   const seen = await target.look();
-  if (seen.mark?.state === "expects" && seen.mark.id === run) await target.unmark(seen);
+  if (seen.mark?.state !== "expects" || seen.mark.id !== run) return;
+  await (before === undefined ? target.unmark(seen) : target.mark(seen, before));
 }
 
 async function make<S extends Sight, T extends Sight>(
@@ -127,7 +139,7 @@ async function make<S extends Sight, T extends Sight>(
   to: T,
   run: string,
 ): Promise<void> {
-  const id = from.mark?.id ?? run;
+  const id = from.mark?.id ?? (step === "close" ? to.mark?.id : undefined) ?? run;
   const incoming = (state: Mark["state"]): Mark => ({ state, id, other: source.name });
   const outgoing = (state: Mark["state"]): Mark => ({ state, id, other: target.name });
   if (step === "announce") {
@@ -135,16 +147,18 @@ async function make<S extends Sight, T extends Sight>(
     await target.mark(to, incoming("expects"));
   } else if (step === "close") {
     const settled = await target.settle();
-    if (settled.mark?.id !== run) return;
-    checkFits(from, settled, target);
+    if (settled.mark?.id !== id) return;
+    if (settled.mark.state === "expects") checkFits(from, settled, target);
     const { place } = settled;
     await source.mark(from, { ...outgoing("leaves"), ...(place === undefined ? {} : { place }) });
-  } else if (step === "open") await target.mark(to, incoming("takes"));
+  } else if (step === "open") await target.mark(to, { ...incoming("takes"), digest: digestOf(from.snapshot) });
   else if (step === "carry") {
     const settled = await source.settle();
     await target.take(to, united(to.snapshot, settled.snapshot), incoming("has"));
-  } else if (step === "finish") await target.unmark(to);
-  else await source.clear(from, { ...outgoing("left"), digest: digestOf(to.snapshot) });
+  } else if (step === "finish") {
+    await source.clear(from, from.mark as Mark); // all of it, should that have been interrupted
+    await target.unmark(to);
+  } else await source.clear(from, { ...outgoing("left"), digest: digestOf(to.snapshot) });
 }
 
 /** Tells the content of a record from others. */
@@ -154,6 +168,15 @@ export function digestOf(record: Snapshot): string {
 
 function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
   if (snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
+  const lines = new Set(linesOf(there));
+  if (linesOf(snapshot).every((line) => lines.has(line)))
+    throw new IpamError(
+      "in-use",
+      `every line of it is in ${target.name} before: a move has ended that is not known here`,
+      {
+        hint: "Take the other end as whoever made that move left it: the lockfile that says where its record went.",
+      },
+    );
   const sets = new Set(setsOf(there));
   const shared = setsOf(snapshot).filter((set) => sets.has(set));
   if (shared.length > 0)
@@ -175,21 +198,37 @@ function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: Reco
   target.checkFits(united(there, snapshot));
 }
 
+function linesOf({ allocations, releasing }: Snapshot): string[] {
+  return [...allocations, ...releasing].map((line) => allocationLine(line));
+}
+
 /** The claim sets of a record, but for what was imported: that is nobody's. */
 function setsOf({ allocations, releasing }: Snapshot): string[] {
   const sets = new Set([...allocations, ...releasing].map(({ set }) => set));
   return [...sets].filter((set) => set !== importedSet).sort(byCodeUnit);
 }
 
-/** The same place, whose lines of set `default` are of another set. Throws IpamError `invalid` for no name of a set. */
-export function withSet<S extends Sight>(place: RecordPlace<S>, set: string): RecordPlace<S> {
-  checkSet(set);
-  const of = (lines: readonly Allocation[]) => lines.map((line) => (line.set === "default" ? { ...line, set } : line));
+/**
+ * The same place, whose lines of set `default` are of another set: the one that a move has begun with, or else this.
+ * Throws IpamError `invalid` for no name of a set.
+ */
+export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string | undefined): RecordPlace<S> {
+  if (wanted !== undefined) checkSet(wanted);
   const seenAs = ({ snapshot, ...seen }: S) => {
-    const { pools, allocations, releasing } = snapshot;
-    return { ...seen, snapshot: snapshotOf({ pools, allocations: of(allocations), releasing: of(releasing) }) } as S;
+    const set = seen.mark?.set ?? wanted;
+    return { ...seen, snapshot: set === undefined ? snapshot : asSet(snapshot, set) } as S;
   };
-  return { ...place, look: async () => seenAs(await place.look()), settle: async () => seenAs(await place.settle()) };
+  return {
+    ...place,
+    look: async () => seenAs(await place.look()),
+    settle: async () => seenAs(await place.settle()),
+    mark: (seen, mark) => place.mark(seen, wanted === undefined ? mark : { ...mark, set: wanted }),
+  };
+}
+
+function asSet({ pools, allocations, releasing }: Snapshot, set: string): Snapshot {
+  const of = (lines: readonly Allocation[]) => lines.map((line) => (line.set === "default" ? { ...line, set } : line));
+  return snapshotOf({ pools, allocations: of(allocations), releasing: of(releasing) });
 }
 
 /** Both records in one. What is in both already must be the same. */

@@ -35,6 +35,15 @@ export function kubernetes(
     async identity() {
       return (last ?? (await store.load())).indexUid;
     },
+    async hasTaken({ id }) {
+      return (last ?? (await store.load())).index.arrived.includes(id);
+    },
+    async writtenAt() {
+      const { maps } = last ?? (await store.load());
+      const times = [...maps.values()].flatMap(({ metadata }) => metadata.managedFields ?? []);
+      const latest = Math.max(...times.map(({ time = "" }) => Date.parse(time)).filter(Number.isFinite));
+      return Number.isFinite(latest) ? new Date(latest) : undefined;
+    },
     commit(plan) {
       const seen = last;
       last = undefined;

@@ -14,7 +14,8 @@ export function kubernetesPlace(objects: Objects, namespace?: string): RecordPla
   const store = new Store(objects, namespace);
   const look = async (): Promise<ClusterSight> => {
     const held = await store.load();
-    const { snapshot, index } = held;
+    const { index } = held;
+    const snapshot = index.mark?.state === "left" ? emptySnapshot : held.snapshot;
     return { held, snapshot, mark: index.mark, place: held.indexUid, hasTaken: ({ id }) => index.arrived.includes(id) };
   };
   return {
@@ -36,10 +37,10 @@ export function kubernetesPlace(objects: Objects, namespace?: string): RecordPla
       await store.saveIndex(written, { ...index, arrived: [...index.arrived, id] });
     },
     async clear({ held }, mark) {
-      await store.replace(held, emptySnapshot);
-      const written = await store.load();
-      const { pools, left, arrived } = written.index;
-      await store.saveIndex(written, { pools: [], left: [...left, ...pools], arrived, mark });
+      // The mark comes first: as long as it says `leaves`, all of the record is here.
+      const { pools, left, arrived } = held.index;
+      await store.saveIndex(held, { pools: [], left: [...left, ...pools], arrived, mark });
+      await store.replace(await store.load(), emptySnapshot);
     },
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { IpamError, type Snapshot } from "../../core/index.ts";
 import { type KubeObject, type Objects, refusalOf, type Stored } from "../../kube/index.ts";
 import type { Content } from "../codec.ts";
-import { begin, checkIndex, decodeIndex, emptyIndex, encodeIndex, type Index } from "./subnet-index.ts";
+import { begin, checkIndex, decodeIndex, emptyIndex, encodeIndex, type Index, isSame } from "./subnet-index.ts";
 import { type Body, decodePart, emptyPart, encodePart, join, partName, split } from "./subnet-records.ts";
 
 /** A ConfigMap that holds a part of the record, or the index of the parts. */
@@ -134,8 +134,7 @@ export class Store {
 
   /** Before the first line of a pool: subnet-index.ts says what and why. Parts are there before they are listed. */
   private async begin(held: Held, next: Snapshot, maps: Map<string, Stored<RecordMap>>): Promise<void> {
-    const known = new Set(held.snapshot.pools.map((pool) => pool.name));
-    const fresh = next.pools.filter((pool) => !known.has(pool.name));
+    const fresh = next.pools.filter((pool) => !held.index.pools.some((listed) => isSame(listed, pool)));
     if (fresh.length === 0) return;
     const { index, fence } = begin(held.index, held.snapshot.pools, fresh);
     for (const name of new Set(fresh.map(partName)))

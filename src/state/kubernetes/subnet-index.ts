@@ -13,7 +13,8 @@ import { broken } from "./subnet-records.ts";
  * 2. A writer may have read the list before that and be about to begin a pool that has left since. So whoever begins a
  *    pool first changes the part of every clashing pool that has left (a fence): whatever was to be written there on
  *    top of what was read before now fails.
- * 3. A pool that has lines needs nothing but its part.
+ * 3. A pool that has lines needs nothing but its part. Where a writer of 2. died before its fence, such a pool may be
+ *    among those that have left: whoever writes next lists it again.
  */
 
 /** Which pool is in which subnet. */
@@ -36,7 +37,7 @@ export interface Beginning {
   readonly fence: readonly PoolRecord[];
 }
 
-/** Lists pools that get their first line. `recorded` are those that have lines. Throws IpamError `overlap`. */
+/** Lists pools that get their first line, or are not listed though they have some. `recorded` are those that have lines. Throws IpamError `overlap`. */
 export function begin(index: Index, recorded: readonly PoolRecord[], fresh: readonly PoolRecord[]): Beginning {
   for (const [i, pool] of fresh.entries())
     for (const other of [...recorded, ...fresh.slice(0, i)])

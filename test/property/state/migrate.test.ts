@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/core/allocation.ts";
@@ -9,7 +9,7 @@ import { kubernetes } from "../../../src/state/kubernetes/backend.ts";
 import { kubernetesPlace } from "../../../src/state/kubernetes/place.ts";
 import { lockfile } from "../../../src/state/lockfile.ts";
 import { lockfilePlace } from "../../../src/state/lockfile-place.ts";
-import { moveRecord, type RecordPlace } from "../../../src/state/migrate.ts";
+import { moveRecord, type RecordPlace, withSet } from "../../../src/state/migrate.ts";
 import { claimOf, poolOf } from "../../support/core-text.ts";
 import { type Around, MemoryCluster } from "../../support/kube-memory.ts";
 import { scratchFolder } from "../../support/state-folder.ts";
@@ -43,10 +43,20 @@ class World {
   }
 
   /** Moves; `around` is called for every request to the cluster and every step on the file. */
-  move(around: Around = async (_, run) => run()): Promise<Snapshot> {
+  move(around: Around = async (_, run) => run(), set?: string): Promise<Snapshot> {
     const file = through(lockfilePlace(this.path), around);
     const kube = kubernetesPlace(this.cluster.objects(around), "net");
-    return this.toCluster ? moveRecord(file, kube) : moveRecord(kube, file);
+    return this.toCluster ? moveRecord(withSet(file, set), kube) : moveRecord(withSet(kube, set), file);
+  }
+
+  /** Keeps the source as it is now; what it gives puts that back. */
+  keepCopy(): () => void {
+    const [text, maps] = [this.toCluster ? readFileSync(this.path) : undefined, new Map(this.cluster.maps)];
+    return () => {
+      if (text !== undefined) return writeFileSync(this.path, text);
+      this.cluster.maps.clear();
+      for (const [name, map] of maps) this.cluster.maps.set(name, map);
+    };
   }
 
   async allocate(which: "source" | "target", node: string, names: readonly string[], set = "default"): Promise<void> {
@@ -89,6 +99,13 @@ async function look(world: World, record: Snapshot): Promise<void> {
   );
   if (source !== undefined) expect(there, "the target has nothing yet").toEqual(target === undefined ? here : []);
   else if (target !== undefined) expect(there, "the target has everything").toEqual(recordTexts(record));
+}
+
+/** A source that only means to leave has all of it, so that its mark can be taken off. */
+async function wholeWhileLeaving(world: World, record: Snapshot): Promise<void> {
+  const source = world.toCluster ? lockfilePlace(world.path) : kubernetesPlace(world.cluster.objects(), "net");
+  const { mark, snapshot } = await source.look();
+  if (mark?.state === "leaves") expect(recordTexts(snapshot)).toEqual(recordTexts(record));
 }
 
 /** How many of these places may be used and have the record: all of it, or nothing. */
@@ -136,6 +153,7 @@ describe.each([
           },
         );
         await look(world, before);
+        await wholeWhileLeaving(world, before);
         if (!ended) await world.move();
         await look(world, before);
         expect(await world.seen("source")).toBeUndefined();
@@ -248,5 +266,85 @@ describe.each([
     await back.move();
     const after = await back.open("target").read();
     expect(recordTexts(after).filter((text) => !text.includes("Node/there"))).toEqual(recordTexts(before));
+  });
+
+  it("goes on from a copy of the source, where the source itself was lost on the way", async () => {
+    let copies = 0;
+    for (let number = 1; ; number++) {
+      const world = new World(toCluster);
+      const before = await world.start();
+      const copy = world.keepCopy();
+      let calls = 0;
+      const killing: Around = async (_, run) => {
+        if (++calls === number) throw new Error("killed");
+        return run();
+      };
+      const ended = await world.move(killing).then(
+        () => true,
+        () => false,
+      );
+      if (ended) break;
+      copy();
+      const outcome = await world.move().then(
+        () => "done",
+        (error) => error.code,
+      );
+      // Where it had come as a whole, the copy cannot say so; but it does not come twice.
+      expect(["done", "in-use"]).toContain(outcome);
+      if (outcome === "done") copies++;
+      const there = await world.seen("target");
+      if (there !== undefined) expect(recordTexts(there)).toEqual(expect.arrayContaining(recordTexts(before)));
+    }
+    expect(copies).toBeGreaterThan(10);
+  });
+});
+
+describe("a move into a place whose own record has moved away", () => {
+  it("is refused, where it is not the one that comes back; the place says where its record is, as before", async () => {
+    const world = new World(true);
+    await world.start();
+    await world.move();
+    const stranger = Object.assign(new World(false), { path: world.path });
+    await stranger.allocate("source", "theirs", ["other"], "theirs");
+    const mark = { state: "left", other: "memory" };
+    await expect(stranger.move()).rejects.toMatchObject({
+      code: "in-use",
+      message: /has moved to .*, and that is not/,
+    });
+    expect((await lockfilePlace(world.path).look()).mark).toMatchObject({ ...mark, other: /net/ });
+    const back = Object.assign(new World(false), { path: world.path, cluster: world.cluster });
+    const forbidden: Around = async (request, run) => {
+      if (request.startsWith("put")) throw new IpamError("invalid", "forbidden");
+      return run();
+    };
+    await expect(back.move(forbidden)).rejects.toThrow("forbidden");
+    expect((await lockfilePlace(world.path).look()).mark).toMatchObject({ state: "left" });
+    await back.move();
+  });
+});
+
+describe("a move as another set", () => {
+  it.each([true, false])("stays that, whoever ends it", async (toCluster) => {
+    for (let number = 1; number < 12; number++) {
+      const world = new World(toCluster);
+      await world.allocate("source", "n1", ["p", "q"]);
+      await world.allocate("target", "there", ["other"]);
+      let calls = 0;
+      const killing: Around = async (_, run) => {
+        if (++calls === number) throw new Error("killed");
+        return run();
+      };
+      await world.move(killing, "named").catch(() => {});
+      const isBegun = (
+        await (toCluster ? lockfilePlace(world.path) : kubernetesPlace(world.cluster.objects(), "net")).look()
+      ).mark;
+      if (isBegun === undefined) continue;
+      const { allocations } = await world.move();
+      expect(allocations.map(({ claim, set }) => [claim, set])).toEqual([
+        ["Node/n1/a", "named"],
+        ["Node/n1/a", "named"],
+        ["Node/there/a", "default"],
+      ]);
+    }
   });
 });

@@ -36,13 +36,13 @@ export async function diffVerb(revision: string, options: Options): Promise<void
   );
 }
 
-/** A lock says nothing of its lines any more; only where all of them went as they were can it be told that nobody moved. */
+/** A lock whose record has moved has no lines; whether nobody moved before can be told where all of them went as they were. */
 function sinceMove(before: Snapshot, revision: string, { other, digest }: Mark): string {
-  const isSame = digest === digestOf(before);
-  const what = isSame
-    ? `no address has changed hands between ${revision} and the move`
-    : `what changed between ${revision} and the move, or there since, this file cannot tell: look at what plan says there, or at the lock's last version with lines`;
-  return `The record has moved to ${other}; ${what}.`;
+  const what =
+    digest === digestOf(before)
+      ? `No address has changed hands between ${revision} and that.`
+      : `What has changed since ${revision} is not in this file; nodeippool plan and show tell how it is there.`;
+  return `The record has moved to ${other}. ${what}`;
 }
 
 const marks = { added: "+", removed: "-", changed: "~" } as const;

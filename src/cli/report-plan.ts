@@ -21,7 +21,10 @@ export function reportPlan(made: Plan, pools: readonly Pool[], snapshot: Snapsho
   );
   return [
     ...blocks,
-    ...gone.flatMap((name) => [`Pool ${paint("bold", name)}  no longer defined`, ...changeLines(made, name)]),
+    ...gone.flatMap((name) => [
+      `Pool ${paint("bold", name)}  no longer defined here; if another folder plans it, give each a claim set of its own (--set)`,
+      ...changeLines(made, name),
+    ]),
     summary(made),
   ];
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import type { StateBackend } from "../state/backend.ts";
+import type { KnownBackend, StateBackend } from "../state/backend.ts";
 import { refuseDeleted } from "../state/git.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
@@ -21,8 +21,10 @@ export interface StateOptions {
 
 /** Where allocations live: the one place in which verbs turn options into a state backend. */
 export async function openState(options: StateOptions): Promise<StateBackend> {
-  if (!isInCluster(options)) return openLock(options);
-  const { context, namespace } = options;
+  return isInCluster(options) ? openCluster(options) : openLock(options);
+}
+
+function openCluster({ context, namespace }: StateOptions): Promise<KnownBackend> {
   return openKubernetes({ context, namespace });
 }
 
@@ -32,18 +34,18 @@ export async function openState(options: StateOptions): Promise<StateBackend> {
  */
 export async function openToPlan(options: StateOptions): Promise<StateBackend> {
   if (!isInCluster(options)) return openLock(options);
-  const { lock, context, namespace } = options;
-  const state = await openKubernetes({ context, namespace });
+  const { lock } = options;
   if (!exists(lock)) refuseDeleted(lock);
   const { mark, rest } = readMarked(lock);
   if (mark !== undefined && mark.state !== "left") throw refusalOfMark(mark, lock, "cluster");
+  if (mark === undefined && /^- \{"address"/m.test(rest))
+    throw new IpamError("invalid", `${lock} has a record too: one address could be given by each of the two`, {
+      hint: "If this lock is the record, leave out --backend; if the cluster is to have it: nodeippool migrate kubernetes. If it is of other networks, keep it in another folder.",
+    });
+  const state = await openCluster(options);
   if (mark !== undefined && !(await state.hasTaken(mark)))
     throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} has never got it`, {
       hint: `Look at the context and the namespace. If that record is gone for good, or has moved on, delete ${lock} (git rm).`,
-    });
-  if (mark === undefined && /^- \{"address"/m.test(rest))
-    throw new IpamError("invalid", `${lock} has a record too: one address could be given by each of the two`, {
-      hint: "Move it into the cluster (nodeippool migrate kubernetes). If it is of other networks, keep it in another folder.",
     });
   return state;
 }

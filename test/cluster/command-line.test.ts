@@ -1,7 +1,9 @@
+import { utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { Session } from "../support/console.ts";
-import { projectOf } from "../support/schema-cli.ts";
+import { manifests, projectOf } from "../support/schema-cli.ts";
 
 describe("verbs with --backend kubernetes", () => {
   const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
@@ -49,6 +51,80 @@ describe("verbs with --backend kubernetes", () => {
       "jsonpath={.items[*].data.record}",
     ]);
     expect(text).toContain('- {"address":"10.0.0.1","pool":"p","claim":"Node/n1/a/p"');
+  });
+
+  describe("where one could be taken for another", () => {
+    const plannedBy = (cwd: string) => new Session(cwd, { KUBECONFIG: cluster().kubeconfig });
+    const asOther = (text: string) =>
+      text.replace("10.0.0.0/29", "10.0.1.0/29").replaceAll(/\bp\b/g, "q").replaceAll("eth1", "eth2");
+
+    it("plans of one run that undo each other are not recorded, none of them", async () => {
+      await cluster().kubectl(["create", "namespace", "undone"]);
+      const two = projectOf({ "other/a.yaml": asOther(manifests) });
+      const $ = (line: string) => plannedBy(two).run(`${line}; echo $?`);
+      const there = "--backend kubernetes --namespace undone";
+      const render = (path: string) => `nodeippool render ${path} --nodes nodes.txt ${there} > /dev/null`;
+      expect($(`nodeippool allocate ${there} -- sh -c '${render("manifests")} && ${render("other")}'`)).toMatch(
+        /^conflict: one plan of this run gives 10\.0\.0\.1 to .*, another one takes it away\n[\s\S]*\n4\n$/,
+      );
+      expect($(`nodeippool show ${there}`)).not.toContain("10.0.0.1");
+      const apart = `${render("manifests")} && ${render("other --set other")}`;
+      expect($(`nodeippool allocate ${there} -- sh -c '${apart}'`)).toMatch(/2 plans recorded in namespace undone/);
+    });
+
+    it("says what is recorded, where somebody comes between the plans of one run", async () => {
+      await cluster().kubectl(["create", "namespace", "between"]);
+      const two = projectOf({ "other/a.yaml": asOther(manifests) });
+      const there = "--backend kubernetes --namespace between";
+      const render = (path: string) => `nodeippool render ${path} --nodes nodes.txt ${there} > /dev/null`;
+      const meanwhile = `env -u NODEIPPOOL_ALLOCATE nodeippool allocate other --nodes nodes.txt --set late ${there}`;
+      const run = `${render("manifests")} && ${render("other --set other")} && ${meanwhile}`;
+      expect(plannedBy(two).run(`nodeippool allocate ${there} -- sh -c '${run}'; echo $?`)).toMatch(
+        /conflict: pool q changed since this plan was made; nothing was written\n[\s\S]*\n4\n$/,
+      );
+      expect(plannedBy(two).run(`nodeippool show ${there} --json`)).not.toContain('"pool": "p"');
+    });
+
+    it("evidence that is older than the record proves nothing", async () => {
+      await cluster().kubectl(["create", "namespace", "evidence"]);
+      const cwd = projectOf();
+      const $ = (line: string) => plannedBy(cwd).run(`${line}; echo $?`);
+      const there = "--backend kubernetes --namespace evidence";
+      $(`nodeippool allocate manifests --nodes nodes.txt ${there}`);
+      $("echo n2 > nodes.txt");
+      const report = { apiVersion: "nmstate.io/v1beta1", kind: "NodeNetworkState", metadata: { name: "n1" } };
+      const interfaces = [{ name: "eth1", state: "up", ipv4: { enabled: false } }];
+      writeFileSync(join(cwd, "nns.json"), JSON.stringify({ ...report, status: { currentState: { interfaces } } }));
+      utimesSync(join(cwd, "nns.json"), new Date(), new Date(Date.now() - 3_600_000));
+      $(`nodeippool allocate manifests --nodes nodes.txt ${there}`);
+      expect($(`nodeippool release --evidence nns.json ${there}`)).toMatch(
+        /^invalid: nns\.json is older than namespace evidence of .*: nodes may have got addresses since\n.*\n2\n$/,
+      );
+      utimesSync(join(cwd, "nns.json"), new Date(), new Date(Date.now() + 60_000));
+      expect($(`nodeippool release --evidence nns.json ${there}`)).toContain("Freed 1 address.");
+    });
+
+    it("a lock that says where its record is lets no other namespace plan, and takes no other record", async () => {
+      for (const name of ["home", "typo", "stranger"]) await cluster().kubectl(["create", "namespace", name]);
+      const cwd = projectOf();
+      const $ = (line: string) => plannedBy(cwd).run(`${line}; echo $?`);
+      $("nodeippool allocate manifests --nodes nodes.txt");
+      $("nodeippool migrate kubernetes --namespace home");
+      for (const verb of ["plan", "allocate"])
+        expect($(`nodeippool ${verb} manifests --nodes nodes.txt --backend kubernetes --namespace typo`)).toMatch(
+          /^stale: the record of nodeippool\.lock has moved to namespace home of .*; namespace typo of .* has never got it\n.*\n5\n$/,
+        );
+      const theirs = projectOf({ "manifests/a.yaml": asOther(manifests) });
+      plannedBy(theirs).run(
+        "nodeippool allocate manifests --nodes nodes.txt --set b --backend kubernetes --namespace stranger",
+      );
+      expect($("nodeippool migrate lockfile --namespace stranger")).toMatch(
+        /^in-use: the target's own record has moved to namespace home of .*, and that is not the source\n.*\n3\n$/,
+      );
+      $("rm nodeippool.lock && git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm 1");
+      $("nodeippool migrate lockfile --namespace home && git add . && rm nodeippool.lock");
+      expect($("nodeippool migrate lockfile --namespace stranger")).toMatch(/^stale: nodeippool\.lock is not there/);
+    });
   });
 
   it("a namespace that is not there, and options for another backend", () => {

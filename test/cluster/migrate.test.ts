@@ -34,8 +34,9 @@ describe("nodeippool migrate", () => {
     expect(run("nodeippool migrate lockfile --namespace network")).toContain("The record is in nodeippool.lock now");
     expect(run("cat nodeippool.lock")).toBe(lock);
     expect(run(`nodeippool plan manifests --nodes nodes.txt ${inCluster}; echo $?`)).toMatch(
-      /^stale: .*nodeippool\.lock/,
+      /^invalid: nodeippool\.lock has a record too/,
     );
+    expect(run(`nodeippool show ${inCluster}; echo $?`)).toMatch(/^stale: .* has moved to nodeippool\.lock\n/);
     expect(run("nodeippool plan manifests --nodes nodes.txt")).toContain("Nothing to record.");
   });
 
@@ -76,6 +77,8 @@ describe("nodeippool migrate", () => {
   });
 
   it("a move whose other end is lost is given up as the page says", async () => {
+    const own = projectOf();
+    const run = (line: string) => new Session(own, { KUBECONFIG: cluster().kubeconfig }).run(line);
     const namespace = await RecordNamespace.make(cluster());
     const place = kubernetesPlace(namespace.objects(), namespace.name);
     await place.mark(await place.look(), { state: "expects", id: "x", other: "lost.lock" });

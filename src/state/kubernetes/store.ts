@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { IpamError, type Snapshot } from "../../core/index.ts";
+import { IpamError, type PoolRecord, type Snapshot } from "../../core/index.ts";
 import { type KubeObject, type Objects, refusalOf, type Stored } from "../../kube/index.ts";
 import type { Content } from "../codec.ts";
 import { begin, checkIndex, decodeIndex, emptyIndex, encodeIndex, type Index, isSame } from "./subnet-index.ts";
@@ -134,7 +134,8 @@ export class Store {
 
   /** Before the first line of a pool: subnet-index.ts says what and why. Parts are there before they are listed. */
   private async begin(held: Held, next: Snapshot, maps: Map<string, Stored<RecordMap>>): Promise<void> {
-    const fresh = next.pools.filter((pool) => !held.index.pools.some((listed) => isSame(listed, pool)));
+    const isIn = (pools: readonly PoolRecord[], pool: PoolRecord) => pools.some((one) => isSame(one, pool));
+    const fresh = next.pools.filter((pool) => !isIn(held.snapshot.pools, pool) || !isIn(held.index.pools, pool));
     if (fresh.length === 0) return;
     const { index, fence } = begin(held.index, held.snapshot.pools, fresh);
     for (const name of new Set(fresh.map(partName)))

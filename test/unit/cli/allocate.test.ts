@@ -377,11 +377,13 @@ it("a folder without policies, or without anything, gives nothing up; one whose 
   expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p releasing", "10.0.0.2 Node/n2/a/p releasing"));
 });
 
-it("does not record in a cluster beside a lockfile that has a record too", async () => {
+it("neither plans nor records in a cluster beside a lockfile that has a record too", async () => {
   const folder = projectOf({ "nodeippool.lock": both });
-  const ran = await run(folder, "allocate", "--backend", "kubernetes");
-  expect(ran).toMatchObject({ status: 2, stdout: "" });
-  expect(ran.stderr).toContain(
-    "invalid: nodeippool.lock has a record too: one address could be given by each of the two\n  Move it into the cluster (nodeippool migrate kubernetes).",
-  );
+  for (const verb of ["allocate", "plan", "render"]) {
+    const ran = await run(folder, verb, "--backend", "kubernetes");
+    expect(ran).toMatchObject({ status: 2, stdout: "" });
+    expect(ran.stderr).toContain(
+      "invalid: nodeippool.lock has a record too: one address could be given by each of the two\n  If this lock is the record, leave out --backend;",
+    );
+  }
 });

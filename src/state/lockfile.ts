@@ -34,7 +34,7 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
     for (let attempt = 0; attempt < 1000; attempt++) {
       const base = readText(path);
       const now = parse(base);
-      const next = applyTo(now, plans, outcome);
+      const next = applyAfter(outcome, now, plans, path);
       if (next === now && (base === undefined || encode(now) === base)) return now;
       if (base === undefined) refuseSecond(path, next.pools);
       outcome = replaceFile(path, base, encode(next));
@@ -42,21 +42,6 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       // Another writer was faster; `applyAll` says whether it touched the same pools.
     }
     throw new IpamError("unavailable", `${path} changes faster than it can be written`);
-  };
-  // A lost race says that nothing was written. That is not so where a write was finished that somebody else began.
-  const applyTo = (now: Snapshot, plans: readonly Plan[], outcome: Outcome): Snapshot => {
-    try {
-      return applyAll(now, plans);
-    } catch (error) {
-      if (outcome === "late" || !(error instanceof IpamError) || error.code !== "conflict") throw error;
-      throw new IpamError(
-        "conflict",
-        issuesAfterWrite(error).map(({ message }) => ({
-          message,
-          hint: `A write of ${path} that was interrupted may have been finished: look at its difference, and plan again.`,
-        })),
-      );
-    }
   };
   const readSync = () => parse(readText(path));
   return {
@@ -70,6 +55,18 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       return file && new Date(file.mtimeMs); // in whole milliseconds; `mtime` may be later than it was
     },
   };
+}
+
+/** A lost race says that nothing was written. That is not so where a write was finished that somebody else began. */
+function applyAfter(outcome: Outcome, now: Snapshot, plans: readonly Plan[], path: string): Snapshot {
+  try {
+    return applyAll(now, plans);
+  } catch (error) {
+    if (outcome === "late" || !(error instanceof IpamError) || error.code !== "conflict") throw error;
+    const hint = `A write of ${path} that was interrupted may have been finished: look at its difference, and plan again.`;
+    const issues = issuesAfterWrite(error).map(({ message }) => ({ message, hint }));
+    throw new IpamError("conflict", issues);
+  }
 }
 
 /** The text of a lockfile without its mark, and the mark; empty for a file that is not there. */

@@ -19,7 +19,7 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
   for (const line of lines) {
     const family = sectionOf(line);
     for (const name of nicsOf(line, origin)) {
-      const at = interfaces.findIndex((item) => item.name === name && item.type !== "ovs-bridge");
+      const at = interfaces.findIndex((item) => isOfNic(item, name));
       const section = interfaces[at]?.[family] as Bag | null | undefined;
       if (at < 0) interfaces.push({ name, [family]: noAddress[family] });
       else if (section === undefined || section === null)
@@ -33,8 +33,8 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
 }
 
 /**
- * Why a releasing address cannot be taken off by this state, if so: nobody knows its NIC, or it may be one that the state,
- * or the removal of another address, names by a template. nmstate takes a NIC once; said twice, what the other one says is lost.
+ * Why a releasing address cannot be taken off by this state, if so: nobody knows its NIC, a capture gives that its
+ * addresses, or it may be one that the state, or the removal of another address, names by a template. nmstate takes a NIC once; said twice, what the other one says is lost.
  */
 export function whyLeft(
   line: Allocation,
@@ -47,12 +47,22 @@ export function whyLeft(
   if (typeof interfaces === "string") return "the interfaces of its policy come from a capture";
   const nics = nicsOf(line, origin);
   if (nics.length === 0) return "nobody recorded on which NIC it is, and no policy says it any more";
-  const said = asList(interfaces).map((item) => asBag(item)?.name);
+  const items = asList(interfaces)
+    .map(asBag)
+    .filter((item) => item !== undefined);
+  const isCaptured = (item: Bag) => typeof item[sectionOf(line)] === "string" && nics.some((nic) => isOfNic(item, nic));
+  if (items.some(isCaptured)) return "the addresses of its NIC come from a capture";
+  const said = items.map((item) => item.name);
   const template = [...said, ...releasing.flatMap((other) => nicsOf(other, origin))].find(hasTemplate);
   const isLiteral = (nic: unknown) => !hasTemplate(nic) && !said.includes(nic);
   return template !== undefined && nics.some(isLiteral)
     ? `its NIC ${line.interface} may be the one that its policy calls ${template}`
     : undefined;
+}
+
+/** Is this the interface whose addresses the NIC of this name has? An OVS bridge may share its port's name. */
+function isOfNic(item: Bag, name: unknown): boolean {
+  return item.name === name && item.type !== "ovs-bridge";
 }
 
 function sectionOf(line: Allocation): "ipv4" | "ipv6" {

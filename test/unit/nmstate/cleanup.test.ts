@@ -64,6 +64,12 @@ describe("removals", () => {
       { interfaces: "{{ capture.nics.interfaces }}" },
     ],
     [
+      "a NIC whose section a capture makes: nothing can be added to it",
+      ["10.0.0.1 if=eth1", "2001:db8::1 if=eth1"],
+      { interfaces: [{ name: "eth1", ipv4: "{{ capture.base.interfaces.0.ipv4 }}" }] },
+      { interfaces: [{ name: "eth1", ipv4: "{{ capture.base.interfaces.0.ipv4 }}", ipv6: none6 }] },
+    ],
+    [
       "several NICs, after those of the state",
       ["10.0.0.1 if=eth2", "10.0.0.2 if=eth3"],
       { interfaces: [{ name: "eth1", ipv4: some }], routes: {} },
@@ -142,6 +148,10 @@ describe("where a NIC has become a template", () => {
     const why = (line: Allocation, state: unknown) => whyLeft(line, state, [line], { name: "a", desiredState: state });
     expect(why(literal, templated)).toBe(`its NIC eth1 may be the one that its policy calls ${name}`);
     expect(why(literal, { interfaces: name })).toBe("the interfaces of its policy come from a capture");
+    expect(why(literal, { interfaces: [{ name: "eth1", ipv6: name }] })).toBe(
+      "the addresses of its NIC come from a capture",
+    );
+    expect(why(literal, { interfaces: [{ name: "eth1", ipv4: name }] })).toBeUndefined();
     expect(why(unplaced, {})).toBe("nobody recorded on which NIC it is, and no policy says it any more");
     expect(why(unplaced, templated)).toBeUndefined();
     expect(why(literal, {})).toBeUndefined();

@@ -161,11 +161,12 @@ function afterDashes(): string[] {
   return dashes < 0 ? [] : process.argv.slice(dashes + 1);
 }
 
-// A closed pipe (`| head`) is no error of ours.
+// Nobody reads on behind a closed pipe (`| head`): the verb does its work all the same, and its status stands.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(0);
-  process.exit(reportError(outputLost(error)));
+  if (error.code !== "EPIPE") process.exit(reportError(outputLost(error)));
 });
+// What cannot be said there cannot be said at all.
+process.stderr.on("error", () => {});
 
 try {
   await program.parseAsync();

@@ -74,8 +74,32 @@ it("standard output that cannot be written: one line, exit 6, and what was recor
   expect(session.run("nodeippool allocate manifests --nodes nodes.txt > /dev/full; echo $?")).toBe(`${line}6\n`);
 });
 
-it("standard output that closes early is no error", () => {
-  const line = "set -o pipefail; nodeippool render manifests --nodes nodes.txt | head -n 1; echo $?";
-  const folder = projectOf({ ...covered, "manifests/z.yaml": "# more than a pipe holds\n".repeat(50_000) });
-  expect(new Session(folder).run(line)).toBe("apiVersion: nmstate.io/v1\n0\n");
+describe("an output that closes early", () => {
+  const outcome = (folder: string, line: string) => new Session(folder).run(`${line}; echo \${PIPESTATUS[0]}`);
+
+  it("is no error", () => {
+    const folder = projectOf({ ...covered, "manifests/z.yaml": "# more than a pipe holds\n".repeat(50_000) });
+    const said = outcome(folder, "nodeippool render manifests --nodes nodes.txt | head -n 1");
+    expect(said).toBe("apiVersion: nmstate.io/v1\n0\n");
+  });
+
+  it("hides no findings: the exit status is as ever", () => {
+    expect(outcome(projectOf(), "nodeippool render manifests --nodes nodes.txt 2>&1 | true")).toBe("5\n");
+    const found = "ip: 10.0.0.3/29\n";
+    const folder = projectOf({ ...covered, "found.yaml": found.repeat(20_000) });
+    expect(outcome(folder, "nodeippool audit found.yaml --pools manifests | true")).toBe("5\n");
+  });
+
+  it("ends no work: what is said before it is lost, and it is done", () => {
+    const lines = ["10.0.0.3 Node/n3/a/p releasing", "10.0.0.4 Node/n4/a/p releasing"];
+    const nics = [{ name: "eth1", type: "ethernet", state: "up", ipv4: { enabled: true, address: [] } }];
+    const report = {
+      kind: "NodeNetworkState",
+      metadata: { name: "n3" },
+      status: { currentState: { interfaces: nics } },
+    };
+    const folder = projectOf({ "nodeippool.lock": lockText(...lines), "nns.json": JSON.stringify(report) });
+    expect(outcome(folder, "nodeippool release --evidence nns.json | true")).toBe("0\n");
+    expect(filesOf(folder)["nodeippool.lock"]).toBe(lockText("10.0.0.4 Node/n4/a/p releasing"));
+  });
 });

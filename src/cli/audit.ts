@@ -9,6 +9,7 @@ import {
   formatAddress,
   IpamError,
   isPlanned,
+  nodeNameOf,
   nodeOwner,
   ownerOfKey,
   type Pool,
@@ -72,7 +73,7 @@ async function readPools(path: string, files: readonly SourceFile[], options: Au
 
 /** The nodes; of owners of other kinds nothing is known, so those on record are taken to exist. */
 function ownersOf(nodes: readonly ClusterNode[], { allocations }: Snapshot): Set<string> {
-  const others = allocations.map((line) => ownerOfKey(line.claim)).filter((owner) => !owner.startsWith("Node/"));
+  const others = allocations.map((line) => ownerOfKey(line.claim)).filter((owner) => nodeNameOf(owner) === undefined);
   return new Set([...nodes.map(({ name }) => nodeOwner(name)), ...others]);
 }
 

@@ -11,6 +11,8 @@ import {
   identityOf,
   importedSet,
   isNoop,
+  nodeNameOf,
+  nodeOwner,
   ownerName,
   type Plan,
   type Pool,
@@ -79,25 +81,27 @@ async function readSpeaking(path: string): Promise<SourceFile[]> {
 /** Looking for what was meant costs a look at every node, each time. */
 const mostHints = 100;
 
-/** Uses by node name: a hostname label stands for its node. A name that neither the nodes nor a node's own report knows is refused. */
+/** Uses by node name: a hostname label stands for its node. A node that neither the nodes nor its own report knows is refused. */
 function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] {
   const uses = read.flatMap((one) => one.uses);
   const reporting = new Set(read.flatMap((one) => [...one.nodes.keys()]));
-  const names = new Map(nodes.map(({ name }) => [`Node/${name}`, name]));
+  const names = new Map(nodes.map(({ name }) => [name, name]));
   for (const { name, labels } of nodes) {
     const hostname = labels.get(hostnameLabel);
-    if (hostname !== undefined && !names.has(`Node/${hostname}`)) names.set(`Node/${hostname}`, name);
+    if (hostname !== undefined && !names.has(hostname)) names.set(hostname, name);
   }
   const issues = new Map<string, Issue>();
   const known = uses.map((use) => {
+    const node = nodeNameOf(use.owner ?? "");
+    if (node === undefined || reporting.has(nodeOwner(node))) return use;
     // A record of addresses may name nodes that are not there yet.
     if (use.pool !== undefined && nodes.length === 0) return use;
-    const name = use.owner === undefined || reporting.has(use.owner) ? undefined : names.get(use.owner);
-    if (name !== undefined) return { ...use, owner: `Node/${name}` };
-    if (use.owner !== undefined && !reporting.has(use.owner) && !issues.has(use.owner)) {
-      const near = issues.size < mostHints ? didYouMean(use.owner.slice("Node/".length), names.values()) : "";
-      issues.set(use.owner, {
-        message: `${use.owner.slice("Node/".length)} is not among the nodes${near}`,
+    const name = names.get(node);
+    if (name !== undefined) return { ...use, owner: nodeOwner(name) };
+    if (!issues.has(node)) {
+      const near = issues.size < mostHints ? didYouMean(node, names.values()) : "";
+      issues.set(node, {
+        message: `${node} is not among the nodes${near}`,
         at: use.at,
         hint: "If it is no node, reserve its address in the pool (spec.reservations) and leave this line out.",
       });

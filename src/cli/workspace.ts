@@ -5,6 +5,7 @@ import {
   IpamError,
   type Issue,
   isPlanned,
+  nodeNameOf,
   nodeOwner,
   type Plan,
   plan,
@@ -171,7 +172,7 @@ function reservationNotes({ manifests, nodes }: Workspace): string[] {
   const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
   return manifests.pools.flatMap((pool) =>
     pool.reservations.all.flatMap(({ address, owner }) => {
-      if (owner === undefined || !owner.startsWith("Node/") || owners.has(owner)) return [];
+      if (owner === undefined || nodeNameOf(owner) === undefined || owners.has(owner)) return [];
       const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
       const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;
       return `Note: ${formatAddress(address)} of pool ${pool.name} is reserved for ${owner}, which is not among the nodes${meant}`;

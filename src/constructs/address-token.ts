@@ -2,10 +2,10 @@ import {
   type Allocation,
   familyOf,
   formatAddress,
-  formatOwner,
   IpamError,
+  nodeNameOf,
+  nodeOwner,
   ownerOfKey,
-  parseOwner,
   type Snapshot,
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
@@ -61,9 +61,7 @@ export class Holders {
 
   /** The one line of a pool whose claim key is `path`, or begins with it. */
   find(pool: string, path: string, token: string): Allocation {
-    const key = /^[A-Z]/.test(path)
-      ? path
-      : formatOwner({ kind: "Node", name: path.replace(/\/.*/, "") }) + path.replace(/^[^/]*/, "");
+    const key = /^[A-Z]/.test(path) ? path : nodeOwner(path.replace(/\/.*/, "")) + path.replace(/^[^/]*/, "");
     const owner = key.split("/").slice(0, 2).join("/");
     const lines = this.byOwner.get(`${pool} ${owner}`) ?? [];
     const fitting = lines.filter((line) => line.claim === key || line.claim.startsWith(`${key}/`));
@@ -88,6 +86,7 @@ export class Holders {
         lines.map((line) => line.claim),
       )}`;
     const owners = this.snapshot.allocations.filter((line) => line.pool === pool).map((line) => ownerOfKey(line.claim));
-    return `${parseOwner(owner).value?.kind === "Node" ? `node ${owner.slice(5)}` : owner} holds no address of ${pool}${didYouMean(owner, new Set(owners))}`;
+    const node = nodeNameOf(owner);
+    return `${node === undefined ? owner : `node ${node}`} holds no address of ${pool}${didYouMean(owner, new Set(owners))}`;
   }
 }

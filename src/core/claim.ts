@@ -34,6 +34,11 @@ export function nodeOwner(name: string): string {
   return formatOwner({ kind: "Node", name });
 }
 
+/** The name of the cluster node that an owner is, written as `formatOwner` does; undefined for owners of other kinds. */
+export function nodeNameOf(owner: string): string | undefined {
+  return owner.startsWith("Node/") ? owner.slice("Node/".length) : undefined;
+}
+
 /** Claim key: `<owner>/<claim name>`. Injective, because kind, namespace and owner name hold neither `/` nor `:`. */
 export function claimKey(owner: Owner, name: string): string {
   return `${formatOwner(owner)}/${name}`;

@@ -1,6 +1,6 @@
 import { formatAddress } from "./address.ts";
 import type { Allocation } from "./allocation.ts";
-import { nameOfKey, ownerOfKey } from "./claim.ts";
+import { nameOfKey, nodeNameOf, ownerOfKey } from "./claim.ts";
 import type { Plan } from "./plan.ts";
 
 /** What a plan changes, a line each, as people read it: `+` new, `~` rewritten, `-` given up, `!` pending. Of one pool, if it is named. */
@@ -36,5 +36,6 @@ export function describeLine(line: Allocation): string {
 
 /** Nodes by their name alone; every other owner in full. */
 export function ownerName(claim: string): string {
-  return ownerOfKey(claim).replace(/^Node\//, "");
+  const owner = ownerOfKey(claim);
+  return nodeNameOf(owner) ?? owner;
 }

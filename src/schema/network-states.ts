@@ -1,4 +1,4 @@
-import { byCodeUnit, IpamError, type Issue, nodeOwner, parseAddress, parseOwner } from "../core/index.ts";
+import { byCodeUnit, IpamError, type Issue, nodeNameOf, nodeOwner, parseAddress, parseOwner } from "../core/index.ts";
 import type { Findings } from "./findings.ts";
 import { nameIssue } from "./names.ts";
 import { asBag, type Bag, type LocatedObject } from "./objects.ts";
@@ -69,7 +69,7 @@ function networkLines(pool: string, states: readonly NetworkState[]): string[] {
       throw new IpamError("invalid", `${owner} has ${other.address} and ${address} of pool ${pool}`, {
         hint: "This ConfigMap holds one for each node and network. Show another pool, or release one of them.",
       });
-    return `    ${keyText(owner.replace(/^Node\//, ""))}: ${address.includes(":") ? `"${address}"` : address}`;
+    return `    ${keyText(nodeNameOf(owner) ?? owner)}: ${address.includes(":") ? `"${address}"` : address}`;
   });
 }
 

@@ -141,6 +141,14 @@ data:
     ]);
   });
 
+  it("an owner that is no node need not be among the nodes", async () => {
+    const text = states('  p: "{n1: 10.0.0.1, VirtualMachine/web: 10.0.0.2}"');
+    const folder = projectOf({ "states.yaml": text });
+    const ran = await cli(["import", "states.yaml", "manifests", "--nodes", "nodes.txt"], folder);
+    expect([ran.stderr, ran.status]).toEqual(["", 0]);
+    expect(ran.stdout).toContain("+ 10.0.0.2  VirtualMachine/web  p\n");
+  });
+
   it("a node with two addresses of a pool cannot be shown in it", async () => {
     const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n1/b/p releasing") });
     const ran = await cli(["show", "--pools", "manifests", "--configmap", "x"], folder);

@@ -3,6 +3,8 @@ import {
   claimKey,
   formatOwner,
   nameOfKey,
+  nodeNameOf,
+  nodeOwner,
   type Owner,
   ownerOfKey,
   parseClaimKey,
@@ -25,6 +27,12 @@ describe("claimKey", () => {
     expect(ownerOfKey(want)).toBe(formatOwner(owner));
     expect(nameOfKey(want)).toBe(name);
   });
+});
+
+it("nodeNameOf reads what nodeOwner writes, and no other kind", () => {
+  expect(nodeNameOf(nodeOwner("node01"))).toBe("node01");
+  expect(nodeNameOf("NodeSet/node01")).toBeUndefined();
+  expect(nodeNameOf(formatOwner(machine))).toBeUndefined();
 });
 
 describe("parseOwner refuses", () => {

@@ -16,36 +16,37 @@ export function liveIn(made: Plan): Allocation[] {
   return [...made.assign, ...made.keep.filter(({ releasing }) => !releasing).map(({ allocation }) => allocation)];
 }
 
-/** Whom a plan gives each address, or lets keep it. */
-export function holdersIn(made: Plan): Map<Address, string> {
-  return new Map(liveIn(made).map((line) => [line.address, line.claim]));
+/** The claims to which a plan gives each address, or lets them keep it: one in each network that has it. */
+export function holdersIn(made: Plan): Map<Address, string[]> {
+  const lines = Map.groupBy(liveIn(made), ({ address }) => address);
+  return new Map([...lines].map(([address, held]) => [address, held.map(({ claim }) => claim)]));
 }
 
 /**
  * What these policies write out by hand although the plan gives it to somebody: the record knows nothing of such an
  * address, so nothing but an audit would see that two have it.
  */
-export function handWritten(policies: readonly Policy[], holders: ReadonlyMap<Address, string>): Issue[] {
+export function handWritten(policies: readonly Policy[], holders: ReadonlyMap<Address, readonly string[]>): Issue[] {
   return policies.flatMap((policy) =>
     literals(policy).flatMap((address) => {
-      const holder = holders.get(address);
-      return holder === undefined ? [] : handWrittenIssue(address, holder, `policy ${policy.name} writes it out`);
+      const claims = holders.get(address);
+      return claims === undefined ? [] : handWrittenIssue(address, claims, `policy ${policy.name} writes it out`);
     }),
   );
 }
 
 /** What policies of others write out for somebody else than the plan. */
-export function writtenForOthers(uses: readonly Use[], holders: ReadonlyMap<Address, string>): Issue[] {
+export function writtenForOthers(uses: readonly Use[], holders: ReadonlyMap<Address, readonly string[]>): Issue[] {
   return uses.flatMap(({ address, owner, at }) => {
-    const holder = holders.get(address);
-    if (owner === undefined || holder === undefined || ownerOfKey(holder) === owner) return [];
-    return { ...handWrittenIssue(address, holder, `a policy writes it out for ${owner}`), at };
+    const claims = holders.get(address);
+    if (owner === undefined || claims === undefined || claims.some((claim) => ownerOfKey(claim) === owner)) return [];
+    return { ...handWrittenIssue(address, claims, `a policy writes it out for ${owner}`), at };
   });
 }
 
-function handWrittenIssue(address: Address, holder: string, why: string): Issue {
+function handWrittenIssue(address: Address, claims: readonly string[], why: string): Issue {
   return {
-    message: `${formatAddress(address)} is for ${holder}, but ${why}`,
+    message: `${formatAddress(address)} is for ${claims.join(" and ")}, but ${why}`,
     hint: "Keep it away from others: a reservation of the pool, or exclude.",
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { cli, filesOf, manifests, projectOf } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
 const byHand = (node: string, ip: string) => `apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
@@ -28,6 +29,27 @@ describe("an address of a pool that a policy in the folder writes out", () => {
     expect(ran.stderr).toContain(message);
     expect(ran.status).toBe(status);
     if (status !== 0) expect(filesOf(folder)).toEqual(before);
+  });
+
+  it("of two networks, where the node holds it in one of them", async () => {
+    const policyOn = (node: string, name: string, pool: string) =>
+      nicPolicyText(name, [pool], "eth1", `  nodeSelector: {kubernetes.io/hostname: ${node}}\n`);
+    const folderWith = (node: string) =>
+      projectOf({
+        "manifests/a.yaml": documentsOf(
+          poolText("  range: {cidr: 10.0.0.0/29}\n  network: blue", "blue"),
+          poolText("  range: {cidr: 10.0.0.0/29}\n  network: green", "green"),
+          policyOn("n1", "a", "blue"),
+          policyOn("n2", "b", "green"),
+          byHand(node, "10.0.0.1"),
+        ),
+      });
+    const plan = ["plan", "manifests", "--nodes", "nodes.txt"];
+    expect(await cli(plan, folderWith("n1"))).toMatchObject({ stderr: "", status: 0 });
+    expect(await cli(plan, folderWith("gw1"))).toMatchObject({
+      stderr: expect.stringContaining("10.0.0.1 is for Node/n1/a/blue and Node/n2/b/green, but a policy writes it out"),
+      status: 3,
+    });
   });
 
   it("beside its own claim", async () => {

@@ -78,6 +78,7 @@ export function isNamedBy(line: Allocation, word: string): boolean {
 /**
  * A plan that renames claims of one set and moves nobody. `from` and `to` are two owners (`Node/a`), two claim names
  * (`static-ip/eth1`), two policies (the part before the `/`) or two whole keys.
+ * A releasing line whose new name somebody live has keeps its old one, as long as anything else is renamed.
  * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken.
  */
 export function planRename(snapshot: Snapshot, from: string, to: string, set = "default"): Plan {
@@ -101,8 +102,10 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
       hint: "Rename an owner to an owner (Node/a), a policy to a policy, a claim to a claim.",
     });
   const taken = new Set(snapshot.allocations.map(identityOf));
-  const clash = keep.find(({ allocation }) => taken.has(identityOf(allocation)));
-  if (clash === undefined) return { ...nothing, set, base: snapshot.base, keep };
+  const isTaken = ({ allocation }: Kept) => taken.has(identityOf(allocation));
+  const named = keep.filter((kept) => !kept.releasing || !isTaken(kept));
+  const clash = named.length === 0 ? keep[0] : named.find(isTaken);
+  if (clash === undefined) return { ...nothing, set, base: snapshot.base, keep: named };
   const { claim, pool } = clash.allocation;
   throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`, {
     hint: "If it got that one instead of the old one, take the record back as it was, and rename before you plan.",

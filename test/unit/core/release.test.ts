@@ -130,6 +130,16 @@ describe("planRename", () => {
     expect(live).toEqual([undefined]);
   });
 
+  it("leaves what is releasing where its new name is taken, and renames the others", () => {
+    const lines = ["10.0.0.1 Node/a/new/x", "10.0.0.2 Node/a/old/x releasing", "10.0.0.3 Node/b/old/x"];
+    const before = recordOf(lines, pools);
+    const made = planRename(before, "old", "new");
+    expect(shown(made)).toEqual(["keep 10.0.0.3 Node/b/new/x, was 10.0.0.3 Node/b/old/x"]);
+    expect(apply(made, before).releasing.map(textOf)).toEqual(["10.0.0.2 Node/a/old/x"]);
+    const alone = recordOf(lines.slice(0, 2), pools);
+    expect(() => planRename(alone, "old", "new")).toThrow(/Node\/a\/new\/x already holds an address of pool p/);
+  });
+
   it("renames the claims of the set it is given", () => {
     const made = planRename(record, "static-ip", "fixed", "b");
     expect(made.set).toBe("b");

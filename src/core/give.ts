@@ -43,10 +43,11 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
 
 function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
   const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
-  for (const lines of [held.live, held.releasing, given.assign]) for (const line of lines) space.take(line.address);
+  const taken = new Set([held.live, held.releasing, given.assign].flat().map((line) => line.address));
+  for (const address of taken) space.take(address);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
-  const reserved = pool.reservations.all.filter((reservation) => reservation.owner !== undefined).length;
-  const kept = reserved === 0 ? "" : `${reserved} are reserved for named owners. `;
+  const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
+  const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
   const leaving = held.releasing.length;
   const free = leaving > 0 ? ` Or free the addresses that are releasing (${leaving}).` : "";
   const hint = `${kept}${howToGrow(pool)}${free}`;

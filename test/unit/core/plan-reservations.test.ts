@@ -37,6 +37,20 @@ reservations        | record        | claims                       | want
 .3 Node/n b         | .3 Node/n/imported/x set=imported | Node/n/a ; Node/n/b | assign .1 Node/n/a ; keep .3 Node/n/b, was .3 Node/n/imported/x set=imported
 `);
 
+it("the hint of an exhausted pool counts the reservations that nobody holds", () => {
+  const hintOf = (...record: string[]) => {
+    const reservations = [
+      { address: "10.0.0.1", owner: "Node/a" },
+      { address: "10.0.0.2", owner: "Node/b" },
+    ];
+    const pools = [poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2", { reservations })];
+    return plan({ pools, claims: [claimOf("Node/n/x")], snapshot: recordOf(record, pools) }).pending[0]?.hint;
+  };
+  expect(hintOf()).toMatch(/^Free, but reserved for named owners: 2\. Let the pool grow/);
+  expect(hintOf("10.0.0.1 Node/a/x set=b")).toMatch(/^Free, but reserved for named owners: 1\. Let the pool grow/);
+  expect(hintOf("10.0.0.1 Node/a/x set=b", "10.0.0.2 Node/b/x releasing")).toMatch(/^Let the pool grow/);
+});
+
 describe("plan of a pool with reservations", () => {
   it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {
     const reservations = cell("reservations").map((text): ReservationSpec => {

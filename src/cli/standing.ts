@@ -10,7 +10,6 @@ import {
   type Range,
   type Reservation,
   rangeOf,
-  union,
 } from "../core/index.ts";
 import { distance, isNumbered } from "../core/numbering.ts";
 
@@ -55,7 +54,7 @@ export function standings(pool: Pool): (address: Address) => Standing {
 
 /** What only the controller hands out. */
 export function controllerRange(pool: Pool): Range {
-  return isPlanned(pool) ? pool.clusterRange : union(pool.assignable, pool.clusterRange);
+  return isPlanned(pool) ? pool.clusterRange : pool.assignable;
 }
 
 /** Addresses at which the standing changes, and of which the intervals of the pool do not tell. */

@@ -112,7 +112,7 @@ class Reader {
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
     const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
     const dns = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
-    const cluster = spec.clusterRange && this.interval(spec.clusterRange, ["clusterRange"]);
+    const cluster = this.clusterInterval();
     const reservations = (spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i));
     if (this.issues.length > 0 || prefix === undefined || main === undefined) return undefined;
 
@@ -151,6 +151,17 @@ class Reader {
     const first = start === undefined ? hosts?.[0]?.first : this.address(start, ["range", "start"]);
     const last = end === undefined ? hosts?.at(-1)?.last : this.address(end, ["range", "end"]);
     return this.ordered(first, last, ["range"]);
+  }
+
+  private clusterInterval(): Interval | undefined {
+    const { clusterRange, authority } = this.spec;
+    if (clusterRange && authority === "Cluster")
+      this.issues.push({
+        message: "clusterRange divides a pool of authority Plan, and this one has authority Cluster",
+        path: ["clusterRange"],
+        hint: "Leave it out: the controller has the whole pool; or let the pool have authority Plan.",
+      });
+    return clusterRange && this.interval(clusterRange, ["clusterRange"]);
   }
 
   private interval(text: RangeText, path: Path): Interval | undefined {

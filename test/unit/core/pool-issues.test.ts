@@ -95,6 +95,11 @@ describe("parsePool refuses", () => {
       why: "is not inside start to end",
     },
     {
+      spec: { range: { cidr }, authority: "Cluster", clusterRange: { start: "10.0.0.40", end: "10.0.0.51" } },
+      path: "clusterRange",
+      why: "divides a pool of authority Plan",
+    },
+    {
       spec: { range: { cidr }, reservations: [{ address: "10.0.1.1" }] },
       path: "reservations.0.address",
       why: "is not in 10.0.0.0/24",

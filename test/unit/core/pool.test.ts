@@ -126,12 +126,12 @@ describe("what is said is kept, what is not has a default", () => {
       network: "red",
       gateway: "10.0.0.254",
       dnsServers: ["10.9.9.9", "2001:db8::53"],
-      authority: "Cluster",
+      authority: "Plan",
       reclaimPolicy: "Retain",
       clusterRange: { start: "10.0.0.100", end: "10.0.0.199" },
       reservations: [{ address: "10.0.0.5", owner: "Node/n1", claim: "a", description: "the first" }],
     });
-    expect(pool).toMatchObject({ name: "p", network: "red", authority: "Cluster" });
+    expect(pool).toMatchObject({ name: "p", network: "red", authority: "Plan" });
     expect(pool.gateway).toBe(pool.prefix.first + 254n);
     expect(rangeText(pool.clusterRange)).toBe("10.0.0.100-10.0.0.199");
     expect(pool.reservations.all).toMatchObject([{ address: pool.prefix.first + 5n, owner: "Node/n1", claim: "a" }]);

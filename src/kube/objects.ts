@@ -138,17 +138,23 @@ async function allPages<T>(
     ...(fields === undefined ? {} : { fieldSelector: fields }),
   });
   for (;;) {
-    const { items, metadata } = await request<Partial<Page<T>>>({ method: "GET", path: `${path}?${query}` });
-    if (!Array.isArray(items)) throw new IpamError("invalid", `what answers ${path} is no API server of Kubernetes`);
-    found.push(...items);
-    if (!metadata?.continue) return found;
-    query.set("continue", metadata.continue);
+    const reply = await request<unknown>({ method: "GET", path: `${path}?${query}` });
+    if (!isPage<T>(reply)) throw new IpamError("invalid", `what answers ${path} is no API server of Kubernetes`);
+    found.push(...reply.items);
+    if (!reply.metadata?.continue) return found;
+    query.set("continue", reply.metadata.continue);
   }
 }
 
 interface Page<T> {
   readonly items: readonly T[];
-  readonly metadata: { readonly continue?: string };
+  readonly metadata?: { readonly continue?: string };
+}
+
+/** A list of objects; nothing else has items that all have metadata. */
+function isPage<T>(reply: unknown): reply is Page<T> {
+  const { items } = (reply ?? {}) as { items?: unknown };
+  return Array.isArray(items) && items.every((item) => item?.metadata);
 }
 
 function parseReply(body: string): unknown {

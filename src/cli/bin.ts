@@ -3,7 +3,7 @@
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 22 || (major === 22 && minor < 21)) {
   process.stderr.write(`nodeippool needs Node 22.21 or newer; this is ${process.versions.node}.\n`);
-  process.exitCode = 1;
+  process.exitCode = 2;
 } else await import("./main.ts");
 
 export {};

@@ -17,7 +17,7 @@ it("says which Node it needs, and works on that", () => {
   for (const old of ["20.19.4", `${major}.${minor - 1}.9`]) {
     const { stderr, status } = onNode(old);
     expect(stderr).toBe(`nodeippool needs Node ${major}.${minor} or newer; this is ${old}.\n`);
-    expect(status).toBe(1);
+    expect(status).toBe(2);
   }
   expect(onNode(`${major}.${minor}.0`)).toMatchObject({ stderr: "", status: 0 });
 });

@@ -1,10 +1,6 @@
 import {
-  type Address,
   audit,
-  checkPools,
   codes,
-  contains,
-  emptySnapshot,
   type Finding,
   formatAddress,
   IpamError,
@@ -15,8 +11,10 @@ import {
   type Pool,
   type Snapshot,
   type Use,
+  usedIn,
 } from "../core/index.ts";
-import { type ClusterNode, findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
+import { definedPools } from "../schema/defined-pools.ts";
+import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readFile, readInput, readInputs } from "./files.ts";
 import { isInCluster, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
@@ -61,9 +59,7 @@ function nodesNote(uses: readonly Use[]): string[] {
 /** The pools that the record is for: where the controller allocates, it is not. */
 async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
   const source = options.pools === undefined ? files : await readInputs(options.pools);
-  const manifests = readManifests(source.filter((file) => /\bNodeIPPool\b/.test(file.text)));
-  checkPools(manifests.pools, emptySnapshot);
-  const pools = manifests.pools.filter(isPlanned);
+  const pools = definedPools(source).filter(isPlanned);
   if (pools.length === 0)
     throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
       hint: "Say where the pools are defined: --pools MANIFESTS.",
@@ -93,9 +89,8 @@ function placesIn(lock: string): (finding: Finding) => Finding {
 
 function countChecked(pools: readonly Pool[], { allocations, releasing }: Snapshot, uses: readonly Use[]): number {
   const names = new Set(pools.map((pool) => pool.name));
-  const used = uses.map((use) => use.address).filter((address) => pools.some((pool) => contains(pool.range, address)));
   const recorded = [...allocations, ...releasing].filter((line) => names.has(line.pool)).map((line) => line.address);
-  return new Set<Address>([...used, ...recorded]).size;
+  return new Set([...usedIn(pools, uses), ...recorded]).size;
 }
 
 function findingLine({ kind, message, at }: Finding): string {

@@ -1,16 +1,8 @@
 import { readFileSync } from "node:fs";
-import {
-  audit,
-  checkPools,
-  contains,
-  emptySnapshot,
-  type Finding,
-  IpamError,
-  isPlanned,
-  type Place,
-} from "../core/index.ts";
+import { audit, type Finding, IpamError, isPlanned, type Place, usedIn } from "../core/index.ts";
 import { parkKey } from "../nmstate/select.ts";
-import { findUses, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
+import { definedPools } from "../schema/defined-pools.ts";
+import { findUses, readNodes, type SourceFile } from "../schema/index.ts";
 import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
 import { usesPools } from "../schema/policy.ts";
 import { configures } from "../schema/uses.ts";
@@ -35,24 +27,21 @@ export async function auditManifests(
   refuseProps(props);
   const files = manifests.map((path) => read(path));
   const sources = props.pools === undefined ? files : [read(props.pools, "pools")];
-  const defined = readManifests(sources.filter(({ text }) => /\bNodeIPPool\b/.test(text))).pools;
+  const defined = definedPools(sources);
   if (defined.length === 0)
     throw new IpamError("invalid", "no NodeIPPool is among the manifests", {
       hint: "Say where the pools are defined: properties.pools in cdk8s.yaml.",
     });
-  checkPools(defined, emptySnapshot);
   // What the controller gives is not in this record.
   const pools = defined.filter(isPlanned);
   const { uses } = findUses(files, pools, props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes")));
   const { name, snapshot, isMissing } = await readRecord(props);
   const found = audit({ pools, snapshot, uses, shows: { owners: new Set(), set: "" } });
-  const addresses = [...new Set(uses.map(({ address }) => address))].filter((address) =>
-    pools.some((pool) => contains(pool.range, address)),
-  );
+  const checked = usedIn(pools, uses).size;
   return {
-    checked: addresses.length,
+    checked,
     findings: [
-      ...(isMissing && (props.lock !== undefined || addresses.length > 0) ? [noRecord(name)] : []),
+      ...(isMissing && (props.lock !== undefined || checked > 0) ? [noRecord(name)] : []),
       ...found
         .filter(({ kind, at }) => (at === undefined ? ofRecord.has(kind) : !isMissing || kind !== "stranger"))
         .map(({ kind, message, at, line }) => ({

@@ -79,6 +79,12 @@ export function audit(input: AuditInput): Finding[] {
   return findings.sort((a, b) => compareAddresses(a.address, b.address) || byCodeUnit(a.kind, b.kind));
 }
 
+/** The addresses of these pools that are used. */
+export function usedIn(pools: readonly Pool[], uses: readonly Use[]): Set<Address> {
+  const used = uses.map((use) => use.address);
+  return new Set(used.filter((address) => pools.some((pool) => contains(pool.range, address))));
+}
+
 function auditRecord({ pools, snapshot, owners, shows }: AuditInput): Finding[] {
   const sets = shows === undefined ? undefined : [shows.set, importedSet];
   const byName = new Map(pools.map((pool) => [pool.name, pool]));

@@ -131,7 +131,11 @@ function misplaced({ pools, snapshot }: AuditInput, uses: readonly Use[]): Findi
       found.push({ kind: "wrong-interface", address, message, at: elsewhere.at });
     }
     const length = byName.get(line.pool)?.prefix.length;
-    const other = own.find((use) => use.prefixLength !== undefined && use.prefixLength !== length);
+    // An owner may have one address in two networks, each on a NIC of its own.
+    const onNic = own.filter((use) => use.interface === nic);
+    const other = (onNic.length > 0 ? onNic : own).find(
+      (use) => use.prefixLength !== undefined && use.prefixLength !== length,
+    );
     if (length !== undefined && other !== undefined) {
       const message = `${formatAddress(address)}/${other.prefixLength} is used by ${describe(other)}, but pool ${line.pool} has /${length}`;
       found.push({ kind: "wrong-prefix", address, message, at: other.at });

@@ -154,6 +154,15 @@ record                             | uses                   | findings
   });
 });
 
+it("one address of one node in two networks has the prefix length of each on its NIC", () => {
+  const pools = [poolOf("a", "10.0.0.0/28", { network: "red" }), poolOf("b", "10.0.0.0/29", { network: "blue" })];
+  const record = recordOf(["10.0.0.1 Node/n/x pool=a if=eth1", "10.0.0.1 Node/n/y pool=b if=eth2"], pools);
+  const kinds = (...uses: string[]) =>
+    audit({ pools, snapshot: record, uses: uses.map(useOf) }).map(({ kind, at }) => `${kind} ${at?.line}`);
+  expect(kinds("10.0.0.1/28 Node/n eth1", "10.0.0.1/29 Node/n eth2")).toEqual([]);
+  expect(kinds("10.0.0.1/28 Node/n eth1", "10.0.0.1/28 Node/n eth2")).toEqual(["wrong-prefix 2"]);
+});
+
 describe("a finding says what is wrong", () => {
   it.each([
     {

@@ -43,18 +43,24 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
 
 function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
   const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
-  const taken = new Set([held.live, held.releasing, given.assign].flat().map((line) => line.address));
-  for (const address of taken) space.take(address);
+  const taken = [held.live, held.releasing, given.assign];
+  for (const lines of taken) for (const line of lines) space.take(line.address);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
-  const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
-  const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
-  const leaving = held.releasing.length;
-  const free = leaving > 0 ? ` Or free the addresses that are releasing (${leaving}).` : "";
-  const hint = `${kept}${howToGrow(pool)}${free}`;
-  const remedy: Remedy | undefined = leaving > 0 ? ["release"] : undefined;
-  for (const request of requests) {
+  const served = requests.findIndex((request) => {
     const address = space.takeLowest();
     if (address !== undefined) given.assign.push(lineFor(request, set, address));
-    else given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
-  }
+    return address === undefined;
+  });
+  if (served < 0) return;
+  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held);
+  const remedy: Remedy | undefined = held.releasing.length > 0 ? ["release"] : undefined;
+  for (const request of requests.slice(served))
+    given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
+}
+
+function howToGetMore(pool: Pool, taken: ReadonlySet<Address>, { releasing }: PoolLines): string {
+  const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
+  const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
+  const free = releasing.length === 0 ? "" : ` Or free the addresses that are releasing (${releasing.length}).`;
+  return `${kept}${howToGrow(pool)}${free}`;
 }

@@ -15,12 +15,13 @@ import {
 } from "../core/index.ts";
 import { applyAll, issuesAfterWrite } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
+import { isUndoable } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
 import { planJson } from "./json.ts";
 import { otherVersionNotes } from "./other-versions.ts";
-import { renameNote } from "./rename-note.ts";
+import { renameInMerge, renameNote } from "./rename-note.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
 import { isInCluster, openLock, openToPlan, record, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
@@ -37,8 +38,10 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const { state, merge } = await open(options);
   const snapshot = await state.read();
   const made = planWorkspace(workspace, snapshot, options);
-  if (made.pending.length > 0 && merge.merged) await settle(state, merge, snapshot);
+  const renamed = merge.merged ? renameInMerge(made, snapshot, merge.losers, options.lock) : undefined;
+  if (merge.merged && (made.pending.length > 0 || renamed)) await settle(state, merge, snapshot);
   refusePending(made);
+  if (renamed) throw renamed;
   refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
   if (records) await record(state, made);
@@ -48,10 +51,13 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
-/** What may be a mistake, though it is recorded. Of a merge, who lost is named already. */
-function doubtsOf(made: Plan, before: Snapshot, { merged }: Merge, options: StateOptions): string[] {
-  if (merged || isInCluster(options)) return [];
-  const back = `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
+/** What may be a mistake, though it is recorded. */
+function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
+  if (isInCluster(options)) return [];
+  if (merged) return otherVersionNotes(made, before, options, losers);
+  const back = isUndoable(options.lock)
+    ? `bring both sides back (git checkout -m -- ${options.lock}), merge them again, and say so then`
+    : `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
   return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back)];
 }
 
@@ -85,12 +91,13 @@ function mergeLines({ name }: StateBackend, { merged, losers }: Merge): string[]
   return merged ? [`Merged ${name}.`, ...losers.map(loserLine)] : [];
 }
 
-function loserLine({ line, winner }: Loser): string {
+function loserLine({ line, winner, isReleasing }: Loser): string {
   const [owner, other] = [line, winner].map(({ claim }) => ownerName(claim)) as [string, string];
   const isOwn = owner === other && line.claim !== winner.claim;
   const who = isOwn ? `${owner} (${nameOfKey(line.claim)})` : owner;
   const whose = isOwn ? `${owner} (${nameOfKey(winner.claim)})` : other;
-  const reason = line.address === winner.address ? `${whose} keeps it` : `it keeps ${formatAddress(winner.address)}`;
+  const what = isReleasing ? `it is releasing, and ${whose} may still have it` : `${whose} keeps it`;
+  const reason = line.address === winner.address ? what : `it keeps ${formatAddress(winner.address)}`;
   return paint("yellow", `  ! ${formatAddress(line.address)}  ${who}  lost in the merge: ${reason}`);
 }
 
@@ -124,6 +131,10 @@ async function allocateAround(
       return;
     }
     const plans = readOffers(folder);
+    const renamed = merge.merged
+      ? plans.flatMap((made) => renameInMerge(made, snapshot, merge.losers, options.lock) ?? [])
+      : [];
+    if (renamed[0]) throw renamed[0];
     await recordAll(plans, state, options);
     const doubts = plans.flatMap((made) => doubtsOf(made, snapshot, merge, options));
     process.stderr.write(doubts.map((line) => `${line}\n`).join(""));

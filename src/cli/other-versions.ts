@@ -8,41 +8,73 @@ import {
   placeOf,
   type Snapshot,
 } from "../core/index.ts";
-import { incomingHeads, lockAt } from "../state/git.ts";
+import { incomingHeads, isOfCommit, isUndoable, lockAt } from "../state/git.ts";
+import type { Loser } from "../state/merge.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
 
 const most = 5;
 
-/** Who gets another address than a version of the lock that git has and the present one forgets: a node may have it. */
-export function otherVersionNotes(made: Plan, present: Snapshot, options: StateOptions): string[] {
+/**
+ * Who gets another address than a version of the lock that git has and the present one forgets: a node may have it.
+ * `losers` are those of a merge that has just been made: they are named already.
+ */
+export function otherVersionNotes(
+  made: Plan,
+  present: Snapshot,
+  options: StateOptions,
+  losers?: readonly Loser[],
+): string[] {
   if (made.assign.length === 0 || isInCluster(options)) return [];
-  const lines = [...present.allocations, ...present.releasing];
-  const [known, held] = [lineKey, placeOf].map((keyOf) => new Set(lines.map(keyOf))) as [Set<string>, Set<string>];
+  const known = new Set([...present.allocations, ...present.releasing].map(lineKey));
+  const named = new Set(losers?.map(({ line }) => lineKey(line)));
   const fresh = new Map(made.assign.map((line) => [claimOf(line), line]));
-  for (const revision of [...incomingHeads(options.lock), "HEAD"]) {
-    const lost = linesAt(options.lock, revision).filter((line) => {
+  const incoming = incomingHeads(options.lock);
+  for (const revision of [...incoming, "HEAD"]) {
+    const forgotten = linesAt(options.lock, revision).filter((line) => {
       const now = fresh.get(claimOf(line));
-      const isRenamed = revision === "HEAD" && held.has(placeOf(line));
-      return now !== undefined && now.address !== line.address && !known.has(lineKey(line)) && !isRenamed;
+      const key = lineKey(line);
+      return now !== undefined && now.address !== line.address && !known.has(key) && !named.has(key);
     });
-    if (lost.length > 0) return lostNotes(lost, revision, options.lock);
+    const lost = revision === "HEAD" ? notRenamed(forgotten, present, options.lock, incoming) : forgotten;
+    if (lost.length > 0) return [...lostNotes(lost, revision), ...adviceFor(revision, options.lock, losers)];
   }
   return [];
 }
 
-function lostNotes(lost: readonly Allocation[], revision: string, lock: string): string[] {
+/**
+ * The lines of HEAD whose address has not just got another name since. Where somebody else has it now, that is a rename,
+ * unless the line, or the whole lock, is that of another commit.
+ */
+function notRenamed(
+  lines: readonly Allocation[],
+  { allocations, releasing }: Snapshot,
+  lock: string,
+  incoming: readonly string[],
+): readonly Allocation[] {
+  if (lines.length === 0 || isOfCommit(lock)) return lines;
+  const others = new Set(incoming.flatMap((revision) => linesAt(lock, revision)).map(lineKey));
+  const own = [...allocations, ...releasing].filter((line) => !others.has(lineKey(line)));
+  const renamed = new Set(own.map(placeOf));
+  return lines.filter((line) => !renamed.has(placeOf(line)));
+}
+
+function lostNotes(lost: readonly Allocation[], revision: string): string[] {
   const more = lost.length > most ? [`Note: and ${lost.length - most} more`] : [];
-  const help =
-    revision === "HEAD"
-      ? `git checkout HEAD -- ${lock} brings the lock back`
-      : `git checkout -m -- ${lock} brings both sides back, and nodeippool allocate --landed REV settles them`;
+  const named = lost.slice(0, most);
   return [
-    ...lost
-      .slice(0, most)
-      .map(({ claim, address }) => `Note: ${ownerName(claim)} has ${formatAddress(address)} in ${revision}`),
+    ...named.map(({ claim, address }) => `Note: ${ownerName(claim)} has ${formatAddress(address)} in ${revision}`),
     ...more,
-    `Note: if that is in force, ${help}`,
   ];
+}
+
+/** Nothing where both sides have been merged: what they say of this address would come out the same again. */
+function adviceFor(revision: string, lock: string, losers: readonly Loser[] | undefined): string[] {
+  if (losers !== undefined) return [];
+  if (isUndoable(lock))
+    return [
+      `Note: if that is in force, git checkout -m -- ${lock} brings both sides back, and nodeippool allocate --landed REV settles them`,
+    ];
+  return revision === "HEAD" ? [`Note: if that is in force, git checkout HEAD -- ${lock} brings the lock back`] : [];
 }
 
 /** The live lines of a version of the lock; none where git, or that version, cannot say. */

@@ -1,20 +1,56 @@
-import { type Allocation, ownerOfKey, type Plan, parseOwner, type Snapshot } from "../core/index.ts";
+import { type Allocation, IpamError, ownerOfKey, type Plan, parseOwner, type Snapshot } from "../core/index.ts";
+import type { Loser } from "../state/merge.ts";
 
 const most = 3;
 
-/** Asks whether nodes that come are those that go, where there are as many of both: a rename that nobody declared. */
-export function renameNote(made: Plan, { allocations }: Snapshot, before: string): string[] {
-  const kept = made.keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation]));
-  const stays = nodesOf([...kept, ...made.assign]);
-  const gone = [...nodesOf(made.release.map(({ allocation }) => allocation))].filter((node) => !stays.has(node));
+/** Nodes that go, as many as those that come: perhaps a rename that nobody declared. */
+interface Suspicion {
+  readonly gone: readonly string[];
+  readonly fresh: readonly string[];
+  readonly command: string;
+}
+
+/** Asks whether nodes that come are those that go. `before` says what to do first. */
+export function renameNote(made: Plan, present: Snapshot, before: string): string[] {
+  const found = suspectRename(made, present, new Set());
+  if (found === undefined) return [];
+  const { gone, fresh, command } = found;
+  const were = gone.length === 1 ? "was" : "were";
+  return [`Note: if ${gone.join(", ")} ${were} renamed to ${fresh.join(", ")}, ${before}: ${command}`];
+}
+
+/**
+ * `in-use` for nodes that would lose their addresses in a merge to what may be their new names; undefined where there
+ * are none. Once it is recorded, neither version of the lock brings them back.
+ */
+export function renameInMerge(
+  made: Plan,
+  merged: Snapshot,
+  losers: readonly Loser[],
+  lock: string,
+): IpamError | undefined {
+  const found = suspectRename(made, merged, nodesOf(losers.map(({ line }) => line)));
+  if (found === undefined) return undefined;
+  const { gone, fresh, command } = found;
+  const were = gone.length === 1 ? "was" : "were";
+  return new IpamError("in-use", `${gone.join(", ")} would be given up in this merge, and ${fresh.join(", ")} be new`, {
+    hint: `The merge is settled: git add ${lock}. If ${gone.join(", ")} ${were} renamed to ${fresh.join(", ")}: ${command}. Then allocate again, without --landed.`,
+  });
+}
+
+/** A node that has just lost a line counts as one that comes, whatever else it has. */
+function suspectRename(made: Plan, { allocations }: Snapshot, losers: ReadonlySet<string>): Suspicion | undefined {
+  const kept = nodesOf(made.keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
+  const assigned = nodesOf(made.assign);
+  const gone = [...nodesOf(made.release.map(({ allocation }) => allocation))].filter(
+    (node) => !kept.has(node) && !assigned.has(node),
+  );
   const known = nodesOf(allocations);
-  const fresh = [...nodesOf(made.assign)].filter((node) => !known.has(node) && !nodesOf(kept).has(node));
-  if (gone.length === 0 || gone.length !== fresh.length || gone.length > most) return [];
-  const isOne = gone.length === 1;
-  const command = isOne ? `nodeippool mv Node/${gone} Node/${fresh}` : "nodeippool mv Node/OLD Node/NEW for each";
-  return [
-    `Note: if ${gone.join(", ")} ${isOne ? "was" : "were"} renamed to ${fresh.join(", ")}, ${before}: ${command}`,
-  ];
+  const fresh = [...assigned].filter((node) => losers.has(node) || !(known.has(node) || kept.has(node)));
+  if (gone.length === 0 || gone.length !== fresh.length || gone.length > most) return undefined;
+  const command =
+    gone.length === 1 ? `nodeippool mv Node/${gone} Node/${fresh}` : "nodeippool mv Node/OLD Node/NEW for each";
+  return { gone, fresh, command };
 }
 
 function nodesOf(lines: readonly Allocation[]): Set<string> {

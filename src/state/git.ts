@@ -140,6 +140,18 @@ export function incomingHeads(path: string): string[] {
   return incoming.flatMap(([head], i) => (paths[i] && existsSync(resolve(folder, paths[i])) ? head : []));
 }
 
+/** Can git bring both sides of a merge of the lock back (`git checkout -m`), also after `git add`? */
+export function isUndoable(path: string): boolean {
+  return Boolean(git(dirname(path), "ls-files", "-u", "--resolve-undo", "--", basename(path)));
+}
+
+/** Does some commit have this very lock? Then it was taken from there, and not written on top of what HEAD has. */
+export function isOfCommit(path: string): boolean {
+  const [folder, name] = [dirname(path), basename(path)];
+  const id = git(folder, "hash-object", "--", name)?.trim();
+  return Boolean(id && git(folder, "log", "--all", "-1", "--format=%H", `--find-object=${id}`, "--", name));
+}
+
 /**
  * Which side of the merge in progress has a revision among its ancestors: lines of the other one cannot have landed with
  * it. Undefined if both have, or neither.

@@ -20,6 +20,8 @@ import { apart, compose, type Entry, entries, sameEntry, type Version, versionOf
 export interface Loser {
   readonly line: Allocation;
   readonly winner: Allocation;
+  /** Has nobody the address, because the winner has given it up but may still have it? */
+  readonly isReleasing: boolean;
 }
 
 export interface Merged {
@@ -158,7 +160,7 @@ export function settle(
     const winner = byPlace.get(place) ?? (entry.releasing ? undefined : byClaim.get(claim));
     if (winner === undefined) enter(place, entry);
     else if (strength(winner) > strength(entry)) {
-      losers.push({ line: entry.line, winner: winner.line });
+      losers.push({ line: entry.line, winner: winner.line, isReleasing: winner.releasing });
       if (byPlace.has(place)) continue;
       const before = history.stands(entry);
       if (before !== undefined && !byClaim.has(identityOf(before.line))) enter(place, before);

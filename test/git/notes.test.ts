@@ -1,0 +1,177 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { nodeippool } from "../support/console.ts";
+import { shell } from "../support/git-repository.ts";
+import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
+
+rememberCompiledCode();
+
+// What allocate and plan say of addresses that a merge, or a lock from elsewhere, would take from a node. nX has .X on main.
+let folder: string;
+const folders: string[] = [];
+afterAll(() => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
+});
+
+const pool = (more = "") =>
+  `apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: p}\nspec: {range: {cidr: 10.0.0.0/24${more}}}\n`;
+const policy = `apiVersion: nmstate.io/v1
+kind: NodeNetworkConfigurationPolicy
+metadata: {name: pol}
+spec:
+  capture: {a: ippool.p.allocate}
+  desiredState:
+    interfaces:
+      - {name: eth1, type: ethernet, ipv4: {enabled: true, address: [{ip: "{{ capture.a.ip }}", prefix-length: "{{ capture.a.prefix-length }}"}]}}
+`;
+const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
+const nodes = (...names: string[]) => write("nodes.txt", `${names.join("\n")}\n`);
+const run = (verb: string, ...args: string[]) =>
+  nodeippool([verb, "manifests", "--nodes", "nodes.txt", ...args], folder);
+const allocate = (...args: string[]) => {
+  expect(run("allocate", ...args)).toMatchObject({ status: 0 });
+  git("git add -A; git commit -qm allocated");
+};
+const git = (line: string) => {
+  const { stderr, stdout, status } = shell(`set -e; ${line}`, folder);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+};
+const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
+/** `5 k3` */
+const holders = () =>
+  [...lock().matchAll(/10\.0\.0\.(\d+)".*?"claim":"Node\/([^/]*).*?(,"releasing":true)?\}/g)].map(
+    ([, address, node, releasing]) => `${address} ${node}${releasing ? " releasing" : ""}`,
+  );
+
+const mergeDriver =
+  "git config merge.nodeippool.driver 'nodeippool merge %O %A %B'; echo 'nodeippool.lock merge=nodeippool' > .gitattributes";
+
+beforeEach(() => {
+  folder = scratchFolder();
+  folders.push(folder);
+  mkdirSync(join(folder, "manifests"));
+  write("manifests/pool.yaml", pool());
+  write("manifests/policy.yaml", policy);
+  nodes("n1", "n2", "n3", "n4");
+  git("git init -q -b main .");
+  allocate();
+});
+
+describe("a node that was renamed on a branch", () => {
+  beforeEach(() => {
+    git("git checkout -qb f; nodeippool mv Node/n3 Node/k3");
+    nodes("n1", "n2", "k3", "n4");
+    git("git commit -qam rename; git checkout -q main");
+  });
+
+  it.each([
+    ["git merge f", "main"],
+    ["git checkout -q f; git merge main", "main"],
+    ["git checkout -q f; git rebase main", "main"],
+  ])("and got another address on main: %s; nobody is planned anew before mv had its say", (command, landed) => {
+    write("manifests/pool.yaml", pool(", exclude: [10.0.0.3]"));
+    allocate("--allow-move");
+    git(`${command} || true; git checkout -q ${landed} -- manifests`);
+    nodes("n1", "n2", "k3", "n4");
+    const refused = run("allocate", "--landed", landed);
+    expect(refused.status).toBe(3);
+    expect(refused.stderr).toBe(
+      "Merged nodeippool.lock.\n" +
+        "  ! 10.0.0.3  k3  lost in the merge: it is releasing, and n3 may still have it\n" +
+        "in-use: n3 would be given up in this merge, and k3 be new\n" +
+        "  The merge is settled: git add nodeippool.lock. If n3 was renamed to k3: nodeippool mv Node/n3 Node/k3. Then allocate again, without --landed.\n",
+    );
+    git("git add nodeippool.lock; nodeippool mv Node/n3 Node/k3");
+    expect(run("allocate").stdout).toMatch(/Nothing to record\.\n$/);
+    expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 k3 releasing"]);
+  });
+
+  it("and otherwise on main, around a command too: allocate stops once, and records if it was no rename", () => {
+    git("nodeippool mv Node/n3 Node/j3");
+    nodes("n1", "n2", "j3", "n4");
+    allocate();
+    git("git merge f || true; git checkout -q --theirs nodes.txt");
+    const settled = ["1 n1", "2 n2", "3 j3", "4 n4"];
+    const around = "-- nodeippool render manifests --nodes nodes.txt --out out";
+    for (const args of ["manifests --nodes nodes.txt --landed main", `--landed main ${around}`]) {
+      expect(shell(`nodeippool allocate ${args}`, folder)).toMatchObject({
+        status: 3,
+        stderr: expect.stringContaining("If j3 was renamed to k3: nodeippool mv Node/j3 Node/k3."),
+      });
+      expect(holders()).toEqual(settled);
+      git("git checkout -q -m -- nodeippool.lock");
+    }
+    expect(run("allocate", "--landed", "main").status).toBe(3);
+    git("git add nodeippool.lock");
+    expect(run("allocate").stdout).toContain(
+      "Note: if j3 was renamed to k3, bring both sides back (git checkout -m -- nodeippool.lock), merge them again, and say so then: nodeippool mv Node/j3 Node/k3\n",
+    );
+    expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 j3 releasing"]);
+    git("git checkout -q -m -- nodeippool.lock");
+    expect(run("allocate", "--landed", "main").status).toBe(3);
+    git("git add nodeippool.lock; nodeippool mv Node/j3 Node/k3");
+    expect(run("allocate").status).toBe(0);
+    expect(holders()).toEqual(["1 n1", "2 n2", "3 k3", "4 n4"]);
+  });
+});
+
+describe("a lock of one side alone, where both gave .5 away", () => {
+  beforeEach(() => {
+    git("git checkout -qb f");
+    nodes("a0", "n1", "n2", "n3", "n4");
+    allocate();
+    git("git checkout -q main");
+    nodes("n1", "n2", "n3", "n4", "z5");
+    allocate();
+  });
+  const lost = "Note: z5 has 10.0.0.5 in HEAD\nNote: if that is in force, ";
+
+  it("of a merge: who has .5 in HEAD is named, though another one has it now", () => {
+    git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
+    nodes("a0", "n1", "n2", "n3", "n4", "z5");
+    expect(run("plan").stdout).toContain(`${lost}git checkout -m -- nodeippool.lock brings both sides back`);
+    git("git checkout -q -m -- nodeippool.lock");
+    expect(run("allocate", "--landed", "main").stdout).toContain("! 10.0.0.5  a0  lost in the merge: z5 keeps it");
+  });
+
+  it("of a commit: likewise; a rename since HEAD is none, staged or not", () => {
+    git("git checkout -q f -- nodeippool.lock");
+    nodes("a0", "n1", "n2", "n3", "n4", "z5");
+    expect(run("plan").stdout).toContain(`${lost}git checkout HEAD -- nodeippool.lock brings the lock back`);
+    git("git reset -q --hard; nodeippool mv Node/z5 Node/b0");
+    nodes("b0", "n1", "n2", "n3", "n4", "z5");
+    expect(run("plan").stdout).toContain("10.0.0.6  z5");
+    expect(run("plan").stdout).not.toContain("Note");
+    git("git add -A");
+    expect(run("plan").stdout).not.toContain("Note");
+  });
+});
+
+it.each([
+  ["by git", ":"],
+  ["by the driver", mergeDriver],
+])(
+  "who lost an address in a merge without a collision, %s, is named, without advice that changes nothing",
+  (_, before) => {
+    git(before);
+    nodes("n1", "n2", "n3", "n4", "z5");
+    allocate();
+    git("git checkout -qb f");
+    nodes("n1", "n2", "n3", "n4", "z5", "z6");
+    allocate();
+    git("git checkout -q main");
+    nodes("n1", "n2", "n3", "n4");
+    allocate();
+    git("nodeippool release z5 --confirm");
+    nodes("a5", "n1", "n2", "n3", "n4");
+    allocate();
+    git("git merge f || true");
+    nodes("a5", "n1", "n2", "n3", "n4", "z5", "z6");
+    const { stdout } = run("allocate");
+    expect(stdout).toContain("+ 10.0.0.7  z5");
+    expect(stdout).toContain("Note: z5 has 10.0.0.5 in MERGE_HEAD\n");
+    expect(stdout).not.toContain("if that is in force");
+  },
+);

@@ -1,5 +1,6 @@
 import type { Remedy } from "../core/errors.ts";
 import { renameCommands } from "../core/renames.ts";
+import { allocateAgain } from "./around.ts";
 
 /** What the command line has for a remedy: a command, or a flag. */
 export function command(remedy: Remedy): string {
@@ -16,9 +17,9 @@ export function command(remedy: Remedy): string {
     case "show":
       return "nodeippool show";
     case "merge":
-      return "nodeippool allocate";
+      return allocateAgain();
     case "merge-landed":
-      return "nodeippool allocate --landed REV (a branch or commit)";
+      return `${allocateAgain("--landed REV")} (REV: a branch or commit)`;
     case "set":
       return "--set NAME";
     case "moved":

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { Command, CommanderError, Option } from "commander";
 import { IpamError } from "../core/errors.ts";
+import { afterDashes } from "./around.ts";
 import { reportError } from "./report-error.ts";
 import { outputLost } from "./terminal.ts";
 
@@ -154,11 +155,6 @@ program.hook("preAction", (_, verb) => {
 
 function packageVersion(): string {
   return JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")).version;
-}
-
-function afterDashes(): string[] {
-  const dashes = process.argv.indexOf("--");
-  return dashes < 0 ? [] : process.argv.slice(dashes + 1);
 }
 
 // Nobody reads on behind a closed pipe (`| head`): the verb does its work all the same, and its status stands.

@@ -10,6 +10,7 @@ import {
 } from "../core/index.ts";
 import { incomingHeads, isOfCommit, isUndoable, lockAt } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
+import { allocateAgain } from "./around.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
 
 const most = 5;
@@ -72,7 +73,7 @@ function adviceFor(revision: string, lock: string, losers: readonly Loser[] | un
   if (losers !== undefined) return [];
   if (isUndoable(lock))
     return [
-      `Note: if that is in force, git checkout -m -- ${lock} brings both sides back, and nodeippool allocate --landed REV settles them`,
+      `Note: if that is in force, git checkout -m -- ${lock} brings both sides back, and ${allocateAgain("--landed REV")} settles them`,
     ];
   return revision === "HEAD" ? [`Note: if that is in force, git checkout HEAD -- ${lock} brings the lock back`] : [];
 }

@@ -1,4 +1,4 @@
-import { advised, formatIssue, type IpamError, type Remedy, renameCommands } from "../core/index.ts";
+import { advised, formatIssue, type IpamError, type Remedy, renameCommands, shellWord } from "../core/index.ts";
 import type { StateBackend } from "../state/index.ts";
 
 /** What an app, or the command line beside it, has for a remedy. */
@@ -38,12 +38,7 @@ export function propertyText(remedy: Remedy): string {
 /** What tells the command line of a record in a cluster. */
 export function clusterOptions({ context, namespace }: NonNullable<StateBackend["where"]> = {}): string {
   const given = Object.entries({ backend: "kubernetes", context, namespace });
-  return given.flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${asWord(value)}`)).join("");
-}
-
-/** A text as one word of a shell. */
-function asWord(text: string): string {
-  return /^[\w@%+:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  return given.flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${shellWord(value)}`)).join("");
 }
 
 /** All that an error says, each hint with what it means in an app. */

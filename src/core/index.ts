@@ -21,3 +21,4 @@ export * from "./release.ts";
 export { type RenameRemedy, renameCommands, renamesOf } from "./renames.ts";
 export { checkSet } from "./request.ts";
 export * from "./reservation.ts";
+export { shellWord } from "./shell-word.ts";

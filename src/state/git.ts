@@ -22,7 +22,25 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   const text = git(folder, "show", `${commit}:./${name}`);
   if (text === undefined) throw new IpamError("unavailable", `git cannot show ${name} of ${revision}`);
   const { mark, rest } = withoutMark(text, `${revision}:${name}`);
-  return decode(mark?.state === "left" ? rest : text, `${revision}:${name}`);
+  return decodeVersion(
+    mark?.state === "left" ? rest : text,
+    `${revision}:${name}`,
+    `This revision has a broken lock itself: name one from before the merge that broke it, ${revision}~1 for example.`,
+  );
+}
+
+/** `decode`, where the text is one that git has: what helps with a broken one is `hint`. */
+function decodeVersion(text: string, name: string, hint: string): Snapshot {
+  try {
+    return decode(text, name);
+  } catch (error) {
+    if (!(error instanceof IpamError)) throw error;
+    const issues = error.issues.map((issue) => {
+      const { remedy, ...rest } = issue;
+      return remedy?.[0] === "merge-landed" ? { ...rest, hint } : issue;
+    });
+    throw new IpamError(error.code, issues);
+  }
 }
 
 /** Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`. */
@@ -116,7 +134,9 @@ export function mergeStages(path: string): Stages | undefined {
  * address that way.
  */
 export function decodeSide(text: string, name: string, base: Snapshot): Snapshot {
-  if (text.trim() !== "") return decode(text, name);
+  const hint =
+    "This side was broken before: end the merge or rebase (git merge --abort), mend the lock on that branch, and merge again.";
+  if (text.trim() !== "") return decodeVersion(text, name, hint);
   if (base.allocations.length + base.releasing.length === 0) return emptySnapshot;
   throw new IpamError("conflict", `one side of the merge has lost the whole lock (${name} is empty)`, {
     hint: "Take the whole lock of the other side (git checkout, git add), and plan on that.",
@@ -150,6 +170,14 @@ export function isOfCommit(path: string): boolean {
   const [folder, name] = [dirname(path), basename(path)];
   const id = git(folder, "hash-object", "--", name)?.trim();
   return Boolean(id && git(folder, "log", "--all", "-1", "--format=%H", `--find-object=${id}`, "--", name));
+}
+
+/** Which side of the merge in progress a revision is: its lock may lie in another folder there. */
+export function sideAt(path: string, revision: string): "ours" | "theirs" | undefined {
+  const commit = (name: string) => git(dirname(path), "rev-parse", "--verify", "--quiet", `${name}^{commit}`);
+  const [landed, ours] = [commit(revision), commit("HEAD")];
+  if (landed === ours) return "ours";
+  return incomingHeads(path).some((head) => commit(head) === landed) ? "theirs" : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
-import { lockAt, mergeStages, sideWith } from "./git.ts";
+import { lockAt, mergeStages, type Stages, sideAt, sideWith } from "./git.ts";
 import { hasMarkers } from "./lockfile.ts";
 import { type Loser, mergeRecords } from "./merge.ts";
 import { salvage } from "./salvage.ts";
@@ -28,7 +28,7 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
       ...(stages === undefined ? {} : { hint: `If it was merged by hand, begin again: git checkout -m -- ${path}` }),
     });
   }
-  const inForce = landed === undefined ? undefined : landedLock(path, landed);
+  const inForce = landed === undefined ? undefined : landedLock(path, landed, stages);
   if (stages !== undefined) {
     const { base, ours, theirs } = stages;
     const side = landed === undefined ? undefined : sideWith(path, landed);
@@ -38,9 +38,11 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   return { ...salvage(text, path, inForce), merged: true };
 }
 
-function landedLock(path: string, landed: string): Snapshot {
+function landedLock(path: string, landed: string, stages: Stages | undefined): Snapshot {
   const snapshot = lockAt(path, landed);
   if (snapshot !== undefined) return snapshot;
+  const side = stages && sideAt(path, landed);
+  if (side) return stages[side];
   throw new IpamError("invalid", `${landed} has no ${path} that could decide`, {
     hint: "Name the branch or commit whose addresses are in force.",
   });

@@ -7,7 +7,7 @@ import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts"
 
 rememberCompiledCode();
 
-// What allocate and plan say of addresses that a merge, or a lock from elsewhere, would take from a node. nX has .X on main.
+// What allocate and plan say of addresses that a merge, or a lock from elsewhere, would take from a node, and what helps. nX has .X on main.
 let folder: string;
 const folders: string[] = [];
 afterAll(() => {
@@ -175,3 +175,62 @@ it.each([
     expect(stdout).not.toContain("if that is in force");
   },
 );
+
+describe("what --landed may name", () => {
+  beforeEach(() => {
+    git("git checkout -qb f");
+    nodes("n1", "n2", "n3", "n4", "f5", "f6");
+    allocate();
+    git("git checkout -q main");
+    nodes("n1", "n2", "n3", "n4", "m5", "m6");
+    allocate();
+  });
+  const everybody = ["n1", "n2", "n3", "n4", "f5", "f6", "m5", "m6"];
+
+  it("a revision whose lock is broken itself is told from the lock here, and so is a side of a merge", () => {
+    git("git merge f || true; sed -i '/^[<=>]\\{7\\}/d' nodeippool.lock");
+    nodes(...everybody);
+    git("git add -A; git commit -qm broken");
+    for (const revision of ["main", "HEAD"])
+      expect(run("allocate", "--landed", revision)).toMatchObject({
+        status: 5,
+        stderr: expect.stringMatching(
+          new RegExp(`^corrupt: ${revision}:nodeippool.lock.*\n.*\n.*from before the merge .*, ${revision}~1 for`),
+        ),
+      });
+    git("git checkout -qb g main~1");
+    nodes("n1", "n2", "n3", "n4", "m5", "m6", "g7");
+    allocate();
+    git("git merge main || true; git checkout -q --theirs nodes.txt");
+    for (const revision of ["main", "HEAD"])
+      expect(run("allocate", "--landed", revision).stderr).toMatch(
+        /\(git stage 3\):\d+:1: .*\n.*\n {2}This side was broken before: .*git merge --abort/,
+      );
+    git("git merge --abort; git checkout -q main");
+    expect(run("allocate", "--landed", "main~1").status).toBe(0);
+    expect(holders().slice(4)).toEqual(["5 m5", "6 m6", "7 f5", "8 f6"]);
+  });
+
+  it.each([
+    ["main", "5 m5"],
+    ["HEAD", "5 f5"],
+  ])("a side of the merge that has the lock in another folder: %s", (revision, first) => {
+    git("git checkout -q f; mkdir net; git mv nodeippool.lock manifests nodes.txt net; git commit -qm moved");
+    git("git merge main || true");
+    folder = join(folder, "net");
+    nodes(...everybody);
+    expect(run("allocate", "--landed", revision)).toMatchObject({ status: 0, stderr: "" });
+    expect(holders()[4]).toBe(first);
+  });
+
+  it("hints repeat the command that allocate is to run", () => {
+    git("git merge f || true");
+    nodes(...everybody);
+    const around = "-- nodeippool render manifests --nodes nodes.txt --out 'my out'";
+    expect(shell(`nodeippool allocate ${around}`, folder).stderr).toContain(
+      `planned anew: nodeippool allocate --landed REV ${around} (REV: a branch or commit)\n`,
+    );
+    expect(run("allocate").stderr).toContain(": nodeippool allocate --landed REV (REV: a branch or commit)\n");
+    expect(shell(`nodeippool allocate --landed main ${around}`, folder).status).toBe(0);
+  });
+});

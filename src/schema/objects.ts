@@ -41,14 +41,18 @@ const maxYaml = 8 * 1024 * 1024;
 /** What to say of a list that an API server gave in parts. */
 export const cutOff = "this list is cut off (metadata.continue is set): get it whole, as kubectl get -o json does";
 
-/** Is this a part of a list? What is not in it may be there all the same. */
+/** Is this a part of a list, not counting Lists in it? What is not in it may be there all the same. */
 export function isCut(list: object): boolean {
   const { metadata, items } = list as Bag;
   return Array.isArray(items) && Boolean(asBag(metadata)?.continue);
 }
 
 function refuseCut(value: unknown, chunk: Chunk): void {
-  if ([value].flat().some((top) => isCut(asBag(top) ?? {})))
+  const isCutInside = (part: unknown): boolean => {
+    const list = asBag(part) ?? {};
+    return isCut(list) || asList(list.items).some(isCutInside);
+  };
+  if ([value].flat().some(isCutInside))
     throw new IpamError("invalid", [{ message: cutOff, at: placeIn(chunk, linesOf(""), 0) }]);
 }
 
@@ -87,22 +91,21 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** One level of array and one of List. Items of a typed List, as the API server gives it, do not repeat their kind. */
+/** One level of array, and Lists of any depth. */
 function flat(value: unknown): { object: Bag; path: Path }[] {
-  const tops = Array.isArray(value)
-    ? value.map((item, i) => ({ item, path: [i] as Path }))
-    : [{ item: value, path: [] }];
-  return tops.flatMap(({ item, path }) => {
-    const top = asBag(item);
-    if (top === undefined) return [];
-    const { kind, items } = top;
-    if (typeof kind !== "string" || !kind.endsWith("List") || !Array.isArray(items)) return { object: top, path };
-    return items.flatMap((inner, i) => {
-      const object = asBag(inner);
-      if (object === undefined) return [];
-      const typed = "kind" in object || kind === "List" ? object : { ...object, kind: kind.slice(0, -"List".length) };
-      return { object: typed, path: [...path, "items", i] };
-    });
+  return Array.isArray(value) ? value.flatMap((item, i) => unlisted(item, [i])) : unlisted(value, []);
+}
+
+/** An object, or those in a List. Items of a typed List, as the API server gives it, do not repeat their kind. */
+function unlisted(value: unknown, path: Path): { object: Bag; path: Path }[] {
+  const object = asBag(value);
+  if (object === undefined) return [];
+  const { kind, items } = object;
+  if (typeof kind !== "string" || !kind.endsWith("List") || !Array.isArray(items)) return [{ object, path }];
+  return items.flatMap((item, i) => {
+    const inner = asBag(item);
+    const isTyped = kind === "List" || inner === undefined || "kind" in inner;
+    return unlisted(isTyped ? inner : { ...inner, kind: kind.slice(0, -"List".length) }, [...path, "items", i]);
   });
 }
 

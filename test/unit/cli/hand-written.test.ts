@@ -12,6 +12,11 @@ spec:
     - {name: eth9, ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 24}]}}
 `;
 
+const inLists = (text: string, depth: number): string =>
+  depth === 0
+    ? text
+    : inLists(`apiVersion: v1\nkind: List\nitems:\n- ${text.trimEnd().replaceAll("\n", "\n  ")}\n`, depth - 1);
+
 describe("an address of a pool that a policy in the folder writes out", () => {
   it.each([
     [
@@ -20,6 +25,15 @@ describe("an address of a pool that a policy in the folder writes out", () => {
       3,
       "manifests/hand.yaml:8:57: 10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/gw1",
     ],
+    ...[1, 2, 3].map(
+      (depth) =>
+        [
+          `${depth} Lists deep`,
+          inLists(byHand("gw1", "10.0.0.1"), depth),
+          3,
+          "but a policy writes it out for",
+        ] as const,
+    ),
     ["for the node that holds it", byHand("n1", "10.0.0.1"), 0, ""],
     ["outside of the pool", byHand("gw1", "10.9.0.1"), 0, ""],
   ])("%s", async (_, text, status, message) => {

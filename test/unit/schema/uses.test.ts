@@ -33,6 +33,7 @@ describe("readEvidence of NodeNetworkStates", () => {
     ["a JSON array", JSON.stringify(two)],
     ["JSON parted by ---", two.map((one) => JSON.stringify(one)).join("\n---\n")],
     ["a YAML List", stringify(list(...two))],
+    ["Lists in Lists", JSON.stringify(list(list(two[0]), list(list(two[1]))))],
     ["YAML documents", two.map((one) => stringify(one)).join("---\n")],
     [
       "with others between them",
@@ -110,9 +111,11 @@ describe("readEvidence of NodeNetworkStates", () => {
   it.each([JSON.stringify, stringify])("refuses a part of a list: nodes would be missing", (write) => {
     for (const kind of ["List", "NodeNetworkStateList"]) {
       const text = write({ ...list(stateOf("n", "eth1 10.0.0.1")), kind, metadata: { continue: "x" } });
-      expect(issuesOf(() => readEvidence({ path: "x", text }))).toEqual([
-        expect.stringMatching(/^1:1 this list is cut off/),
-      ]);
+      const inside = write(list({ ...list(stateOf("n")), kind, metadata: { continue: "x" } }));
+      for (const cut of [text, inside])
+        expect(issuesOf(() => readEvidence({ path: "x", text: cut }))).toEqual([
+          expect.stringMatching(/^1:1 this list is cut off/),
+        ]);
     }
   });
 

@@ -13,6 +13,7 @@ import {
 } from "../core/index.ts";
 
 import { claimsOf, refuseSharedNics, render, selectNodes } from "../nmstate/index.ts";
+import { refuseNoPolicy } from "../nmstate/select.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { referencesIn } from "../schema/template.ts";
@@ -21,7 +22,7 @@ import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
 import { changeLines } from "./report-plan.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
-import { plural, progress } from "./terminal.ts";
+import { progress } from "./terminal.ts";
 import { together } from "./together.ts";
 
 export interface PlanningOptions extends StateOptions {
@@ -101,25 +102,23 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made);
-  if (made.release.length > 0) refuseNothing(workspace, made.release.length);
+  if (made.release.length > 0) refuseNothing(workspace);
+  refuseNoPolicy(workspace.manifests.policies, made);
   return made;
 }
 
 /**
  * Throws `invalid` for what is hardly meant to release everything: a folder that has nothing but the result, whose policies
- * claim no address any more; nothing at all, from a pipe whose first command failed; and no policy that claims an address.
+ * claim no address any more; and nothing at all, from a pipe whose first command failed.
  */
-function refuseNothing({ manifests, files }: Workspace, released: number): void {
+function refuseNothing({ manifests, files }: Workspace): void {
   if (manifests.policies.length > 0) return;
   if (manifests.pools.length === 0)
     throw new IpamError("invalid", "no pool and no policy is here, and to plan that would release every address", {
       hint: "See to the folder, or to the command that feeds the pipe. To free addresses: nodeippool release.",
     });
   const [rendered] = files.filter(({ text }) => text.includes(childLabels.policy));
-  if (rendered === undefined)
-    throw new IpamError("invalid", `no policy here takes an address from a pool: ${held(released)} would be given up`, {
-      hint: "See to the manifests. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}.",
-    });
+  if (rendered === undefined) return;
   throw new IpamError(
     "invalid",
     `${rendered.label ?? rendered.path} was rendered, and no policy here takes an address from a pool`,
@@ -127,10 +126,6 @@ function refuseNothing({ manifests, files }: Workspace, released: number): void 
       hint: "Name the folder of the manifests that it was made of; of an app: nodeippool allocate -- npx cdk8s synth.",
     },
   );
-}
-
-function held(count: number): string {
-  return `${plural(count, "address")} that ${count === 1 ? "is" : "are"} held`;
 }
 
 /** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */

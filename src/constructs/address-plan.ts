@@ -3,7 +3,7 @@ import { Construct } from "constructs";
 import { describeChanges, IpamError, type Plan, type Pool, plan, refusePending, type Snapshot } from "../core/index.ts";
 import { liveIn } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
-import { refuseSharedNics } from "../nmstate/select.ts";
+import { refuseNoPolicy, refuseSharedNics } from "../nmstate/select.ts";
 import type { Bag } from "../schema/objects.ts";
 import { applyPlan } from "../state/apply.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
@@ -216,6 +216,10 @@ export class AddressPlan extends Construct {
     refuseSharedNics(claims, defined, snapshot.allocations, this.set);
     const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
     refusePending(made);
+    refuseNoPolicy(
+      policies.map(({ policy }) => policy),
+      made,
+    );
     const others = this.others(policies, new Holders(applyPlan(snapshot, made) ?? snapshot));
     refuseWritten(policies, others, made);
     refuseWiping(liveIn(made), speakersIn(policies, others, defined));

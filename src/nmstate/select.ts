@@ -8,6 +8,7 @@ import {
   importedSet,
   nameOfKey,
   ownerOfKey,
+  type Plan,
   type Pool,
 } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
@@ -52,6 +53,15 @@ export function refuseTwins(nodes: readonly ClusterNode[]): void {
       );
     if (hostname !== undefined) known.set(hostname, node);
   }
+}
+
+/** Throws `invalid` where no policy takes an address any more, and the plan gives up what they had: more likely one is missing. */
+export function refuseNoPolicy(policies: readonly Policy[], { release }: Plan): void {
+  if (release.length === 0 || policies.some(({ captures }) => captures.size > 0)) return;
+  const held = release.length === 1 ? "1 address that is held" : `${release.length} addresses that are held`;
+  throw new IpamError("invalid", `no policy here takes an address from a pool: ${held} would be given up`, {
+    hint: "See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}.",
+  });
 }
 
 /** One claim for each node a policy is for and each capture it makes: `Node/<node>` asks as `<policy>/<capture>`. */

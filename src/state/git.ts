@@ -134,8 +134,7 @@ export function mergeStages(path: string): Stages | undefined {
  * address that way.
  */
 export function decodeSide(text: string, name: string, base: Snapshot): Snapshot {
-  const hint =
-    "This side was broken before: end the merge or rebase (git merge --abort), mend the lock on that branch, and merge again.";
+  const hint = "This side was broken before: abort the merge or rebase, mend the lock on that branch, and merge again.";
   if (text.trim() !== "") return decodeVersion(text, name, hint);
   if (base.allocations.length + base.releasing.length === 0) return emptySnapshot;
   throw new IpamError("conflict", `one side of the merge has lost the whole lock (${name} is empty)`, {

@@ -204,7 +204,7 @@ describe("what --landed may name", () => {
     git("git merge main || true; git checkout -q --theirs nodes.txt");
     for (const revision of ["main", "HEAD"])
       expect(run("allocate", "--landed", revision).stderr).toMatch(
-        /\(git stage 3\):\d+:1: .*\n.*\n {2}This side was broken before: .*git merge --abort/,
+        /\(git stage 3\):\d+:1: .*\n.*\n {2}This side was broken before: abort the merge or rebase, mend/,
       );
     git("git merge --abort; git checkout -q main");
     expect(run("allocate", "--landed", "main~1").status).toBe(0);

@@ -48,11 +48,11 @@ export function isCut(list: object): boolean {
 }
 
 function refuseCut(value: unknown, chunk: Chunk): void {
-  const isCutInside = (part: unknown): boolean => {
+  const isCutInside = (part: unknown, depth: number): boolean => {
     const list = asBag(part) ?? {};
-    return isCut(list) || asList(list.items).some(isCutInside);
+    return isCut(list) || (depth < deepest && asList(list.items).some((item) => isCutInside(item, depth + 1)));
   };
-  if ([value].flat().some(isCutInside))
+  if ([value].flat().some((top) => isCutInside(top, 0)))
     throw new IpamError("invalid", [{ message: cutOff, at: placeIn(chunk, linesOf(""), 0) }]);
 }
 
@@ -91,7 +91,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** One level of array, and Lists of any depth. */
+/** How deep Lists may lie in Lists. */
+const deepest = 100;
+
+/** One level of array, and Lists in Lists. Throws IpamError `invalid` for more of them than anybody writes. */
 function flat(value: unknown): { object: Bag; path: Path }[] {
   return Array.isArray(value) ? value.flatMap((item, i) => unlisted(item, [i])) : unlisted(value, []);
 }
@@ -102,6 +105,7 @@ function unlisted(value: unknown, path: Path): { object: Bag; path: Path }[] {
   if (object === undefined) return [];
   const { kind, items } = object;
   if (typeof kind !== "string" || !kind.endsWith("List") || !Array.isArray(items)) return [{ object, path }];
+  if (path.length > 2 * deepest) throw new IpamError("invalid", `Lists lie in Lists, more than ${deepest} deep`);
   return items.flatMap((item, i) => {
     const inner = asBag(item);
     const isTyped = kind === "List" || inner === undefined || "kind" in inner;

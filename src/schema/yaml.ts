@@ -185,7 +185,13 @@ export class YamlDocument {
   }
 
   private issueOf(message: string, offset: number): Issue {
-    return { message: message.split("\n")[0]?.replace(/ at line .*$/, "") ?? message, at: this.placeAt(offset) };
+    const [said = message] = message.split("\n");
+    // In the parser's words, which are those of whatever runs it.
+    const isDeep = said.includes("call stack");
+    return {
+      message: isDeep ? "this is nested too deep to be read" : said.replace(/ at line .*$/, ""),
+      at: this.placeAt(offset),
+    };
   }
 
   /** The parser's own check compares every key with every other. */

@@ -201,11 +201,22 @@ export function decodeBase(text: string): Snapshot {
   }
 }
 
+/**
+ * A GIT_DIR alone, which git sets for its hooks, takes every folder for the top of the repository: where the folder lies in
+ * one by itself, that one counts.
+ */
+function environmentIn(folder: string): NodeJS.ProcessEnv {
+  const { GIT_DIR, ...rest } = process.env;
+  const isPlaced = GIT_DIR === undefined || rest.GIT_WORK_TREE !== undefined;
+  return isPlaced || repositoryFolders(join(folder, "file")).length === 0 ? process.env : rest;
+}
+
 /** What git prints, or undefined if it fails: no repository, no such object, no git. */
 export function git(folder: string, ...args: string[]): string | undefined {
   try {
     return execFileSync("git", args, {
       cwd: folder,
+      env: environmentIn(folder),
       encoding: "utf8",
       maxBuffer: 1024 ** 3,
       stdio: ["ignore", "pipe", "ignore"],

@@ -300,6 +300,17 @@ it("a lock that somebody deleted is not taken for an empty record; one that git 
   expect(lock()).toBe(whole);
 });
 
+it("a GIT_DIR, as hooks have it, does not hide that a lock in a subfolder was deleted", () => {
+  mkdirSync(join(folder, "site"));
+  git("mv manifests nodes.txt nodeippool.lock site; git init -q -b main .; git add -A; git commit -qm base");
+  const deleted = "cd site; rm -f nodeippool.lock; export GIT_DIR=";
+  for (const value of [".git", "$PWD/../.git"])
+    expect(shell(`${deleted}${value}; nodeippool plan manifests --nodes nodes.txt`, folder)).toMatchObject({
+      status: 5,
+      stderr: expect.stringContaining("git has it: to plan without it could move everybody"),
+    });
+});
+
 it("a second lock does not begin in a subfolder for pools that the lock above has", () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));

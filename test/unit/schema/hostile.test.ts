@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { readEvidence } from "../../../src/schema/index.ts";
 import { documentsOf, issuesIn, issuesOf, nodesOf, policyText, poolText } from "../../support/schema-text.ts";
 
 /** Seconds of CPU: a linear parser takes a fraction of one for any of these texts, a quadratic one many. */
@@ -104,6 +105,11 @@ describe("readManifests reads in bounded time", () => {
   });
 });
 
+it("Lists in Lists, 20,000 deep, are refused", () => {
+  const text = `${'{"kind":"List","items":['.repeat(20_000)}{"kind":"NodeNetworkState"}${"]}".repeat(20_000)}`;
+  expect(() => readEvidence({ path: "nns.json", text })).toThrow("Lists lie in Lists, more than 100 deep");
+});
+
 describe("readNodes, in bounded time,", () => {
   const refused: [what: string, text: string][] = [
     ["a bomb of aliases", `a0: &a0 [x]\n${bomb}\nnodes: *a30\n`],
@@ -116,6 +122,12 @@ describe("readNodes, in bounded time,", () => {
   ];
   it.each(refused)("refuses %s", (_, text) => {
     expect(timed(() => issuesIn(() => nodesOf(text)))).not.toEqual([]);
+  });
+
+  it("says what is wrong with 300,000 brackets", () => {
+    expect(issuesIn(() => nodesOf("[".repeat(300_000)))).toEqual([
+      expect.stringMatching(/^nodes:1:\d+ this is nested too deep to be read$/),
+    ]);
   });
 
   const taken: [what: string, text: string, count: number][] = [

@@ -43,7 +43,7 @@ export async function openToPlan(options: StateOptions): Promise<StateBackend> {
       hint: "If this lock is the record, leave out --backend; if the cluster is to have it: nodeippool migrate kubernetes. If it is of other networks, keep it in another folder.",
     });
   const state = await openCluster(options);
-  if (mark !== undefined && !(await state.hasTaken(mark)))
+  if (mark !== undefined && !(await state.hasTaken(mark.id)))
     throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} has never got it`, {
       hint: `Look at the context and the namespace. If that record is gone for good, or has moved on, delete ${lock} (git rm).`,
     });

@@ -1,5 +1,4 @@
 import type { Plan, Snapshot } from "../core/index.ts";
-import type { Mark } from "./mark.ts";
 
 /**
  * Where allocations live; the only noun with effects. Every backend passes test/contract:
@@ -34,6 +33,6 @@ export interface StateBackend {
 export interface KnownBackend extends StateBackend {
   /** The same for as long as it is that record; undefined where nothing was ever recorded. */
   identity(): Promise<string | undefined>;
-  /** Has the record come here whose place has this mark? */
-  hasTaken(mark: Mark): Promise<boolean>;
+  /** Has the move of this id, as the mark of a lock has it, brought its record here? */
+  hasTaken(move: string): Promise<boolean>;
 }

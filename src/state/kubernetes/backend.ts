@@ -35,8 +35,8 @@ export function kubernetes(
     async identity() {
       return (last ?? (await store.load())).indexUid;
     },
-    async hasTaken({ id }) {
-      return (last ?? (await store.load())).index.arrived.includes(id);
+    async hasTaken(move) {
+      return (last ?? (await store.load())).index.arrived.includes(move);
     },
     async writtenAt() {
       const { maps } = last ?? (await store.load());

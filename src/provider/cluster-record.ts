@@ -1,8 +1,8 @@
 import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
 import { type KnownBackend, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
-import { type Recorded, refuseOther } from "./held.ts";
-import { onlyState, present, type SetState, type StateArgs, sameValue, textOf } from "./set-state.ts";
+import { isSameRecord, movedTo, type Recorded, refuseOther } from "./recorded.ts";
+import { onlyState, present, type SetState, type StateArgs, textOf } from "./set-state.ts";
 
 /*
  * A record in a cluster is written by create, update and delete. Each runs in the process that checked: the plan that
@@ -12,6 +12,8 @@ import { onlyState, present, type SetState, type StateArgs, sameValue, textOf } 
 interface Planned {
   readonly state: SetState;
   readonly plan: Plan;
+  /** Of the record that it was planned on; undefined before that begins. */
+  readonly identity: string | undefined;
 }
 
 /** What this process has planned on records in clusters, by the text of what it answered. */
@@ -36,8 +38,8 @@ export async function readCluster(state: ClusterArgs): Promise<Recorded> {
 }
 
 /** Keeps what a check planned, for the call that commits it. */
-export function remember(state: SetState, plan: Plan): void {
-  planned.set(textOf(onlyState(state)), { state, plan });
+export function remember(state: SetState, plan: Plan, identity: string | undefined): void {
+  planned.set(textOf(onlyState(state)), { state, plan, identity });
 }
 
 function planOf(state: SetState): Plan | undefined {
@@ -67,18 +69,19 @@ export async function commitPlanned(state: SetState): Promise<SetState> {
 const attempts = 10;
 
 /**
- * Makes releasing what a set holds that is deleted, or goes to another record. A set that takes its place is created,
- * and so checked, before: what that one claims stays. Where `mayBeGone`, there need be no record any more.
+ * Makes releasing what a set holds that is deleted, or is somewhere else now: `now` is that. A set that takes its place is
+ * created, and so checked, before: what that one claims stays. A record that is left may be gone, or have moved.
  */
-export async function giveUp(state: SetState, mayBeGone = false): Promise<void> {
+export async function giveUp(state: SetState, now?: SetState): Promise<void> {
   if (state.state.backend !== "kubernetes") return;
   const record = await clusterRecord(state.state);
   for (let attempt = 1; ; attempt++) {
-    const snapshot = await record.read();
+    const snapshot = await unlessMoved(record, now);
+    if (snapshot === undefined) return;
     const identity = await record.identity();
-    if (identity === undefined && mayBeGone) return;
+    if (now !== undefined && (identity === undefined || isSameRecord(now, { state: state.state, identity }))) return;
     refuseOther(state, { name: record.name, snapshot, identity });
-    const lines = linesOf(state, snapshot);
+    const lines = linesOf(state, snapshot, identity);
     try {
       if (lines.length > 0) await record.commit(planRelease(snapshot, lines, "releasing"));
       return;
@@ -89,9 +92,19 @@ export async function giveUp(state: SetState, mayBeGone = false): Promise<void> 
   }
 }
 
+/** Undefined for a record that has moved, if the set is somewhere else: everything that was in it is there. */
+async function unlessMoved(record: KnownBackend, now: SetState | undefined): Promise<Snapshot | undefined> {
+  try {
+    return await record.read();
+  } catch (error) {
+    if (now !== undefined && movedTo(error) !== undefined) return undefined;
+    throw error;
+  }
+}
+
 /** The lines of a state that nobody else claims in this run. */
-function linesOf({ addresses, state, set }: SetState, { allocations }: Snapshot) {
-  const others = [...planned.values()].filter((one) => one.state.set === set && sameValue(one.state.state, state));
+function linesOf({ addresses, set }: SetState, { allocations }: Snapshot, identity: string | undefined) {
+  const others = [...planned.values()].filter((one) => one.state.set === set && one.identity === identity);
   const isClaimed = (pool: string, claim: string) => others.some((one) => one.state.addresses[pool]?.[claim]);
   const held = new Map(
     Object.entries(addresses).flatMap(([pool, claims]) =>

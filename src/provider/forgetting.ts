@@ -2,6 +2,7 @@ import { type Allocation, formatAddress, IpamError, type Pool, placeOf, type Sna
 import { contains } from "../core/range.ts";
 import { lockfile } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
+import { movedTo } from "./recorded.ts";
 import { type Previous, type SetInputs, type SetState, type StateArgs, sameValue } from "./set-state.ts";
 import { linesOfStack } from "./stack-record.ts";
 
@@ -50,10 +51,8 @@ async function recordLeft(of: SetState, previous: Previous, to: StateArgs): Prom
     const { snapshot, identity } = await readCluster(of.state);
     return of.record === undefined || of.record === identity ? snapshot : undefined; // that one is gone
   } catch (error) {
-    const remedies = error instanceof IpamError ? error.issues.map(({ remedy }) => remedy) : [];
     const kind = { stack: "stack", lockfile: "file", kubernetes: "cluster" }[to.backend];
-    // It has moved to where the set goes now, with all that was in it.
-    if (remedies.some((remedy) => remedy?.[0] === "moved" && remedy[1] === kind)) return undefined;
+    if (movedTo(error) === kind) return undefined; // to where the set goes now, with all that was in it
     throw error;
   }
 }

@@ -3,8 +3,6 @@ import {
   address,
   type Claim,
   claimKey,
-  formatAddress,
-  IpamError,
   identityOf,
   type Plan,
   type Pool,
@@ -17,13 +15,6 @@ import { type Previous, present, type SetInputs, type SetState, sameValue } from
 /*
  * A record outside of the stack, beside what the stack's state holds of a set: `held`.
  */
-
-/** A record, and what tells it from others, where something does. */
-export interface Recorded {
-  readonly name: string;
-  readonly snapshot: Snapshot;
-  readonly identity?: string | undefined;
-}
 
 /**
  * What the stack has of a set on a shared record. The engine forgets `olds` of a set that is replaced, tainted or renamed:
@@ -43,32 +34,6 @@ export function heldOf(
     addresses: Object.assign({}, ...alike.map(({ addresses }) => addresses), held.addresses),
     ...present({ record: here.find((one) => one?.record !== undefined)?.record }),
   };
-}
-
-/**
- * Throws IpamError `stale` where a record is not the one that these addresses are in: a kubeconfig leads to another
- * cluster, or the record was lost. What others have in the right one, nobody knows here. One that was brought back has
- * all lines.
- */
-export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
-  if (record === undefined || record === recorded.identity) return;
-  const { allocations, releasing } = recorded.snapshot;
-  const text = (pool: string, claim: string, address: string) => `${identityOf({ pool, claim })} ${address}`;
-  const there = new Set(
-    [...allocations, ...releasing].map((line) => text(line.pool, line.claim, formatAddress(line.address))),
-  );
-  const lines = Object.entries(addresses).flatMap(([pool, claims]) =>
-    Object.entries(claims).map(([claim, address]) => text(pool, claim, address)),
-  );
-  const missing = lines.filter((line) => !there.has(line));
-  if (missing.length === 0) return;
-  throw new IpamError("stale", [
-    {
-      path: ["state"],
-      message: `${recorded.name} is not the record that this stack used before: it lacks ${missing.length} of ${lines.length} addresses`,
-      hint: "Is it the right cluster? A record that was lost must be brought back first, from a backup or with nodeippool import.",
-    },
-  ]);
 }
 
 /**

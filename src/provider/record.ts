@@ -1,7 +1,7 @@
 import { formatAddress, identityOf } from "../core/index.ts";
 import { lockfile, withOffers } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
-import { type Recorded, refuseOther } from "./held.ts";
+import { type Recorded, refuseOther } from "./recorded.ts";
 import { type Addresses, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
 import { stackRecord } from "./stack-record.ts";
 

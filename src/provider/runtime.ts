@@ -4,10 +4,11 @@ import { reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
 import { whatIsLeft } from "./forgetting.ts";
-import { heldOf, refuseOther } from "./held.ts";
+import { heldOf } from "./held.ts";
 import { planSet } from "./plan-set.ts";
 import { checkState } from "./read-inputs.ts";
 import { asRecorded, readRecord } from "./record.ts";
+import { refuseOther } from "./recorded.ts";
 import {
   type Addresses,
   type ClaimInput,
@@ -64,7 +65,7 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
     const { state: planned, plan } = planSet(inputs, record, held, left);
     // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
     const state = { ...planned, ...present({ record: held.record && identity }) };
-    if (state.state.backend === "kubernetes" && plan !== undefined) remember(state, plan);
+    if (state.state.backend === "kubernetes" && plan !== undefined) remember(state, plan, identity);
     return { inputs: state };
   } catch (error) {
     const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
@@ -116,7 +117,7 @@ export async function read(id: string, props: SetState): Promise<{ id: string; p
 /** Commits. A record that the set is no longer in gets its addresses back as releasing. */
 export async function update(id: string, olds: SetState, news: SetState): Promise<{ outs: SetState }> {
   const outs = await commit(id, news);
-  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds), true));
+  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds), outs));
   return { outs };
 }
 

@@ -1,0 +1,56 @@
+import { formatAddress, IpamError, identityOf, type Snapshot } from "../core/index.ts";
+import { recordOfLock } from "../state/offer.ts";
+import { type SetState, type StateArgs, sameValue } from "./set-state.ts";
+
+/** A record, and what tells it from others, where something does. */
+export interface Recorded {
+  readonly name: string;
+  readonly snapshot: Snapshot;
+  readonly identity?: string | undefined;
+}
+
+/** Is a set, as the stack has it, in this record? Two texts may lead to one record, and one text does not to two in one run. */
+export function isSameRecord({ state, record }: SetState, there: Place): boolean {
+  if (sameValue(state, there.state) || (record !== undefined && record === there.identity)) return true;
+  return state.backend === "lockfile" && there.state.backend === "lockfile"
+    ? recordOfLock(state.path) === recordOfLock(there.state.path)
+    : false;
+}
+
+/** Where a record is, and which one it is, where that is known. */
+export interface Place {
+  readonly state: StateArgs;
+  readonly identity?: string | undefined;
+}
+
+/**
+ * Throws IpamError `stale` where a record is not the one that these addresses are in: a kubeconfig leads to another
+ * cluster, or the record was lost. What others have in the right one, nobody knows here. One that was brought back has
+ * all lines.
+ */
+export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
+  if (record === undefined || record === recorded.identity) return;
+  const { allocations, releasing } = recorded.snapshot;
+  const text = (pool: string, claim: string, address: string) => `${identityOf({ pool, claim })} ${address}`;
+  const there = new Set(
+    [...allocations, ...releasing].map((line) => text(line.pool, line.claim, formatAddress(line.address))),
+  );
+  const lines = Object.entries(addresses).flatMap(([pool, claims]) =>
+    Object.entries(claims).map(([claim, address]) => text(pool, claim, address)),
+  );
+  const missing = lines.filter((line) => !there.has(line));
+  if (missing.length === 0) return;
+  throw new IpamError("stale", [
+    {
+      path: ["state"],
+      message: `${recorded.name} is not the record that this stack used before: it lacks ${missing.length} of ${lines.length} addresses`,
+      hint: "Is it the right cluster? A record that was lost must be brought back first, from a backup or with nodeippool import.",
+    },
+  ]);
+}
+
+/** Where a record says that it has moved to; undefined for every other error. */
+export function movedTo(error: unknown): "cluster" | "file" | undefined {
+  const remedies = error instanceof IpamError ? error.issues.map(({ remedy }) => remedy) : [];
+  return remedies.find((remedy) => remedy?.[0] === "moved")?.[1];
+}

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { formatAddress } from "../../src/core/index.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { RecordNamespace } from "../support/cluster-record.ts";
+import { PulumiProject } from "../support/pulumi-engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools.ts";
+
+const cluster = clusterOfFile(async () => {});
+
+/** A set: `p: a b, q: c` are its pools, and who claims of them. `rest` and `opts` are texts. */
+function setText(name: string, claims: string, rest = "", opts = ""): string {
+  const pools = claims.split(", ").filter(Boolean);
+  const specs = pools.map((text) => `${text.split(":")[0]}: { range: { cidr: "10.0.${text.charCodeAt(0)}.0/24" } }`);
+  const listed = pools.flatMap((text) => {
+    const [pool, nodes = ""] = text.split(":");
+    const owners = nodes.split(" ").filter(Boolean);
+    return owners.map((node) => `{ owner: { kind: "Node", name: "${node}" }, name: "eth1", pool: "${pool}" }`);
+  });
+  return `const ${name} = new AllocationSet("${name}", { pools: { ${specs} }, claims: [${listed}], ${rest} }, { ${opts} });`;
+}
+
+describe("a set or a pool that goes elsewhere", () => {
+  let project: PulumiProject;
+  let place: RecordNamespace;
+  beforeEach(async () => {
+    project = await PulumiProject.create("");
+    place = await RecordNamespace.make(cluster());
+    Object.assign(project.variables, { KUBECONFIG: cluster().kubeconfig });
+  }, BUILD_TIMEOUT);
+  afterEach(() => project?.remove());
+
+  const inCluster = (set: string, more = "") =>
+    `set: "${set}", state: { backend: "kubernetes", namespace: "${place.name}", ${more} }`;
+
+  /** `a=1 s1, b=2 s1 / c=3 s1`: what the record has of a pool, live and releasing. */
+  async function recorded(pool: string): Promise<string> {
+    const { allocations, releasing } = await place.open().read();
+    const text = (lines: typeof allocations) =>
+      lines
+        .filter((line) => line.pool === pool)
+        .map(({ claim, address, set }) => `${claim.split("/")[1]}=${formatAddress(address).split(".")[3]} ${set}`)
+        .join(", ");
+    return [text(allocations), text(releasing)].join(" / ").replace(/ \/ $/, "");
+  }
+
+  async function up(...texts: string[]): Promise<string> {
+    project.program(texts.join("\n"));
+    return project.ok("up", "--yes", "--strict");
+  }
+
+  it("is where it was when only the words for its record change, whatever becomes of its name", async () => {
+    await up(setText("ips", "p: a b", inCluster("shop")));
+    const before = await place.stamp();
+    await up(setText("ips", "p: a b", inCluster("shop", 'context: "test"')));
+    expect(await recorded("p")).toBe("a=1 shop, b=2 shop");
+    await up(setText("renamed", "p: a b", inCluster("shop")));
+    expect(await recorded("p")).toBe("a=1 shop, b=2 shop");
+    expect(await place.stamp()).toBe(before);
+    await up(setText("renamed", "p: a", inCluster("shop", 'context: "test"')));
+    expect(await recorded("p")).toBe("a=1 shop / b=2 shop");
+  });
+
+  it("goes on in a lockfile to which its record was moved", async () => {
+    await up(setText("ips", "p: a b", inCluster("shop")));
+    const { text } = await project.start("nodeippool", "migrate", "lockfile", "--namespace", place.name).ended;
+    expect(text).toContain("nodeippool.lock");
+    await up(setText("ips", "p: a b", 'set: "shop", state: { backend: "lockfile", path: "nodeippool.lock" }'));
+    expect(project.sets().ips?.addresses).toEqual({ p: { "Node/a/eth1": "10.0.112.1", "Node/b/eth1": "10.0.112.2" } });
+    await project.ok("up", "--yes", "--strict", "--expect-no-changes");
+  });
+});

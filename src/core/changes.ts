@@ -1,11 +1,11 @@
 import type { Allocation } from "./allocation.ts";
 import type { IpamCode, Remedy } from "./errors.ts";
 
-/** A line that stays. `was` is what the record says now, where the plan rewrites it (renamed, restored, another NIC). */
+/** A line that stays. `was` is what the record says now, where the plan rewrites it (renamed, restored, another NIC or set). */
 export interface Kept {
   readonly allocation: Allocation;
   readonly was?: Allocation;
-  /** It is and stays releasing; absent for live lines. */
+  /** It is releasing after that: it was before, or another set takes it over and nobody claims it. Absent for live lines. */
   readonly releasing?: boolean;
 }
 

@@ -22,3 +22,4 @@ export { type RenameRemedy, renameCommands, renamesOf } from "./renames.ts";
 export { checkSet } from "./request.ts";
 export * from "./reservation.ts";
 export { shellWord } from "./shell-word.ts";
+export type { TakeOver } from "./take-over.ts";

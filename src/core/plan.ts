@@ -7,6 +7,7 @@ import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
 import { withReach } from "./renames.ts";
 import { checkSet, requestsByPool } from "./request.ts";
+import { inRecord, type TakeOver, takenOver } from "./take-over.ts";
 
 /** What `plan` decides from. */
 export interface PlanInput {
@@ -20,6 +21,8 @@ export interface PlanInput {
   readonly moved?: readonly Moved[];
   /** Let a live owner lose its address and get another one of the same pool. */
   readonly allowMove?: boolean;
+  /** What other claim sets have of pools that are this one's now: its lines, live and releasing, count as those of `set`. */
+  readonly takes?: readonly TakeOver[];
 }
 
 /** A declared rename, claim key to claim key. */
@@ -50,8 +53,10 @@ export function isNoop(plan: Plan): boolean {
  * has another prefix or network).
  */
 export function plan(input: PlanInput): Plan {
-  const { pools, snapshot, set = "default" } = input;
+  const { pools, set = "default" } = input;
   checkSet(set);
+  const takes = (input.takes ?? []).filter((one) => one.set !== set);
+  const snapshot = takenOver(input.snapshot, takes, set);
   checkPools(pools, snapshot, set);
   const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
@@ -68,18 +73,28 @@ export function plan(input: PlanInput): Plan {
     const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
     return planPool(byName.get(name), requests.get(name) ?? [], lines, options);
   });
-  const pending = parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim));
+  const all: Changes = {
+    assign: parts.flatMap((part) => part.assign),
+    keep: parts.flatMap((part) => part.keep),
+    release: parts.flatMap((part) => part.release),
+    pending: parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim)),
+  };
+  const { assign, keep, release, pending } = inRecord(all, input.snapshot, takes, set);
   return {
     set,
     base: snapshot.base,
-    pools: pools
-      .map(({ name, prefix, network }) => ({ name, prefix, network }))
-      .sort((a, b) => byCodeUnit(a.name, b.name)),
-    assign: parts.flatMap((part) => part.assign).sort(byAddress),
-    keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
-    release: parts.flatMap((part) => part.release).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    pools: recordsOf(pools),
+    assign: assign.toSorted(byAddress),
+    keep: keep.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
+    release: release.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
     pending: withReach(pending, input.claims, snapshot, set),
   };
+}
+
+function recordsOf(pools: readonly Pool[]): PoolRecord[] {
+  return pools
+    .map(({ name, prefix, network }) => ({ name, prefix, network }))
+    .sort((a, b) => byCodeUnit(a.name, b.name));
 }
 
 /** Old key of each new one. A declaration that two claims share, or whose old name is claimed as well, is no rename. */

@@ -12,6 +12,9 @@ const argFields = ["pools", "claims", "state", "set", "release", "moved", "allow
 const claimFields = ["owner", "name", "pool", "id", "address", "interface"];
 const ownerFields = ["kind", "namespace", "name"];
 
+/** Why a set cannot have `ignoreChanges`. */
+export const noIgnoring = "ignoreChanges would plan addresses that the program does not ask for";
+
 /** Throws pulumi.RunError for arguments of another shape, and for options that cannot work. */
 export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions): void {
   const refuse: Refuse = refusal(set);
@@ -20,6 +23,7 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
     refuse("pools must be a plain object: pool specs by name, which are known");
   if (args.claims === undefined) refuse("claims are missing");
   const { release = [], moved = [], allowMove = false, state = {} } = args;
+  if (args.set !== undefined && !isText(args.set)) refuse('set must be a name, as in set: "shop"');
   if (!isMap(state)) refuse('state must be an object, as { backend: "lockfile", path: "nodeippool.lock" }');
   if (!isListOf(release, (word) => typeof word === "string")) refuse("release must be a list of texts");
   if (!isListOf(moved, isRename)) refuse("moved must be a list of { from, to }, each a claim key");
@@ -30,7 +34,7 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
     if (name in output) refuse(`pools.${name}: every output has a property of this name; give it another one`);
   }
   const { ignoreChanges = [], import: imported } = opts;
-  if (ignoreChanges.length > 0) refuse("ignoreChanges would plan addresses that the program does not ask for");
+  if (ignoreChanges.length > 0) refuse(noIgnoring);
   if (imported !== undefined) refuse("there is nothing to import: the set finds what its record has");
 }
 
@@ -46,6 +50,8 @@ function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
   checkFields(refuse, `${place}.owner`, claim.owner, ownerFields);
   for (const field of ["name", "pool"] as const)
     if (typeof claim[field] !== "string") refuse(`${place}.${field} must be text`);
+  for (const field of ["id", "interface"] as const)
+    if (claim[field] !== undefined && !isText(claim[field])) refuse(`${place}.${field} must be text`);
   const { kind, namespace, name } = claim.owner;
   if (name === undefined || name === null) refuse(`${place}.owner.name is missing`);
   if (typeof name !== "string" && typeof name !== "object") refuse(`${place}.owner.name must be text`);
@@ -67,6 +73,10 @@ function checkFields(refuse: Refuse, place: string, value: unknown, fields: read
 
 function isListOf(value: unknown, isOne: (item: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isOne);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
 }
 
 function isRename(value: unknown): boolean {

@@ -42,6 +42,11 @@ export function remember(state: SetState, plan: Plan, identity: string | undefin
   planned.set(textOf(onlyState(state)), { state, plan, identity });
 }
 
+/** Does a set that this run has planned in a record have this pool? */
+export function isPlannedIn(identity: string | undefined, pool: string): boolean {
+  return [...planned.values()].some((one) => one.identity === identity && Object.hasOwn(one.state.addresses, pool));
+}
+
 function planOf(state: SetState): Plan | undefined {
   return planned.get(textOf(onlyState(state)))?.plan;
 }
@@ -79,7 +84,7 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
     const snapshot = await unlessMoved(record, now);
     if (snapshot === undefined) return;
     const identity = await record.identity();
-    if (now !== undefined && (identity === undefined || isSameRecord(now, { state: state.state, identity }))) return;
+    if (now !== undefined && (identity === undefined || isSameSet(state, now, identity))) return;
     refuseOther(state, { name: record.name, snapshot, identity });
     const lines = linesOf(state, snapshot, identity);
     try {
@@ -90,6 +95,10 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
       if (!(error instanceof IpamError) || error.code !== "conflict" || attempt === attempts) throw error;
     }
   }
+}
+
+function isSameSet(before: SetState, now: SetState, identity: string): boolean {
+  return before.set === now.set && isSameRecord(now, { state: before.state, identity });
 }
 
 /** Undefined for a record that has moved, if the set is somewhere else: everything that was in it is there. */

@@ -7,10 +7,13 @@ import {
   type Plan,
   type Pool,
   type Snapshot,
+  type TakeOver,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
 import type { Left } from "./forgetting.ts";
-import { type Previous, present, type SetInputs, type SetState, sameValue } from "./set-state.ts";
+import { isSameRecord, type RecordAt } from "./recorded.ts";
+import { type Previous, present, type SetInputs, type SetState } from "./set-state.ts";
+import { holderOf } from "./stack-record.ts";
 
 /*
  * A record outside of the stack, beside what the stack's state holds of a set: `held`.
@@ -23,16 +26,21 @@ import { type Previous, present, type SetInputs, type SetState, sameValue } from
 export function heldOf(
   olds: Partial<SetState>,
   { own, others }: Previous,
-  { state, set }: SetInputs,
+  { set }: SetInputs,
+  takes: readonly TakeOver[],
+  there: RecordAt,
 ): Partial<SetState> {
   // A refresh in the same run is in `olds` alone.
   const { record: _, ...held }: Partial<SetState> = olds.addresses === undefined ? (own ?? {}) : olds;
-  const alike = others.filter((other) => other.set === set && sameValue(other.state, state));
-  const here = [olds, own, ...alike].filter((one) => one !== undefined && sameValue(one.state, state));
+  const sets = new Set([set, ...takes.map((one) => one.set)]);
+  const alike = others.filter((other) => sets.has(other.set) && isSameRecord(other, there));
+  const states = [...(held.addresses === undefined ? [] : [held as SetState]), ...alike];
+  const pools = [...new Set(states.flatMap(({ addresses }) => Object.keys(addresses)))];
+  const known = [olds as SetState, own, ...alike].filter((one) => one?.state !== undefined && isSameRecord(one, there));
   return {
     ...held,
-    addresses: Object.assign({}, ...alike.map(({ addresses }) => addresses), held.addresses),
-    ...present({ record: here.find((one) => one?.record !== undefined)?.record }),
+    addresses: Object.fromEntries(pools.map((pool) => [pool, holderOf(pool, states)?.addresses[pool] ?? {}])),
+    ...present({ record: known.find((one) => one?.record !== undefined)?.record }),
   };
 }
 

@@ -1,5 +1,6 @@
 import {
   describeChanges,
+  emptySnapshot,
   IpamError,
   identityOf,
   isNamedBy,
@@ -8,6 +9,7 @@ import {
   plan,
   planRelease,
   type Snapshot,
+  type TakeOver,
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
 import { type Left, nothingLeft, refuseForgetting } from "./forgetting.ts";
@@ -34,13 +36,15 @@ interface PlannedSet {
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
  * as long as the record is the same. A claim whose wanted address is unknown is unknown itself.
- * `held` is what the stack's state has of the set, `left` what others of the stack hold. Throws AggregateError of IpamErrors: everything that stands against it.
+ * `held` is what the stack's state has of the set, `left` what would be left behind in other records, `takes` what other
+ * claim sets of the stack had of its pools. Throws AggregateError of IpamErrors: everything that stands against it.
  */
 export function planSet(
   inputs: SetInputs,
   record: () => Snapshot,
   held: Partial<SetState> = {},
   left: Left = nothingLeft,
+  takes: readonly TakeOver[] = [],
 ): PlannedSet {
   const read = readInputs(inputs);
   const { claims } = inputs;
@@ -48,7 +52,7 @@ export function planSet(
     if (read.errors.length > 0) throw new AggregateError(read.errors);
     return { state: unknownState(inputs, record()) };
   }
-  const { after, plan } = attempt(read.errors, () => planned(inputs, claims, read, record(), { held, left }));
+  const { after, plan } = attempt(read.errors, () => planned(inputs, claims, read, record(), { held, left, takes }));
   return { state: stateOf(after, inputs, claims, plan), plan };
 }
 
@@ -76,17 +80,18 @@ function planned(
   listed: readonly ClaimInput[],
   read: Read,
   recorded: Snapshot,
-  { held, left }: { readonly held: Partial<SetState>; readonly left: Left },
+  { held, left, takes }: { readonly held: Partial<SetState>; readonly left: Left; readonly takes: readonly TakeOver[] },
 ): { after: Snapshot; plan: Plan } {
   const { state, set, allowMove, moved } = inputs;
   const { pools } = read;
   const claims = asHeld(read, { held, left }, recorded, inputs);
-  const whole = plan({ pools, claims, snapshot: recorded, set, allowMove, moved });
+  const whole = plan({ pools, claims, snapshot: recorded, set, allowMove, moved, takes });
   const pending = pendingErrors(whole.pending, listed);
   if (pending.length > 0) throw new AggregateError(pending);
+  if (state.backend === "lockfile") refuseUnknown(whole, listed);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
   const after = () => applyPlan(recorded, made) ?? recorded;
-  if (left.records.length > 0) refuseForgetting(left, after(), pools, inputs);
+  if (left.records.length > 0 || left.own !== emptySnapshot) refuseForgetting(left, after(), pools, inputs);
   switch (state.backend) {
     case "stack":
       return { after: released(after(), recorded, inputs), plan: made };
@@ -110,6 +115,17 @@ function released(after: Snapshot, before: Snapshot, { set, release }: SetInputs
   return lines.length === 0 ? after : (applyPlan(after, planRelease(after, lines)) ?? after);
 }
 
+/** A lock has the address that a claim gets here for good; where the one that it asks for is unknown, that would be a guess. */
+function refuseUnknown({ assign }: Plan, claims: readonly ClaimInput[]): void {
+  const fresh = new Set(assign.map(identityOf));
+  const issues = claims.flatMap(({ key, pool, address }, i) => {
+    if (address !== unknown || !fresh.has(identityOf({ pool, claim: key }))) return [];
+    const message = `${key} of pool ${pool}: the address that it asks for is known only when another resource is made`;
+    return { path: ["claims", i], message, hint: "Bring that one up first, then record this one." };
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+}
+
 function refuseDrift(made: Plan, path: string): never {
   const option = path === "nodeippool.lock" ? "" : ` --lock ${path}`;
   const what = [`${path} is not up to date with the program:`, ...describeChanges(made)];
@@ -119,10 +135,8 @@ function refuseDrift(made: Plan, path: string): never {
 }
 
 /** A state in preview, of claims that are known in the update: whoever holds something may have to release it then. */
-function unknownState(
-  { pools, state, set, secret, previous }: SetInputs,
-  { allocations, releasing }: Snapshot,
-): SetState {
+function unknownState(inputs: SetInputs, { allocations, releasing }: Snapshot): SetState {
+  const { pools, state, set, secret, previous } = inputs;
   const addresses = unknown as unknown as Addresses;
   const mayRelease = state.backend === "stack" && [...allocations, ...releasing].some((line) => line.set === set);
   return {
@@ -131,7 +145,7 @@ function unknownState(
     pools,
     state,
     set,
-    ...turnsOf(previous, pools),
+    ...turnsOf(previous, inputs),
     ...(secret ? { secret } : {}),
   };
 }
@@ -153,7 +167,7 @@ function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput
     pools: { ...poolsOf(releasing ?? {}, previous.own), ...pools },
     state,
     set,
-    ...turnsOf(previous, pools),
+    ...turnsOf(previous, inputs),
     ...(secret || (wasSecret && releasing !== undefined) ? { secret: true } : {}),
   };
 }

@@ -22,7 +22,7 @@ import { type ClaimInput, present, type SetInputs, type StateArgs, unknown } fro
 /** What a set has of pools and claims, and everything that is wrong with the rest. */
 export interface Read {
   readonly pools: readonly Pool[];
-  /** Without those whose wanted address is not known yet: these get none. */
+  /** One whose wanted address is not known yet wants none here: it keeps a line that it has. */
   readonly claims: readonly Claim[];
   readonly errors: readonly IpamError[];
 }

@@ -15,7 +15,14 @@ export async function readRecord({ state, previous, pools, set }: SetInputs): Pr
 /** A lockfile is read as a run of `nodeippool allocate -- COMMAND` will leave it; its path is relative to the program's folder. */
 async function readShared(state: Exclude<StateArgs, { readonly backend: "stack" }>): Promise<Recorded> {
   if (state.backend === "kubernetes") return readCluster(state);
-  return { name: state.path, snapshot: withOffers(lockfile(state.path).readSync(), state.path) };
+  const { path } = state;
+  return {
+    name: path,
+    // Read when it is asked for: the plan that is made of it is offered before another set of this process reads.
+    get snapshot() {
+      return withOffers(lockfile(path).readSync(), path);
+    },
+  };
 }
 
 /** A state with the addresses that the record has now for what the state holds. */

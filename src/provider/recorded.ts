@@ -9,8 +9,8 @@ export interface Recorded {
   readonly identity?: string | undefined;
 }
 
-/** Is a set, as the stack has it, in this record? Two texts may lead to one record, and one text does not to two in one run. */
-export function isSameRecord({ state, record }: SetState, there: Place): boolean {
+/** Is a set, as the stack has it, in this record? Two texts may lead to one record; in one run, one text leads to one. */
+export function isSameRecord({ state, record }: SetState, there: RecordAt): boolean {
   if (sameValue(state, there.state) || (record !== undefined && record === there.identity)) return true;
   return state.backend === "lockfile" && there.state.backend === "lockfile"
     ? recordOfLock(state.path) === recordOfLock(there.state.path)
@@ -18,7 +18,7 @@ export function isSameRecord({ state, record }: SetState, there: Place): boolean
 }
 
 /** Where a record is, and which one it is, where that is known. */
-export interface Place {
+export interface RecordAt {
   readonly state: StateArgs;
   readonly identity?: string | undefined;
 }

@@ -1,7 +1,8 @@
 import { IpamError } from "../core/index.ts";
 import { isRecording } from "../state/offer.ts";
 import { reasonOf } from "./advice.ts";
-import { changesRecord, commitPlanned, giveUp, remember } from "./cluster-record.ts";
+import { noIgnoring } from "./check-args.ts";
+import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
 import { whatIsLeft } from "./forgetting.ts";
 import { heldOf } from "./held.ts";
@@ -12,6 +13,7 @@ import { refuseOther } from "./recorded.ts";
 import {
   type Addresses,
   type ClaimInput,
+  only,
   onlyState,
   type Previous,
   present,
@@ -22,6 +24,7 @@ import {
   type StateArgs,
   sameValue,
 } from "./set-state.ts";
+import { takesOf } from "./stack-record.ts";
 
 export type { Addresses, ClaimInput, Previous, SentInputs, SetInputs, SetState, StateArgs };
 
@@ -43,30 +46,12 @@ const most = 50;
 
 /** Plans. All that is wrong is said at once; no property is named, because the engine would print its value. */
 export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
+  // Options of a set refuse this; a transformation of the stack can add it behind them.
+  if (sent.claims === undefined || sent.previous === undefined)
+    return { failures: [{ property: "", reason: `invalid: ${noIgnoring}` }] };
   const news = received(sent);
   try {
-    checkState(news.state);
-    const previous = previousOf(olds, news.previous);
-    const isShared = news.state.backend !== "stack";
-    const inputs = { ...news, previous };
-    const held = isShared ? heldOf(olds, previous, news) : {};
-    let identity: string | undefined;
-    const record = await readRecord(inputs).then(
-      (recorded) => () => {
-        refuseOther(held, recorded);
-        identity = recorded.identity;
-        return recorded.snapshot;
-      },
-      (error) => () => {
-        throw error; // together with what else is wrong
-      },
-    );
-    const left = await whatIsLeft(olds.addresses === undefined ? previous.own : olds, previous, news);
-    const { state: planned, plan } = planSet(inputs, record, held, left);
-    // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
-    const state = { ...planned, ...present({ record: held.record && identity }) };
-    if (state.state.backend === "kubernetes" && plan !== undefined) remember(state, plan, identity);
-    return { inputs: state };
+    return { inputs: await planned(olds, { ...news, previous: previousOf(olds, news.previous) }) };
   } catch (error) {
     const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
     const { own, others } = news.previous;
@@ -78,6 +63,29 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
     const more = reasons.length <= most ? [] : [`and ${reasons.length - most} more`];
     return { failures: [...reasons.slice(0, most), ...more].map((reason) => ({ property: "", reason })) };
   }
+}
+
+async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
+  const { state, previous } = inputs;
+  checkState(state);
+  // What is wrong with the record is told together with what else is wrong.
+  const recorded = await readRecord(inputs).catch((error: Error) => error);
+  const there = { state, identity: recorded instanceof Error ? undefined : recorded.identity };
+  const takes = takesOf(previous, inputs, there);
+  const held = state.backend === "stack" ? {} : heldOf(olds, previous, inputs, takes, there);
+  const record = () => {
+    if (recorded instanceof Error) throw recorded;
+    refuseOther(held, recorded);
+    return recorded.snapshot;
+  };
+  const left = await whatIsLeft(olds.addresses === undefined ? previous.own : olds, previous, inputs, there);
+  // What another set of this run has as its own is not for this one to give up.
+  const pools = only(held.pools ?? {}, (pool) => !isPlannedIn(there.identity, pool));
+  const { state: answer, plan } = planSet(inputs, record, { ...held, pools }, left, takes);
+  // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
+  const made = { ...answer, ...present({ record: held.record && there.identity }) };
+  if (state.backend === "kubernetes" && plan !== undefined) remember(made, plan, there.identity);
+  return made;
 }
 
 /** Under an alias a set has another URN than it had; what it was then, its old inputs tell. */
@@ -117,7 +125,7 @@ export async function read(id: string, props: SetState): Promise<{ id: string; p
 /** Commits. A record that the set is no longer in gets its addresses back as releasing. */
 export async function update(id: string, olds: SetState, news: SetState): Promise<{ outs: SetState }> {
   const outs = await commit(id, news);
-  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds), outs));
+  if (!sameValue([olds.state, olds.set], [news.state, news.set])) await oneLine(() => giveUp(onlyState(olds), outs));
   return { outs };
 }
 

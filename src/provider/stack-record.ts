@@ -1,5 +1,6 @@
-import type { Snapshot } from "../core/index.ts";
-import { only, type Previous, present, recordOf, type SetState } from "./set-state.ts";
+import type { Snapshot, TakeOver } from "../core/index.ts";
+import { isSameRecord, type RecordAt } from "./recorded.ts";
+import { only, type Previous, present, recordOf, type SetInputs, type SetState } from "./set-state.ts";
 
 /*
  * A pool can go from one set of a stack to another one, and the update in which it does may end in the middle: then
@@ -24,14 +25,36 @@ export function linesOfStack(previous: Previous): Snapshot {
   return recordOf(holdings(previous).flatMap((one) => (one.holder.state.backend === "stack" ? part(one) : [])));
 }
 
+/** What one of these sets holds, if its record is in the stack: of pools that it was the last to take over. */
+export function linesOfSet(set: SetState, { others }: Previous): Snapshot {
+  const own = holdings({ own: set, others }).filter(({ holder }) => holder === set);
+  return recordOf(own.map(part));
+}
+
+/**
+ * What a set takes over in its record, outside of the stack: the pools that another claim set of the stack had last there,
+ * or the set itself under another `set`.
+ */
+export function takesOf(previous: Previous, { pools, set }: SetInputs, there: RecordAt): TakeOver[] {
+  if (there.state.backend === "stack") return [];
+  return Object.keys(pools).flatMap((pool) => {
+    const holder = holderOf(pool, statesOf(previous));
+    return holder === undefined || holder.set === set || !isSameRecord(holder, there) ? [] : { pool, set: holder.set };
+  });
+}
+
 /** A pool that the stack's sets speak of, and the set that is right about it. */
 interface Holding {
   readonly pool: string;
   readonly holder: SetState;
 }
 
-function holdings({ own, others }: Previous): Holding[] {
-  const states = own === undefined ? others : [own, ...others];
+function statesOf({ own, others }: Previous): readonly SetState[] {
+  return own === undefined ? others : [own, ...others];
+}
+
+function holdings(previous: Previous): Holding[] {
+  const states = statesOf(previous);
   const names = new Set(states.flatMap(({ addresses, releasing = {} }) => [addresses, releasing].flatMap(Object.keys)));
   return [...names].flatMap((pool) => {
     const holder = holderOf(pool, states);
@@ -39,20 +62,27 @@ function holdings({ own, others }: Previous): Holding[] {
   });
 }
 
-/** The turns of pools that were in another set before. A set that gives up such a pool keeps its turn. */
-export function turnsOf({ own, others }: Previous, pools: object): Pick<SetState, "turn"> {
-  const states = own === undefined ? others : [own, ...others];
-  const turns = [...new Set([...Object.keys(pools), ...Object.keys(own?.turn ?? {})])].map((pool) => {
+/**
+ * The turns of pools that were in another set before. A set that gives up such a pool keeps its turn; with a record outside
+ * of the stack it keeps one of every pool: nothing else there tells whose these lines were.
+ */
+export function turnsOf(previous: Previous, { pools, state }: SetInputs): Pick<SetState, "turn"> {
+  const { own } = previous;
+  const states = statesOf(previous);
+  const had = state.backend === "stack" ? {} : own?.addresses;
+  const names = new Set([pools, own?.turn ?? {}, had ?? {}].flatMap(Object.keys));
+  const turns = [...names].map((pool) => {
     const holder = holderOf(pool, states);
-    if (holder === undefined || holder === own) return [pool, own?.turn?.[pool]];
-    return [pool, pool in pools ? turnOf(holder, pool) + 1 : undefined];
+    const isGone = !Object.hasOwn(pools, pool);
+    if (holder === undefined || holder === own) return [pool, own?.turn?.[pool] ?? (isGone ? 0 : undefined)];
+    return [pool, isGone ? undefined : turnOf(holder, pool) + 1];
   });
   const turn = present(Object.fromEntries(turns)) as Record<string, number>;
   return Object.keys(turn).length === 0 ? {} : { turn };
 }
 
 /** Who took the pool over last, of those who speak of it. */
-function holderOf(pool: string, states: readonly SetState[]): SetState | undefined {
+export function holderOf(pool: string, states: readonly SetState[]): SetState | undefined {
   return states
     .filter(({ addresses, releasing = {}, turn = {} }) => [addresses, releasing, turn].some((map) => pool in map))
     .reduce<SetState | undefined>(

@@ -104,7 +104,7 @@ describe("a set whose record is a lockfile", () => {
       project.program(setText(nodes, { rest }));
       const { status, text } = await project.run("preview");
       expect(status).not.toBe(0);
-      expect(text).toContain(`1 address of these pools that would be forgotten, as 10.0.0.${first}/eth1`);
+      expect(text).toContain(`1 address that would be forgotten, as 10.0.0.${first}/eth1`);
     };
     await refused(["b", "c"], "", "1 of Node/a");
     await project.start("nodeippool", "release", "Node/a", "--confirm").ended;

@@ -80,6 +80,13 @@ describe("the text in the states of stacks", () => {
     ]);
   });
 
+  it("refuses what a transformation of the stack has it ignore", async () => {
+    const { claims: _, ...rest } = inputs;
+    expect((await host.check({}, rest)).failures).toEqual([
+      { property: "", reason: "invalid: ignoreChanges would plan addresses that the program does not ask for" },
+    ]);
+  });
+
   it("strikes out names of secret claims that nobody claims any more", async () => {
     const { inputs: held } = await host.check({}, { ...inputs, claims: [{ key: "Node/owl/eth1", pool: "lan" }] });
     const wanting = { ...inputs, claims: [{ key: "Node/b/eth1", pool: "lan", address: "10.0.0.1" }] };

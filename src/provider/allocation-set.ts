@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { claimKey, formatOwner, isNamedBy, type Moved, type PoolSpec, parsePrefix, unwrap } from "../core/index.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
-import { takePools } from "./pools-of-program.ts";
+import { takeClaimSet, takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
 import { type Addresses, type Previous, present, recordOf, type StateArgs } from "./set-state.ts";
 
@@ -65,7 +65,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
 
   /**
    * Throws pulumi.RunError for arguments that are none, for a record in a cluster without `set`, and if another set of the
-   * program has one of the pools, or a pool that shares addresses with one.
+   * program has one of the pools, a pool that shares addresses with one, or the same `set` of a shared record.
    */
   constructor(name: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions = {}) {
     checkArgs(name, args, opts);
@@ -75,6 +75,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
         `allocation set ${name}: a record in a cluster is shared: give this part of it a name that nobody else uses, as in set: "shop"`,
       );
     takePools(name, pools);
+    takeClaimSet(name, state, set);
     const listed = isList(args.claims) ? made(name, args.claims) : undefined;
     const claims =
       listed ??

@@ -2,6 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { emptySnapshot, IpamError, type Pool, type PoolSpec } from "../core/index.ts";
 import { checkPools } from "../core/pools.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
+import { recordOfLock } from "../state/offer.ts";
+import type { StateArgs } from "./set-state.ts";
 
 /** A pool, and the set that has it. */
 interface Taken {
@@ -10,20 +12,26 @@ interface Taken {
 }
 
 /**
- * Pools by the root of the program. The engine calls check in no order, and not at all for what is not a target, so
+ * By the root of the program. The engine calls check in no order, and not at all for what is not a target, so
  * only the program knows all of its sets. One for all copies of this package in the process.
  */
-const registry = globalThis as unknown as Record<symbol, WeakMap<object, Map<string, Taken>> | undefined>;
-const key = Symbol.for("nodeippool.sets");
+const registry = globalThis as unknown as Record<symbol, WeakMap<object, unknown> | undefined>;
+
+/** What this program has under a key; undefined outside of programs. */
+function ofProgram<T>(name: string, none: () => T): T | undefined {
+  const root = pulumi.runtime.getStackResource();
+  if (root === undefined) return undefined;
+  const key = Symbol.for(name);
+  const roots = registry[key] ?? new WeakMap<object, unknown>();
+  registry[key] = roots;
+  if (!roots.has(root)) roots.set(root, none());
+  return roots.get(root) as T;
+}
 
 /** Throws pulumi.RunError if another set of the program has one of the pools, or addresses of it. */
 export function takePools(set: string, specs: { readonly [name: string]: PoolSpec }): void {
-  const root = pulumi.runtime.getStackResource();
-  if (root === undefined) return;
-  const roots = registry[key] ?? new WeakMap<object, Map<string, Taken>>();
-  registry[key] = roots;
-  const taken = roots.get(root) ?? new Map<string, Taken>();
-  roots.set(root, taken);
+  const taken = ofProgram("nodeippool.sets", () => new Map<string, Taken>());
+  if (taken === undefined) return;
   const before = [...taken.values()]; // sets may have one name, below different parents
   for (const [name, spec] of Object.entries(specs)) {
     const other = taken.get(name);
@@ -36,6 +44,37 @@ export function takePools(set: string, specs: { readonly [name: string]: PoolSpe
     for (const one of before) refuseShared(one, { set, pool });
     taken.set(name, { set, pool });
   }
+}
+
+/** A set of the program, and which claim set of which record it is. */
+interface ClaimSet {
+  readonly name: string;
+  readonly state: StateArgs;
+  readonly set: string;
+}
+
+/** Throws pulumi.RunError if another set of the program is the same claim set of what may be the same record. */
+export function takeClaimSet(name: string, state: StateArgs, set: string): void {
+  const taken = ofProgram<ClaimSet[]>("nodeippool.claim-sets", () => []) ?? [];
+  refuseOneSet(taken, name, state, set);
+  taken.push({ name, state, set });
+}
+
+export function refuseOneSet(taken: readonly ClaimSet[], name: string, state: StateArgs, set: string): void {
+  const other = taken.find((one) => one.set === set && mayBeOne(one.state, state));
+  if (other === undefined) return;
+  const what = `allocation sets ${other.name} and ${name} have one record, and are set "${set}" of it both`;
+  throw new pulumi.RunError(
+    `${what}: give one of them another name there, as in set: "${name}"; its addresses stay as they are`,
+  );
+}
+
+/** Two contexts may be of one cluster, and a context may have any namespace. */
+function mayBeOne(a: StateArgs, b: StateArgs): boolean {
+  if (a.backend === "lockfile" && b.backend === "lockfile")
+    return recordOfLock(`${a.path}`) === recordOfLock(`${b.path}`);
+  if (a.backend !== "kubernetes" || b.backend !== "kubernetes") return false;
+  return a.namespace === undefined || b.namespace === undefined || a.namespace === b.namespace;
 }
 
 function refuseShared(a: Taken, b: Taken): void {

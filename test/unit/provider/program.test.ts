@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkArgs } from "../../../src/provider/check-args.ts";
+import { refuseOneSet } from "../../../src/provider/pools-of-program.ts";
 import { root } from "../../support/console.ts";
 import { Monitor } from "../../support/pulumi-monitor.ts";
 import { previewIsUp } from "../../support/pulumi-previews.ts";
@@ -80,6 +81,43 @@ describe("programs", () => {
     ]);
   });
 
+  const lock = (path: string) => ({ backend: "lockfile", path }) as const;
+  const cluster = (namespace?: string, context?: string) =>
+    ({ backend: "kubernetes", ...(namespace && { namespace }), ...(context && { context }) }) as const;
+  it.each([
+    [lock("nodeippool.lock"), lock("./nodeippool.lock"), true],
+    [lock("nodeippool.lock"), lock("other.lock"), false],
+    [cluster("network"), cluster("network"), true],
+    [cluster("network"), cluster("network", "test"), true],
+    [cluster("network"), cluster(), true],
+    [cluster("network"), cluster("other"), false],
+    [cluster("network"), lock("network"), false],
+  ])("are refused one claim set twice in what may be one record: %j and %j: %j", (one, other, isRefused) => {
+    const [a, b] = ["a", "b"].map((name, i) => ({ name, state: i === 0 ? one : other }));
+    const go = () =>
+      refuseOneSet(
+        [{ name: a?.name as string, state: a?.state as never, set: "shop" }],
+        b?.name as string,
+        b?.state as never,
+        "shop",
+      );
+    const says =
+      'allocation sets a and b have one record, and are set "shop" of it both: give one of them another name there';
+    if (isRefused) expect(go).toThrow(says);
+    else expect(go).not.toThrow();
+  });
+
+  it("are refused one claim set twice in a lock", async () => {
+    const state = lock("nodeippool.lock");
+    const twice = [
+      { name: "a", pools, claims: [], state },
+      { name: "b", pools: {}, claims: [], state },
+    ];
+    expect((await monitor.preview(sets, twice)).errors).toEqual([
+      expect.stringContaining('allocation sets a and b have one record, and are set "default" of it both'),
+    ]);
+  });
+
   it.each([
     [{ claims: [{ ...claims("a")[0], adress: "10.0.0.3" }] }, "claims[0]: unknown field adress; did you mean address?"],
     [{ claims: ["a"] }, "claims[0] must be an object with owner, name, pool, id, address, interface"],
@@ -91,6 +129,10 @@ describe("programs", () => {
     [{ claims: [{ ...claims("a")[0], name: 1 }] }, "claims[0].name must be text"],
     [{ claims: "Node/a" }, "claims must be a list"],
     [{ claims: undefined }, "claims are missing"],
+    [{ claims: [{ ...claims("a")[0], interface: 5 }] }, "claims[0].interface must be text"],
+    [{ claims: [{ ...claims("a")[0], id: null }] }, "claims[0].id must be text"],
+    [{ set: null }, 'set must be a name, as in set: "shop"'],
+    [{ set: "" }, 'set must be a name, as in set: "shop"'],
     [{ allowMove: "false" }, "allowMove must be true or false"],
     [{ state: null }, 'state must be an object, as { backend: "lockfile", path: "nodeippool.lock" }'],
     [{ release: "Node/a" }, "release must be a list of texts"],

@@ -1,6 +1,6 @@
 import { formatAddress } from "./address.ts";
 import { type Adoptable, adoptable } from "./adopt.ts";
-import { type Allocation, importedSet, type PoolLines, sameLine } from "./allocation.ts";
+import { type Allocation, byAddress, importedSet, type PoolLines, sameLine } from "./allocation.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Remedy } from "./errors.ts";
@@ -117,11 +117,11 @@ interface Found {
 
 /**
  * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
- * releasing and would do. Where moves are allowed, one that would do comes first.
+ * releasing and would do, of several the lowest. Where moves are allowed, one that would do comes first.
  */
 function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
-  const own = lines.releasing.filter((line) => line.set === options.set);
+  const own = lines.releasing.filter((line) => line.set === options.set).sort(byAddress);
   const releasing = Map.groupBy(own, (line) => line.claim);
   return (request, pool) => {
     const from = options.movedFrom.get(request.key) ?? request.key;

@@ -2,6 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { parseClaimKey } from "../../../src/core/claim.ts";
+import { plan } from "../../../src/core/plan.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
 
 const child = new URL("../../support/core-child.ts", import.meta.url).pathname;
 
@@ -23,4 +25,14 @@ it("locale and time zone change no byte of a plan", async () => {
   const keys = assign.filter((line) => line.pool === "b").map((line) => line.claim);
   expect(keys).toEqual([...keys].sort());
   expect(keys.every((key) => parseClaimKey(key).value !== undefined)).toBe(true);
+});
+
+it.each([["Node/n/a"], ["Node/n/b"]])("of several addresses that a claim had, %s has the lowest again", (key) => {
+  const pools = [poolOf("p", "10.0.0.0/24")];
+  const snapshot = recordOf(["10.0.0.5 Node/n/a releasing", "10.0.0.7 Node/n/a releasing"], pools);
+  const input = { pools, claims: [claimOf(key)], moved: [{ from: "Node/n/a", to: "Node/n/b" }] };
+  for (const releasing of [snapshot.releasing, snapshot.releasing.toReversed()])
+    expect(plan({ ...input, snapshot: { ...snapshot, releasing } }).keep).toMatchObject([
+      { allocation: { claim: key }, was: snapshot.releasing[0] },
+    ]);
 });

@@ -16,7 +16,6 @@ record                                | claims                | moved           
 .5 Node/n/a                           | Node/n/b              |                           | move | assign .1 Node/n/b ; releasing .5 Node/n/a
 .5 Node/n/a                           | Node/m/a              | Node/n/a > Node/m/a       |      | keep .5 Node/m/a, was .5 Node/n/a
 .5 Node/n/a releasing                 | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
-.7 Node/n/a releasing ; .5 Node/n/a releasing | Node/n/b       | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
 .5 Node/n/a if=eth1 uid=7             | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b uid=7, was .5 Node/n/a if=eth1 uid=7
 .2 Node/n/a ; .5 Node/n/b releasing   | Node/n/b              |                           |      | in-use Node/n/b ; keep .2 Node/n/a
 .2 Node/n/a ; .5 Node/n/b releasing   | Node/n/b              |                           | move | keep .5 Node/n/b, was .5 Node/n/b ; releasing .2 Node/n/a

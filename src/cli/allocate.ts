@@ -44,14 +44,15 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   if (renamed) throw renamed;
   refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
+  const doubts = doubtsOf(made, snapshot, merge, options);
   if (records) await record(state, made);
   if (options.json) return printJson(planJson(made));
-  const notes = [...notesOn(workspace), ...doubtsOf(made, snapshot, merge, options)];
+  const notes = [...notesOn(workspace), ...doubts];
   print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
-/** What may be a mistake, though it is recorded. */
+/** What may be a mistake, though it is recorded; to be asked before that. */
 function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
   if (isInCluster(options)) return [];
   if (merged) return otherVersionNotes(made, before, options, losers);
@@ -135,8 +136,8 @@ async function allocateAround(
       ? plans.flatMap((made) => renameInMerge(made, snapshot, merge.losers, options.lock) ?? [])
       : [];
     if (renamed[0]) throw renamed[0];
-    await recordAll(plans, state, options);
     const doubts = plans.flatMap((made) => doubtsOf(made, snapshot, merge, options));
+    await recordAll(plans, state, options);
     process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
   } finally {
     rmSync(folder, { recursive: true, force: true });

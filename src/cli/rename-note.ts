@@ -38,7 +38,7 @@ export function renameInMerge(
   });
 }
 
-/** A node that has just lost a line counts as one that comes, whatever else it has. */
+/** A node that has just lost a line counts as one that comes, if it has none of the pools that those which go had. */
 function suspectRename(made: Plan, { allocations }: Snapshot, losers: ReadonlySet<string>): Suspicion | undefined {
   const kept = nodesOf(made.keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
   const assigned = nodesOf(made.assign);
@@ -46,10 +46,13 @@ function suspectRename(made: Plan, { allocations }: Snapshot, losers: ReadonlySe
     (node) => !kept.has(node) && !assigned.has(node),
   );
   const known = nodesOf(allocations);
-  const fresh = [...assigned].filter((node) => losers.has(node) || !(known.has(node) || kept.has(node)));
+  const pools = new Set(made.release.map(({ allocation }) => allocation.pool));
+  const served = nodesOf(made.keep.flatMap(({ allocation }) => (pools.has(allocation.pool) ? [allocation] : [])));
+  const isNew = (node: string) => !(known.has(node) || kept.has(node));
+  const fresh = [...assigned].filter((node) => isNew(node) || (losers.has(node) && !served.has(node)));
   if (gone.length === 0 || gone.length !== fresh.length || gone.length > most) return undefined;
-  const command =
-    gone.length === 1 ? `nodeippool mv Node/${gone} Node/${fresh}` : "nodeippool mv Node/OLD Node/NEW for each";
+  const mv = `nodeippool mv${made.set === "default" ? "" : ` --set ${made.set}`}`;
+  const command = gone.length === 1 ? `${mv} Node/${gone} Node/${fresh}` : `${mv} Node/OLD Node/NEW for each`;
   return { gone, fresh, command };
 }
 

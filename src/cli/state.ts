@@ -44,7 +44,7 @@ export async function openToPlan(options: StateOptions): Promise<StateBackend> {
     });
   const state = await openCluster(options);
   if (mark !== undefined && !(await state.hasTaken(mark.id)))
-    throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} has never got it`, {
+    throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} does not have it`, {
       hint: `Look at the context and the namespace. If that record is gone for good, or has moved on, delete ${lock} (git rm).`,
     });
   return state;

@@ -2,6 +2,9 @@ import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
 import { advised, formatIssue, renamesOf } from "../core/index.ts";
 import { type ClaimInput, present, type SetInputs, type SetState } from "./set-state.ts";
 
+/** Why a set cannot have `ignoreChanges`. */
+export const noIgnoring = "ignoreChanges would plan addresses that the program does not ask for";
+
 /** What a program has for a remedy. */
 function input(remedy: Remedy, backend: SetInputs["state"]["backend"]): string {
   const [what, ...words] = remedy;

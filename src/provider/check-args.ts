@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isOwner } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
+import { noIgnoring } from "./advice.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./allocation-set.ts";
 
 /*
@@ -11,9 +12,6 @@ import type { AllocationSetArgs, ClaimArgs } from "./allocation-set.ts";
 const argFields = ["pools", "claims", "state", "set", "release", "moved", "allowMove"];
 const claimFields = ["owner", "name", "pool", "id", "address", "interface"];
 const ownerFields = ["kind", "namespace", "name"];
-
-/** Why a set cannot have `ignoreChanges`. */
-export const noIgnoring = "ignoreChanges would plan addresses that the program does not ask for";
 
 /** Throws pulumi.RunError for arguments of another shape, and for options that cannot work. */
 export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions): void {

@@ -1,7 +1,6 @@
 import { IpamError } from "../core/index.ts";
 import { isRecording } from "../state/offer.ts";
-import { reasonOf } from "./advice.ts";
-import { noIgnoring } from "./check-args.ts";
+import { noIgnoring, reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
 import { whatIsLeft } from "./forgetting.ts";

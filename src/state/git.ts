@@ -159,9 +159,15 @@ export function incomingHeads(path: string): string[] {
   return incoming.flatMap(([head], i) => (paths[i] && existsSync(resolve(folder, paths[i])) ? head : []));
 }
 
-/** Can git bring both sides of a merge of the lock back (`git checkout -m`), also after `git add`? */
+/**
+ * Can git bring both sides of the merge in progress back (`git checkout -m`), also after `git add`? It keeps what that
+ * takes of merges that have ended, too.
+ */
 export function isUndoable(path: string): boolean {
-  return Boolean(git(dirname(path), "ls-files", "-u", "--resolve-undo", "--", basename(path)));
+  return (
+    incomingHeads(path).length > 0 &&
+    Boolean(git(dirname(path), "ls-files", "-u", "--resolve-undo", "--", basename(path)))
+  );
 }
 
 /** Does some commit have this very lock? Then it was taken from there, and not written on top of what HEAD has. */

@@ -43,7 +43,8 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
     look,
     settle: look, // whoever read it before finds another text, and fails
     checkFits() {},
-    mark: (seen, mark) => marked(seen, mark, seen.snapshot),
+    mark: (seen, mark) =>
+      mark.state === "left" ? write(seen, markedText(mark, encode(seen.snapshot))) : marked(seen, mark, seen.snapshot),
     unmark: (seen) => write(seen, encode(seen.snapshot)),
     take: (seen, record, mark) => marked(seen, mark, record),
     clear: (seen, mark) => write(seen, markedText(mark, encode(emptySnapshot))),

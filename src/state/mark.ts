@@ -20,6 +20,8 @@ export interface Mark {
   readonly digest?: string;
   /** With `leaves`, the set that its lines of set `default` go as. */
   readonly set?: string;
+  /** With `expects`, the mark that was there: the place's own record is elsewhere. */
+  readonly before?: Mark;
 }
 
 const states = ["expects", "takes", "has", "leaves", "left"] as const;
@@ -28,10 +30,11 @@ const states = ["expects", "takes", "has", "leaves", "left"] as const;
 export function parseMark(text: string): Mark | undefined {
   try {
     const { state, id, other, ...more } = JSON.parse(text);
-    const { place = "any", digest = "any", set = "any", ...rest } = more;
+    const { place = "any", digest = "any", set = "any", before, ...rest } = more;
     const texts = [id, other, place, digest, set];
     const isMark = states.includes(state) && texts.every((one) => typeof one === "string" && one);
-    return isMark && Object.keys(rest).length === 0 ? { state, id, other, ...more } : undefined;
+    const isWhole = before === undefined || parseMark(JSON.stringify(before)) !== undefined;
+    return isMark && isWhole && Object.keys(rest).length === 0 ? { state, id, other, ...more } : undefined;
   } catch {
     return undefined;
   }

@@ -74,7 +74,8 @@ export function nextStep(source: Sight, target: Sight, run: string): Step {
   if (from !== undefined && target.hasTaken(from)) return "clear";
   if (from !== undefined && from.place !== target.place) throw busy("the record is on its way", from.other);
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
-  if (to?.state === "left" && source.hasTaken(to) === false) throw elsewhere(to);
+  const left = to?.state === "left" ? to : to?.before;
+  if (from === undefined && left !== undefined && source.hasTaken(left) === false) throw elsewhere(left);
   if (from === undefined && to?.state === "takes" && to.digest === digestOf(source.snapshot)) return "close";
   if (to?.state === "has" || (to?.state === "takes" && to.id !== from?.id))
     throw busy("the target is taking a record", to.other);
@@ -102,14 +103,14 @@ export async function moveRecord<S extends Sight, T extends Sight>(
   target: RecordPlace<T>,
   onStep: (step: Step) => void = () => {},
 ): Promise<Snapshot> {
-  const run = randomUUID();
-  let before: Mark | undefined;
+  let run = "";
   for (let lost = 0; ; ) {
     const [from, to] = [await source.look(), await target.look()];
     try {
       const step = nextStep(from, to, run);
       if (step === "done") return to.snapshot;
-      if (step === "announce" && to.mark?.state === "left") before = to.mark;
+      // A new one each time: by the last one, a record may have come there meanwhile.
+      if (step === "announce") run = randomUUID();
       await make(step, source, target, from, to, run);
       onStep(step);
       if (step === "finish") return to.snapshot; // from here on others write there
@@ -118,16 +119,17 @@ export async function moveRecord<S extends Sight, T extends Sight>(
       // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
       const isOpen = error.code === "conflict" || error.code === "unknown-outcome";
       if (isOpen && ++lost <= 20) continue;
-      if (!isOpen && error.code !== "unavailable") await withdraw(target, run, before).catch(() => {});
+      if (!isOpen && error.code !== "unavailable") await withdraw(target, run).catch(() => {});
       throw error;
     }
   }
 }
 
 /** The move was refused: the source has not let go of the record for this run, and will not. A mark that stays is no harm. */
-async function withdraw<T extends Sight>(target: RecordPlace<T>, run: string, before: Mark | undefined): Promise<void> {
+async function withdraw<T extends Sight>(target: RecordPlace<T>, run: string): Promise<void> {
   const seen = await target.look();
   if (seen.mark?.state !== "expects" || seen.mark.id !== run) return;
+  const { before } = seen.mark;
   await (before === undefined ? target.unmark(seen) : target.mark(seen, before));
 }
 
@@ -144,7 +146,8 @@ async function make<S extends Sight, T extends Sight>(
   const outgoing = (state: Mark["state"]): Mark => ({ state, id, other: target.name });
   if (step === "announce") {
     checkFits(from, to, target);
-    await target.mark(to, incoming("expects"));
+    const before = to.mark?.state === "left" ? to.mark : to.mark?.before;
+    await target.mark(to, { ...incoming("expects"), ...(before === undefined ? {} : { before }) });
   } else if (step === "close") {
     const settled = await target.settle();
     if (settled.mark?.id !== id) return;
@@ -174,7 +177,7 @@ function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: Reco
       "in-use",
       `every line of it is in ${target.name} before: a move has ended that is not known here`,
       {
-        hint: "Take the other end as whoever made that move left it: the lockfile that says where its record went.",
+        hint: `Take the lockfile of whoever made that move, which says where its record went. If it is lost, and nobody has planned with this copy since, delete it (git rm), and use ${target.name}.`,
       },
     );
   const sets = new Set(setsOf(there));
@@ -216,6 +219,8 @@ export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string |
   if (wanted !== undefined) checkSet(wanted);
   const seenAs = ({ snapshot, ...seen }: S) => {
     const set = seen.mark?.set ?? wanted;
+    if (wanted !== undefined && set !== wanted)
+      throw new IpamError("invalid", `this move has begun as set ${set}, and ends as that`);
     return { ...seen, snapshot: set === undefined ? snapshot : asSet(snapshot, set) } as S;
   };
   return {

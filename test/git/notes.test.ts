@@ -234,3 +234,51 @@ describe("what --landed may name", () => {
     expect(shell(`nodeippool allocate --landed main ${around}`, folder).status).toBe(0);
   });
 });
+
+describe("a merge that has ended", () => {
+  beforeEach(() => {
+    git("git checkout -qb f");
+    nodes("n1", "n2", "n3", "n4", "f5");
+    allocate();
+    git("git checkout -q main");
+    nodes("n1", "n2", "n3", "n4", "m5");
+    allocate();
+    git("git checkout -q f; git merge main || true");
+    nodes("n1", "n2", "n3", "n4", "m5", "f5");
+    allocate("--landed", "main");
+  });
+
+  it("is not to be undone for a node that was replaced later", () => {
+    nodes("n1", "n2", "n3", "n4", "m5", "d9");
+    for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).not.toContain("git checkout -m");
+  });
+
+  it("nor for a lock that was taken from an older commit", () => {
+    nodes("n1", "n2", "n3", "n4", "m5", "f5", "c7");
+    allocate();
+    git("git checkout -q HEAD~1 -- nodeippool.lock");
+    nodes("n1", "n2", "n3", "n4", "m5", "f5", "b6", "c7");
+    const note =
+      "Note: c7 has 10.0.0.7 in HEAD\nNote: if that is in force, git checkout HEAD -- nodeippool.lock brings the lock back\n";
+    for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain(note);
+  });
+});
+
+it("a lock that was taken from another branch: allocate says who loses an address, as plan does", () => {
+  git("git checkout -qb f");
+  nodes("n1", "n2", "n3", "n4", "f5");
+  allocate();
+  git("git checkout -q main");
+  nodes("n1", "n2", "n3", "n4", "m5");
+  allocate();
+  git("git checkout -q f; git checkout -q main -- nodeippool.lock");
+  nodes("n1", "n2", "n3", "n4", "m5", "f5");
+  for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain("Note: f5 has 10.0.0.5 in HEAD");
+});
+
+it("names the claim set of a rename", () => {
+  git("git rm -q nodeippool.lock");
+  allocate("--set", "b");
+  nodes("n1", "n2", "n3", "k4");
+  expect(run("plan", "--set", "b").stdout).toContain("nodeippool mv --set b Node/n4 Node/k4\n");
+});

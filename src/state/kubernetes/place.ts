@@ -1,5 +1,6 @@
-import { emptySnapshot, type Snapshot } from "../../core/index.ts";
+import { emptySnapshot, IpamError, type Snapshot } from "../../core/index.ts";
 import type { Objects } from "../../kube/index.ts";
+import type { Mark } from "../mark.ts";
 import type { RecordPlace, Sight } from "../migrate.ts";
 import { type Held, Store } from "./store.ts";
 import type { Index } from "./subnet-index.ts";
@@ -12,39 +13,59 @@ interface ClusterSight extends Sight {
 /** A record in ConfigMaps of a namespace as one end of a move. Every writer reads the mark, which stands in the index. */
 export function kubernetesPlace(objects: Objects, namespace?: string): RecordPlace<ClusterSight> {
   const store = new Store(objects, namespace);
-  const look = async (): Promise<ClusterSight> => {
-    const held = await store.load();
-    const { index } = held;
-    const snapshot = index.mark?.state === "left" ? emptySnapshot : held.snapshot;
-    return { held, snapshot, mark: index.mark, place: held.indexUid, hasTaken: ({ id }) => index.arrived.includes(id) };
-  };
   return {
     name: store.name,
-    look,
+    look: () => look(store),
     async settle() {
       await store.fenceAll(await store.load());
-      return look();
+      return look(store);
     },
     checkFits(record: Snapshot) {
       for (const [name, part] of split(record)) encodePart(part, name);
     },
-    mark: ({ held }, mark) => store.saveIndex(held, { ...held.index, mark }),
+    async mark({ held }, mark) {
+      // What a clearing that was interrupted has left.
+      if (held.index.mark?.state === "left") await store.replace(held, emptySnapshot);
+      await store.saveIndex(held, { ...held.index, mark });
+    },
     unmark: ({ held }) => store.saveIndex(held, unmarked(held.index)),
-    async take({ held }, record, { id }) {
+    async take({ held }, record, mark) {
       await store.replace(held, record);
-      const written = await store.load();
+      const written = await again(store, mark, "takes");
       const index = unmarked(written.index);
-      await store.saveIndex(written, { ...index, arrived: [...index.arrived, id] });
+      await store.saveIndex(written, { ...index, arrived: [...index.arrived, mark.id] });
     },
     async clear({ held }, mark) {
       // The mark comes first: as long as it says `leaves`, all of the record is here.
-      const { pools, left, arrived } = held.index;
-      await store.saveIndex(held, { pools: [], left: [...left, ...pools], arrived, mark });
-      await store.replace(await store.load(), emptySnapshot);
+      const { pools, left, arrived, departed } = held.index;
+      const gone = { arrived: [], departed: [...departed, ...arrived] };
+      await store.saveIndex(held, { pools: [], left: [...left, ...pools], ...gone, mark });
+      await store.replace(await again(store, mark, "left"), emptySnapshot);
     },
   };
 }
 
 function unmarked({ mark: _, ...index }: Index): Index {
   return index;
+}
+
+async function look(store: Store): Promise<ClusterSight> {
+  const held = await store.load();
+  const { mark, arrived, departed } = held.index;
+  const isElsewhere = mark?.state === "left" || mark?.before?.state === "left";
+  return {
+    held,
+    snapshot: isElsewhere ? emptySnapshot : held.snapshot,
+    mark,
+    place: held.indexUid,
+    hasTaken: ({ id }) => [...arrived, ...departed].includes(id),
+  };
+}
+
+/** Loads it again, for the next step of a move. Throws IpamError `conflict` if that move is no longer at this point. */
+async function again(store: Store, { id }: Mark, state: Mark["state"]): Promise<Held> {
+  const held = await store.load();
+  const { mark } = held.index;
+  if (mark?.id === id && mark.state === state) return held;
+  throw new IpamError("conflict", `${store.name} was moved by somebody else`);
 }

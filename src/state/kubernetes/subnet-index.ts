@@ -25,11 +25,13 @@ export interface Index {
   readonly left: readonly PoolRecord[];
   /** Set while the record moves to or from another place. */
   readonly mark?: Mark;
-  /** The moves that have ended here. */
+  /** The moves that have ended here, of records that are here. */
   readonly arrived: readonly string[];
+  /** Those of records that have left since. */
+  readonly departed: readonly string[];
 }
 
-export const emptyIndex: Index = { pools: [], left: [], arrived: [] };
+export const emptyIndex: Index = { pools: [], left: [], arrived: [], departed: [] };
 
 /** What it takes to begin pools: an index to store, unless it is the one there is, and parts to fence. */
 export interface Beginning {
@@ -79,19 +81,21 @@ function sorted(pools: readonly PoolRecord[]): PoolRecord[] {
 }
 
 /** The index as data of an object. */
-export function encodeIndex({ pools, left, mark, arrived }: Index): Record<string, string> {
+export function encodeIndex({ pools, left, mark, arrived, departed }: Index): Record<string, string> {
   const lines = (list: readonly PoolRecord[]) => list.map((pool) => `${poolLine(pool)}\n`).join("");
+  const ids = (list: readonly string[]) => list.map((id) => `${id}\n`).join("");
   return {
     pools: lines(pools),
     ...(left.length === 0 ? {} : { left: lines(left) }),
-    ...(arrived.length === 0 ? {} : { arrived: arrived.map((id) => `${id}\n`).join("") }),
+    ...(arrived.length === 0 ? {} : { arrived: ids(arrived) }),
+    ...(departed.length === 0 ? {} : { departed: ids(departed) }),
     ...(mark === undefined ? {} : { mark: JSON.stringify(mark) }),
   };
 }
 
 /** Throws IpamError `corrupt`. */
 export function decodeIndex(data: Readonly<Record<string, string>> | undefined, name: string): Index {
-  const { pools: list, left, arrived, mark: text, ...rest } = data ?? {};
+  const { pools: list, left, arrived, departed, mark: text, ...rest } = data ?? {};
   if (list === undefined) throw broken(name, "lists no pools");
   const [more] = Object.keys(rest);
   if (more !== undefined) throw broken(name, `holds ${JSON.stringify(more)}, which is no part of it`);
@@ -106,9 +110,14 @@ export function decodeIndex(data: Readonly<Record<string, string>> | undefined, 
   return {
     pools,
     left: readLines(left ?? "", name),
-    arrived: (arrived ?? "").split("\n").filter((line) => line !== ""),
+    arrived: idsOf(arrived),
+    departed: idsOf(departed),
     ...(mark === undefined ? {} : { mark }),
   };
+}
+
+function idsOf(text = ""): string[] {
+  return text.split("\n").filter((line) => line !== "");
 }
 
 function readLines(text: string, name: string): PoolRecord[] {

@@ -268,6 +268,26 @@ describe.each([
     expect(recordTexts(after).filter((text) => !text.includes("Node/there"))).toEqual(recordTexts(before));
   });
 
+  it("a move that was asleep while another one carried the record there, and back again, harms nothing", async () => {
+    for (const hops of [1, 2, 3])
+      for (let number = 1; ; number++) {
+        const world = new World(toCluster);
+        const before = await world.start();
+        const back = Object.assign(new World(!toCluster), { path: world.path, cluster: world.cluster });
+        let calls = 0;
+        const sleeping: Around = async (_, run) => {
+          if (++calls === number) for (let hop = 0; hop < hops; hop++) await (hop % 2 === 0 ? world : back).move();
+          return run();
+        };
+        await world.move(sleeping).catch((error) => expect(error).toBeInstanceOf(IpamError));
+        const ends = [world.seen("source"), world.seen("target")];
+        expect([number, await authorities(before, ...ends)]).toEqual([number, 1]);
+        await world.move().catch((error) => expect(error).toBeInstanceOf(IpamError));
+        expect([number, await authorities(before, world.seen("source"), world.seen("target"))]).toEqual([number, 1]);
+        if (calls < number) break;
+      }
+  });
+
   it("goes on from a copy of the source, where the source itself was lost on the way", async () => {
     let copies = 0;
     for (let number = 1; ; number++) {
@@ -319,8 +339,36 @@ describe("a move into a place whose own record has moved away", () => {
     };
     await expect(back.move(forbidden)).rejects.toThrow("forbidden");
     expect((await lockfilePlace(world.path).look()).mark).toMatchObject({ state: "left" });
+    const killed: Around = async (request, run) => {
+      const answer = await run();
+      if (request === "file mark") throw new Error("killed");
+      return answer;
+    };
+    await expect(back.move(killed)).rejects.toThrow("killed");
+    expect((await lockfilePlace(world.path).look()).mark).toMatchObject({
+      state: "expects",
+      before: { state: "left" },
+    });
+    await expect(stranger.move()).rejects.toMatchObject({ code: "in-use" });
     await back.move();
   });
+});
+
+it("a namespace tells a lock whose record has left it since from one whose record is there", async () => {
+  const [one, two] = [new World(true), new World(true)];
+  Object.assign(two, { cluster: one.cluster });
+  await one.allocate("source", "n1", ["p"], "one");
+  await two.allocate("source", "n2", ["q"], "two");
+  await one.move();
+  await two.move();
+  const { mark } = await lockfilePlace(two.path).look();
+  const there = kubernetes(one.cluster.objects(), "net");
+  expect(await there.hasTaken(mark?.id as string)).toBe(true);
+  await Object.assign(new World(false), { path: one.path, cluster: one.cluster }).move();
+  const three = Object.assign(new World(true), { cluster: one.cluster });
+  await three.allocate("source", "n3", ["other"], "three");
+  await three.move();
+  expect(await kubernetes(one.cluster.objects(), "net").hasTaken(mark?.id as string)).toBe(false);
 });
 
 describe("a move as another set", () => {

@@ -1,5 +1,6 @@
 import { type Allocation, IpamError, ownerOfKey, type Plan, parseOwner, type Snapshot } from "../core/index.ts";
 import type { Loser } from "../state/merge.ts";
+import { setOption } from "./advice.ts";
 
 const most = 3;
 
@@ -12,7 +13,7 @@ interface Suspicion {
 
 /** Asks whether nodes that come are those that go. `before` says what to do first. */
 export function renameNote(made: Plan, present: Snapshot, before: string): string[] {
-  const found = suspectRename(made, present, new Set());
+  const found = suspectRename(made, present, []);
   if (found === undefined) return [];
   const { gone, fresh, command } = found;
   const were = gone.length === 1 ? "was" : "were";
@@ -29,7 +30,7 @@ export function renameInMerge(
   losers: readonly Loser[],
   lock: string,
 ): IpamError | undefined {
-  const found = suspectRename(made, merged, nodesOf(losers.map(({ line }) => line)));
+  const found = suspectRename(made, merged, losers);
   if (found === undefined) return undefined;
   const { gone, fresh, command } = found;
   const were = gone.length === 1 ? "was" : "were";
@@ -38,20 +39,25 @@ export function renameInMerge(
   });
 }
 
-/** A node that has just lost a line counts as one that comes, if it has none of the pools that those which go had. */
-function suspectRename(made: Plan, { allocations }: Snapshot, losers: ReadonlySet<string>): Suspicion | undefined {
+/**
+ * A node that has just lost a line is none that comes, but where it lost that to one that goes, and has none of the pools
+ * that those had.
+ */
+function suspectRename(made: Plan, { allocations }: Snapshot, losers: readonly Loser[]): Suspicion | undefined {
   const kept = nodesOf(made.keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
   const assigned = nodesOf(made.assign);
   const gone = [...nodesOf(made.release.map(({ allocation }) => allocation))].filter(
     (node) => !kept.has(node) && !assigned.has(node),
   );
-  const known = nodesOf(allocations);
+  const known = nodesOf([...allocations, ...losers.map(({ line }) => line)]);
   const pools = new Set(made.release.map(({ allocation }) => allocation.pool));
   const served = nodesOf(made.keep.flatMap(({ allocation }) => (pools.has(allocation.pool) ? [allocation] : [])));
+  const isGone = ({ winner }: Loser) => [...nodesOf([winner])].some((node) => gone.includes(node));
+  const displaced = nodesOf(losers.filter(isGone).map(({ line }) => line));
   const isNew = (node: string) => !(known.has(node) || kept.has(node));
-  const fresh = [...assigned].filter((node) => isNew(node) || (losers.has(node) && !served.has(node)));
+  const fresh = [...assigned].filter((node) => isNew(node) || (displaced.has(node) && !served.has(node)));
   if (gone.length === 0 || gone.length !== fresh.length || gone.length > most) return undefined;
-  const mv = `nodeippool mv${made.set === "default" ? "" : ` --set ${made.set}`}`;
+  const mv = `nodeippool mv${setOption(made.set)}`;
   const command = gone.length === 1 ? `${mv} Node/${gone} Node/${fresh}` : `${mv} Node/OLD Node/NEW for each`;
   return { gone, fresh, command };
 }

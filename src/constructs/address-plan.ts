@@ -129,7 +129,8 @@ export class AddressPlan extends Construct {
       this.holders();
       return [];
     } catch (error) {
-      if (error instanceof IpamError) return [adviceOf(error)];
+      const isOwn = this.props?.state !== undefined && this.props.state.where === undefined;
+      if (error instanceof IpamError) return [adviceOf(error, isOwn ? "" : this.option)];
       throw error;
     }
   }

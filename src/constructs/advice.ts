@@ -1,24 +1,24 @@
 import { advised, formatIssue, type IpamError, type Remedy, renameCommands, shellWord } from "../core/index.ts";
 import type { StateBackend } from "../state/index.ts";
 
-/** What an app, or the command line beside it, has for a remedy. */
-function remedyText(remedy: Remedy): string {
+/** What an app, or the command line beside it, has for a remedy; `record` is what tells the latter of the app's record. */
+function remedyText(remedy: Remedy, record = ""): string {
   const words = remedy.slice(1);
   switch (remedy[0]) {
     case "rename":
-      return `${renameCommands(remedy, "nodeippool mv")}, or allowMove: true in AddressPlan.configure`;
+      return `${renameCommands(remedy, `nodeippool mv${record}${remedy[4] === undefined ? "" : ` --set ${remedy[4]}`}`)}, or allowMove: true in AddressPlan.configure`;
     case "allow-move":
       return "allowMove: true in AddressPlan.configure";
     case "explain":
-      return `nodeippool explain ${words.join(" ")}`;
+      return `nodeippool explain ${words.join(" ")}${record}`;
     case "release":
-      return "nodeippool release";
+      return `nodeippool release${record}`;
     case "show":
-      return "nodeippool show";
+      return `nodeippool show${record}`;
     case "merge":
-      return "nodeippool allocate -- npx cdk8s synth";
+      return `nodeippool allocate${record} -- npx cdk8s synth`;
     case "merge-landed":
-      return "nodeippool allocate --landed REV -- npx cdk8s synth (REV: a branch or commit)";
+      return `nodeippool allocate${record} --landed REV -- npx cdk8s synth (REV: a branch or commit)`;
     case "set":
       return "set: NAME in AddressPlan.configure";
     case "moved":
@@ -42,6 +42,6 @@ export function clusterOptions({ context, namespace }: NonNullable<StateBackend[
 }
 
 /** All that an error says, each hint with what it means in an app. */
-export function adviceOf({ issues }: IpamError): string {
-  return issues.map((issue) => formatIssue(advised(issue, remedyText))).join("\n");
+export function adviceOf({ issues }: IpamError, record: string): string {
+  return issues.map((issue) => formatIssue(advised(issue, (remedy) => remedyText(remedy, record)))).join("\n");
 }

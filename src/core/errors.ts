@@ -10,8 +10,8 @@ export interface Place {
  * word for this, be it a flag, a field or a command.
  */
 export type Remedy =
-  /** Declare that claims of this name have that one now: all of their policy, all of the name, or those of these owners; or allow the move. */
-  | readonly ["rename", from: string, to: string, reach: "policy" | "claim" | readonly string[]]
+  /** Declare that claims of this name have that one now: all of their policy, all of the name, or those of these owners; or allow the move. `set`: of which claim set, if not of `default`. */
+  | readonly ["rename", from: string, to: string, reach: "policy" | "claim" | readonly string[], set?: string]
   /** Plan with `allowMove`. */
   | readonly ["allow-move"]
   /** See what an address is to its pools. */

@@ -42,7 +42,7 @@ export function withReach(
     const [what, from, to, owner] = one.remedy;
     const policies = policiesOf(from, to);
     const reach = policies && isSafe(...policies) ? "policy" : isSafe(from, to) ? "claim" : owner;
-    return { ...one, remedy: [what, from, to, reach] };
+    return { ...one, remedy: set === "default" ? [what, from, to, reach] : [what, from, to, reach, set] };
   });
 }
 

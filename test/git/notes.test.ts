@@ -282,3 +282,40 @@ it("names the claim set of a rename", () => {
   nodes("n1", "n2", "n3", "k4");
   expect(run("plan", "--set", "b").stdout).toContain("nodeippool mv --set b Node/n4 Node/k4\n");
 });
+
+describe("a collision, beside which nodes go and come", () => {
+  beforeEach(() => {
+    git("git checkout -qb f");
+    nodes("n1", "n2", "n3", "n4", "f5");
+    allocate();
+    git("git checkout -q main");
+  });
+
+  it.each([
+    [
+      "n4 was renamed to x4 on main, and the list has the old name",
+      "Node/n4 Node/x4",
+      ["n1", "n2", "n3", "n4"],
+      "Node/x4 Node/n4",
+    ],
+    ["n1 was renamed to e1 in the merge", "", ["e1", "n2", "n3", "n4"], "Node/n1 Node/e1"],
+  ])("who lost the collision is no new node: %s", (_, mv, settled, asked) => {
+    if (mv !== "") git(`nodeippool mv ${mv}`);
+    nodes("n1", "n2", "n3", mv === "" ? "n4" : "x4", "m5");
+    allocate();
+    git("git checkout -q f; git merge main || true");
+    nodes(...settled, "f5", "m5");
+    const refused = run("allocate", "--landed", "main");
+    expect(refused.status).toBe(3);
+    expect(refused.stderr).toContain(`nodeippool mv ${asked}`);
+  });
+
+  it("a node that was taken away is not renamed to one that lived beside it", () => {
+    nodes("n1", "n2", "n3", "n4", "m5");
+    allocate();
+    git("git checkout -q f; git merge main || true");
+    nodes("n1", "n2", "n3", "m5", "f5");
+    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 0, stderr: "" });
+    expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "5 m5", "6 f5", "4 n4 releasing"]);
+  });
+});

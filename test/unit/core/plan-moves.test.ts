@@ -109,6 +109,12 @@ it("a refused move names the owner, the address, both claims and both ways out",
   ]);
 });
 
+it("a refused move of another claim set says of which", () => {
+  const snapshot = recordOf(["10.0.0.5 Node/n/old set=b"], pools);
+  const [pending] = plan({ pools, claims: [claimOf("Node/n/new")], snapshot, set: "b" }).pending;
+  expect(pending?.remedy).toEqual(["rename", "old", "new", "claim", "b"]);
+});
+
 describe("how far a rename that would help reaches", () => {
   const two = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.1.0.0/24")];
   it.each<{ name: string; record: string[]; claims: string[]; reach: unknown[] }>([

@@ -33,7 +33,7 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
     print(`The record is in ${target.name} now: ${lines}. No address changed hands.`);
     print(`Commit ${lock}${to === "kubernetes" ? ": it says where the record has gone" : ""}.`);
   } catch (error) {
-    if (steps.includes("close"))
+    if (steps.lastIndexOf("close") > steps.lastIndexOf("reopen"))
       print(paint("yellow", "The move has not ended: run the same command again, and it goes on."));
     throw error;
   } finally {
@@ -44,6 +44,7 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
 const texts = {
   announce: "  the target expects the record: nobody can use it until the record is there",
   close: "  the source is closed",
+  reopen: "  the source is open again",
   open: "  the target takes the record",
   carry: "  the record is there",
 } as const satisfies Partial<Record<Step, string>>;

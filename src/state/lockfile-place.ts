@@ -1,4 +1,4 @@
-import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
+import { emptySnapshot, IpamError } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseDeleted } from "./git.ts";
 import { type Mark, markedText, withoutMark } from "./mark.ts";
@@ -7,6 +7,8 @@ import { readText, replaceFile } from "./replace-file.ts";
 
 interface FileSight extends Sight {
   readonly text: string | undefined;
+  /** The same without its mark: as long as the record leaves, its lines are as they were, whatever they go as. */
+  readonly lines: string;
 }
 
 /**
@@ -22,11 +24,12 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
     const isTarget = mark?.state === "expects" || mark?.state === "takes" || mark?.state === "has";
     return {
       text,
+      lines: text === undefined ? encode(snapshot) : rest,
       mark,
       snapshot,
       place: isTarget ? mark.place : undefined,
       // Without its mark it remembers nothing; a source that has nothing any more knows what had come.
-      hasTaken: ({ state, id, digest }) =>
+      hasEnded: ({ state, id, digest }) =>
         mark === undefined
           ? (state === "left" && digest === digestOf(snapshot)) || undefined
           : mark.state === "has" && mark.id === id,
@@ -36,17 +39,16 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
     if (replaceFile(path, text, next) !== "written")
       throw new IpamError("conflict", `${path} was written by somebody else`);
   };
-  const marked = (seen: FileSight, mark: Mark, snapshot: Snapshot) =>
-    write(seen, markedText({ place: seen.place ?? mark.id, ...mark }, encode(snapshot)));
+  const marked = (seen: FileSight, mark: Mark, lines: string) =>
+    write(seen, markedText(mark.state === "left" ? mark : { place: seen.place ?? mark.id, ...mark }, lines));
   return {
     name: path,
     look,
     settle: look, // whoever read it before finds another text, and fails
     checkFits() {},
-    mark: (seen, mark) =>
-      mark.state === "left" ? write(seen, markedText(mark, encode(seen.snapshot))) : marked(seen, mark, seen.snapshot),
-    unmark: (seen) => write(seen, encode(seen.snapshot)),
-    take: (seen, record, mark) => marked(seen, mark, record),
+    mark: (seen, mark) => marked(seen, mark, seen.lines),
+    unmark: (seen) => write(seen, seen.lines),
+    take: (seen, record, mark) => marked(seen, mark, encode(record)),
     clear: (seen, mark) => write(seen, markedText(mark, encode(emptySnapshot))),
   };
 }

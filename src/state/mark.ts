@@ -20,6 +20,8 @@ export interface Mark {
   readonly digest?: string;
   /** With `leaves`, the set that its lines of set `default` go as. */
   readonly set?: string;
+  /** With `expects`, which place the record comes from, where that can be told. */
+  readonly from?: string;
   /** With `expects`, the mark that was there: the place's own record is elsewhere. */
   readonly before?: Mark;
 }
@@ -30,8 +32,8 @@ const states = ["expects", "takes", "has", "leaves", "left"] as const;
 export function parseMark(text: string): Mark | undefined {
   try {
     const { state, id, other, ...more } = JSON.parse(text);
-    const { place = "any", digest = "any", set = "any", before, ...rest } = more;
-    const texts = [id, other, place, digest, set];
+    const { place = "any", digest = "any", set = "any", from = "any", before, ...rest } = more;
+    const texts = [id, other, place, digest, set, from];
     const isMark = states.includes(state) && texts.every((one) => typeof one === "string" && one);
     const isWhole = before === undefined || parseMark(JSON.stringify(before)) !== undefined;
     return isMark && isWhole && Object.keys(rest).length === 0 ? { state, id, other, ...more } : undefined;
@@ -50,7 +52,7 @@ export function refusalOfMark({ state, other }: Mark, name: string, target: "clu
   const [what, where] =
     state === "leaves" ? ["is moving", `to ${other}`] : ["is to get a record that moves", `from ${other}`];
   return new IpamError("unavailable", `${name} ${what} ${where}, and that has not ended`, {
-    hint: "Make that move again: it goes on where it stopped.",
+    hint: "Make that move again: it goes on where it stopped, or is taken back.",
   });
 }
 

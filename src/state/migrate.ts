@@ -19,8 +19,8 @@ export interface Sight {
   readonly mark: Mark | undefined;
   /** Tells this place from any other one. A place that does not expect a record may have none. */
   readonly place: string | undefined;
-  /** Has the record of the place with this mark come here? Undefined where nobody can tell any more. */
-  hasTaken(from: Mark): boolean | undefined;
+  /** Has the move of this mark ended here: has its record come, or left? Undefined where nobody can tell any more. */
+  hasEnded(move: Mark): boolean | undefined;
 }
 
 /** One end of a move: a record and its mark. What is written replaces what was seen, or IpamError `conflict` is thrown. */
@@ -39,48 +39,56 @@ export interface RecordPlace<S extends Sight = Sight> {
   clear(seen: S, mark: Mark): Promise<void>;
 }
 
-export type Step = "announce" | "close" | "open" | "carry" | "clear" | "finish" | "done";
+export type Step = "announce" | "close" | "open" | "reopen" | "carry" | "clear" | "finish" | "done";
 
 /**
  * What comes next in a move, whoever began it, from what both ends say. At no moment can both be written, and
  * from `close` to `carry` neither can.
  *
- *  source    | target                 | step
- *  ----------+------------------------+----------------------------------------------------------------------------
- *  no mark   | no mark, or left       | announce: the target expects a record, and nobody uses it any more
- *  no mark   | expects, by this run   | close: the source leaves for this target; from here on nobody uses it
- *  no mark   | expects, by another    | announce: nobody has let go of a record for that one, or will say so again
- *  no mark   | takes x, all of this   | close, as x: this is a copy of a source that was lost on the way
- *  leaves x  | has taken x            | clear
- *  leaves x  | no mark, left, expects | open: the target takes x, and nothing else until it has it
- *  leaves x  | takes x                | carry: the whole record is written, and then the target's mark is gone, or `has`
- *  left x    | has x                  | finish: the mark is gone
- *  left x    | has taken x            | done
+ *  source    | target               | step
+ *  ----------+----------------------+----------------------------------------------------------------------------
+ *  no mark   | no mark, or left     | announce: the target expects a record, and nobody uses it any more
+ *  no mark   | expects, by this run | close: the source leaves for this target; from here on nobody uses it
+ *  no mark   | expects, by another  | announce: whoever has let go of a record for that one takes it back
+ *  no mark   | takes x, all of this | close, as x: this is a copy of a source that was lost on the way
+ *  leaves x  | expects x            | open: the target takes x, and nothing else until it has it
+ *  leaves x  | takes x              | carry: the whole record is written, and then the target's mark is gone, or `has`
+ *  leaves x  | has taken x          | clear
+ *  leaves x  | none of these        | reopen: no move is announced twice, so x never comes there
+ *  left x    | has taken x          | done
+ *  x has left| has x                | finish: the mark is gone
  *
  *  Refused: a source that leaves for another place than this target; a target that takes another record, or leaves, or
- *  whose own record has left for another place than this source; a source that expects or takes one; a source that has left.
+ *  expects that of another place, or whose own record has left for another place than this source; a source that expects
+ *  or takes one; a source that has left.
  */
 export function nextStep(source: Sight, target: Sight, run: string): Step {
   const [from, to] = [source.mark, target.mark];
+  if (to?.state === "has" && source.hasEnded(to)) return "finish";
   if (from?.state === "left") {
-    if (to?.state === "has" && to.id === from.id) return "finish";
-    if (target.hasTaken(from)) return "done";
+    if (target.hasEnded(from)) return "done";
     throw new IpamError("stale", `the record has moved to ${from.other} before`, {
       hint: "Use it there. What is here is not what came there then.",
     });
   }
-  if (from !== undefined && from.state !== "leaves")
-    throw busy("the source is about to get a record itself", from.other);
-  if (from !== undefined && target.hasTaken(from)) return "clear";
-  if (from !== undefined && from.place !== target.place) throw busy("the record is on its way", from.other);
+  if (from?.state === "leaves") return stepOfLeaving(from, target);
+  if (from !== undefined) throw busy("the source is about to get a record itself", from.other);
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
   const left = to?.state === "left" ? to : to?.before;
-  if (from === undefined && left !== undefined && source.hasTaken(left) === false) throw elsewhere(left);
-  if (from === undefined && to?.state === "takes" && to.digest === digestOf(source.snapshot)) return "close";
-  if (to?.state === "has" || (to?.state === "takes" && to.id !== from?.id))
-    throw busy("the target is taking a record", to.other);
-  if (from !== undefined) return to?.state === "takes" ? "carry" : "open";
-  return to?.state === "expects" && to.id === run ? "close" : "announce";
+  if (left !== undefined && source.hasEnded(left) === false) throw elsewhere(left);
+  if (to?.state === "takes" && to.digest === digestOf(source.snapshot)) return "close";
+  if (to?.state === "has" || to?.state === "takes") throw busy("the target is taking a record", to.other);
+  if (to?.state !== "expects") return "announce";
+  if (to.from !== undefined && to.from !== source.place) throw busy("the target expects another record", to.other);
+  return to.id === run ? "close" : "announce";
+}
+
+function stepOfLeaving(from: Mark, target: Sight): Step {
+  if (target.hasEnded(from)) return "clear";
+  if (from.place !== target.place) throw busy("the record is on its way", from.other);
+  const { state, id } = target.mark ?? {};
+  if (id === from.id && state === "takes") return "carry";
+  return id === from.id && state === "expects" ? "open" : "reopen";
 }
 
 function busy(what: string, other: string): IpamError {
@@ -119,18 +127,32 @@ export async function moveRecord<S extends Sight, T extends Sight>(
       // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
       const isOpen = error.code === "conflict" || error.code === "unknown-outcome";
       if (isOpen && ++lost <= 20) continue;
-      if (!isOpen && error.code !== "unavailable") await withdraw(target, run).catch(() => {});
+      if (!isOpen && error.code !== "unavailable") await withdraw(source, target, onStep).catch(() => {});
       throw error;
     }
   }
 }
 
-/** The move was refused: the source has not let go of the record for this run, and will not. A mark that stays is no harm. */
-async function withdraw<T extends Sight>(target: RecordPlace<T>, run: string): Promise<void> {
-  const seen = await target.look();
-  if (seen.mark?.state !== "expects" || seen.mark.id !== run) return;
-  const { before } = seen.mark;
-  await (before === undefined ? target.unmark(seen) : target.mark(seen, before));
+/**
+ * The move was refused. A target that expects this record does so no longer, and what was let go of for it is taken back.
+ * In between it expects a move that nobody makes. A file does not say who it is: where it was another one that is
+ * expected, that one takes back what it has let go of, and announces its move again.
+ */
+async function withdraw<S extends Sight, T extends Sight>(
+  source: RecordPlace<S>,
+  target: RecordPlace<T>,
+  onStep: (step: Step) => void,
+): Promise<void> {
+  const [from, to] = [await source.look(), await target.look()];
+  if (to.mark?.state !== "expects" || (to.mark.from !== undefined && to.mark.from !== from.place)) return;
+  const { id, before } = to.mark;
+  if (from.mark?.state === "leaves" && from.mark.id === id) {
+    await target.mark(to, { ...to.mark, id: randomUUID() });
+    await source.unmark(from);
+    onStep("reopen");
+    return withdraw(source, target, onStep);
+  }
+  await (before === undefined ? target.unmark(to) : target.mark(to, before));
 }
 
 async function make<S extends Sight, T extends Sight>(
@@ -147,19 +169,24 @@ async function make<S extends Sight, T extends Sight>(
   if (step === "announce") {
     checkFits(from, to, target);
     const before = to.mark?.state === "left" ? to.mark : to.mark?.before;
-    await target.mark(to, { ...incoming("expects"), ...(before === undefined ? {} : { before }) });
+    const origin = from.place === undefined ? {} : { from: from.place };
+    await target.mark(to, { ...incoming("expects"), ...origin, ...(before === undefined ? {} : { before }) });
   } else if (step === "close") {
-    const settled = await target.settle();
-    if (settled.mark?.id !== id) return;
-    if (settled.mark.state === "expects") checkFits(from, settled, target);
-    const { place } = settled;
-    await source.mark(from, { ...outgoing("leaves"), ...(place === undefined ? {} : { place }) });
-  } else if (step === "open") await target.mark(to, { ...incoming("takes"), digest: digestOf(from.snapshot) });
-  else if (step === "carry") {
+    const { mark, place } = await target.settle();
+    if (mark?.id === id) await source.mark(from, { ...outgoing("leaves"), ...(place === undefined ? {} : { place }) });
+  } else if (step === "reopen") {
+    // Not of a source whose copy has gone there instead.
+    if (linesIn(to.snapshot, from.snapshot).length > 0) throw endedBefore(target);
+    await source.unmark(from);
+  } else if (step === "open") {
+    const settled = await source.settle();
+    checkFits(settled, to, target);
+    await target.mark(to, { ...incoming("takes"), digest: digestOf(settled.snapshot) });
+  } else if (step === "carry") {
     const settled = await source.settle();
     await target.take(to, united(to.snapshot, settled.snapshot), incoming("has"));
   } else if (step === "finish") {
-    await source.clear(from, from.mark as Mark); // all of it, should that have been interrupted
+    if (from.mark?.state === "left") await source.clear(from, from.mark); // all of it, should that have been interrupted
     await target.unmark(to);
   } else await source.clear(from, { ...outgoing("left"), digest: digestOf(to.snapshot) });
 }
@@ -171,15 +198,7 @@ export function digestOf(record: Snapshot): string {
 
 function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
   if (snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
-  const lines = new Set(linesOf(there));
-  if (linesOf(snapshot).every((line) => lines.has(line)))
-    throw new IpamError(
-      "in-use",
-      `every line of it is in ${target.name} before: a move has ended that is not known here`,
-      {
-        hint: `Take the lockfile of whoever made that move, which says where its record went. If it is lost, and nobody has planned with this copy since, delete it (git rm), and use ${target.name}.`,
-      },
-    );
+  if (linesIn(there, snapshot).length === linesOf(snapshot).length) throw endedBefore(target);
   const sets = new Set(setsOf(there));
   const shared = setsOf(snapshot).filter((set) => sets.has(set));
   if (shared.length > 0)
@@ -199,6 +218,18 @@ function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: Reco
       hint: "A record can move if all pools of a network that share addresses have one cidr.",
     });
   target.checkFits(united(there, snapshot));
+}
+
+/** The lines of a record that another one has, too. */
+function linesIn(there: Snapshot, record: Snapshot): string[] {
+  const lines = new Set(linesOf(there));
+  return linesOf(record).filter((line) => lines.has(line));
+}
+
+function endedBefore({ name }: RecordPlace): IpamError {
+  return new IpamError("in-use", `its lines are in ${name} before: a move has ended that is not known here`, {
+    hint: `Take the lockfile of whoever made that move, which says where its record went. If it is lost, and nobody has planned with this copy since, delete it (git rm), and use ${name}.`,
+  });
 }
 
 function linesOf({ allocations, releasing }: Snapshot): string[] {

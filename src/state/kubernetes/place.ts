@@ -38,7 +38,7 @@ export function kubernetesPlace(objects: Objects, namespace?: string): RecordPla
     async clear({ held }, mark) {
       // The mark comes first: as long as it says `leaves`, all of the record is here.
       const { pools, left, arrived, departed } = held.index;
-      const gone = { arrived: [], departed: [...departed, ...arrived] };
+      const gone = { arrived: [], departed: [...new Set([...departed, ...arrived, mark.id])] };
       await store.saveIndex(held, { pools: [], left: [...left, ...pools], ...gone, mark });
       await store.replace(await again(store, mark, "left"), emptySnapshot);
     },
@@ -58,7 +58,7 @@ async function look(store: Store): Promise<ClusterSight> {
     snapshot: isElsewhere ? emptySnapshot : held.snapshot,
     mark,
     place: held.indexUid,
-    hasTaken: ({ id }) => [...arrived, ...departed].includes(id),
+    hasEnded: ({ id }) => [...arrived, ...departed].includes(id),
   };
 }
 

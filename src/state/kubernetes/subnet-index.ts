@@ -27,7 +27,7 @@ export interface Index {
   readonly mark?: Mark;
   /** The moves that have ended here, of records that are here. */
   readonly arrived: readonly string[];
-  /** Those of records that have left since. */
+  /** Those of records that have left since, and those by which they left. */
   readonly departed: readonly string[];
 }
 

@@ -1,0 +1,118 @@
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, it } from "vitest";
+import type { Around } from "../../support/kube-memory.ts";
+import { scratchFolder } from "../../support/state-folder.ts";
+import { type Move, type PlaceName, Places } from "../../support/state-places.ts";
+
+const root = scratchFolder();
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Places that have a record each, of sets of these names. */
+async function placesWith(sets: Partial<Record<PlaceName, string>>): Promise<Places> {
+  const places = new Places(root);
+  for (const [name, set] of Object.entries(sets)) await places.allocate(name as PlaceName, set);
+  return places;
+}
+
+const there: Move = ["file1", "cluster1"];
+const back: Move = ["cluster1", "file1"];
+
+describe("a source that has let go of its record, where the target got another one meanwhile", () => {
+  it("takes it back, and moves it then", async () => {
+    const places = await placesWith({ file1: "one", file2: "two" });
+    await places.moveUntil(there, "file1", "leaves");
+    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect(await places.move(there)).toBe("done");
+    expect(places.usable("cluster1")).toHaveLength(2);
+  });
+
+  it("takes it back, and is as it was, if it does not fit there any more", async () => {
+    const places = await placesWith({ file1: "default", file2: "default" });
+    const before = readFileSync(places.path("file1"), "utf8");
+    await places.moveUntil(there, "file1", "leaves");
+    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect(await places.move(there)).toBe("in-use");
+    expect(readFileSync(places.path("file1"), "utf8")).toBe(before);
+    expect(await places.move(there, undefined, "named")).toBe("done");
+  });
+
+  it("takes it back where somebody has taken the target's mark off", async () => {
+    const places = await placesWith({ cluster1: "there", file1: "one" });
+    await places.moveUntil(there, "file1", "leaves");
+    expect(await places.move(["file2", "cluster1"])).toBe("invalid"); // takes the mark off: nothing is there to move
+    await places.allocate("cluster1", "late", "file2");
+    expect(await places.move(there)).toBe("done");
+    expect(places.usable("cluster1")).toHaveLength(3);
+  });
+
+  it("stays closed where a copy of it has gone there instead", async () => {
+    const places = await placesWith({ file1: "one" });
+    copyFileSync(places.path("file1"), places.path("file2"));
+    await places.moveUntil(there, "file1", "leaves");
+    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect(await places.move(there)).toBe("in-use");
+    expect(places.usable("file1")).toEqual([]);
+  });
+});
+
+it("a lockfile that expects the record of one cluster takes no other one", async () => {
+  const places = await placesWith({ cluster1: "one", cluster2: "two", file1: "mine" });
+  await places.moveUntil(back, "cluster1", "leaves");
+  expect(await places.move(["cluster2", "file1"])).toBe("in-use");
+  expect(await places.move(back)).toBe("done");
+  expect(await places.move(["cluster2", "file1"])).toBe("done");
+  expect(places.usable("file1")).toHaveLength(3);
+});
+
+it("a record that went elsewhere is expected no longer, once that is tried again", async () => {
+  for (const [first, second] of [
+    [there, ["file1", "cluster2"]],
+    [back, ["cluster1", "file2"]],
+  ] as const) {
+    const places = await placesWith({ file1: "one", cluster1: "two" });
+    await places.moveUntil(first, first[1], "expects");
+    expect(await places.move(second)).toBe("done");
+    expect(places.usable(first[1])).toEqual([]);
+    expect(await places.move(first)).toBe("stale");
+    expect(places.usable(first[1])).toHaveLength(1);
+  }
+});
+
+it("a lockfile that has got its record is told so, whatever has come to the cluster since", async () => {
+  const places = await placesWith({ cluster1: "one", file2: "two" });
+  await places.moveUntil(back, "cluster1", "left");
+  expect(await places.move(["file2", "cluster1"])).toBe("done");
+  expect(places.usable("file1")).toEqual([]);
+  expect(await places.move(back)).toBe("done");
+  expect([places.usable("file1"), places.usable("cluster1")]).toMatchObject([{ length: 1 }, { length: 1 }]);
+});
+
+it.each([there, back])("of a move that is refused half-way nothing is left: %s to %s", async (from, to) => {
+  let refused = 0;
+  for (let number = 1; number < 30; number++)
+    for (const who of [from, to]) {
+      const places = await placesWith({ [from]: "default", [to]: "there" });
+      let calls = 0;
+      const meeting: Around = async (_, run) => {
+        // An address of a pool that the other side has: with it, the two records cannot be one.
+        if (++calls === number) await places.allocate(who, "late", who === from ? to : from, "late").catch(() => {});
+        return run();
+      };
+      const outcome = await places.move([from, to], meeting, "named");
+      expect(["done", "in-use"]).toContain(outcome);
+      places.checkOnce();
+      if (outcome === "done") continue;
+      refused++;
+      expect([places.usable(from).length, places.usable(to).length]).toEqual(who === from ? [2, 1] : [1, 2]);
+      expect(places.usable(from).join()).not.toContain("named");
+    }
+  expect(refused).toBeGreaterThan(6);
+});
+
+it("a mark that names what nobody knows is none", async () => {
+  const places = await placesWith({ file1: "one" });
+  await places.moveUntil(there, "file1", "leaves");
+  const text = readFileSync(places.path("file1"), "utf8");
+  writeFileSync(places.path("file1"), text.replace('"leaves"', '"leans"'));
+  expect(await places.move(there)).toBe("corrupt");
+});

@@ -36,6 +36,7 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
   const snapshot = await (await openState(options)).read();
   const { uses, nodes: reports, elsewhere } = findUses(files, pools, nodes);
+  if (uses.length + elsewhere.length + reports.size === 0) refuseNothingUsed(path, pools, snapshot);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isInCluster(options) ? (finding: Finding) => finding : placesIn(options.lock);
   const shows = { owners: new Set(reports.keys()), set: options.set };
@@ -49,6 +50,15 @@ export async function auditVerb(path: string, options: AuditOptions): Promise<vo
       `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
     );
   if (found.length > 0) process.exitCode = codes.stale.exit;
+}
+
+/** Of what nothing uses, nothing can be said: a folder that was not rendered, or another one. */
+function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }: Snapshot): void {
+  const names = new Set(pools.map((pool) => pool.name));
+  if (!allocations.some((line) => names.has(line.pool))) return;
+  throw new IpamError("invalid", `nothing in ${path} uses any address`, {
+    hint: "Name what render has written, or what nodes report: kubectl get nns -o json.",
+  });
 }
 
 function nodesNote(uses: readonly Use[]): string[] {

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { IpamError, type Snapshot } from "../core/index.ts";
 import { encode } from "../state/codec.ts";
@@ -6,6 +6,7 @@ import { decodeBase, decodeSide, git } from "../state/git.ts";
 import { mergeRecords } from "../state/merge.ts";
 import { exists, readFile } from "./files.ts";
 import { print } from "./terminal.ts";
+import { writeWhole } from "./write-file.ts";
 
 /**
  * `nodeippool merge %O %A %B`: the merged lock is left in %A. On a collision %A gets git's own conflict markers and
@@ -31,10 +32,18 @@ function mergeFiles(base: string, ours: string, theirs: string): void {
     const [a, b] = [ours, theirs].map((path) => decodeSide(readFile(path), path, before)) as [Snapshot, Snapshot];
     const { snapshot, losers } = mergeRecords(before, a, b);
     if (losers.length > 0) throw new IpamError("conflict", `${losers.length} lines would be lost`);
-    writeFileSync(ours, encode(snapshot));
+    write(ours, encode(snapshot));
   } catch (error) {
     git(".", "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs);
     throw error;
+  }
+}
+
+function write(path: string, text: string): void {
+  try {
+    writeWhole(path, text);
+  } catch (error) {
+    throw new IpamError("unavailable", `${path} cannot be written: ${(error as Error).message}`, { cause: error });
   }
 }
 

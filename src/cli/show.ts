@@ -53,7 +53,7 @@ function draw(file: string, views: readonly PoolView[]): void {
   try {
     writeFileSync(file, poolsSvg(views));
   } catch (error) {
-    throw new IpamError("invalid", `${file} cannot be written: ${(error as Error).message}`, { cause: error });
+    throw new IpamError("unavailable", `${file} cannot be written: ${(error as Error).message}`, { cause: error });
   }
   print(`Drawn in ${file}.`);
 }

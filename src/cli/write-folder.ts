@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, type Stats, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
+import { join } from "node:path";
 import { byCodeUnit, IpamError, isPlain } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
 import { liesIn, readFile, realPath, renderedList } from "./files.ts";
+import { writeWhole } from "./write-file.ts";
 
 /**
  * Makes a folder hold these files. Everything is checked before anything is written: no path leaves the folder,
@@ -44,10 +44,10 @@ function write(folder: string, files: readonly SourceFile[], listed: readonly st
   const obsolete = listed.filter((name) => !keep.has(name));
   mkdirSync(folder, { recursive: true });
   // First the list of both old and new names: a crash leaves no file that the next render does not know.
-  replace(list, namesText([...listed, ...wanted]));
-  const written = files.filter((file) => replace(join(folder, file.path), file.text)).length;
+  writeWhole(list, namesText([...listed, ...wanted]));
+  const written = files.filter((file) => writeWhole(join(folder, file.path), file.text)).length;
   for (const name of obsolete) rmSync(join(folder, name), { force: true });
-  replace(list, namesText(wanted));
+  writeWhole(list, namesText(wanted));
   return { written, removed: obsolete.length };
 }
 
@@ -93,18 +93,4 @@ function statOf(path: string): Stats | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Writes a text whole or not at all; false if the file holds it already. */
-function replace(path: string, text: string): boolean {
-  if (statOf(path) !== undefined && readFileSync(path, "utf8") === text) return false;
-  mkdirSync(dirname(path), { recursive: true });
-  const temp = `${path}.${randomUUID()}.tmp`;
-  try {
-    writeFileSync(temp, text, { flag: "wx" });
-    renameSync(temp, path);
-  } finally {
-    rmSync(temp, { force: true });
-  }
-  return true;
 }

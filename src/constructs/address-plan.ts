@@ -1,6 +1,15 @@
 import { type ApiObject, App, type IResolver, type ResolutionContext } from "cdk8s";
 import { Construct } from "constructs";
-import { describeChanges, IpamError, type Plan, type Pool, plan, refusePending, type Snapshot } from "../core/index.ts";
+import {
+  describeChanges,
+  IpamError,
+  type Plan,
+  type Pool,
+  plan,
+  refusePending,
+  refuseReplaced,
+  type Snapshot,
+} from "../core/index.ts";
 import { liveIn } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { refuseNoPolicy, refuseSharedNics } from "../nmstate/select.ts";
@@ -221,6 +230,7 @@ export class AddressPlan extends Construct {
       policies.map(({ policy }) => policy),
       made,
     );
+    if (!this.props?.allowMove) refuseReplaced(made);
     const others = this.others(policies, new Holders(applyPlan(snapshot, made) ?? snapshot));
     refuseWritten(policies, others, made);
     refuseWiping(liveIn(made), speakersIn(policies, others, defined));

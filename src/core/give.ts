@@ -1,6 +1,7 @@
 import { type Address, formatAddress } from "./address.ts";
 import type { Allocation, PoolLines } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
+import { ownerOfKey } from "./claim.ts";
 import type { Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import { howToGrow, type Pool } from "./pool.ts";
@@ -32,13 +33,27 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
       given.pending.push(pendingOf(request, "out-of-range", message, "See what it is to the pool.", ["explain", text]));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
-      given.pending.push(pendingOf(request, "in-use", message, "Want another address, or release that one first."));
+      const hint = isForOwner(request, wanted, holder, pool)
+        ? "Say in the reservation which claim of its owner it is for."
+        : "Want another address, or release that one first.";
+      given.pending.push(pendingOf(request, "in-use", message, hint));
     } else {
       const line = lineFor(request, set, wanted);
       holders.set(wanted, line);
       given.assign.push(line);
     }
   }
+}
+
+/** Is it reserved for an owner, and another of its claims has it? */
+function isForOwner({ claim }: Request, wanted: Address, holder: Allocation, pool: Pool): boolean {
+  const kept = pool.reservations.at(wanted);
+  return (
+    kept?.owner !== undefined &&
+    kept.claim === undefined &&
+    kept.owner === ownerOfKey(holder.claim) &&
+    claim.wanted === undefined
+  );
 }
 
 function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {

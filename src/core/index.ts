@@ -19,6 +19,7 @@ export { checkPools } from "./pools.ts";
 export * from "./range.ts";
 export * from "./release.ts";
 export { type RenameRemedy, renameCommands, renamesOf } from "./renames.ts";
+export * from "./replaced.ts";
 export { checkSet } from "./request.ts";
 export * from "./reservation.ts";
 export { shellWord } from "./shell-word.ts";

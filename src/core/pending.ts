@@ -46,8 +46,8 @@ const fewOwners = 20;
 function remedyFor([first, ...others]: readonly Pending[]): Pick<Pending, "remedy"> {
   const remedy = first?.remedy;
   if (remedy === undefined) return {};
-  const [what, from, to, reach] = remedy;
+  const [what, from, to, reach, ...set] = remedy;
   if (what !== "rename" || typeof reach === "string") return { remedy };
   const owners = others.flatMap(({ remedy }) => (remedy?.[0] === "rename" ? remedy[3] : []));
-  return { remedy: [what, from, to, [...reach, ...owners].slice(0, fewOwners)] };
+  return { remedy: [what, from, to, [...reach, ...owners].slice(0, fewOwners), ...set] };
 }

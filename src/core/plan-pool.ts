@@ -210,11 +210,15 @@ function isAnotherObject(line: Allocation, claim: Claim): boolean {
   return claim.owner.kind !== "Node" && line.uid !== undefined && claim.uid !== undefined && line.uid !== claim.uid;
 }
 
-/** Splits off the requests whose owner would lose an address of this pool and get another one: renames nobody declared, of the policy first. */
+/**
+ * Splits off the requests whose owner would lose an address of this pool and get another one: renames nobody declared. What
+ * stays on its NIC comes first, then what keeps its capture.
+ */
 function separateMoves(asking: readonly Request[], lost: readonly Allocation[]) {
   const lostBy = Map.groupBy(lost, (line) => ownerOfKey(line.claim));
   const lineOf = new Map<Request, Allocation>();
-  for (const isMatch of [isSameCapture, () => true])
+  const isSame = (line: Allocation, request: Request) => isSameNic(line, request) && isSameCapture(line, request);
+  for (const isMatch of [isSame, isSameNic, isSameCapture, () => true])
     for (const request of asking) {
       const lines = lineOf.has(request) ? [] : (lostBy.get(formatOwner(request.claim.owner)) ?? []);
       const at = lines.findIndex((line) => isMatch(line, request));
@@ -224,6 +228,10 @@ function separateMoves(asking: readonly Request[], lost: readonly Allocation[]) 
     refused: [...lineOf].map(([request, line]) => ({ request, line })),
     allowed: asking.filter((request) => !lineOf.has(request)),
   };
+}
+
+function isSameNic(line: Allocation, { claim }: Request): boolean {
+  return line.interface !== undefined && line.interface === claim.interface;
 }
 
 function isSameCapture(line: Allocation, { claim }: Request): boolean {

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -34,6 +34,21 @@ const rendered = "rendered/static-ip.yaml";
 it("finds nothing in a folder that was just rendered", () => {
   const { stdout, stderr, status } = nodeippool(["audit", "rendered", "--nodes", "nodes.txt"], example);
   expect([stdout, stderr, status]).toEqual(["6 addresses checked, 0 findings\n", "", 0]);
+});
+
+it.each([
+  ["an empty folder", {}],
+  [
+    "manifests that were not rendered",
+    { "in/a.yaml": readFileSync(join(root, "examples/static-ip/manifests/static-ip.yaml"), "utf8") },
+  ],
+  ["another file", { "in/package.json": "{}" }],
+])("says nothing of %s: nothing in it uses an address", (_, files) => {
+  const folder = edited();
+  mkdirSync(join(folder, "in"));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  const { stderr, status } = nodeippool(["audit", "in", "--pools", "manifests"], folder);
+  expect([stderr.split("\n")[0], status]).toEqual(["invalid: nothing in in uses any address", 2]);
 });
 
 it("prints findings once, and says by its exit status that there are some", () => {

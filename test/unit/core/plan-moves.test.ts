@@ -165,3 +165,43 @@ describe("how far a rename that would help reaches", () => {
     expect(pending.map(({ remedy }) => remedy?.[3])).toEqual(reach);
   });
 });
+
+describe("the rename that a refused move may be", () => {
+  const renames = (record: readonly string[], claims: readonly string[]) =>
+    plan({ pools, claims: claims.map(claimOf), snapshot: recordOf(record.map(spelt), pools) }).pending.map(
+      ({ remedy }) => remedy?.slice(1, 3).join(" > "),
+    );
+
+  it.each([
+    [
+      "stays on its NIC",
+      [".5 Node/n/pa/a if=eth1", ".6 Node/n/pb/b if=eth2"],
+      ["pa/b if=eth1", "pc/b if=eth2"],
+      ["pa/a > pa/b", "pb/b > pc/b"],
+    ],
+    [
+      "stays on its NIC, where another comes",
+      [".6 Node/n/pb/b if=eth2"],
+      ["pc/b if=eth3", "pd/b if=eth2"],
+      ["pb/b > pd/b"],
+    ],
+    [
+      "keeps its capture, where nothing stays on its NIC",
+      [".5 Node/n/x/a", ".6 Node/n/x/b"],
+      ["y/b", "y/c"],
+      ["x/a > y/c", "x/b > y/b"],
+    ],
+    [
+      "keeps its capture on one NIC",
+      [".5 Node/n/x/a if=e", ".6 Node/n/x/b if=e"],
+      ["y/b if=e", "y/c if=e"],
+      ["x/a > y/c", "x/b > y/b"],
+    ],
+  ])("%s", (_, record, claims, want) => {
+    const found = renames(
+      record,
+      claims.map((claim) => `Node/n/${claim}`),
+    );
+    expect(found.sort()).toEqual(want);
+  });
+});

@@ -51,6 +51,15 @@ it("the hint of an exhausted pool counts the reservations that nobody holds", ()
   expect(hintOf("10.0.0.1 Node/a/x set=b", "10.0.0.2 Node/b/x releasing")).toMatch(/^Let the pool grow/);
 });
 
+it("a reservation for an owner serves one of its claims; the next is told how to say which", () => {
+  const reservations = [{ address: "10.0.0.3", owner: "Node/n" }];
+  const pools = [poolOf("p", "10.0.0.0/29", { reservations })];
+  const claims = [claimOf("Node/n/a"), claimOf("Node/n/b")];
+  const { assign, pending } = plan({ pools, claims, snapshot: recordOf([], pools) });
+  expect(assign.map(({ claim }) => claim)).toEqual(["Node/n/a"]);
+  expect(pending).toMatchObject([{ hint: "Say in the reservation which claim of its owner it is for." }]);
+});
+
 describe("plan of a pool with reservations", () => {
   it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {
     const reservations = cell("reservations").map((text): ReservationSpec => {

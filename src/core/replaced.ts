@@ -1,0 +1,35 @@
+import type { Allocation } from "./allocation.ts";
+import { ownerOfKey } from "./claim.ts";
+import { byCodeUnit, IpamError } from "./errors.ts";
+import type { Plan } from "./plan.ts";
+
+/** As many owners as may well be replaced at once by others. */
+const few = 3;
+
+/**
+ * Throws `in-use` for a plan that gives up all owners of its claim set and takes others: those are sooner new names of the
+ * same machines, or somebody else's claims, than that many new machines at once.
+ */
+export function refuseReplaced({ assign, keep, release, set }: Plan): void {
+  const gone = ownersOf(release.map(({ allocation }) => allocation));
+  const come = ownersOf(assign);
+  const stay = ownersOf(keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
+  if (gone.length <= few || come.length === 0 || stay.length > 0 || gone.some((owner) => come.includes(owner))) return;
+  throw new IpamError(
+    "in-use",
+    `none of the ${release.length} addresses of claim set ${set} would stay: ${listed(gone)} go, and ${listed(come)} come`,
+    {
+      hint: "Another folder or app needs a claim set of its own. If these are new names, say so of each; if all are replaced, allow it.",
+      remedy: ["rename", "Node/OLD", "Node/NEW", "claim", ...(set === "default" ? ([] as const) : ([set] as const))],
+    },
+  );
+}
+
+function ownersOf(lines: readonly Allocation[]): string[] {
+  return [...new Set(lines.map(({ claim }) => ownerOfKey(claim)))].sort(byCodeUnit);
+}
+
+function listed(owners: readonly string[]): string {
+  const more = owners.length - few;
+  return more > 0 ? `${owners.slice(0, few).join(", ")} and ${more} more` : owners.join(", ");
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { plan } from "../../../src/core/plan.ts";
+import { refuseReplaced } from "../../../src/core/replaced.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
+
+const pools = [poolOf("p", "10.0.0.0/24")];
+
+/** Plans these nodes over a record that has those, the n-th at 10.0.0.n. */
+function replace(held: readonly string[], claimed: readonly string[], set?: string) {
+  const lines = held.map((name, i) => `10.0.0.${i + 1} Node/${name}/nic/a${set === undefined ? "" : ` set=${set}`}`);
+  const claims = claimed.map((name) => claimOf(`Node/${name}/nic/a`));
+  const made = plan({ pools, claims, snapshot: recordOf(lines, pools), ...(set === undefined ? {} : { set }) });
+  refuseReplaced(made);
+}
+
+describe("a plan that keeps no owner of its set", () => {
+  it("is refused where others come: new names, or another folder", () => {
+    expect(() => replace(["a", "b", "c", "d", "e"], ["v", "w"])).toThrow(
+      "none of the 5 addresses of claim set default would stay: Node/a, Node/b, Node/c and 2 more go, and Node/v, Node/w come",
+    );
+    expect(() => replace(["a", "b", "c", "d"], ["w"], "lab")).toThrow(
+      expect.objectContaining({
+        code: "in-use",
+        issues: [expect.objectContaining({ remedy: ["rename", "Node/OLD", "Node/NEW", "claim", "lab"] })],
+      }),
+    );
+  });
+
+  it.each([
+    ["of few owners", ["a", "b", "c"], ["w"]],
+    ["where one of them stays", ["a", "b", "c", "d", "e"], ["e", "w"]],
+    ["where nobody comes", ["a", "b", "c", "d", "e"], []],
+    ["where there were none", [], ["a", "b", "c", "d", "e"]],
+  ])("is not, %s", (_, held, claimed) => {
+    expect(() => replace(held, claimed)).not.toThrow();
+  });
+});

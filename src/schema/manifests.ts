@@ -1,4 +1,4 @@
-import { isMap, isSeq } from "yaml";
+import { type Document, isMap, isSeq } from "yaml";
 import { IpamError, type Issue, type Parsed, type Place, type Pool } from "../core/index.ts";
 import { misfits } from "./misfits.ts";
 import { didYouMean } from "./nearest.ts";
@@ -81,8 +81,8 @@ const maxLength = 1024 * 1024;
 const mentionsUs =
   /\b(?:NodeIPPool|NodeNetworkConfigurationPolicy|Node|List|(?:NodeIPPool|NodeNetworkConfigurationPolicy|Node)List)\b|nmstate\.io\/v1/;
 /** A kind of ours, in text that need not be YAML. A policy is ours if it uses pools. */
-const kindOfPool = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeIPPool\b/;
-const kindOfPolicy = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeNetworkConfigurationPolicy\b/;
+const kindOfPool = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeIPPool(?:List)?\b/;
+const kindOfPolicy = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeNetworkConfigurationPolicy(?:List)?\b/;
 
 /** Reads a document, and reports no more of its issues than anybody reads. */
 function readCurtailed(chunk: Chunk, reading: Reading): ManifestDocument[] {
@@ -108,6 +108,7 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
     return [];
   }
   const yaml = new YamlDocument(chunk, kindOfPolicy.test(text) ? quoteTemplates(text) : text);
+  if (yaml.errors.length === 0) nameItems(yaml.document.contents, yaml.document);
   // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
   const isOurs = yaml.errors.length > 0 ? looksOurs : hasOurs(yaml.document.contents);
   const { value } = yaml;
@@ -119,6 +120,22 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   if (value !== undefined) return readObject(value, [], yaml, reading) ?? foreign(value);
   reading.hasUnreadable = true;
   return [];
+}
+
+const listOfOurs = /^(Node(?:IPPool|NetworkConfigurationPolicy)?)List$/;
+
+/** Writes into the items of our typed Lists what those, as the API server gives them, do not repeat: version and kind. */
+function nameItems(list: unknown, document: Document): void {
+  if (!isMap(list)) return;
+  const [kind, items] = [listOfOurs.exec(`${list.get("kind")}`)?.[1], list.get("items")];
+  if (!isSeq(items)) return;
+  for (const item of items.items) {
+    nameItems(item, document);
+    if (kind === undefined || !isMap(item)) continue;
+    const head = { apiVersion: list.get("apiVersion"), kind };
+    const missing = Object.entries(head).filter(([key, value]) => value !== undefined && !item.has(key));
+    item.items.unshift(...missing.map(([key, value]) => document.createPair(key, value)));
+  }
 }
 
 /** Is this object, or one of a List, one that we read strictly? */
@@ -158,7 +175,7 @@ function readObject(object: unknown, path: Path, yaml: YamlDocument, reading: Re
     return [{ kind: "node", file, row: nodeRow(object, yaml.at([...path, "metadata", "name"])) }];
   if (typeof kind === "string" && kind.endsWith("List") && Array.isArray(items)) {
     const documents = readList(items, path, yaml, reading);
-    const isOurs = documents !== undefined || /^Node(?:IPPool|NetworkConfigurationPolicy)?List$/.test(kind);
+    const isOurs = documents !== undefined || listOfOurs.test(kind);
     if (isOurs && isCut(object)) reading.issues.push(located({ message: cutOff, path: ["metadata", "continue"] }));
     return documents;
   }

@@ -1,6 +1,6 @@
 import { IpamError, type Issue, type Place } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
-import { cutOff, isCut } from "./objects.ts";
+import { type Bag, cutOff, isCut, itemsOf } from "./objects.ts";
 import { conflictIn, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** A cluster node: what selectors see of it. */
@@ -86,7 +86,7 @@ function rowsOf(value: unknown, path: Path, at: (path: Path) => Place): NodeRow[
   if (typeof value !== "object" || value === null) return [{ name: value, at: at(path) }];
   const { kind, items, name, labels, nodes } = value as { [field: string]: unknown };
   if (isCut(value)) return [{ issue: cutOff, at: at([...path, "metadata", "continue"]) }];
-  if (Array.isArray(items)) return rowsOf(items, [...path, "items"], at);
+  if (Array.isArray(items)) return rowsOf(itemsOf(value as Bag), [...path, "items"], at);
   if (Array.isArray(nodes)) return rowsOf(nodes, [...path, "nodes"], at);
   if (kind === "Node") return [nodeRow(value, at([...path, "metadata", "name"]))];
   if (path.length === 0 || kind !== undefined) return name === undefined ? [] : [{ name, labels, at: at(path) }];

@@ -99,17 +99,22 @@ function flat(value: unknown): { object: Bag; path: Path }[] {
   return Array.isArray(value) ? value.flatMap((item, i) => unlisted(item, [i])) : unlisted(value, []);
 }
 
-/** An object, or those in a List. Items of a typed List, as the API server gives it, do not repeat their kind. */
+/** An object, or those in a List. */
 function unlisted(value: unknown, path: Path): { object: Bag; path: Path }[] {
   const object = asBag(value);
   if (object === undefined) return [];
   const { kind, items } = object;
   if (typeof kind !== "string" || !kind.endsWith("List") || !Array.isArray(items)) return [{ object, path }];
   if (path.length > 2 * deepest) throw new IpamError("invalid", `Lists lie in Lists, more than ${deepest} deep`);
-  return items.flatMap((item, i) => {
+  return itemsOf(object).flatMap((item, i) => unlisted(item, [...path, "items", i]));
+}
+
+/** The items of a List, each with its kind: those of a typed List, as the API server gives it, do not repeat it. */
+export function itemsOf({ kind, items }: Bag): readonly unknown[] {
+  const typed = typeof kind === "string" && kind.endsWith("List") ? kind.slice(0, -"List".length) : "";
+  return asList(items).map((item) => {
     const inner = asBag(item);
-    const isTyped = kind === "List" || inner === undefined || "kind" in inner;
-    return unlisted(isTyped ? inner : { ...inner, kind: kind.slice(0, -"List".length) }, [...path, "items", i]);
+    return typed === "" || inner === undefined || "kind" in inner ? item : { ...inner, kind: typed };
   });
 }
 

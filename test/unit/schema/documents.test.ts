@@ -54,6 +54,12 @@ describe("readManifests finds our kinds", () => {
   const item = (text: string) => `- ${text.trimEnd().replaceAll("\n", "\n  ")}\n`;
   const list = (kind: string, ...items: string[]) =>
     `apiVersion: v1\nkind: ${kind}\nitems:\n${items.map(item).join("")}`;
+  /** As the API server gives it: its items do not repeat version and kind. */
+  const bare = (kind: string, ...items: string[]) =>
+    list(kind, ...items.map((text) => text.replace(/^(?:apiVersion|kind): .*\n/gm, ""))).replace(
+      "apiVersion: v1\n",
+      `apiVersion: ${kind === "NodeList" ? "v1" : "nmstate.io/v1"}\n`,
+    );
   const rows: [text: string, ...kinds: string[]][] = [
     [poolText(), "pool"],
     [`---\n${poolText()}...\n`, "pool"],
@@ -63,6 +69,15 @@ describe("readManifests finds our kinds", () => {
     [list("List", poolText(), nicPolicyText("a")), "pool", "policy"],
     [list("NodeIPPoolList", poolText(), poolText("  range: {cidr: 10.0.1.0/24}", "q")), "pool", "pool"],
     [list("NodeList", "apiVersion: v1\nkind: Node\nmetadata: {name: node01}"), "node"],
+    [bare("NodeIPPoolList", poolText()), "pool"],
+    [
+      documentsOf(poolText(), bare("NodeNetworkConfigurationPolicyList", nicPolicyText("a"), "metadata: {name: own}")),
+      "pool",
+      "policy",
+      "foreign",
+    ],
+    [bare("NodeNetworkConfigurationPolicyList", "metadata: {name: own}"), "foreign"],
+    [list("List", bare("NodeList", "metadata: {name: n1}"), poolText()), "node", "pool"],
     [list("List", "kind: ConfigMap\ndata: {a: b}", poolText()), "foreign", "pool"],
     [list("List", "kind: ConfigMap\n# a Node\ndata: {a: b}"), "foreign"],
     [list("List", list("List", poolText())), "pool"],
@@ -101,7 +116,7 @@ describe("readManifests finds our kinds", () => {
   });
 
   it.each(["NodeList", "NodeIPPoolList", "List"])("but no part of a %s", (kind) => {
-    const item = kind === "List" ? poolText() : "metadata: {name: n}";
+    const item = kind === "NodeList" ? "metadata: {name: n1}" : poolText();
     expect(issuesOf(`${list(kind, item)}metadata: {continue: abc}\n`)).toEqual([
       expect.stringMatching(/^\d+:22 this list is cut off/),
     ]);
@@ -117,6 +132,9 @@ describe("readManifests finds our kinds", () => {
   it("in a list, in the right place", () => {
     expect(issuesOf(list("List", poolText(), poolText("  range: {cidr: 10.0.1.0/24, strat: x}", "q")))).toEqual([
       "13:32 unknown field strat; did you mean start?",
+    ]);
+    expect(issuesOf(bare("NodeIPPoolList", poolText("  range: {cidr: x}")))).toEqual([
+      '6:19 "x" has no prefix length; write for example 10.0.0.0/24',
     ]);
   });
 });

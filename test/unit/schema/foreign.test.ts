@@ -89,6 +89,16 @@ describe("render takes a List with one of ours apart", () => {
     expect(objectsIn(made).map(({ kind }) => kind)).toEqual(["ConfigMap", "NodeIPPool"]);
   });
 
+  it("items that leave their kind to a typed List get it", async () => {
+    const items = [poolText(), "metadata: {name: q}\nspec: {range: {cidr: 10.9.0.0/24}}"];
+    const made = await rendered({
+      manifests: list(...items).replace("v1\nkind: List", "nmstate.io/v1\nkind: NodeIPPoolList"),
+      nodes,
+    });
+    const [first, second] = objectsIn(made);
+    expect(second).toMatchObject({ apiVersion: first?.apiVersion, kind: "NodeIPPool", metadata: { name: "q" } });
+  });
+
   it("a List of foreign items stays a List, byte for byte", async () => {
     const text = list("kind: ConfigMap # no Node", "kind: Secret");
     expect((await rendered({ manifests: `${poolText()}---\n${text}`, nodes }))["f.yaml"]?.endsWith(text)).toBe(true);

@@ -46,6 +46,11 @@ items:
 
 describe("readNodes reads", () => {
   const rows: [what: string, text: string, nodes: string[]][] = [
+    [
+      "kubectl get --raw",
+      JSON.stringify({ ...dump, kind: "NodeList", items: dump.items.map(({ metadata }) => ({ metadata })) }),
+      dumped,
+    ],
     ["lines", "n1\nn2\n", names("n1", "n2")],
     ["lines with comments and blank lines", "# all\nn1   # first\n\n  n2\n", names("n1", "n2")],
     ["lines without a last newline", "n1\nn2", names("n1", "n2")],

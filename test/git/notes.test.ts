@@ -38,6 +38,15 @@ const git = (line: string) => {
   if (status !== 0) throw new Error(stderr);
   return stdout;
 };
+/** Branch f adds these nodes, and main those, which stays checked out. */
+const fork = (ofF: readonly string[], ofMain: readonly string[]) => {
+  git("git checkout -qb f");
+  nodes("n1", "n2", "n3", "n4", ...ofF);
+  allocate();
+  git("git checkout -q main");
+  nodes("n1", "n2", "n3", "n4", ...ofMain);
+  allocate();
+};
 const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
 /** `5 k3` */
 const holders = () =>
@@ -119,12 +128,7 @@ describe("a node that was renamed on a branch", () => {
 
 describe("a lock of one side alone, where both gave .5 away", () => {
   beforeEach(() => {
-    git("git checkout -qb f");
-    nodes("a0", "n1", "n2", "n3", "n4");
-    allocate();
-    git("git checkout -q main");
-    nodes("n1", "n2", "n3", "n4", "z5");
-    allocate();
+    fork(["a0"], ["z5"]);
   });
   const lost = "Note: z5 has 10.0.0.5 in HEAD\nNote: if that is in force, ";
 
@@ -178,12 +182,7 @@ it.each([
 
 describe("what --landed may name", () => {
   beforeEach(() => {
-    git("git checkout -qb f");
-    nodes("n1", "n2", "n3", "n4", "f5", "f6");
-    allocate();
-    git("git checkout -q main");
-    nodes("n1", "n2", "n3", "n4", "m5", "m6");
-    allocate();
+    fork(["f5", "f6"], ["m5", "m6"]);
   });
   const everybody = ["n1", "n2", "n3", "n4", "f5", "f6", "m5", "m6"];
 
@@ -237,12 +236,7 @@ describe("what --landed may name", () => {
 
 describe("a merge that has ended", () => {
   beforeEach(() => {
-    git("git checkout -qb f");
-    nodes("n1", "n2", "n3", "n4", "f5");
-    allocate();
-    git("git checkout -q main");
-    nodes("n1", "n2", "n3", "n4", "m5");
-    allocate();
+    fork(["f5"], ["m5"]);
     git("git checkout -q f; git merge main || true");
     nodes("n1", "n2", "n3", "n4", "m5", "f5");
     allocate("--landed", "main");
@@ -265,12 +259,7 @@ describe("a merge that has ended", () => {
 });
 
 it("a lock that was taken from another branch: allocate says who loses an address, as plan does", () => {
-  git("git checkout -qb f");
-  nodes("n1", "n2", "n3", "n4", "f5");
-  allocate();
-  git("git checkout -q main");
-  nodes("n1", "n2", "n3", "n4", "m5");
-  allocate();
+  fork(["f5"], ["m5"]);
   git("git checkout -q f; git checkout -q main -- nodeippool.lock");
   nodes("n1", "n2", "n3", "n4", "m5", "f5");
   for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain("Note: f5 has 10.0.0.5 in HEAD");

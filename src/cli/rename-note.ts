@@ -1,4 +1,12 @@
-import { type Allocation, IpamError, ownerOfKey, type Plan, parseOwner, type Snapshot } from "../core/index.ts";
+import {
+  type Allocation,
+  IpamError,
+  nameOfKey,
+  nodeNameOf,
+  ownerOfKey,
+  type Plan,
+  type Snapshot,
+} from "../core/index.ts";
 import type { Loser } from "../state/merge.ts";
 import { setOption } from "./advice.ts";
 
@@ -41,28 +49,42 @@ export function renameInMerge(
 
 /**
  * A node that has just lost a line is none that comes, but where it lost that to one that goes, and has none of the pools
- * that those had.
+ * that those had. One that stays may be the new name of one that goes, too, if it takes up all that goes with that: it was
+ * renamed on one branch, and got more under its old name on another one.
  */
 function suspectRename(made: Plan, { allocations }: Snapshot, losers: readonly Loser[]): Suspicion | undefined {
   const kept = nodesOf(made.keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
-  const assigned = nodesOf(made.assign);
-  const gone = [...nodesOf(made.release.map(({ allocation }) => allocation))].filter(
-    (node) => !kept.has(node) && !assigned.has(node),
-  );
+  const assigned = claimsOf(made.assign);
+  const released = claimsOf(made.release.map(({ allocation }) => allocation));
+  const gone = [...released.keys()].filter((node) => !kept.has(node) && !assigned.has(node));
   const known = nodesOf([...allocations, ...losers.map(({ line }) => line)]);
   const pools = new Set(made.release.map(({ allocation }) => allocation.pool));
   const served = nodesOf(made.keep.flatMap(({ allocation }) => (pools.has(allocation.pool) ? [allocation] : [])));
   const isGone = ({ winner }: Loser) => [...nodesOf([winner])].some((node) => gone.includes(node));
   const displaced = nodesOf(losers.filter(isGone).map(({ line }) => line));
   const isNew = (node: string) => !(known.has(node) || kept.has(node));
-  const fresh = [...assigned].filter((node) => isNew(node) || (displaced.has(node) && !served.has(node)));
-  if (gone.length === 0 || gone.length !== fresh.length || gone.length > most) return undefined;
+  const come = [...assigned.keys()].filter((node) => isNew(node) || (displaced.has(node) && !served.has(node)));
+  if (gone.length === 0 || gone.length > most) return undefined;
+  const left = gone.map((node) => [...(released.get(node) ?? [])]);
+  const takesUp = (node: string) => left.some((claims) => claims.every((claim) => assigned.get(node)?.has(claim)));
+  const half = [...assigned.keys()].filter((node) => kept.has(node) && takesUp(node));
+  const fresh = [half, come, [...half, ...come]].find(({ length }) => length === gone.length);
+  if (fresh === undefined) return undefined;
   const mv = `nodeippool mv${setOption(made.set)}`;
   const command = gone.length === 1 ? `${mv} Node/${gone} Node/${fresh}` : `${mv} Node/OLD Node/NEW for each`;
   return { gone, fresh, command };
 }
 
 function nodesOf(lines: readonly Allocation[]): Set<string> {
-  const owners = lines.map(({ claim }) => parseOwner(ownerOfKey(claim)).value);
-  return new Set(owners.flatMap((owner) => (owner?.kind === "Node" ? owner.name : [])));
+  return new Set(claimsOf(lines).keys());
+}
+
+/** Pool and name of each claim, by its node. */
+function claimsOf(lines: readonly Allocation[]): Map<string, Set<string>> {
+  const claims = new Map<string, Set<string>>();
+  for (const { pool, claim } of lines) {
+    const node = nodeNameOf(ownerOfKey(claim));
+    if (node !== undefined) claims.set(node, (claims.get(node) ?? new Set()).add(`${pool} ${nameOfKey(claim)}`));
+  }
+  return claims;
 }

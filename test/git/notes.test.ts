@@ -126,6 +126,30 @@ describe("a node that was renamed on a branch", () => {
   });
 });
 
+describe("a second policy on main", () => {
+  const second = () => write("manifests/second.yaml", policy.replaceAll("pol", "sec").replace("eth1", "eth2"));
+
+  it("for a node that was renamed on a branch: a note asks, and mv is all that it takes", () => {
+    git("git checkout -qb f; nodeippool mv Node/n3 Node/k3");
+    nodes("n1", "n2", "k3", "n4", "x5");
+    git("git commit -qam rename; git checkout -q main");
+    second();
+    allocate();
+    git("git merge -q f");
+    const asked = "Note: if n3 was renamed to k3, say so before this is recorded: nodeippool mv Node/n3 Node/k3\n";
+    expect(run("plan").stdout).toContain(asked);
+    git("nodeippool mv Node/n3 Node/k3");
+    nodes("n1", "n2", "k3", "n4");
+    expect(run("plan").stdout).toMatch(/Nothing to record\.\n$/);
+  });
+
+  it("and a node that goes: nobody of those who stay is its new name", () => {
+    second();
+    nodes("n1", "n2", "n3");
+    expect(run("plan").stdout).not.toContain("Note");
+  });
+});
+
 describe("a lock of one side alone, where both gave .5 away", () => {
   beforeEach(() => {
     fork(["a0"], ["z5"]);

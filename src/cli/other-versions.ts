@@ -30,16 +30,20 @@ export function otherVersionNotes(
   const named = new Set(losers?.map(({ line }) => lineKey(line)));
   const fresh = new Map(made.assign.map((line) => [claimOf(line), line]));
   const incoming = incomingHeads(options.lock);
-  for (const revision of [...incoming, "HEAD"]) {
-    const forgotten = linesAt(options.lock, revision).filter((line) => {
+  const forgottenIn = (revision: string) =>
+    linesAt(options.lock, revision).filter((line) => {
       const now = fresh.get(claimOf(line));
       const key = lineKey(line);
       return now !== undefined && now.address !== line.address && !known.has(key) && !named.has(key);
     });
-    const lost = revision === "HEAD" ? notRenamed(forgotten, present, options.lock, incoming) : forgotten;
-    if (lost.length > 0) return [...lostNotes(lost, revision), ...adviceFor(revision, options.lock, losers)];
-  }
-  return [];
+  const coming = incoming.flatMap((revision) => {
+    const lost = forgottenIn(revision);
+    for (const line of lost) named.add(lineKey(line));
+    return lostNotes(lost, revision);
+  });
+  if (coming.length > 0) return [...coming, ...adviceFor("MERGE_HEAD", options.lock, losers)];
+  const lost = notRenamed(forgottenIn("HEAD"), present, options.lock, incoming);
+  return lost.length === 0 ? [] : [...lostNotes(lost, "HEAD"), ...adviceFor("HEAD", options.lock, losers)];
 }
 
 /**

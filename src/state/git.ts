@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { emptySnapshot, IpamError, type PoolRecord, type Snapshot, sameSubnet } from "../core/index.ts";
 import { decode } from "./codec.ts";
@@ -151,12 +151,24 @@ const incoming = [
   ["REBASE_HEAD", "rebase-apply"],
 ] as const;
 
-/** The revisions that are on their way into HEAD. */
+/** The revisions that are on their way into HEAD: all heads of a merge, in their order. */
 export function incomingHeads(path: string): string[] {
   const folder = dirname(path);
   const asked = incoming.flatMap(([, kept]) => ["--git-path", kept]);
   const paths = git(folder, "rev-parse", ...asked)?.split("\n") ?? [];
-  return incoming.flatMap(([head], i) => (paths[i] && existsSync(resolve(folder, paths[i])) ? head : []));
+  return incoming.flatMap(([head], i) => {
+    const kept = resolve(folder, paths[i] ?? "");
+    if (!paths[i] || !existsSync(kept)) return [];
+    const commits = head === "MERGE_HEAD" ? readFileSync(kept, "utf8").trim().split("\n") : [];
+    return commits.length > 1 ? commits.map((commit) => commit.slice(0, 16)) : [head];
+  });
+}
+
+/** The sides of the merge in progress. Of several heads git merges one after the other into HEAD, and stops at the last one. */
+function sidesOf(path: string): { readonly ours: readonly string[]; readonly theirs: readonly string[] } {
+  const heads = incomingHeads(path);
+  const merged = heads.filter((head) => !head.endsWith("_HEAD")).slice(0, -1);
+  return { ours: ["HEAD", ...merged], theirs: heads.slice(merged.length) };
 }
 
 /**
@@ -177,12 +189,13 @@ export function isOfCommit(path: string): boolean {
   return Boolean(id && git(folder, "log", "--all", "-1", "--format=%H", `--find-object=${id}`, "--", name));
 }
 
-/** Which side of the merge in progress a revision is: its lock may lie in another folder there. */
+/** Which side of the merge in progress a revision is, as a whole: its lock may lie in another folder there. */
 export function sideAt(path: string, revision: string): "ours" | "theirs" | undefined {
   const commit = (name: string) => git(dirname(path), "rev-parse", "--verify", "--quiet", `${name}^{commit}`);
-  const [landed, ours] = [commit(revision), commit("HEAD")];
-  if (landed === ours) return "ours";
-  return incomingHeads(path).some((head) => commit(head) === landed) ? "theirs" : undefined;
+  const { ours, theirs } = sidesOf(path);
+  const landed = commit(revision);
+  if (ours.length === 1 && commit("HEAD") === landed) return "ours";
+  return theirs.some((head) => commit(head) === landed) ? "theirs" : undefined;
 }
 
 /**
@@ -191,8 +204,9 @@ export function sideAt(path: string, revision: string): "ours" | "theirs" | unde
  */
 export function sideWith(path: string, revision: string): "ours" | "theirs" | undefined {
   const has = (head: string) => git(dirname(path), "merge-base", "--is-ancestor", revision, head) !== undefined;
-  const [ours, theirs] = [has("HEAD"), incomingHeads(path).some(has)];
-  return ours === theirs ? undefined : ours ? "ours" : "theirs";
+  const { ours, theirs } = sidesOf(path);
+  const [isOurs, isTheirs] = [ours.some(has), theirs.some(has)];
+  return isOurs === isTheirs ? undefined : isOurs ? "ours" : "theirs";
 }
 
 /**

@@ -204,6 +204,34 @@ it.each([
   },
 );
 
+describe("a merge of several branches, of which the first and the last one gave .5 away", () => {
+  beforeEach(() => {
+    for (const branch of ["a", "b", "c"]) {
+      git(`git checkout -qb ${branch} main; touch ${branch}; git add -A; git commit -qm ${branch}`);
+      if (branch === "b") continue;
+      nodes("n1", "n2", "n3", "n4", `${branch}5`);
+      allocate();
+    }
+    git("git checkout -q main; git merge a b c || true");
+    nodes("n1", "n2", "n3", "n4", "a5", "c5");
+  });
+
+  it("notes tell of every branch", () => {
+    git("git checkout -q --ours nodeippool.lock; git add -A");
+    const last = git("git rev-parse c").slice(0, 16);
+    expect(run("plan").stdout).toContain(
+      `Note: c5 has 10.0.0.5 in ${last}\nNote: if that is in force, git checkout -m`,
+    );
+  });
+
+  it.each([
+    ["a~1", "! 10.0.0.5  c5  lost in the merge: a5 keeps it"],
+    ["c~1", "! 10.0.0.5  a5  lost in the merge: c5 keeps it"],
+  ])("the side that %s is part of wins", (landed, lost) => {
+    expect(run("allocate", "--landed", landed).stdout).toContain(lost);
+  });
+});
+
 describe("what --landed may name", () => {
   beforeEach(() => {
     fork(["f5", "f6"], ["m5", "m6"]);

@@ -15,7 +15,7 @@ import {
 } from "../core/index.ts";
 import { applyAll, issuesAfterWrite } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
-import { isUndoable } from "../state/git.ts";
+import { incomingHeads, isUndoable } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
@@ -56,9 +56,10 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
 function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
   if (isInCluster(options)) return [];
   if (merged) return otherVersionNotes(made, before, options, losers);
-  const back = isUndoable(options.lock)
-    ? `bring both sides back (git checkout -m -- ${options.lock}), merge them again, and say so then`
-    : `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
+  const back = () =>
+    isUndoable(options.lock, incomingHeads(options.lock))
+      ? `bring both sides back (git checkout -m -- ${options.lock}), merge them again, and say so then`
+      : `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
   return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back)];
 }
 

@@ -41,9 +41,11 @@ export function otherVersionNotes(
     for (const line of lost) named.add(lineKey(line));
     return lostNotes(lost, revision);
   });
-  if (coming.length > 0) return [...coming, ...adviceFor("MERGE_HEAD", options.lock, losers)];
+  // Where both sides have been merged, what they say of this address would come out the same again.
+  const advice = (isHead: boolean) => (losers === undefined ? adviceFor(options.lock, incoming, isHead) : []);
+  if (coming.length > 0) return [...coming, ...advice(false)];
   const lost = notRenamed(forgottenIn("HEAD"), present, options.lock, incoming);
-  return lost.length === 0 ? [] : [...lostNotes(lost, "HEAD"), ...adviceFor("HEAD", options.lock, losers)];
+  return lost.length === 0 ? [] : [...lostNotes(lost, "HEAD"), ...advice(true)];
 }
 
 /**
@@ -72,14 +74,12 @@ function lostNotes(lost: readonly Allocation[], revision: string): string[] {
   ];
 }
 
-/** Nothing where both sides have been merged: what they say of this address would come out the same again. */
-function adviceFor(revision: string, lock: string, losers: readonly Loser[] | undefined): string[] {
-  if (losers !== undefined) return [];
-  if (isUndoable(lock))
+function adviceFor(lock: string, incoming: readonly string[], isHead: boolean): string[] {
+  if (isUndoable(lock, incoming))
     return [
       `Note: if that is in force, git checkout -m -- ${lock} brings both sides back, and ${allocateAgain("--landed REV")} settles them`,
     ];
-  return revision === "HEAD" ? [`Note: if that is in force, git checkout HEAD -- ${lock} brings the lock back`] : [];
+  return isHead ? [`Note: if that is in force, git checkout HEAD -- ${lock} brings the lock back`] : [];
 }
 
 /** The live lines of a version of the lock; none where git, or that version, cannot say. */

@@ -17,7 +17,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
     const notes = [
       ...notesOn(workspace),
       ...otherVersionNotes(made, snapshot, options),
-      ...renameNote(made, snapshot, "say so before this is recorded"),
+      ...renameNote(made, snapshot, () => "say so before this is recorded"),
     ];
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
     if (made.pending.length === 0)

@@ -14,18 +14,17 @@ const most = 3;
 
 /** Nodes that go, as many as those that come: perhaps a rename that nobody declared. */
 interface Suspicion {
-  readonly gone: readonly string[];
-  readonly fresh: readonly string[];
+  readonly gone: string;
+  readonly fresh: string;
+  /** `n1 was renamed to n2` */
+  readonly renamed: string;
   readonly command: string;
 }
 
 /** Asks whether nodes that come are those that go. `before` says what to do first. */
-export function renameNote(made: Plan, present: Snapshot, before: string): string[] {
+export function renameNote(made: Plan, present: Snapshot, before: () => string): string[] {
   const found = suspectRename(made, present, []);
-  if (found === undefined) return [];
-  const { gone, fresh, command } = found;
-  const were = gone.length === 1 ? "was" : "were";
-  return [`Note: if ${gone.join(", ")} ${were} renamed to ${fresh.join(", ")}, ${before}: ${command}`];
+  return found === undefined ? [] : [`Note: if ${found.renamed}, ${before()}: ${found.command}`];
 }
 
 /**
@@ -40,10 +39,9 @@ export function renameInMerge(
 ): IpamError | undefined {
   const found = suspectRename(made, merged, losers);
   if (found === undefined) return undefined;
-  const { gone, fresh, command } = found;
-  const were = gone.length === 1 ? "was" : "were";
-  return new IpamError("in-use", `${gone.join(", ")} would be given up in this merge, and ${fresh.join(", ")} be new`, {
-    hint: `The merge is settled: git add ${lock}. If ${gone.join(", ")} ${were} renamed to ${fresh.join(", ")}: ${command}. Then allocate again, without --landed.`,
+  const { gone, fresh, renamed, command } = found;
+  return new IpamError("in-use", `${gone} would be given up in this merge, and ${fresh} be new`, {
+    hint: `The merge is settled: git add ${lock}. If ${renamed}: ${command}. Then allocate again, without --landed.`,
   });
 }
 
@@ -72,7 +70,9 @@ function suspectRename(made: Plan, { allocations }: Snapshot, losers: readonly L
   if (fresh === undefined) return undefined;
   const mv = `nodeippool mv${setOption(made.set)}`;
   const command = gone.length === 1 ? `${mv} Node/${gone} Node/${fresh}` : `${mv} Node/OLD Node/NEW for each`;
-  return { gone, fresh, command };
+  const [old, now] = [gone.join(", "), fresh.join(", ")];
+  const were = gone.length === 1 ? "was" : "were";
+  return { gone: old, fresh: now, renamed: `${old} ${were} renamed to ${now}`, command };
 }
 
 function nodesOf(lines: readonly Allocation[]): Set<string> {

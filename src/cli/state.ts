@@ -6,7 +6,6 @@ import { refuseDeleted } from "../state/git.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
 import { refusalOfMark } from "../state/mark.ts";
-import { exists } from "./files.ts";
 import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
@@ -35,7 +34,7 @@ function openCluster({ context, namespace }: StateOptions): Promise<KnownBackend
 export async function openToPlan(options: StateOptions): Promise<StateBackend> {
   if (!isInCluster(options)) return openLock(options);
   const { lock } = options;
-  if (!exists(lock)) refuseDeleted(lock);
+  if (!existsSync(lock)) refuseDeleted(lock);
   const { mark, rest } = readMarked(lock);
   if (mark !== undefined && mark.state !== "left") throw refusalOfMark(mark, lock, "cluster");
   if (mark === undefined && /^- \{"address"/m.test(rest))

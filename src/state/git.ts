@@ -172,14 +172,11 @@ function sidesOf(path: string): { readonly ours: readonly string[]; readonly the
 }
 
 /**
- * Can git bring both sides of the merge in progress back (`git checkout -m`), also after `git add`? It keeps what that
- * takes of merges that have ended, too.
+ * Can git bring both sides of the merge in progress, that of these heads, back (`git checkout -m`), also after `git add`?
+ * It keeps what that takes of merges that have ended, too.
  */
-export function isUndoable(path: string): boolean {
-  return (
-    incomingHeads(path).length > 0 &&
-    Boolean(git(dirname(path), "ls-files", "-u", "--resolve-undo", "--", basename(path)))
-  );
+export function isUndoable(path: string, incoming: readonly string[]): boolean {
+  return incoming.length > 0 && Boolean(git(dirname(path), "ls-files", "-u", "--resolve-undo", "--", basename(path)));
 }
 
 /** Does some commit have this very lock? Then it was taken from there, and not written on top of what HEAD has. */

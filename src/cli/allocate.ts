@@ -15,10 +15,11 @@ import {
 } from "../core/index.ts";
 import { applyAll, issuesAfterWrite } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
-import { incomingHeads, isUndoable } from "../state/git.ts";
+import { incomingHeads, isUndoable, refuseDeleted } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import { resolveLock } from "../state/resolve.ts";
+import { exists } from "./files.ts";
 import { planJson } from "./json.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameInMerge, renameNote } from "./rename-note.ts";
@@ -69,6 +70,12 @@ async function open(options: AllocateOptions): Promise<{ state: StateBackend; me
   if (isInCluster(options)) {
     if (options.landed === undefined) return { state: await openToPlan(options), merge };
     throw new IpamError("invalid", "--landed merges a lockfile; a record in a cluster is never in two versions");
+  }
+  if (options.landed !== undefined && !exists(options.lock)) {
+    refuseDeleted(options.lock);
+    throw new IpamError("invalid", `there is no ${options.lock} here that ${options.landed} could decide`, {
+      hint: "Name the lock that was merged (--lock FILE), or leave out --landed to begin one.",
+    });
   }
   const understand = (text: string) => {
     const { snapshot, ...rest } = resolveLock(text, options.lock, options.landed);

@@ -1,6 +1,6 @@
 import { IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
-import { lockAt, mergeStages, type Stages, sideAt, sideWith } from "./git.ts";
+import { incomingHeads, lockAt, mergeStages, type Stages, sideAt, sideWith } from "./git.ts";
 import { hasMarkers } from "./lockfile.ts";
 import { type Loser, mergeRecords } from "./merge.ts";
 import { salvage } from "./salvage.ts";
@@ -25,7 +25,8 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   if (whole !== undefined && !(whole instanceof IpamError)) {
     if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
     throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`, {
-      ...(stages === undefined ? {} : { hint: `If it was merged by hand, begin again: git checkout -m -- ${path}` }),
+      hint:
+        stages === undefined ? wholeHint(path) : `If it was merged by hand, begin again: git checkout -m -- ${path}`,
     });
   }
   const inForce = landed === undefined ? undefined : landedLock(path, landed, stages);
@@ -36,6 +37,12 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   }
   if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;
   return { ...salvage(text, path, inForce), merged: true };
+}
+
+/** Why a lock that git does not count among its conflicts needs nobody's decision. */
+function wholeHint(path: string): string {
+  if (incomingHeads(path).length === 0) return "No merge is in progress here: plan on it as it is, without a revision.";
+  return "Git, or its merge driver, has merged it without a collision, or it has been settled: plan on it as it is, without a revision.";
 }
 
 function landedLock(path: string, landed: string, stages: Stages | undefined): Snapshot {

@@ -55,7 +55,7 @@ const holders = () =>
   );
 
 const mergeDriver =
-  "git config merge.nodeippool.driver 'nodeippool merge %O %A %B'; echo 'nodeippool.lock merge=nodeippool' > .gitattributes";
+  "git config merge.nodeippool.driver 'nodeippool merge %O %A %B'; echo 'nodeippool.lock merge=nodeippool' > .git/info/attributes";
 
 beforeEach(() => {
   folder = scratchFolder();
@@ -272,6 +272,19 @@ describe("what --landed may name", () => {
     nodes(...everybody);
     expect(run("allocate", "--landed", revision)).toMatchObject({ status: 0, stderr: "" });
     expect(holders()[4]).toBe(first);
+  });
+
+  it("nothing in a lock that is merged already, by the driver in a step of a rebase: plan on it as it is", () => {
+    git(`git checkout -q --detach main~1; ${mergeDriver}`);
+    nodes("n1", "n2", "n3");
+    allocate();
+    git("git rebase main || true");
+    nodes("n1", "n2", "n3", "m5", "m6");
+    const nothing = "invalid: nodeippool.lock has nothing to merge that main could decide\n  ";
+    const refused = () => run("allocate", "--landed", "main").stderr;
+    expect(refused()).toContain(`${nothing}Git, or its merge driver, has merged it without a collision`);
+    git("git rebase --abort");
+    expect(refused()).toContain(`${nothing}No merge is in progress here`);
   });
 
   it("hints repeat the command that allocate is to run", () => {

@@ -358,6 +358,20 @@ it("a lock in a folder that is not there is refused, and no folder is made", asy
   expect(filesOf(folder)).toEqual(before);
 });
 
+it("--landed is refused where there is no lock", async () => {
+  const folder = projectOf();
+  for (const args of [
+    ["manifests", "--nodes", "nodes.txt"],
+    ["--", "true"],
+  ])
+    expect(await cli(["allocate", "--landed", "main", ...args], folder)).toMatchObject({
+      status: 2,
+      stdout: "",
+      stderr: expect.stringContaining("invalid: there is no nodeippool.lock here that main could decide\n"),
+    });
+  expect(lockIn(folder)).toBeUndefined();
+});
+
 it("a folder without policies, or without anything, gives nothing up; one whose policies are for no node does", async () => {
   const folder = folderOf({ "nodeippool.lock": both, "manifests/a.yaml": manifests.split("---\n")[0] as string });
   mkdirSync(join(folder, "empty"));

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   formatAddress,
@@ -136,7 +136,7 @@ async function allocateAround(
       process.stderr.write(
         `${program} ended with ${signal ?? `exit status ${status}`}; nothing ${merge.merged ? "but the merge " : ""}was recorded.\n`,
       );
-      process.exitCode = status ?? 1;
+      process.exitCode = status ?? 128 + (signal === null ? 0 : constants.signals[signal]);
       return;
     }
     const plans = readOffers(folder);

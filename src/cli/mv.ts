@@ -48,9 +48,12 @@ function refuseName(from: string, to: string): void {
   if (kind !== "Node") return;
   const node = ownerOfKey(from) === ownerOfKey(to) ? undefined : nameIssue(name);
   if (node !== undefined) throw new IpamError("invalid", `the name of a node ${node}`);
-  const issue =
-    nameOfKey(from) === nameOfKey(to) || claimIssue(nameOfKey(from)) ? undefined : claimIssue(nameOfKey(to));
-  if (issue !== undefined) throw new IpamError("invalid", issue);
+  const [old, now] = [nameOfKey(from), nameOfKey(to)];
+  const issue = old === now || claimIssue(old) ? undefined : claimIssue(now);
+  if (issue === undefined) return;
+  const whole = `${old.slice(0, old.indexOf("/"))}/${now}`;
+  const hint = claimIssue(whole) ? {} : { hint: `A capture is renamed with its policy: nodeippool mv ${old} ${whole}` };
+  throw new IpamError("invalid", issue, hint);
 }
 
 /** Claims of nodes are those of policies, unless a program chose their names. */

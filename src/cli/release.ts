@@ -61,6 +61,14 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     );
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
+  if (live?.set === importedSet)
+    throw new IpamError(
+      "in-use",
+      `${formatAddress(live.address)} of ${ownerName(live.claim)} was imported, and no manifest gives it up`,
+      {
+        hint: `If it is off, name it by its address: nodeippool release ${formatAddress(live.address)}`,
+      },
+    );
   if (live !== undefined)
     throw new IpamError("in-use", `${formatAddress(live.address)} is held by ${live.claim}, which still claims it`, {
       hint: "Take the node or the policy out of the manifests and run nodeippool allocate first.",

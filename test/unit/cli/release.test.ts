@@ -82,6 +82,12 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
       3,
       /in-use: 10\.0\.0\.1 is held by Node\/n1\/a\/p, which still claims it\n {2}Take the node or the policy out of the manifests and run nodeippool allocate first\./,
     ],
+    [
+      "an imported one, by its owner",
+      ["VM/ns:v", "--confirm"],
+      3,
+      "10.0.0.6 of VM/ns:v was imported, and no manifest gives it up\n  If it is off, name it by its address: nodeippool release 10.0.0.6\n",
+    ],
     ["a live line beside a releasing one", ["n3", "10.0.0.2", "--confirm"], 3, "10.0.0.2 is held by Node/n2/b/p"],
     [
       "no word and no evidence, with nobody to ask",
@@ -93,7 +99,7 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
     ["evidence that is none", ["--evidence", "nodes.txt"], 2, "nodes.txt"],
   ];
   it.each(rows)("%s", async (_, args, status, says) => {
-    const folder = projectWith(...live, ...leaving);
+    const folder = projectWith(...live, "10.0.0.6 VM/ns:v/a set=imported", ...leaving);
     const before = filesOf(folder);
     const ran = await cli(["release", ...args], folder);
     expect(ran).toMatchObject({ status, stdout: "" });

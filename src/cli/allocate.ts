@@ -25,6 +25,7 @@ import { otherVersionNotes } from "./other-versions.ts";
 import { renameInMerge, renameNote } from "./rename-note.ts";
 import { changeLines, reportPlan } from "./report-plan.ts";
 import { isInCluster, openLock, openToPlan, record, type StateOptions } from "./state.ts";
+import { swapQuestions } from "./swap-note.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -61,7 +62,7 @@ function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, optio
     isUndoable(options.lock, incomingHeads(options.lock))
       ? `bring both sides back (git checkout -m -- ${options.lock}), merge them again, and say so then`
       : `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
-  return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back)];
+  return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back), ...swapQuestions(made, back)];
 }
 
 /** The record, and what became of the two sides of a merge, if the lockfile is in the middle of one. */

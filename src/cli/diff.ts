@@ -16,6 +16,7 @@ import { readMarked } from "../state/lockfile.ts";
 import type { Mark } from "../state/mark.ts";
 import { digestOf } from "../state/migrate.ts";
 import { openLock, type StateOptions } from "./state.ts";
+import { swapNotes } from "./swap-note.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 interface Options extends StateOptions {
@@ -30,8 +31,10 @@ export async function diffVerb(revision: string, options: Options): Promise<void
   const differences = diffRecords(before, await openLock(options).read());
   if (options.json) return printJson(differences.map(differenceJson));
   if (options.markdown) return print(...markdown(differences, revision));
+  const rewritten = differences.flatMap(({ line: now, was }) => (was === undefined ? [] : { now, was }));
   print(
     ...differences.map((one) => textLine(one, revision)),
+    ...swapNotes(rewritten, () => ""),
     `${plural(differences.length, "line")} changed since ${revision}.`,
   );
 }

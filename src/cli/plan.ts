@@ -4,6 +4,7 @@ import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isInCluster, openToPlan } from "./state.ts";
+import { swapQuestions } from "./swap-note.ts";
 import { print, printJson } from "./terminal.ts";
 import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -14,10 +15,12 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   refuseUnrenderable(workspace, made, snapshot, options);
   if (options.json) printJson(planJson(made));
   else {
+    const before = () => "say so before this is recorded";
     const notes = [
       ...notesOn(workspace),
       ...otherVersionNotes(made, snapshot, options),
-      ...renameNote(made, snapshot, () => "say so before this is recorded"),
+      ...renameNote(made, snapshot, before),
+      ...swapQuestions(made, before),
     ];
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
     if (made.pending.length === 0)

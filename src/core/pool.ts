@@ -195,7 +195,9 @@ class Reader {
 
   private inside(block: Interval, text: string, path: Path): boolean {
     if (this.prefix === undefined || covers([this.prefix], [block])) return true;
-    this.fail(`${text} is not in ${formatPrefix(this.prefix)}`, path);
+    const isOther = familyOf(block.first) !== familyOf(this.prefix.first);
+    const hint = isOther ? { hint: "A pool is of one family: make a pool of its own for the other one." } : {};
+    this.issues.push({ message: `${text} is not in ${formatPrefix(this.prefix)}`, path, ...hint });
     return false;
   }
 

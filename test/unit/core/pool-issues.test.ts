@@ -25,6 +25,12 @@ describe("parsePool says what to write instead of", () => {
     ]);
   });
 
+  it("an address of another family", () => {
+    const hint = "A pool is of one family: make a pool of its own for the other one.";
+    expect(hintOf({ range: { cidr, end: "2001:db8::9" } })).toEqual([["range.end", hint]]);
+    expect(hintOf({ range: { cidr: "2001:db8::/64" }, gateway: "10.0.0.1" })).toEqual([["gateway", hint]]);
+  });
+
   it("and takes the name alone", () => {
     const reservations = [{ address: "10.0.0.5", owner: "Node/n", claim: "a/b" }];
     expect(hintOf({ range: { cidr }, reservations })).toBeUndefined();

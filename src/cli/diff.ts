@@ -64,7 +64,7 @@ function what({ kind, line, was = line, releasing, wasReleasing }: Difference, r
   if (kind === "removed") return wasReleasing ? "freed" : `removed; was not releasing in ${revision}`;
   if (was.claim === line.claim && releasing !== wasReleasing) return releasing ? "releasing" : "no longer releasing";
   const isHandedOver = ownerOfKey(was.claim) !== ownerOfKey(line.claim) && !wasReleasing;
-  return `${describeRewrite(was, line)}${isHandedOver ? `; was not releasing in ${revision}` : ""}`;
+  return `${describeRewrite(was, line)}${isHandedOver ? `; renamed, or given away (was not releasing in ${revision})` : ""}`;
 }
 
 function markdown(differences: readonly Difference[], revision: string): string[] {

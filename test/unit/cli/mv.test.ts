@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readersEnvironment } from "../../support/console.ts";
 import { cli, filesOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
@@ -163,4 +165,20 @@ it("nodeippool mv never writes a lock that it cannot read", async () => {
     writeFileSync(join(folder, "nodes.txt"), "n2\n");
     expect((await run(folder, "plan")).stderr, to).not.toContain("corrupt");
   }
+});
+
+it("nodeippool diff takes a renamed node for no loss", async () => {
+  const folder = projectOf({ "nodeippool.lock": held });
+  for (const args of [
+    ["init", "-q"],
+    ["add", "-A"],
+    ["commit", "-qm", "held"],
+  ])
+    execFileSync("git", args, { cwd: folder, env: readersEnvironment() });
+  await cli(["mv", "Node/n1", "Node/m1"], folder);
+  expect((await cli(["diff"], folder)).stdout).toBe(
+    "  ~ 10.0.0.4  m1  a/p  was Node/n1/a/p; renamed, or given away (was not releasing in HEAD)\n1 line changed since HEAD.\n",
+  );
+  await cli(["mv", "a", "b"], folder);
+  expect((await cli(["diff"], folder)).stdout).toContain("  ~ 10.0.0.5  n2  b/p  was Node/n2/a/p\n");
 });

@@ -1,10 +1,10 @@
 import type { Remedy } from "../core/errors.ts";
 import { renameCommands } from "../core/renames.ts";
-import { allocateAgain } from "./around.ts";
+import { allocateAgain, recordOptions } from "./around.ts";
 
-/** What names a claim set to a verb, where that is not the default one. */
-export function setOption(set = "default"): string {
-  return set === "default" ? "" : ` --set ${set}`;
+/** The verb that declares a rename, for this record and claim set. */
+export function mvCommand(set = "default"): string {
+  return `nodeippool mv${recordOptions()}${set === "default" ? "" : ` --set ${set}`}`;
 }
 
 /** What the command line has for a remedy: a command, or a flag. */
@@ -12,15 +12,15 @@ export function command(remedy: Remedy): string {
   const words = remedy.slice(1);
   switch (remedy[0]) {
     case "rename":
-      return `${renameCommands(remedy, `nodeippool mv${setOption(remedy[4])}`)}, or --allow-move`;
+      return `${renameCommands(remedy, mvCommand(remedy[4]))}, or --allow-move`;
     case "allow-move":
       return "--allow-move";
     case "explain":
-      return `nodeippool explain ${words.join(" ")}`;
+      return `nodeippool explain ${words.join(" ")}${recordOptions()}`;
     case "release":
-      return "nodeippool release";
+      return `nodeippool release${recordOptions()}`;
     case "show":
-      return "nodeippool show";
+      return `nodeippool show${recordOptions()}`;
     case "merge":
       return allocateAgain();
     case "merge-landed":

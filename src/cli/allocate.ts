@@ -18,7 +18,7 @@ import type { StateBackend } from "../state/backend.ts";
 import { incomingHeads, isUndoable, refuseDeleted } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
-import { resolveLock } from "../state/resolve.ts";
+import { type Resolved, resolveLock } from "../state/resolve.ts";
 import { exists } from "./files.ts";
 import { planJson } from "./json.ts";
 import { otherVersionNotes } from "./other-versions.ts";
@@ -40,7 +40,7 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const { state, merge } = await open(options);
   const snapshot = await state.read();
   const made = planWorkspace(workspace, snapshot, options);
-  const renamed = merge.merged ? renameInMerge(made, snapshot, merge.losers, options.lock) : undefined;
+  const renamed = merge.merged || merge.isOpen ? renameInMerge(made, snapshot, merge.losers, options.lock) : undefined;
   if (merge.merged && (made.pending.length > 0 || renamed)) await settle(state, merge, snapshot);
   refusePending(made);
   if (renamed) throw renamed;
@@ -67,7 +67,7 @@ function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, optio
 
 /** The record, and what became of the two sides of a merge, if the lockfile is in the middle of one. */
 async function open(options: AllocateOptions): Promise<{ state: StateBackend; merge: Merge }> {
-  const merge: Merge = { losers: [], merged: false };
+  const merge: Merge = { losers: [], merged: false, isOpen: false };
   if (isInCluster(options)) {
     if (options.landed === undefined) return { state: await openToPlan(options), merge };
     throw new IpamError("invalid", "--landed merges a lockfile; a record in a cluster is never in two versions");
@@ -86,10 +86,7 @@ async function open(options: AllocateOptions): Promise<{ state: StateBackend; me
   return { state: openLock(options, { understand }), merge };
 }
 
-interface Merge {
-  readonly losers: readonly Loser[];
-  readonly merged: boolean;
-}
+type Merge = Omit<Resolved, "snapshot">;
 
 /** Writes the merge alone: what comes next may fail, and what helps then (`mv`, a command) needs a whole lock. */
 async function settle(state: StateBackend, merge: Merge, snapshot: Snapshot): Promise<void> {
@@ -141,9 +138,10 @@ async function allocateAround(
       return;
     }
     const plans = readOffers(folder);
-    const renamed = merge.merged
-      ? plans.flatMap((made) => renameInMerge(made, snapshot, merge.losers, options.lock) ?? [])
-      : [];
+    const renamed =
+      merge.merged || merge.isOpen
+        ? plans.flatMap((made) => renameInMerge(made, snapshot, merge.losers, options.lock) ?? [])
+        : [];
     if (renamed[0]) throw renamed[0];
     const doubts = plans.flatMap((made) => doubtsOf(made, snapshot, merge, options));
     await recordAll(plans, state, options);

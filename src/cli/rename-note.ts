@@ -8,8 +8,9 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import type { Loser } from "../state/merge.ts";
-import { setOption } from "./advice.ts";
+import { mvCommand } from "./advice.ts";
 
+/** How many names a sentence can hold. */
 const most = 3;
 
 /** Nodes that go, as many as those that come: perhaps a rename that nobody declared. */
@@ -40,7 +41,7 @@ export function renameInMerge(
   const found = suspectRename(made, merged, losers);
   if (found === undefined) return undefined;
   const { gone, fresh, renamed, command } = found;
-  return new IpamError("in-use", `${gone} would be given up in this merge, and ${fresh} be new`, {
+  return new IpamError("in-use", `${gone} would be given up in this merge, and ${fresh} come in place`, {
     hint: `The merge is settled: git add ${lock}. If ${renamed}: ${command}. Then allocate again, without --landed.`,
   });
 }
@@ -55,24 +56,33 @@ function suspectRename(made: Plan, { allocations }: Snapshot, losers: readonly L
   const assigned = claimsOf(made.assign);
   const released = claimsOf(made.release.map(({ allocation }) => allocation));
   const gone = [...released.keys()].filter((node) => !kept.has(node) && !assigned.has(node));
-  const known = nodesOf([...allocations, ...losers.map(({ line }) => line)]);
+  const isOwn = ({ set }: Allocation) => set === made.set;
+  const known = nodesOf([...allocations.filter(isOwn), ...losers.map(({ line }) => line)]);
+  const others = nodesOf(allocations.filter((line) => !isOwn(line)));
   const pools = new Set(made.release.map(({ allocation }) => allocation.pool));
   const served = nodesOf(made.keep.flatMap(({ allocation }) => (pools.has(allocation.pool) ? [allocation] : [])));
   const isGone = ({ winner }: Loser) => [...nodesOf([winner])].some((node) => gone.includes(node));
   const displaced = nodesOf(losers.filter(isGone).map(({ line }) => line));
-  const isNew = (node: string) => !(known.has(node) || kept.has(node));
+  // Where another set still has one that goes here, it has not taken the name of one that is there, too.
+  const isOther = (node: string) => others.has(node) && gone.some((old) => others.has(old));
+  const isNew = (node: string) => !(known.has(node) || kept.has(node) || isOther(node));
   const come = [...assigned.keys()].filter((node) => isNew(node) || (displaced.has(node) && !served.has(node)));
-  if (gone.length === 0 || gone.length > most) return undefined;
+  if (gone.length === 0) return undefined;
   const left = gone.map((node) => [...(released.get(node) ?? [])]);
   const takesUp = (node: string) => left.some((claims) => claims.every((claim) => assigned.get(node)?.has(claim)));
   const half = [...assigned.keys()].filter((node) => kept.has(node) && takesUp(node));
   const fresh = [half, come, [...half, ...come]].find(({ length }) => length === gone.length);
   if (fresh === undefined) return undefined;
-  const mv = `nodeippool mv${setOption(made.set)}`;
+  const mv = mvCommand(made.set);
   const command = gone.length === 1 ? `${mv} Node/${gone} Node/${fresh}` : `${mv} Node/OLD Node/NEW for each`;
-  const [old, now] = [gone.join(", "), fresh.join(", ")];
+  const [old, now] = [listed(gone), listed(fresh)];
   const were = gone.length === 1 ? "was" : "were";
   return { gone: old, fresh: now, renamed: `${old} ${were} renamed to ${now}`, command };
+}
+
+function listed(nodes: readonly string[]): string {
+  const more = nodes.length - most;
+  return more > 0 ? `${nodes.slice(0, most).join(", ")} and ${more} more` : nodes.join(", ");
 }
 
 function nodesOf(lines: readonly Allocation[]): Set<string> {

@@ -1,5 +1,5 @@
 import { type Allocation, nameOfKey, ownerName, ownerOfKey, type Plan } from "../core/index.ts";
-import { setOption } from "./advice.ts";
+import { mvCommand } from "./advice.ts";
 import { plural } from "./terminal.ts";
 
 /** A line that keeps its address, and what it was before. */
@@ -12,7 +12,7 @@ interface Rewritten {
 export function swapQuestions({ keep, set }: Plan, before: () => string): string[] {
   const rewritten = keep.flatMap(({ allocation: now, was }) => (was === undefined ? [] : { now, was }));
   return swapNotes(rewritten, (a, b) => {
-    const mv = `nodeippool mv${setOption(set)}`;
+    const mv = mvCommand(set);
     const commands = `${mv} ${a} ${a}-was; ${mv} ${b} ${a}; ${mv} ${a}-was ${b}`;
     return `; if only their names were exchanged, ${before()}: ${commands}`;
   });

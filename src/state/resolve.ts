@@ -11,6 +11,8 @@ export interface Resolved {
   readonly losers: readonly Loser[];
   /** Was there anything to resolve? */
   readonly merged: boolean;
+  /** Does git still count it as a conflict? */
+  readonly isOpen: boolean;
 }
 
 /**
@@ -23,7 +25,7 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   const stages = mergeStages(path);
   const whole = stages?.isSide(text) ? undefined : read(text, path);
   if (whole !== undefined && !(whole instanceof IpamError)) {
-    if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
+    if (landed === undefined) return { snapshot: whole, losers: [], merged: false, isOpen: stages !== undefined };
     throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`, {
       hint:
         stages === undefined ? wholeHint(path) : `If it was merged by hand, begin again: git checkout -m -- ${path}`,
@@ -33,10 +35,21 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   if (stages !== undefined) {
     const { base, ours, theirs } = stages;
     const side = landed === undefined ? undefined : sideWith(path, landed);
-    return { ...mergeRecords(base, ours, theirs, inForce, side), merged: true };
+    try {
+      return { ...mergeRecords(base, ours, theirs, inForce, side), merged: true, isOpen: true };
+    } catch (error) {
+      throw stages.isSide(text) ? orSettled(error, path) : error;
+    }
   }
   if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;
-  return { ...salvage(text, path, inForce), merged: true };
+  return { ...salvage(text, path, inForce), merged: true, isOpen: false };
+}
+
+/** A lock that is one side as it was may be what somebody has settled on. */
+function orSettled(error: unknown, path: string): unknown {
+  if (!(error instanceof IpamError) || error.code !== "conflict") return error;
+  const message = `${path} is one side of the merge as it was, and git has it as a conflict`;
+  return new IpamError(error.code, [...error.issues, { message, hint: `If it is settled so: git add ${path}.` }]);
 }
 
 /** Why a lock that git does not count among its conflicts needs nobody's decision. */

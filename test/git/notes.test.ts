@@ -89,7 +89,7 @@ describe("a node that was renamed on a branch", () => {
     expect(refused.stderr).toBe(
       "Merged nodeippool.lock.\n" +
         "  ! 10.0.0.3  k3  lost in the merge: it is releasing, and n3 may still have it\n" +
-        "in-use: n3 would be given up in this merge, and k3 be new\n" +
+        "in-use: n3 would be given up in this merge, and k3 come in place\n" +
         "  The merge is settled: git add nodeippool.lock. If n3 was renamed to k3: nodeippool mv Node/n3 Node/k3. Then allocate again, without --landed.\n",
     );
     git("git add nodeippool.lock; nodeippool mv Node/n3 Node/k3");
@@ -123,6 +123,53 @@ describe("a node that was renamed on a branch", () => {
     git("git add nodeippool.lock; nodeippool mv Node/j3 Node/k3");
     expect(run("allocate").status).toBe(0);
     expect(holders()).toEqual(["1 n1", "2 n2", "3 k3", "4 n4"]);
+  });
+});
+
+describe("a policy that was renamed on a branch", () => {
+  const renamed = () => {
+    git("nodeippool mv pol neu");
+    write("manifests/policy.yaml", policy.replace("{name: pol}", "{name: neu}"));
+  };
+
+  it("and a lock that is settled as one side had it: git add ends it", () => {
+    git("git checkout -qb f");
+    renamed();
+    nodes("n1", "n2", "n3", "n4", "n5");
+    allocate();
+    git("git checkout -q main");
+    nodes("n1", "n2", "n3", "n4", "n5");
+    allocate();
+    git("git checkout -q f; git merge main || true");
+    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
+    git("nodeippool mv pol neu");
+    const { stderr, status } = run("allocate");
+    expect([status, stderr]).toEqual([4, expect.stringContaining("If it is settled so: git add nodeippool.lock.\n")]);
+    git("git add nodeippool.lock");
+    expect(run("allocate").stdout).toMatch(/Nothing to record\.\n$/);
+  });
+
+  it("and a node too, which main renamed otherwise: both are asked about before anything is recorded", () => {
+    git("git checkout -qb f; nodeippool mv Node/n3 Node/k3");
+    renamed();
+    nodes("n1", "n2", "k3", "n4");
+    allocate();
+    git("git checkout -q main; nodeippool mv Node/n3 Node/j3");
+    nodes("n1", "n2", "j3", "n4", "n9");
+    allocate();
+    git("git checkout -q f; git merge main || true");
+    nodes("n1", "n2", "k3", "n4", "n9");
+    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
+    git("nodeippool mv pol neu");
+    const before = lock();
+    expect(run("allocate")).toMatchObject({
+      status: 3,
+      stderr: /If j3 was renamed to k3: nodeippool mv Node\/j3 Node\/k3\./,
+    });
+    expect(lock()).toBe(before);
+    git("nodeippool mv Node/j3 Node/k3");
+    expect(run("allocate").status).toBe(0);
+    expect(holders()).toEqual(["1 n1", "2 n2", "3 k3", "4 n4", "5 n9"]);
   });
 });
 

@@ -199,6 +199,23 @@ describe("nodeippool plan finds manifests and nodes", () => {
     },
   );
 
+  it("names three of many, and asks of each claim set by itself: another set may have the new name", async () => {
+    const renamed = async (nodes: string, ...lines: string[]) => {
+      const wide = (text: string) => text.replaceAll("10.0.0.0/29", "10.0.0.0/26");
+      const lock = wide(lockText(...lines));
+      const folder = projectOf({ "nodeippool.lock": lock, "manifests/a.yaml": wide(manifests), "nodes.txt": nodes });
+      return /^Note: if (.*), say so/m.exec((await run(folder, "plan")).stdout)?.[1];
+    };
+    const five = [1, 2, 3, 4, 5].map((n) => `10.0.0.${n} Node/n${n}/a/p`);
+    expect(await renamed("w1\nw2\nw3\nw4\nn5\n", ...five)).toBe(
+      "n1, n2, n3 and 1 more were renamed to w1, w2, w3 and 1 more",
+    );
+    const two = five.slice(0, 2);
+    const other = ["10.0.0.7 Node/w1/b/p set=other if=eth2", "10.0.0.8 Node/n1/b/p set=other if=eth2"];
+    expect(await renamed("w1\nn2\n", ...two, ...other.slice(0, 1))).toBe("n1 was renamed to w1");
+    expect(await renamed("w1\nn2\n", ...two, ...other)).toBeUndefined();
+  });
+
   it("says which captures a policy does not use", async () => {
     const text = nicPolicyText("b", ["p"], "eth2");
     const cut = text.slice(0, text.indexOf("    interfaces"));

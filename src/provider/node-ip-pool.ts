@@ -3,6 +3,7 @@ import type { PoolSpec } from "../core/index.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { customResource } from "./kubernetes.ts";
 import type { MetadataArgs } from "./node-network-policy.ts";
+import { takeObject } from "./pools-of-program.ts";
 
 /** A pool, for the cluster to see. */
 export interface NodeIPPoolArgs {
@@ -17,11 +18,13 @@ export interface NodeIPPoolArgs {
  * audits the pool and allocates nothing.
  */
 export class NodeIPPool extends pulumi.ComponentResource {
+  /** Throws pulumi.RunError for a pool that is none, and for one that another NodeIPPool of the program shows to the same cluster. */
   constructor(name: string, { spec, metadata }: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     super("nodeippool:index:NodeIPPool", name, {}, opts);
     const named = { ...metadata, name: metadata?.name ?? name };
     for (const { message } of parsePoolSpec(named.name, spec).issues ?? [])
       throw new pulumi.RunError(`pool ${named.name}: ${message}`);
+    takeObject("NodeIPPool", named.name, name, this);
     const object = {
       apiVersion: "nmstate.io/v1",
       kind: "NodeIPPool",

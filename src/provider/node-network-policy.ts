@@ -5,6 +5,7 @@ import type { DesiredState } from "../nmstate/desired-state.ts";
 import { nameIssue } from "../schema/names.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { customResource } from "./kubernetes.ts";
+import { takeObject } from "./pools-of-program.ts";
 
 /** Metadata of objects without a namespace. */
 export interface MetadataArgs {
@@ -47,12 +48,16 @@ export class NodeNetworkPolicy extends pulumi.ComponentResource {
   /** The objects as they go to the cluster, in the order of their nodes' names. */
   readonly manifests: pulumi.Output<object[]>;
 
-  /** Throws pulumi.RunError for a name that is none, a node that is named twice, and a batch size that is no number of nodes. */
+  /**
+   * Throws pulumi.RunError for a name that is none or that another policy of the program has in the same cluster, a node
+   * that is named twice, and a batch size that is no number of nodes.
+   */
   constructor(name: string, args: NodeNetworkPolicyArgs, opts?: pulumi.ComponentResourceOptions) {
     super("nodeippool:index:NodeNetworkPolicy", name, {}, opts);
     const nodes = nodesOf(args);
     const policy = args.metadata?.name ?? name;
     refuseName("policy", policy);
+    takeObject("NodeNetworkPolicy", policy, name, this);
     const objects = nodes.map((node) => objectOf(policy, node, args));
     const size = args.batchSize ?? nodes.length;
     const made: pulumi.Resource[] = [];

@@ -46,6 +46,22 @@ export function takePools(set: string, specs: { readonly [name: string]: PoolSpe
   }
 }
 
+/**
+ * Throws pulumi.RunError if another component of the program makes an object of this kind and name, with the same provider
+ * of @pulumi/kubernetes: another provider may lead to another cluster.
+ */
+export function takeObject(kind: string, name: string, component: string, by: pulumi.ComponentResource): void {
+  const clusters = ofProgram("nodeippool.objects", () => new Map<unknown, Map<string, string>>());
+  const provider = by.getProvider("kubernetes::");
+  const taken = clusters?.get(provider) ?? new Map<string, string>();
+  const other = taken.get(`${kind} ${name}`);
+  if (other !== undefined)
+    throw new pulumi.RunError(
+      `${kind} ${other} and ${component} are both named ${name} in the cluster: make them one, or give one of them another metadata.name`,
+    );
+  clusters?.set(provider, taken.set(`${kind} ${name}`, component));
+}
+
 /** A set of the program, and which claim set of which record it is. */
 interface ClaimSet {
   readonly name: string;

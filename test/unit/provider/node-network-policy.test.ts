@@ -159,3 +159,36 @@ describe("an allocation set", () => {
     expect(() => bare.claim("a", "eth1")).toThrow("has no prefix length");
   });
 });
+
+// At the end: after this there is a program.
+describe("two components with one name in the cluster", () => {
+  const inProgram = (make: () => void) => pulumi.runtime.runInPulumiStack(async () => make());
+  const east = () => new (class extends pulumi.ProviderResource {})("kubernetes", "east", {});
+  const pool = (name: string, opts?: pulumi.ComponentResourceOptions) =>
+    new NodeIPPool(name, { spec: lan, metadata: { name: "lan" } }, opts);
+  const policyOf = (name: string, opts?: pulumi.ComponentResourceOptions) =>
+    new NodeNetworkPolicy(name, { nodes: [], desiredState: () => ({}), metadata: { name: "lan" } }, opts);
+
+  it.each([
+    ["NodeIPPool", pool],
+    ["NodeNetworkPolicy", policyOf],
+  ])("are refused, by both of their names: %s", async (kind, make) => {
+    const says = (one: string, other: string) =>
+      `${kind} ${one} and ${other} are both named lan in the cluster: make them one, or give one of them another metadata.name`;
+    await inProgram(() => {
+      make("one");
+      expect(() => make("two")).toThrow(says("one", "two"));
+      const providers = [east()];
+      const parent = new pulumi.ComponentResource("test:index:East", "east", {}, { providers });
+      make("three", { providers });
+      expect(() => make("four", { parent })).toThrow(says("three", "four"));
+    });
+  });
+
+  it("are two objects where their providers or kinds are two, and in two programs", async () => {
+    const make = () => {
+      for (const one of [pool, policyOf]) expect(() => [one("one"), one("two", { provider: east() })]).not.toThrow();
+    };
+    for (let run = 0; run < 2; run++) await inProgram(make);
+  });
+});

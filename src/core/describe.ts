@@ -6,13 +6,16 @@ import type { Plan } from "./plan.ts";
 /** What a plan changes, a line each, as people read it: `+` new, `~` rewritten, `-` given up, `!` pending. Of one pool, if it is named. */
 export function describeChanges(made: Plan, pool?: string): string[] {
   const here = (line: { readonly pool: string }) => pool === undefined || line.pool === pool;
+  const rewritten = (isLeaving: boolean) =>
+    made.keep.flatMap(({ allocation, was, releasing = false }) =>
+      was !== undefined && releasing === isLeaving && here(allocation)
+        ? [`${describeLine(allocation)}  ${releasing ? "releasing, " : ""}${describeRewrite(was, allocation)}`]
+        : [],
+    );
   return [
     ...made.assign.filter(here).map((line) => `+ ${describeLine(line)}`),
-    ...made.keep.flatMap(({ allocation, was }) =>
-      was !== undefined && here(allocation)
-        ? [`~ ${describeLine(allocation)}  ${describeRewrite(was, allocation)}`]
-        : [],
-    ),
+    ...rewritten(false).map((text) => `~ ${text}`),
+    ...rewritten(true).map((text) => `- ${text}`),
     ...made.release
       .filter(({ allocation }) => here(allocation))
       .map(({ allocation, to }) => `- ${describeLine(allocation)}  ${to}`),

@@ -75,7 +75,7 @@ const attempts = 10;
 
 /**
  * Makes releasing what a set holds that is deleted, or is somewhere else now: `now` is that. A set that takes its place is
- * created, and so checked, before: what that one claims stays. A record that is left may be gone, or have moved.
+ * checked before, whichever of the two the engine does first. A record that is left may be gone, or have moved.
  */
 export async function giveUp(state: SetState, now?: SetState): Promise<void> {
   if (state.state.backend !== "kubernetes") return;
@@ -111,10 +111,8 @@ async function unlessMoved(record: KnownBackend, now: SetState | undefined): Pro
   }
 }
 
-/** The lines of a state that nobody else claims in this run. */
+/** The live lines of a state, but for pools that a set has planned in this run: its plan gives up what it leaves out. */
 function linesOf({ addresses, set }: SetState, { allocations }: Snapshot, identity: string | undefined) {
-  const others = [...planned.values()].filter((one) => one.state.set === set && one.identity === identity);
-  const isClaimed = (pool: string, claim: string) => others.some((one) => one.state.addresses[pool]?.[claim]);
   const held = new Map(
     Object.entries(addresses).flatMap(([pool, claims]) =>
       Object.entries(claims).map(([claim, address]): [string, string] => [identityOf({ pool, claim }), address]),
@@ -124,6 +122,6 @@ function linesOf({ addresses, set }: SetState, { allocations }: Snapshot, identi
     (line) =>
       line.set === set &&
       held.get(identityOf(line)) === formatAddress(line.address) &&
-      !isClaimed(line.pool, line.claim),
+      !isPlannedIn(identity, line.pool),
   );
 }

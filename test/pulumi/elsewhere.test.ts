@@ -60,6 +60,14 @@ describe("a set or a pool that goes elsewhere", () => {
     expect(await recorded("p")).toBe("a=1 shop / b=2 shop");
   });
 
+  it("is replaced, deleted before that, by one update: what it claims no more is releasing then", async () => {
+    const set = (claims: string) => setText("ips", claims, inCluster("shop"), "deleteBeforeReplace: true");
+    await up(set("p: a b, q: z"));
+    project.program(set("p: a c"));
+    await project.up("--replace", project.resources().find(({ urn }) => urn.endsWith("::ips"))?.urn as string);
+    expect([await recorded("p"), await recorded("q")]).toEqual(["a=1 shop, c=3 shop / b=2 shop", " / z=1 shop"]);
+  });
+
   it("goes on in a lockfile to which its record was moved", async () => {
     await up(setText("ips", "p: a b", inCluster("shop")));
     const { text } = await project.start("nodeippool", "migrate", "lockfile", "--namespace", place.name).ended;

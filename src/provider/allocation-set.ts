@@ -4,7 +4,7 @@ import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
 import { takeClaimSet, takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
-import { type Addresses, type Previous, present, recordOf, type StateArgs } from "./set-state.ts";
+import { type Addresses, type Previous, present, recordOf, type StateArgs, statesOf } from "./set-state.ts";
 
 /** One address for one owner, from one pool. */
 export interface ClaimArgs {
@@ -141,9 +141,9 @@ function made(set: string, claims: readonly ClaimArgs[]): MadeClaim[] {
 }
 
 /** Says which words of `release` name nothing that is releasing: they wait for what is given up next. */
-function warnOfIdle(set: string, words: readonly string[], { own, others }: Previous): void {
-  if (own === undefined || words.length === 0) return;
-  const { releasing } = recordOf([own, ...others]);
+function warnOfIdle(set: string, words: readonly string[], previous: Previous): void {
+  if (previous.own === undefined || words.length === 0) return;
+  const { releasing } = recordOf(statesOf(previous));
   for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
 }
@@ -172,9 +172,7 @@ function secretness(
 ) {
   const all: pulumi.Output<unknown> = pulumi.output(claims as pulumi.Input<unknown>);
   const blank = (of: pulumi.Input<unknown>) => pulumi.all([of]).apply(() => "");
-  const before = previous.apply(({ own, others }) =>
-    [own, ...others].some((state) => state?.secret) ? pulumi.secret("") : "",
-  );
+  const before = previous.apply((held) => (statesOf(held).some(({ secret }) => secret) ? pulumi.secret("") : ""));
   return {
     addresses: blank(listed?.map(({ address }) => address) ?? all),
     owners: blank(listed?.map(({ owner }) => owner) ?? all),

@@ -23,6 +23,7 @@ import {
   present,
   type SetInputs,
   type SetState,
+  statesOf,
   unknown,
 } from "./set-state.ts";
 import { turnsOf } from "./stack-record.ts";
@@ -160,7 +161,7 @@ function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput
   const isShared = state.backend !== "stack";
   const gone = isShared ? [] : after.releasing.filter((line) => line.set === set);
   const releasing = gone.length === 0 ? undefined : addressesOf(gone);
-  const wasSecret = [previous.own, ...previous.others].some((state) => state?.secret);
+  const wasSecret = statesOf(previous).some((state) => state.secret);
   return {
     addresses,
     ...present({ releasing, owners }),

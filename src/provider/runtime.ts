@@ -22,6 +22,7 @@ import {
   type SetState,
   type StateArgs,
   sameValue,
+  statesOf,
 } from "./set-state.ts";
 import { takesOf } from "./stack-record.ts";
 
@@ -53,8 +54,7 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
     return { inputs: await planned(olds, { ...news, previous: previousOf(olds, news.previous) }) };
   } catch (error) {
     const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-    const { own, others } = news.previous;
-    const states = [olds, own, ...others].filter((state) => state?.addresses !== undefined) as SetState[];
+    const states = [...(olds.addresses === undefined ? [] : [olds]), ...statesOf(news.previous)];
     const reasons = errors.flatMap((each) => {
       if (!(each instanceof IpamError)) throw each;
       return each.issues.map((issue) => reasonOf(each.code, issue, news, states));

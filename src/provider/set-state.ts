@@ -83,6 +83,11 @@ export interface Previous {
   readonly others: readonly SetState[];
 }
 
+/** All of them, this one first. */
+export function statesOf({ own, others }: Previous): readonly SetState[] {
+  return own === undefined ? others : [own, ...others];
+}
+
 /** What a stack's state keeps of a set: `check` returns it, and every other call gets it. Only maps, and nothing that moves by itself. */
 export interface SetState {
   /** An entry for each pool that the set has, even an empty one. */

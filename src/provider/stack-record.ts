@@ -1,6 +1,6 @@
 import type { Snapshot, TakeOver } from "../core/index.ts";
 import { isSameRecord, type RecordAt } from "./recorded.ts";
-import { only, type Previous, present, recordOf, type SetInputs, type SetState } from "./set-state.ts";
+import { only, type Previous, present, recordOf, type SetInputs, type SetState, statesOf } from "./set-state.ts";
 
 /*
  * A pool can go from one set of a stack to another one, and the update in which it does may end in the middle: then
@@ -47,10 +47,6 @@ export function takesOf(previous: Previous, { pools, set }: SetInputs, there: Re
 interface Holding {
   readonly pool: string;
   readonly holder: SetState;
-}
-
-function statesOf({ own, others }: Previous): readonly SetState[] {
-  return own === undefined ? others : [own, ...others];
 }
 
 function holdings(previous: Previous): Holding[] {

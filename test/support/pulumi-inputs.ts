@@ -1,4 +1,6 @@
-import type { SetInputs } from "../../src/provider/set-state.ts";
+import { planSet } from "../../src/provider/plan-set.ts";
+import type { ClaimInput, SetInputs, SetState } from "../../src/provider/set-state.ts";
+import { stackRecord } from "../../src/provider/stack-record.ts";
 
 /** What a set asks for that has neither pools nor claims, and was not there before; `rest` says what is otherwise. */
 export function setInputs(rest: Partial<SetInputs> = {}): SetInputs {
@@ -14,4 +16,34 @@ export function setInputs(rest: Partial<SetInputs> = {}): SetInputs {
     previous: { others: [] },
     ...rest,
   };
+}
+
+/** Pool lan, of four addresses. */
+export const lanPools = { lan: { range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.4" } } };
+
+/** A claim on it for each node. */
+export function lanClaims(...nodes: string[]): ClaimInput[] {
+  return nodes.map((name) => ({ key: `Node/${name}/eth1`, pool: "lan" }));
+}
+
+/** What a set with this pool asks for, and was before. */
+export function lanInputs(claims: SetInputs["claims"], own?: SetState, rest: Partial<SetInputs> = {}): SetInputs {
+  const previous = own === undefined ? { others: [] } : { own, others: [] };
+  return setInputs({ pools: lanPools, claims, previous, ...rest });
+}
+
+/** What it is to hold, with the record in the stack. */
+export function planInStack(inputs: SetInputs): SetState {
+  return planSet(inputs, () => stackRecord(inputs.previous, inputs.pools, inputs.set)).state;
+}
+
+/** `a=1 b=2 / c=3`: live addresses of 10.0.0.0/24, and releasing ones after the slash. */
+export function shortState({ addresses, releasing = {} }: SetState): string {
+  const text = (held: SetState["addresses"]) =>
+    Object.values(held)
+      .flatMap((claims) => Object.entries(claims))
+      .map(([key, address]) => `${key.split("/")[1]}=${address.replace("10.0.0.", "")}`)
+      .join(" ");
+  const gone = text(releasing);
+  return gone === "" ? text(addresses) : `${text(addresses)} / ${gone}`;
 }

@@ -84,7 +84,7 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
     const snapshot = await unlessMoved(record, now);
     if (snapshot === undefined) return;
     const identity = await record.identity();
-    if (now !== undefined && (identity === undefined || isSameSet(state, now, identity))) return;
+    if (now !== undefined && (identity === undefined || isSameRecord(now, { state: state.state, identity }))) return;
     refuseOther(state, { name: record.name, snapshot, identity });
     const lines = linesOf(state, snapshot, identity);
     try {
@@ -95,10 +95,6 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
       if (!(error instanceof IpamError) || error.code !== "conflict" || attempt === attempts) throw error;
     }
   }
-}
-
-function isSameSet(before: SetState, now: SetState, identity: string): boolean {
-  return before.set === now.set && isSameRecord(now, { state: before.state, identity });
 }
 
 /** Undefined for a record that has moved, if the set is somewhere else: everything that was in it is there. */

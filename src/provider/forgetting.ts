@@ -3,6 +3,7 @@ import {
   emptySnapshot,
   formatAddress,
   IpamError,
+  type Issue,
   type Pool,
   placeOf,
   type Snapshot,
@@ -11,101 +12,122 @@ import { contains } from "../core/range.ts";
 import { lockfile } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
 import { isSameRecord, movedTo, type RecordAt } from "./recorded.ts";
-import { type Previous, type SetInputs, type SetState, sameValue } from "./set-state.ts";
-import { holderOf, linesOfSet, linesOfStack } from "./stack-record.ts";
+import { type Previous, present, type SetInputs, type SetState, statesOf, textOf } from "./set-state.ts";
+import { holderOf, linesOfStack } from "./stack-record.ts";
 
 /*
- * A set can go from one record to another, and a pool to a set of another record. Nobody of these reads the old one after
- * that: an address that stays behind in it would be given to somebody else.
+ * A record changes only as a whole. A set that goes to another one, or that gets another name in its own, takes along all
+ * that it has there; a pool that comes without its set leaves nothing in another record. Nobody of these reads the old one
+ * after that: an address that stays behind would be given to somebody else.
  */
 
 /** What may be left behind where a set, or some of its pools, come to a record. */
 export interface Left {
-  /** Those that the stack's sets are in, or were. */
-  readonly records: readonly Snapshot[];
-  /** The pools that come. Of the others, what is in those records is out of date. */
-  readonly pools: ReadonlySet<string>;
-  /** What the set itself has in a record that it leaves. */
+  /** What is in the record that the set leaves. */
+  readonly record: Snapshot;
+  /** What the set itself has there; where it stays and has another name now, what it has under the old one. */
   readonly own: Snapshot;
+  /** The pools that come without the set that had them last, and that claim set, where there is one. */
+  readonly coming: ReadonlyMap<string, string | undefined>;
+  /** The other records of the stack, where pools come. */
+  readonly elsewhere: readonly Snapshot[];
 }
 
-export const nothingLeft: Left = { records: [], pools: new Set(), own: emptySnapshot };
+export const nothingLeft: Left = { record: emptySnapshot, own: emptySnapshot, coming: new Map(), elsewhere: [] };
 
 /** `before` is the set as the stack has it; `there` is where it comes to, or stays. */
 export async function whatIsLeft(
   before: SetState | undefined,
-  previous: Previous,
-  { pools }: SetInputs,
+  { others }: Previous,
+  { pools, set }: SetInputs,
   there: RecordAt,
 ): Promise<Left> {
-  const stays = before !== undefined && isSameRecord(before, there);
-  const states = before === undefined ? previous.others : [before, ...previous.others];
-  const isKnown = (pool: string) => stays && Object.hasOwn(before.addresses, pool) && holderOf(pool, states) === before;
-  const coming = Object.keys(pools).filter((pool) => !isKnown(pool));
-  const own = before === undefined || stays ? emptySnapshot : await ownLines(before, previous, pools, there);
-  return coming.length === 0
-    ? { ...nothingLeft, own }
-    : { records: await recordsLeft(before, previous, there), pools: new Set(coming), own };
-}
-
-/**
- * What a set has in a record that it leaves. The stack forgets all of it; of a shared record, what is releasing of other
- * pools stays where it is.
- */
-async function ownLines(before: SetState, previous: Previous, pools: object, there: RecordAt): Promise<Snapshot> {
-  if (before.state.backend === "stack") return linesOfSet(before, previous);
-  const record = await recordLeft(before, previous, there);
-  if (record === undefined) return emptySnapshot;
-  const states = [before, ...previous.others];
-  const isOwn = ({ set, pool }: Allocation) => set === before.set && holderOf(pool, states) === before;
-  const allocations = record.allocations.filter(isOwn);
+  const previous = { others, ...present({ own: before }) };
+  const states = statesOf(previous);
+  const isAway = (one: SetState) => !isSameRecord(one, there);
+  const holders = Object.keys(pools).map((pool) => [pool, holderOf(pool, states)] as const);
+  const comes = (holder: SetState | undefined) => holder === undefined || (holder !== before && isAway(holder));
+  const coming = new Map(holders.flatMap(([pool, holder]) => (comes(holder) ? [[pool, holder?.set]] : [])));
+  const reads = new Map<string, Promise<Snapshot>>();
+  const read = (one: SetState) => {
+    const key = textOf(one.state);
+    const record = reads.get(key) ?? recordLeft(one, previous, there);
+    reads.set(key, record);
+    return record;
+  };
+  const leaves = before !== undefined && isAway(before);
+  const isRenamed = before !== undefined && !leaves && there.state.backend !== "stack" && before.set !== set;
+  const record = leaves || isRenamed ? await read(before) : emptySnapshot;
   return {
-    ...record,
-    allocations,
-    releasing: record.releasing.filter((line) => isOwn(line) && Object.hasOwn(pools, line.pool)),
+    record: leaves ? record : emptySnapshot,
+    own: before === undefined ? emptySnapshot : ownLines(before, states, record),
+    coming,
+    elsewhere: coming.size === 0 ? [] : await Promise.all(states.filter(isAway).map(read)),
   };
 }
 
-async function recordsLeft(before: SetState | undefined, previous: Previous, there: RecordAt): Promise<Snapshot[]> {
-  const states = [before, ...previous.others].filter((one) => one !== undefined);
-  const elsewhere = states.filter((one) => !isSameRecord(one, there));
-  const distinct = elsewhere.filter(
-    (one, i) => elsewhere.findIndex((other) => sameValue(other.state, one.state)) === i,
-  );
-  const left = await Promise.all(distinct.map((one) => recordLeft(one, previous, there)));
-  return left.filter((one) => one !== undefined);
+/** What a set has in a record, of pools that no other one of the stack took over since. */
+function ownLines(before: SetState, states: readonly SetState[], record: Snapshot): Snapshot {
+  const isOwn = ({ set, pool }: Allocation) => set === before.set && holderOf(pool, states) === before;
+  return { ...record, allocations: record.allocations.filter(isOwn), releasing: record.releasing.filter(isOwn) };
 }
 
-async function recordLeft(of: SetState, previous: Previous, there: RecordAt): Promise<Snapshot | undefined> {
+/** Empty for a record that is gone, and for one that has moved to where the set goes, with all that was in it. */
+async function recordLeft(of: SetState, previous: Previous, there: RecordAt): Promise<Snapshot> {
   if (of.state.backend === "stack") return linesOfStack(previous);
   try {
     if (of.state.backend === "lockfile") return lockfile(of.state.path).readSync();
     const { snapshot, identity } = await readCluster(of.state);
-    return of.record === undefined || of.record === identity ? snapshot : undefined; // that one is gone
+    return of.record === undefined || of.record === identity ? snapshot : emptySnapshot;
   } catch (error) {
     const kind = { stack: "stack", lockfile: "file", kubernetes: "cluster" }[there.state.backend];
-    if (movedTo(error) === kind) return undefined; // to where the set goes now, with all that was in it
+    if (movedTo(error) === kind) return emptySnapshot;
     throw error;
   }
 }
 
+/** Throws IpamError `in-use` for pools that come and have addresses in another record, live or releasing. */
+export function refuseComing({ coming, elsewhere }: Left, pools: readonly Pool[]): void {
+  const lines = elsewhere.flatMap(placed);
+  const issues = pools.flatMap((pool): Issue[] => {
+    if (!coming.has(pool.name)) return [];
+    const isIts = ({ line }: Placed) => line.pool === pool.name && line.set === coming.get(pool.name);
+    const found = lines.filter((one) => isIts(one) || isOf(pool, one));
+    if (found.length === 0) return [];
+    const message = `another record of this stack has ${describeSome(found)}: a pool goes to another record only with its whole set`;
+    return [{ path: ["pools", pool.name], message, hint: aloneHint }];
+  });
+  if (issues.length > 0) throw new IpamError("in-use", issues);
+}
+
+const aloneHint =
+  "Leave it where it is, in a set of its own there if need be, and change the state of that set alone. Within one record it may go to any set.";
+
 /**
- * Throws IpamError `in-use` for what would be forgotten: all that the set has in a record that it leaves, and addresses of
- * pools that come which are in another record, if the same claims, or the names those have now, neither hold nor have to
- * release it in the one that this set is planned in.
+ * Throws IpamError `in-use` for what would be forgotten: what the set has that it does not keep under the name it has now,
+ * and addresses of its pools that others have in a record that it leaves. A claim may have been renamed.
  */
-export function refuseForgetting(left: Left, after: Snapshot, pools: readonly Pool[], { moved }: SetInputs): void {
+export function refuseForgetting(
+  left: Left,
+  after: () => Snapshot,
+  pools: readonly Pool[],
+  { moved, set }: SetInputs,
+): void {
+  const own = placed(left.own);
+  const others = placed(left.record).filter((one) => pools.some((pool) => isOf(pool, one)));
+  if (own.length + others.length === 0) return;
   const renames = new Map(moved.map(({ from, to }) => [to, from]));
-  const kept = new Map(placed(after).map(({ line, place }) => [place, line.claim]));
+  const kept = new Map(placed(after()).map(({ line, place }) => [place, line]));
   const isKept = ({ line, place }: Placed) => {
-    const claim = kept.get(place);
+    const claim = kept.get(place)?.claim;
     return claim !== undefined && [claim, renames.get(claim)].includes(line.claim);
   };
-  const coming = pools.filter(({ name }) => left.pools.has(name));
-  const isOurs = ({ line, network }: Placed) =>
-    coming.some((pool) => pool.network === network && contains(pool.range, line.address));
-  const lines = [...placed(left.own), ...left.records.flatMap(placed).filter(isOurs)];
-  refuseLost(lines.flatMap((one) => (isKept(one) ? [] : one.line)));
+  const isOurs = (one: Placed) => isKept(one) && kept.get(one.place)?.set === set;
+  const lost = [...own.filter((one) => !isOurs(one)), ...others.filter((one) => !isKept(one))];
+  if (lost.length === 0) return;
+  throw new IpamError("in-use", `this change of state or set leaves behind ${describeSome(lost)}`, {
+    hint: "First release what is releasing there, then change that alone, with the same pools and claims, and only then change those. Addresses of other sets cannot stay behind in these pools.",
+  });
 }
 
 /** A line, and where it stands: an address of a pool of a network. */
@@ -123,16 +145,13 @@ function placed({ pools, allocations, releasing }: Snapshot): Placed[] {
   });
 }
 
-function refuseLost(lines: readonly Allocation[]): void {
-  const [first] = lines;
-  if (first === undefined) return;
-  const count = new Set(lines.map(placeOf)).size;
+function isOf({ network, range }: Pool, one: Placed): boolean {
+  return network === one.network && contains(range, one.line.address);
+}
+
+function describeSome(some: readonly Placed[]): string {
+  const [{ line }] = some as [Placed];
+  const count = new Set(some.map(({ place }) => place)).size;
   const what = count === 1 ? "1 address" : `${count} addresses`;
-  throw new IpamError("in-use", [
-    {
-      path: ["state"],
-      message: `another record of this stack has ${what} that would be forgotten, as ${formatAddress(first.address)} of ${first.claim} in pool ${first.pool}`,
-      hint: "First release what is releasing there, then move the record alone, with the same pools and claims, and only then change those. Addresses of other sets cannot stay behind in these pools.",
-    },
-  ]);
+  return `${what} that would be forgotten, as ${formatAddress(line.address)} of ${line.claim} in pool ${line.pool}`;
 }

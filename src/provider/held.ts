@@ -3,6 +3,7 @@ import {
   address,
   type Claim,
   claimKey,
+  emptySnapshot,
   identityOf,
   type Plan,
   type Pool,
@@ -55,13 +56,13 @@ export function asHeld(
   { allocations, releasing }: Snapshot,
   { state, set, allowMove, moved }: SetInputs,
 ): readonly Claim[] {
-  if (held.addresses === undefined && left.records.length === 0) return claims;
+  if (held.addresses === undefined && left.record === emptySnapshot) return claims;
   const lines = [...allocations, ...releasing];
   // Of several lines of a claim a live one comes first, then the lowest of its own set that is releasing.
   const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];
   const known = new Map(own.map((line) => [identityOf(line), line]));
   const renames = new Map(moved.map(({ from, to }) => [to, from]));
-  const there = new Map(left.records.flatMap((one) => one.allocations.map((line) => [identityOf(line), line.address])));
+  const there = new Map(left.record.allocations.map((line) => [identityOf(line), line.address]));
   const taken = new Set([...lines.map((line) => line.address), ...claims.map(({ wanted }) => wanted)]);
   const mayTake = (pool: string, at: Allocation["address"]) =>
     !taken.has(at) && pools.some(({ name, assignable }) => name === pool && contains(assignable, at));
@@ -71,9 +72,7 @@ export function asHeld(
     const from = renames.get(key);
     const names = [key, from ?? key].map((name) => identityOf({ pool, claim: name }));
     const text = held.addresses?.[pool]?.[key] ?? held.addresses?.[pool]?.[from ?? key];
-    const [away] = (left.pools.has(pool) ? names : [])
-      .map((name) => there.get(name))
-      .filter((one) => one !== undefined);
+    const [away] = names.map((name) => there.get(name)).filter((one) => one !== undefined);
     const wanted = text === undefined ? away : address(text);
     if (wanted === undefined || claim.wanted !== undefined) return claim;
     const [line] = names.map((name) => known.get(name)).filter((one) => one !== undefined);

@@ -1,6 +1,5 @@
 import {
   describeChanges,
-  emptySnapshot,
   IpamError,
   identityOf,
   isNamedBy,
@@ -12,7 +11,7 @@ import {
   type TakeOver,
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
-import { type Left, nothingLeft, refuseForgetting } from "./forgetting.ts";
+import { type Left, nothingLeft, refuseComing, refuseForgetting } from "./forgetting.ts";
 import { asHeld, ofPools } from "./held.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
 import {
@@ -49,11 +48,10 @@ export function planSet(
 ): PlannedSet {
   const read = readInputs(inputs);
   const { claims } = inputs;
-  if (claims === unknown) {
-    if (read.errors.length > 0) throw new AggregateError(read.errors);
-    return { state: unknownState(inputs, record()) };
-  }
-  const { after, plan } = attempt(read.errors, () => planned(inputs, claims, read, record(), { held, left, takes }));
+  const [, comes] = caught(() => refuseComing(left, read.pools));
+  const errors = [...read.errors, ...comes];
+  if (claims === unknown) return { state: attempt(errors, () => unknownState(inputs, record())) };
+  const { after, plan } = attempt(errors, () => planned(inputs, claims, read, record(), { held, left, takes }));
   return { state: stateOf(after, inputs, claims, plan), plan };
 }
 
@@ -92,7 +90,7 @@ function planned(
   if (state.backend === "lockfile") refuseUnknown(whole, listed);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
   const after = () => applyPlan(recorded, made) ?? recorded;
-  if (left.records.length > 0 || left.own !== emptySnapshot) refuseForgetting(left, after(), pools, inputs);
+  refuseForgetting(left, after, pools, inputs);
   switch (state.backend) {
     case "stack":
       return { after: released(after(), recorded, inputs), plan: made };

@@ -124,7 +124,7 @@ export async function read(id: string, props: SetState): Promise<{ id: string; p
 /** Commits. A record that the set is no longer in gets its addresses back as releasing. */
 export async function update(id: string, olds: SetState, news: SetState): Promise<{ outs: SetState }> {
   const outs = await commit(id, news);
-  if (!sameValue([olds.state, olds.set], [news.state, news.set])) await oneLine(() => giveUp(onlyState(olds), outs));
+  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds), outs));
   return { outs };
 }
 

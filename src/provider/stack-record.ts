@@ -25,12 +25,6 @@ export function linesOfStack(previous: Previous): Snapshot {
   return recordOf(holdings(previous).flatMap((one) => (one.holder.state.backend === "stack" ? part(one) : [])));
 }
 
-/** What one of these sets holds, if its record is in the stack: of pools that it was the last to take over. */
-export function linesOfSet(set: SetState, { others }: Previous): Snapshot {
-  const own = holdings({ own: set, others }).filter(({ holder }) => holder === set);
-  return recordOf(own.map(part));
-}
-
 /**
  * What a set takes over in its record, outside of the stack: the pools that another claim set of the stack had last there,
  * or the set itself under another `set`.

@@ -1,8 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { formatAddress } from "../../src/core/index.ts";
+import * as runtime from "../../src/provider/runtime.ts";
+import type { SetInputs, SetState } from "../../src/provider/set-state.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { PulumiProject } from "../support/pulumi-engine.ts";
+import { setInputs } from "../support/pulumi-inputs.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
 
 const cluster = clusterOfFile(async () => {});
@@ -27,8 +30,12 @@ describe("a set or a pool that goes elsewhere", () => {
     place = await RecordNamespace.make(cluster());
     Object.assign(project.variables, { KUBECONFIG: cluster().kubeconfig });
   }, BUILD_TIMEOUT);
-  afterEach(() => project?.remove());
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    project?.remove();
+  });
 
+  const lock = (path: string) => `state: { backend: "lockfile", path: "${path}" }`;
   const inCluster = (set: string, more = "") =>
     `set: "${set}", state: { backend: "kubernetes", namespace: "${place.name}", ${more} }`;
 
@@ -46,6 +53,13 @@ describe("a set or a pool that goes elsewhere", () => {
   async function up(...texts: string[]): Promise<string> {
     project.program(texts.join("\n"));
     return project.ok("up", "--yes", "--strict");
+  }
+
+  async function refused(texts: string[], ...says: string[]): Promise<void> {
+    project.program(texts.join("\n"));
+    const { status, text } = await project.run("preview");
+    expect(status).not.toBe(0);
+    for (const each of says) expect(text).toContain(each);
   }
 
   it("is where it was when only the words for its record change, whatever becomes of its name", async () => {
@@ -100,8 +114,59 @@ describe("a set or a pool that goes elsewhere", () => {
     expect([await recorded("p"), await recorded("q")]).toEqual(["d=4 s3 / a=1 s3, b=2 s3, c=3 s3", "z=1 s3"]);
   });
 
+  it("is no pool without its set where the record is another one; as the hint says it goes, and nobody moves", async () => {
+    const says = ["pools.p: another record of this stack has", "change the state of that set alone"];
+    const given = setText("A", "q: z");
+    await up(setText("A", "p: a b, q: z"));
+    await refused(
+      [given, setText("B", "p: d b", inCluster("s2"))],
+      ...says,
+      "2 addresses",
+      "10.0.112.1 of Node/a/eth1",
+    );
+    await refused([given, setText("B", "p: d b", lock("other.lock"))], ...says);
+    await up(given, setText("own", "p: a b"));
+    await up(given, setText("own", "p: a b", inCluster("s1")));
+    await settled(given, setText("own", "", inCluster("s1")), setText("B", "p: d b", inCluster("s2")));
+    expect(await recorded("p")).toBe("b=2 s2, d=3 s2 / a=1 s2");
+    // Given up before, it is still there.
+    await up(given, setText("B", "", inCluster("s2")));
+    await refused([setText("A", "q: z, p: b"), setText("B", "", inCluster("s2"))], ...says, "3 addresses");
+  });
+
+  it("takes all that it has along to another name in its record", async () => {
+    const says =
+      "this change of state or set leaves behind 1 address that would be forgotten, as 10.0.112.1 of Node/a/eth1";
+    await up(setText("A", "p: a, q: z y", inCluster("s1")));
+    await refused([setText("A", "q: z", inCluster("s2"))], says, "change that alone");
+    await up(setText("A", "p: a, q: z", inCluster("s2")));
+    await up(setText("A", "q: z", inCluster("s2")));
+    expect([await recorded("p"), await recorded("q")]).toEqual([" / a=1 s2", "z=2 s2 / y=1 s2"]);
+    await refused([setText("A", "q: z", inCluster("s3"))], says);
+    await up(setText("A", "p: c a, q: z", inCluster("s2")));
+    expect(await recorded("p")).toBe("a=1 s2, c=2 s2");
+  });
+
+  it("plans nothing of a pool that another set of the run takes over", async () => {
+    vi.stubEnv("KUBECONFIG", cluster().kubeconfig);
+    const state = { backend: "kubernetes", namespace: place.name } as const;
+    const pools = { p: { range: { cidr: "10.0.112.0/24" } } };
+    const claims = [{ key: "Node/a/eth1", pool: "p" }];
+    const planned = async (olds: Partial<SetState>, rest: Partial<SetInputs>) => {
+      const { inputs, failures } = await runtime.check(olds as SetState, setInputs({ state, ...rest }));
+      expect(failures).toBeUndefined();
+      return inputs as SetState;
+    };
+    const { id, outs: own } = await runtime.create(await planned({}, { set: "s1", pools, claims }));
+    const taker = await planned({}, { set: "s2", pools, claims, previous: { others: [own] } });
+    const giver = await planned(own, { set: "s1", previous: { own, others: [] } });
+    await runtime.create(taker);
+    await runtime.update(id, own, giver);
+    expect(await recorded("p")).toBe("a=1 s2");
+  });
+
   it("is a pool that goes from one claim set of a lockfile to another, whichever is planned first", async () => {
-    const inLock = (set: string) => `set: "${set}", state: { backend: "lockfile", path: "nodeippool.lock" }`;
+    const inLock = (set: string) => `set: "${set}", ${lock("nodeippool.lock")}`;
     const lines = () =>
       [...project.read("nodeippool.lock").matchAll(/"10\.0\.112\.(\d+)".*Node\/(\w)\/.*"set":"(\w+)"/g)]
         .map(([, last, node, set]) => `${node}=${last} ${set}`)

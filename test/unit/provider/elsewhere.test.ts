@@ -19,9 +19,11 @@ describe("a set whose record is in a cluster, and that has others beside it in t
     const taker = { ...planInStack(lanInputs(lanClaims("a", "b"))), turn: { lan: 1 } };
     const inputs = lanInputs(lanClaims("a", "c"), own, { state, set: "shop", previous: { own, others: [taker] } });
     const left = await whatIsLeft(own, inputs.previous, inputs, { state });
-    expect(left.pools).toEqual(new Set(["lan"]));
+    expect(left.coming).toEqual(new Map([["lan", "default"]]));
     const go = () => planSet(inputs, () => recordOf([own]), own, left);
-    expect(go).toThrow("1 address that would be forgotten, as 10.0.0.2 of Node/b/eth1 in pool lan");
+    expect(go).toThrow(
+      "another record of this stack has 2 addresses that would be forgotten, as 10.0.0.1 of Node/a/eth1 in pool lan: a pool goes to another record only with its whole set",
+    );
   });
 
   describe("and leaves another record", () => {

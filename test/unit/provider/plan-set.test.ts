@@ -1,15 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../src/core/index.ts";
-import { type Left, whatIsLeft } from "../../../src/provider/forgetting.ts";
+import { type Left, nothingLeft, whatIsLeft } from "../../../src/provider/forgetting.ts";
 import { planSet } from "../../../src/provider/plan-set.ts";
 import { checkState } from "../../../src/provider/read-inputs.ts";
-import { type ClaimInput, recordOf, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
+import { recordOf, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
 import { stackRecord } from "../../../src/provider/stack-record.ts";
 import { lanClaims, lanInputs, planInStack, lanPools as pools, shortState } from "../../support/pulumi-inputs.ts";
 
-/** What these hold, for a set whose pools come. */
+/** What these hold, for a set that leaves their record. */
 function leftOf(...states: SetState[]): Left {
-  return { records: [recordOf(states)], pools: new Set(["lan", "wan"]), own: emptySnapshot };
+  return { ...nothingLeft, record: recordOf(states) };
 }
 
 describe("pools of a program", () => {
@@ -119,9 +119,12 @@ describe("a set whose record is in a cluster", () => {
     const inputs = lanInputs(lanClaims("a"), undefined, { state, set: "shop" });
     const left = (before: SetState | undefined, pools: SetInputs["pools"] = inputs.pools) =>
       whatIsLeft(before, { others: [stack] }, { ...inputs, pools }, { state });
-    expect((await left(own)).records).toEqual([]);
-    expect((await left(own, { ...pools, wan: pools.lan })).pools).toEqual(new Set(["wan"]));
-    expect(await left(undefined)).toMatchObject({ records: [recordOf([stack])], pools: new Set(["lan"]) });
+    expect(await left(own)).toEqual(nothingLeft);
+    // That other one has lan no more, whatever it says.
+    const wan = { ...nothingLeft, coming: new Map([["wan", undefined]]), elsewhere: [emptySnapshot] };
+    expect(await left(own, { ...pools, wan: pools.lan })).toEqual(wan);
+    const lan = { ...nothingLeft, coming: new Map([["lan", "default"]]), elsewhere: [recordOf([stack])] };
+    expect(await left(undefined)).toEqual(lan);
     // From then on it is the one that is right about the pool.
     const { state: taken } = planSet({ ...inputs, previous: { others: [stack] } }, () => recordOf([own]));
     expect(taken.turn).toEqual({ lan: 1 });
@@ -129,20 +132,22 @@ describe("a set whose record is in a cluster", () => {
 
   it("is refused what other sets of the stack have elsewhere, to release or in use", () => {
     const one = planInStack(lanInputs(lanClaims("b", "c"), planInStack(lanInputs(lanClaims("a", "b", "c")))));
-    const other = { ...pools, wan: pools.lan };
     const claims = [{ key: "Node/x/eth1", pool: "wan" }];
-    const go = (pools: SetInputs["pools"], claims: ClaimInput[], set = "shop") =>
-      planSet(lanInputs(claims, undefined, { state, set, pools }), () => recordOf([]), {}, leftOf(one));
-    expect(() => go({ wan: other.wan }, claims)).toThrow("3 addresses that would be forgotten");
-    expect(() => go(pools, lanClaims("b", "c"))).toThrow("1 address that would be forgotten");
-    const released = { ...one, releasing: {} };
-    const { state: kept } = planSet(
-      lanInputs(lanClaims("c", "b", "x"), undefined, { state, set: "shop" }),
-      () => recordOf([]),
-      {},
-      leftOf(released),
-    );
-    expect(shortState(kept)).toBe("b=2 c=3 x=1");
+    const go = (pools: SetInputs["pools"], claims: SetInputs["claims"], held = one) => {
+      const left = {
+        ...nothingLeft,
+        coming: new Map(Object.keys(pools).map((pool) => [pool, held.set])),
+        elsewhere: [recordOf([held])],
+      };
+      return planSet(lanInputs(claims, undefined, { state, set: "shop", pools }), () => recordOf([]), {}, left).state;
+    };
+    expect(() => go({ wan: pools.lan }, claims)).toThrow("has 3 addresses that would be forgotten");
+    expect(() => go(pools, lanClaims("a", "b", "c"))).toThrow("has 3 addresses that would be forgotten");
+    // Also of addresses that the pool has no more.
+    expect(() => go({ lan: { range: { cidr: "10.0.9.0/24" } } }, lanClaims("a"))).toThrow("has 3 addresses that would");
+    expect(() => go(pools, unknown)).toThrow("has 3 addresses that would be forgotten");
+    expect(() => go(pools, lanClaims("x"), { ...one, addresses: {} })).toThrow("has 1 address that would be forgotten");
+    expect(shortState(go(pools, lanClaims("x"), { ...one, addresses: {}, releasing: {} }))).toBe("x=1");
   });
 
   it("does not go by an old line of a lockfile that the set comes back to", () => {

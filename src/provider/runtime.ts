@@ -24,7 +24,7 @@ import {
   sameValue,
   statesOf,
 } from "./set-state.ts";
-import { takesOf } from "./stack-record.ts";
+import { takesOf, unlessOutdated } from "./stack-record.ts";
 
 export type { Addresses, ClaimInput, Previous, SentInputs, SetInputs, SetState, StateArgs };
 
@@ -82,7 +82,8 @@ async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
   const pools = only(held.pools ?? {}, (pool) => !isPlannedIn(there.identity, pool));
   const { state: answer, plan } = planSet(inputs, record, { ...held, pools }, left, takes);
   // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
-  const made = { ...answer, ...present({ record: held.record && there.identity }) };
+  const fresh = { ...answer, ...present({ record: held.record && there.identity }) };
+  const made = unlessOutdated(fresh, previous);
   if (state.backend === "kubernetes" && plan !== undefined) remember(made, plan, there.identity);
   return made;
 }

@@ -1,6 +1,16 @@
 import type { Snapshot, TakeOver } from "../core/index.ts";
 import { isSameRecord, type RecordAt } from "./recorded.ts";
-import { only, type Previous, present, recordOf, type SetInputs, type SetState, statesOf } from "./set-state.ts";
+import {
+  only,
+  onlyState,
+  type Previous,
+  present,
+  recordOf,
+  type SetInputs,
+  type SetState,
+  sameValue,
+  statesOf,
+} from "./set-state.ts";
 
 /*
  * A pool can go from one set of a stack to another one, and the update in which it does may end in the middle: then
@@ -83,6 +93,24 @@ export function holderOf(pool: string, states: readonly SetState[]): SetState | 
 
 function turnOf({ turn }: SetState, pool: string): number {
   return turn?.[pool] ?? 0;
+}
+
+/**
+ * A set as it is to be; as it was, where all that changes is what it says of pools that another one took over since. Nobody
+ * reads that: it goes with the next change, not in an update of its own after the one in which the pool went.
+ */
+export function unlessOutdated(made: SetState, previous: Previous): SetState {
+  const { own } = previous;
+  if (own === undefined) return made;
+  const states = statesOf(previous);
+  const isRight = (pool: string) => holderOf(pool, states) === own || pool in own.addresses;
+  const some = <T>(map: { readonly [pool: string]: T } = {}) => {
+    const right = only(map, isRight);
+    return Object.keys(right).length === 0 ? undefined : right;
+  };
+  const { turn, releasing, pools, ...rest } = onlyState(own);
+  const now = { ...rest, pools: only(pools, isRight), ...present({ turn: some(turn), releasing: some(releasing) }) };
+  return sameValue(now, onlyState(made)) ? onlyState(own) : made;
 }
 
 /** The part of a state that is about one pool. */

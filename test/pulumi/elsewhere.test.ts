@@ -55,6 +55,8 @@ describe("a set or a pool that goes elsewhere", () => {
     return project.ok("up", "--yes", "--strict");
   }
 
+  const unchanged = () => project.ok("preview", "--expect-no-changes");
+
   async function refused(texts: string[], ...says: string[]): Promise<void> {
     project.program(texts.join("\n"));
     const { status, text } = await project.run("preview");
@@ -103,6 +105,7 @@ describe("a set or a pool that goes elsewhere", () => {
     await up(setText("A", "p: a b c, q: z", a));
     await up(setText("A", "q: z", a), setText("B", "p: d c b", b, "dependsOn: A"));
     expect(await recorded("p")).toBe("b=2 s2, c=3 s2, d=4 s2 / a=1 s2");
+    await unchanged();
     await settled(setText("B", "", b), setText("A", "p: a b c, q: z", a));
     expect(await recorded("p")).toBe("a=1 s1, b=2 s1, c=3 s1 / d=4 s1");
     await settled(setText("A", "q: z", a), setText("B", "p: b d", b));
@@ -112,6 +115,29 @@ describe("a set or a pool that goes elsewhere", () => {
     expect(await recorded("p")).toBe(" / a=1 s2, b=2 s2, c=3 s2, d=4 s2");
     await up(setText("A", "q: z, p: d", inCluster("s3")));
     expect([await recorded("p"), await recorded("q")]).toEqual(["d=4 s3 / a=1 s3, b=2 s3, c=3 s3", "z=1 s3"]);
+  });
+
+  it("is a pool that goes from one set to another with the record in the stack: nothing is to be done after that", async () => {
+    const held = () => {
+      const { A, B } = project.sets();
+      return [A?.addresses, A?.releasing, B?.addresses, B?.releasing].map(
+        (pools) => Object.keys(pools?.p ?? {}).length,
+      );
+    };
+    await up(setText("A", "p: a b, q: z"));
+    await up(setText("A", "q: z"), setText("B", "p: c b"));
+    await unchanged();
+    await up(setText("A", "q: z y"), setText("B", "p: c b"));
+    expect(held()).toEqual([0, 0, 2, 1]);
+    await unchanged();
+    await up(setText("A", "p: c b, q: z y"), setText("B", ""));
+    await unchanged();
+    await up(setText("A", "p: a b c, q: z"), setText("B", ""));
+    expect(project.sets().A?.addresses.p).toEqual({
+      "Node/a/eth1": "10.0.112.1",
+      "Node/b/eth1": "10.0.112.2",
+      "Node/c/eth1": "10.0.112.3",
+    });
   });
 
   it("is no pool without its set where the record is another one; as the hint says it goes, and nobody moves", async () => {
@@ -182,6 +208,7 @@ describe("a set or a pool that goes elsewhere", () => {
     await allocated(setText("A", "p: a b c, q: z", a));
     await allocated(setText("A", "q: z", a), setText("B", "p: d c b", b, "dependsOn: A"));
     expect(lines()).toBe("b=2 s2, c=3 s2, d=4 s2, a=1 s2");
+    await unchanged();
     await allocated(setText("A", "p: a b c, q: z", a), setText("B", "", b, "dependsOn: A"));
     expect(lines()).toBe("a=1 s1, b=2 s1, c=3 s1, d=4 s1");
   });

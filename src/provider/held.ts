@@ -4,7 +4,10 @@ import {
   type Claim,
   claimKey,
   emptySnapshot,
+  formatAddress,
   identityOf,
+  importedSet,
+  type Pending,
   type Plan,
   type Pool,
   type Snapshot,
@@ -80,6 +83,27 @@ export function asHeld(
     const isRight = state.backend === "lockfile" && away !== wanted;
     if (line !== undefined && (isRight || allowMove || from !== undefined)) return claim;
     return allowMove && !mayTake(pool, wanted) ? claim : { ...claim, wanted };
+  });
+}
+
+/**
+ * Where a set has an address that the record has for the same claim under another claim set, an update has moved it there,
+ * and the state does not know of that: it failed, or the state is an older one.
+ */
+export function withWayBack(
+  pending: readonly Pending[],
+  { addresses = {} }: Partial<SetState>,
+  { allocations }: Snapshot,
+  set: string,
+): Pending[] {
+  if (pending.length === 0) return [];
+  const elsewhere = allocations.filter((line) => line.set !== set && line.set !== importedSet);
+  const others = new Map(elsewhere.map((line) => [identityOf(line), line]));
+  return pending.map((one) => {
+    const line = others.get(identityOf(one));
+    if (line === undefined || addresses[one.pool]?.[one.claim] !== formatAddress(line.address)) return one;
+    const hint = `An update that did not end has moved it to set ${line.set}. Run the program of that update again, to its end, then this one.`;
+    return { ...one, hint };
   });
 }
 

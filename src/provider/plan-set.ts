@@ -12,7 +12,7 @@ import {
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
 import { type Left, nothingLeft, refuseComing, refuseForgetting } from "./forgetting.ts";
-import { asHeld, ofPools } from "./held.ts";
+import { asHeld, ofPools, withWayBack } from "./held.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
 import {
   type Addresses,
@@ -85,7 +85,7 @@ function planned(
   const { pools } = read;
   const claims = asHeld(read, { held, left }, recorded, inputs);
   const whole = plan({ pools, claims, snapshot: recorded, set, allowMove, moved, takes });
-  const pending = pendingErrors(whole.pending, listed);
+  const pending = pendingErrors(withWayBack(whole.pending, held, recorded, set), listed);
   if (pending.length > 0) throw new AggregateError(pending);
   if (state.backend === "lockfile") refuseUnknown(whole, listed);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;

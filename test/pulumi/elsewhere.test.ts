@@ -173,6 +173,22 @@ describe("a set or a pool that goes elsewhere", () => {
     expect(await recorded("p")).toBe("a=1 s2, c=2 s2");
   });
 
+  it("says what to do where an update moved a pool and the state does not know", async () => {
+    const [before, after] = [
+      [setText("A", "p: a b", inCluster("s1"))],
+      [setText("A", "", inCluster("s1")), setText("B", "p: b a", inCluster("s2"))],
+    ];
+    await up(...before);
+    const old = await project.ok("stack", "export");
+    await settled(...after);
+    project.write("old.json", old.slice(old.indexOf("{")));
+    await project.ok("stack", "import", "--file", "old.json");
+    await refused(before, "has moved it to set s2. Run the program of that update again, to its end, then this one.");
+    await settled(...after);
+    await settled(...before);
+    expect(await recorded("p")).toBe("a=1 s1, b=2 s1");
+  });
+
   it("plans nothing of a pool that another set of the run takes over", async () => {
     vi.stubEnv("KUBECONFIG", cluster().kubeconfig);
     const state = { backend: "kubernetes", namespace: place.name } as const;

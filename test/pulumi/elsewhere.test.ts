@@ -160,6 +160,27 @@ describe("a set or a pool that goes elsewhere", () => {
     await refused([setText("A", "q: z, p: b"), setText("B", "", inCluster("s2"))], ...says, "3 addresses");
   });
 
+  it("goes from one lockfile to another alone, and takes no pool of another set along", async () => {
+    const inLock = (set: string, path: string) => `set: "${set}", ${lock(path)}`;
+    const record = async (path: string, ...args: string[]) => {
+      const command = ["allocate", "--lock", path, "--", "pulumi", "preview", "--non-interactive", ...args];
+      return await project.start("nodeippool", ...command).ended;
+    };
+    const [given, own] = [setText("A", "q: z", inLock("s1", "one.lock")), "p: a b"];
+    project.program([given, setText("own", own, inLock("s2", "one.lock"))].join("\n"));
+    expect(await record("one.lock")).toMatchObject({ status: 0 });
+    await project.up();
+    project.program([given, setText("B", own, inLock("s3", "two.lock"))].join("\n"));
+    const text = expect.stringContaining("pools.p: another record of this stack has 2 addresses");
+    expect(await record("two.lock", "--target", "**B")).toMatchObject({ status: 1, text });
+    project.program([given, setText("own", "p: b 0 a", inLock("s2", "two.lock"))].join("\n"));
+    expect(await record("two.lock", "--target", "**own")).toMatchObject({ status: 0 });
+    await project.up();
+    const held = { "Node/0/eth1": "10.0.112.3", "Node/a/eth1": "10.0.112.1", "Node/b/eth1": "10.0.112.2" };
+    expect(project.sets().own?.addresses.p).toEqual(held);
+    await unchanged();
+  });
+
   it("takes all that it has along to another name in its record", async () => {
     const says =
       "this change of state or set leaves behind 1 address that would be forgotten, as 10.0.112.1 of Node/a/eth1";

@@ -96,21 +96,16 @@ function turnOf({ turn }: SetState, pool: string): number {
 }
 
 /**
- * A set as it is to be; as it was, where all that changes is what it says of pools that another one took over since. Nobody
- * reads that: it goes with the next change, not in an update of its own after the one in which the pool went.
+ * A set as it is to be; as it was, where all that changes are turns of pools that another one took over since. Nobody reads
+ * those: they go with the next change, not in an update of their own after the one in which the pool went.
  */
 export function unlessOutdated(made: SetState, previous: Previous): SetState {
   const { own } = previous;
   if (own === undefined) return made;
-  const states = statesOf(previous);
-  const isRight = (pool: string) => holderOf(pool, states) === own || pool in own.addresses;
-  const some = <T>(map: { readonly [pool: string]: T } = {}) => {
-    const right = only(map, isRight);
-    return Object.keys(right).length === 0 ? undefined : right;
-  };
-  const { turn, releasing, pools, ...rest } = onlyState(own);
-  const now = { ...rest, pools: only(pools, isRight), ...present({ turn: some(turn), releasing: some(releasing) }) };
-  return sameValue(now, onlyState(made)) ? onlyState(own) : made;
+  const { turn: _, ...now } = onlyState(own);
+  const { turn = {}, ...next } = onlyState(made);
+  const isSame = Object.entries(turn).every(([pool, count]) => own.turn?.[pool] === count);
+  return isSame && sameValue(now, next) ? onlyState(own) : made;
 }
 
 /** The part of a state that is about one pool. */

@@ -1,10 +1,12 @@
 import {
   type Address,
   type Allocation,
+  contains,
   formatAddress,
   type Issue,
   ownerOfKey,
   type Plan,
+  type Pool,
   parseAddress,
   type Use,
 } from "../core/index.ts";
@@ -33,6 +35,23 @@ export function handWritten(policies: readonly Policy[], holders: ReadonlyMap<Ad
       return claims === undefined ? [] : handWrittenIssue(address, claims, `policy ${policy.name} writes it out`);
     }),
   );
+}
+
+/** What a policy writes out of a pool for several nodes at once: they would all have it. */
+export function writtenForMany(
+  policies: readonly Policy[],
+  nodesOf: (policy: Policy) => readonly { readonly name: string }[],
+  pools: readonly Pool[],
+): Issue[] {
+  return policies.flatMap((policy) => {
+    const shared = literals(policy).filter((address) => pools.some((pool) => contains(pool.assignable, address)));
+    const nodes = shared.length === 0 ? [] : nodesOf(policy);
+    if (nodes.length < 2) return [];
+    return shared.map((address) => ({
+      message: `policy ${policy.name} writes ${formatAddress(address)} out for ${nodes.length} nodes, and a pool may give it to yet another one`,
+      hint: "Take it from the pool by a capture, or say in a policy of its own which node has it.",
+    }));
+  });
 }
 
 /** What policies of others write out for somebody else than the plan. */

@@ -36,6 +36,24 @@ describe("an address of a pool that a policy in the folder writes out", () => {
     if (status !== 0) expect(filesOf(folder)).toEqual(before);
   });
 
+  it("for several nodes at once, beside what it takes from the pool", async () => {
+    const literal = (ip: string) => nicPolicyText("b", ["p"], "eth2").replace('ip: "{{ capture.p.ip }}"', `ip: ${ip}`);
+    const planned = (ip: string, nodes: string) =>
+      cli(
+        ["plan", "manifests", "--nodes", "nodes.txt"],
+        projectOf({
+          "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), literal(ip)),
+          "nodes.txt": nodes,
+        }),
+      );
+    expect(await planned("10.0.0.6", "n1\nn2\n")).toMatchObject({
+      status: 3,
+      stderr: expect.stringMatching(/^in-use: policy b writes 10\.0\.0\.6 out for 2 nodes, /),
+    });
+    expect(await planned("10.0.0.6", "n1\n")).toMatchObject({ status: 0 });
+    expect(await planned("10.9.0.6", "n1\nn2\n")).toMatchObject({ status: 0 });
+  });
+
   it("of two networks, where the node holds it in one of them", async () => {
     const policyOn = (node: string, name: string, pool: string) =>
       nicPolicyText(name, [pool], "eth1", `  nodeSelector: {kubernetes.io/hostname: ${node}}\n`);

@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { emptySnapshot, IpamError } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseDeleted } from "./git.ts";
@@ -42,7 +44,7 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
   const marked = (seen: FileSight, mark: Mark, lines: string) =>
     write(seen, markedText(mark.state === "left" ? mark : { place: seen.place ?? mark.id, ...mark }, lines));
   return {
-    name: path,
+    name: `${resolve(path)} on ${hostname()}`,
     look,
     settle: look, // whoever read it before finds another text, and fails
     checkFits() {},

@@ -46,7 +46,7 @@ export function parseMark(text: string): Mark | undefined {
 export function refusalOfMark({ state, other }: Mark, name: string, target: "cluster" | "file"): IpamError {
   if (state === "left")
     return new IpamError("stale", `the record of ${name} has moved to ${other}`, {
-      hint: "Use it there.",
+      hint: target === "file" ? "Use it there, and begin no other one here" : "Use it there.",
       remedy: ["moved", target],
     });
   const [what, where] =

@@ -1,17 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import {
-  type Allocation,
-  byAddress,
-  byCodeUnit,
-  checkSet,
-  IpamError,
-  importedSet,
-  type PoolRecord,
-  type Snapshot,
-} from "../core/index.ts";
-import { allocationLine, decode, encode, snapshotOf } from "./codec.ts";
+import { type Allocation, byAddress, byCodeUnit, checkSet, IpamError, type Snapshot } from "../core/index.ts";
+import { decode, encode, snapshotOf } from "./codec.ts";
 import type { Mark } from "./mark.ts";
-import { overlapping } from "./overlap.ts";
+import { checkApart, checkNoCopy } from "./records-apart.ts";
 
 /** What is at one end of a move, at one moment. */
 export interface Sight {
@@ -62,16 +53,17 @@ export type Step = "announce" | "close" | "open" | "reopen" | "carry" | "clear" 
  *  expects that of another place, or whose own record has left for another place than this source; a source that expects
  *  or takes one; a source that has left.
  */
-export function nextStep(source: Sight, target: Sight, run: string): Step {
+export function nextStep(source: Sight, target: Sight, name: string, run: string): Step {
   const [from, to] = [source.mark, target.mark];
   if (to?.state === "has" && source.hasEnded(to)) return "finish";
   if (from?.state === "left") {
+    if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
     if (target.hasEnded(from)) return "done";
     throw new IpamError("stale", `the record has moved to ${from.other} before`, {
       hint: "Use it there. What is here is not what came there then.",
     });
   }
-  if (from?.state === "leaves") return stepOfLeaving(from, target);
+  if (from?.state === "leaves") return stepOfLeaving(from, target, name);
   if (from !== undefined) throw busy("the source is about to get a record itself", from.other);
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
   const left = to?.state === "left" ? to : to?.before;
@@ -83,9 +75,10 @@ export function nextStep(source: Sight, target: Sight, run: string): Step {
   return to.id === run ? "close" : "announce";
 }
 
-function stepOfLeaving(from: Mark, target: Sight): Step {
+function stepOfLeaving(from: Mark, target: Sight, name: string): Step {
   if (target.hasEnded(from)) return "clear";
-  if (from.place !== target.place) throw busy("the record is on its way", from.other);
+  if (from.place !== target.place)
+    throw from.other === name ? lostTarget(name) : busy("the record is on its way", from.other);
   const { state, id } = target.mark ?? {};
   if (id === from.id && state === "takes") return "carry";
   return id === from.id && state === "expects" ? "open" : "reopen";
@@ -93,6 +86,16 @@ function stepOfLeaving(from: Mark, target: Sight): Step {
 
 function busy(what: string, other: string): IpamError {
   return new IpamError("in-use", `${what} (${other}), and that move has not ended`, { hint: "End that one first." });
+}
+
+function lostTarget(name: string): IpamError {
+  return new IpamError(
+    "in-use",
+    `the record is on its way to ${name}, and what it was to come to is not there any more`,
+    {
+      hint: "That was restored, checked out or deleted on the way: bring it back; or give the move up, as the page on state backends says of this mark.",
+    },
+  );
 }
 
 function elsewhere({ other }: Mark): IpamError {
@@ -115,7 +118,7 @@ export async function moveRecord<S extends Sight, T extends Sight>(
   for (let lost = 0; ; ) {
     const [from, to] = [await source.look(), await target.look()];
     try {
-      const step = nextStep(from, to, run);
+      const step = nextStep(from, to, target.name, run);
       if (step === "done") return to.snapshot;
       // A new one each time: by the last one, a record may have come there meanwhile.
       if (step === "announce") run = randomUUID();
@@ -175,8 +178,7 @@ async function make<S extends Sight, T extends Sight>(
     const { mark, place } = await target.settle();
     if (mark?.id === id) await source.mark(from, { ...outgoing("leaves"), ...(place === undefined ? {} : { place }) });
   } else if (step === "reopen") {
-    // Not of a source whose copy has gone there instead.
-    if (linesIn(to.snapshot, from.snapshot).length > 0) throw endedBefore(target);
+    checkNeverCame(from, to, target);
     await source.unmark(from);
   } else if (step === "open") {
     const settled = await source.settle();
@@ -197,49 +199,21 @@ export function digestOf(record: Snapshot): string {
 }
 
 function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
-  if (snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
-  if (linesIn(there, snapshot).length === linesOf(snapshot).length) throw endedBefore(target);
-  const sets = new Set(setsOf(there));
-  const shared = setsOf(snapshot).filter((set) => sets.has(set));
-  if (shared.length > 0)
-    throw new IpamError("in-use", `${target.name} has lines of claim set ${shared.join(", ")}, too`, {
-      hint: "Whoever plans that set would release the lines of the other record: let them come as another set.",
-      remedy: ["set"],
-    });
-  const known = new Set(there.pools.map((pool) => pool.name));
-  const both = snapshot.pools.filter((pool) => known.has(pool.name)).map((pool) => pool.name);
-  if (both.length > 0)
-    throw new IpamError("in-use", `pool ${both.join(", ")} has addresses in ${target.name}, too`, {
-      hint: "One of the two records is wrong about them; release there what is not in use.",
-    });
-  const two: readonly PoolRecord[] = overlapping([...there.pools, ...snapshot.pools]) ?? [];
-  if (two.length > 0)
-    throw new IpamError("overlap", `the subnets of pools ${two.map(({ name }) => name).join(" and ")} overlap`, {
-      hint: "A record can move if all pools of a network that share addresses have one cidr.",
-    });
+  checkApart(snapshot, there, target.name);
   target.checkFits(united(there, snapshot));
 }
 
-/** The lines of a record that another one has, too. */
-function linesIn(there: Snapshot, record: Snapshot): string[] {
-  const lines = new Set(linesOf(there));
-  return linesOf(record).filter((line) => lines.has(line));
-}
-
-function endedBefore({ name }: RecordPlace): IpamError {
-  return new IpamError("in-use", `its lines are in ${name} before: a move has ended that is not known here`, {
-    hint: `Take the lockfile of whoever made that move, which says where its record went. If it is lost, and nobody has planned with this copy since, delete it (git rm), and use ${name}.`,
-  });
-}
-
-function linesOf({ allocations, releasing }: Snapshot): string[] {
-  return [...allocations, ...releasing].map((line) => allocationLine(line));
-}
-
-/** The claim sets of a record, but for what was imported: that is nobody's. */
-function setsOf({ allocations, releasing }: Snapshot): string[] {
-  const sets = new Set([...allocations, ...releasing].map(({ set }) => set));
-  return [...sets].filter((set) => set !== importedSet).sort(byCodeUnit);
+/** Throws `in-use` where a copy of a source that is closed may have gone there instead. */
+function checkNeverCame({ snapshot }: Sight, { snapshot: there, mark }: Sight, { name }: RecordPlace): void {
+  checkNoCopy(snapshot, there, name);
+  if (mark?.state === "left")
+    throw new IpamError(
+      "in-use",
+      `${name} has sent its record on to ${mark.other}, and a copy of this one may be in it`,
+      {
+        hint: "If it is not, give this move up, as the page on state backends says of this mark.",
+      },
+    );
 }
 
 /**
@@ -248,17 +222,19 @@ function setsOf({ allocations, releasing }: Snapshot): string[] {
  */
 export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string | undefined): RecordPlace<S> {
   if (wanted !== undefined) checkSet(wanted);
+  let known = wanted;
   const seenAs = ({ snapshot, ...seen }: S) => {
-    const set = seen.mark?.set ?? wanted;
+    const set = seen.mark?.set ?? known;
     if (wanted !== undefined && set !== wanted)
       throw new IpamError("invalid", `this move has begun as set ${set}, and ends as that`);
+    known = set;
     return { ...seen, snapshot: set === undefined ? snapshot : asSet(snapshot, set) } as S;
   };
   return {
     ...place,
     look: async () => seenAs(await place.look()),
     settle: async () => seenAs(await place.settle()),
-    mark: (seen, mark) => place.mark(seen, wanted === undefined ? mark : { ...mark, set: wanted }),
+    mark: (seen, mark) => place.mark(seen, known === undefined ? mark : { ...mark, set: known }),
   };
 }
 

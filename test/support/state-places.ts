@@ -69,14 +69,22 @@ export class Places {
     );
   }
 
+  /** Why it is refused. */
+  reasonOf([from, to]: Move): Promise<string> {
+    return moveRecord(this.place(from, straight), this.place(to, straight)).then(
+      () => "done",
+      (error) => error.message,
+    );
+  }
+
   /** Moves until that place has a mark of this state, and is killed then. */
-  async moveUntil(move: Move, name: PlaceName, state: string): Promise<void> {
+  async moveUntil(move: Move, name: PlaceName, state: string, set?: string): Promise<void> {
     const around: Around = async (_, run) => {
       const { mark } = await this.place(name, straight).look();
       if (mark?.state === state) throw new Error("killed");
       return run();
     };
-    await this.move(move, around).catch((error) => {
+    await this.move(move, around, set).catch((error) => {
       if (error.message !== "killed") throw error;
     });
   }
@@ -92,6 +100,13 @@ export class Places {
     if (maps.some(({ data }) => data?.mark !== undefined)) return [];
     const records = maps.flatMap(({ data }) => (data?.record === undefined ? [] : [data.record]));
     return records.flatMap((text) => recordTexts(decodePart({ text }, name)));
+  }
+
+  /** Gives up a move that has not ended, as the page says: takes the mark off. Only where its target sent its own record on. */
+  async giveUp([from, to]: Move): Promise<void> {
+    const [source, target] = [await this.place(from, straight).look(), await this.place(to, straight).look()];
+    if (source.mark?.state !== "leaves" || target.mark?.state !== "left" || target.place !== source.mark.place) return;
+    await this.place(from, straight).unmark(source);
   }
 
   /** Throws if a line can be used in two places. */

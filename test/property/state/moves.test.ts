@@ -44,6 +44,8 @@ async function play({ sets, moves, schedule, killed }: Game): Promise<void> {
       await places.move(move);
       places.checkOnce();
     }
+  for (const move of moves) await places.giveUp(move);
+  places.checkOnce();
   expect(usable(), "every line can be used").toEqual(before);
   for (const name of placeNames) {
     const ofDefault = places.usable(name).filter((text) => !text.includes("set="));

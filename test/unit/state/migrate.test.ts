@@ -45,13 +45,26 @@ describe("a source that has let go of its record, where the target got another o
     expect(places.usable("cluster1")).toHaveLength(3);
   });
 
-  it("stays closed where a copy of it has gone there instead", async () => {
-    const places = await placesWith({ file1: "one" });
+  it.each([
+    ["stays closed where a copy of it has gone there instead", undefined, []],
+    ["as another set", "named", []],
+    ["and on from there", undefined, [["cluster1", "file2"]]],
+  ] as const)("%s", async (_, set, more) => {
+    const places = await placesWith({ file1: "default" });
     copyFileSync(places.path("file1"), places.path("file2"));
     await places.moveUntil(there, "file1", "leaves");
-    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect(await places.move(["file2", "cluster1"], undefined, set)).toBe("done");
+    for (const move of more) expect(await places.move(move)).toBe("done");
     expect(await places.move(there)).toBe("in-use");
     expect(places.usable("file1")).toEqual([]);
+  });
+
+  it("moves as the set that it has begun with", async () => {
+    const places = await placesWith({ file1: "default", file2: "two" });
+    await places.moveUntil(there, "file1", "leaves", "named");
+    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect(await places.move(there)).toBe("done");
+    expect(places.usable("cluster1").join()).toContain("Node/file1/a pool=file1 set=named");
   });
 });
 
@@ -107,6 +120,15 @@ it.each([there, back])("of a move that is refused half-way nothing is left: %s t
       expect(places.usable(from).join()).not.toContain("named");
     }
   expect(refused).toBeGreaterThan(6);
+});
+
+it("a move whose target was put back on the way says so, and that it has not ended", async () => {
+  const places = await placesWith({ cluster1: "one", file1: "two" });
+  const before = readFileSync(places.path("file1"), "utf8");
+  await places.moveUntil(back, "cluster1", "leaves");
+  writeFileSync(places.path("file1"), before);
+  expect(await places.move(back)).toBe("in-use");
+  expect(await places.reasonOf(back)).toMatch(/ what it was to come to is not there any more/);
 });
 
 it("a mark that names what nobody knows is none", async () => {

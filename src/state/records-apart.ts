@@ -1,0 +1,57 @@
+import { type Allocation, byCodeUnit, IpamError, importedSet, type PoolRecord, type Snapshot } from "../core/index.ts";
+import { allocationLine } from "./codec.ts";
+import { overlapping } from "./overlap.ts";
+
+/**
+ * Throws IpamError if a record cannot come to be one with the one that is there, in the place of that name: `invalid`
+ * (there is none), `in-use` (they share lines, claim sets or pools) or `overlap`.
+ */
+export function checkApart(record: Snapshot, there: Snapshot, name: string): void {
+  if (record.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
+  if (commonLines(record, there) === linesOf(record).length) throw endedBefore(name);
+  const sets = new Set(setsOf(there));
+  const shared = setsOf(record).filter((set) => sets.has(set));
+  if (shared.length > 0)
+    throw new IpamError("in-use", `${name} has lines of claim set ${shared.join(", ")}, too`, {
+      hint: "Whoever plans that set would release the lines of the other record: let them come as another set.",
+      remedy: ["set"],
+    });
+  const known = new Set(there.pools.map((pool) => pool.name));
+  const both = record.pools.filter((pool) => known.has(pool.name)).map((pool) => pool.name);
+  if (both.length > 0)
+    throw new IpamError("in-use", `pool ${both.join(", ")} has addresses in ${name}, too`, {
+      hint: "One of the two is wrong about them, or a copy from before a move: find out which one is in force.",
+    });
+  const two: readonly PoolRecord[] = overlapping([...there.pools, ...record.pools]) ?? [];
+  if (two.length > 0)
+    throw new IpamError("overlap", `the subnets of pools ${two.map((pool) => pool.name).join(" and ")} overlap`, {
+      hint: "A record can move if all pools of a network that share addresses have one cidr.",
+    });
+}
+
+/** Throws `in-use` where lines of a record are in another place before. */
+export function checkNoCopy(record: Snapshot, there: Snapshot, name: string): void {
+  if (commonLines(record, there) > 0) throw endedBefore(name);
+}
+
+function endedBefore(name: string): IpamError {
+  return new IpamError("in-use", `lines of it are in ${name} before: one of the two is a copy from before a move`, {
+    hint: "Take the lockfile of whoever made that move (git pull): it says where the record is. Delete neither before you know.",
+  });
+}
+
+/** How many lines of a record another one has, too, be it as those of another set. */
+function commonLines(record: Snapshot, there: Snapshot): number {
+  const lines = new Set(linesOf(there));
+  return linesOf(record).filter((line) => lines.has(line)).length;
+}
+
+function linesOf({ allocations, releasing }: Snapshot): string[] {
+  return [...allocations, ...releasing].map((line) => allocationLine({ ...line, set: "default" }));
+}
+
+/** The claim sets of a record, but for what was imported: that is nobody's. */
+function setsOf({ allocations, releasing }: Snapshot): string[] {
+  const sets = new Set([...allocations, ...releasing].map(({ set }: Allocation) => set));
+  return [...sets].filter((set) => set !== importedSet).sort(byCodeUnit);
+}

@@ -11,6 +11,7 @@ import {
   type Plan,
   planRelease,
   refusePending,
+  replacedOwners,
   type Snapshot,
 } from "../core/index.ts";
 import { applyAll, issuesAfterWrite } from "../state/apply.ts";
@@ -40,10 +41,10 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const { state, merge } = await open(options);
   const snapshot = await state.read();
   const made = planWorkspace(workspace, snapshot, options);
-  const renamed = merge.merged || merge.isOpen ? renameInMerge(made, snapshot, merge.losers, options.lock) : undefined;
-  if (merge.merged && (made.pending.length > 0 || renamed)) await settle(state, merge, snapshot);
+  const doubt = doubtOf(made, snapshot, merge, options);
+  if (merge.merged && (made.pending.length > 0 || doubt)) await settle(state, merge, snapshot);
   refusePending(made);
-  if (renamed) throw renamed;
+  if (doubt) throw doubt;
   refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
   const doubts = doubtsOf(made, snapshot, merge, options);
@@ -54,6 +55,17 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
+/** What is not recorded before somebody has said that it is meant. */
+function doubtOf(
+  made: Plan,
+  before: Snapshot,
+  merge: Merge,
+  { lock, allowMove }: AllocateOptions,
+): IpamError | undefined {
+  const renamed = merge.merged || merge.isOpen ? renameInMerge(made, before, merge.losers, lock) : undefined;
+  return renamed ?? (allowMove ? undefined : replacedOwners(made, before));
+}
+
 /** What may be a mistake, though it is recorded; to be asked before that. */
 function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
   if (isInCluster(options)) return [];
@@ -61,7 +73,7 @@ function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, optio
   const back = () =>
     isUndoable(options.lock, incomingHeads(options.lock))
       ? `bring both sides back (git checkout -m -- ${options.lock}), merge them again, and say so then`
-      : `take the lock back (git checkout -- ${options.lock}) and say so before you allocate again`;
+      : `take the lock back (git checkout -- ${options.lock}; any mv since then is to be made again) and say so before you allocate again`;
   return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back), ...swapQuestions(made, back)];
 }
 

@@ -1,4 +1,4 @@
-import { isNoop, refusePending } from "../core/index.ts";
+import { isNoop, refusePending, replacedOwners } from "../core/index.ts";
 import { planJson } from "./json.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
@@ -31,4 +31,6 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
       );
   }
   refusePending(made);
+  const replaced = options.allowMove ? undefined : replacedOwners(made, snapshot);
+  if (replaced) throw replaced;
 }

@@ -13,7 +13,7 @@ import { mvCommand } from "./advice.ts";
 /** How many names a sentence can hold. */
 const most = 3;
 
-/** Nodes that go, as many as those that come: perhaps a rename that nobody declared. */
+/** Nodes that go, and those that come to what they had: perhaps a rename that nobody declared. */
 interface Suspicion {
   readonly gone: string;
   readonly fresh: string;
@@ -47,51 +47,54 @@ export function renameInMerge(
 }
 
 /**
- * A node that has just lost a line is none that comes, but where it lost that to one that goes, and has none of the pools
- * that those had. One that stays may be the new name of one that goes, too, if it takes up all that goes with that: it was
- * renamed on one branch, and got more under its old name on another one.
+ * Nodes that get, in this plan, what nodes lose that it gives up: new names of those, unless both have a claim of one name
+ * at once in any set, and so are two. What a node has just lost to one that goes proves nothing: that may be its old name.
  */
 function suspectRename(made: Plan, { allocations }: Snapshot, losers: readonly Loser[]): Suspicion | undefined {
-  const kept = nodesOf(made.keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
+  const stays = claimsOf(made.keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
   const assigned = claimsOf(made.assign);
   const released = claimsOf(made.release.map(({ allocation }) => allocation));
-  const gone = [...released.keys()].filter((node) => !kept.has(node) && !assigned.has(node));
-  const isOwn = ({ set }: Allocation) => set === made.set;
-  const known = nodesOf([...allocations.filter(isOwn), ...losers.map(({ line }) => line)]);
-  const others = nodesOf(allocations.filter((line) => !isOwn(line)));
-  const pools = new Set(made.release.map(({ allocation }) => allocation.pool));
-  const served = nodesOf(made.keep.flatMap(({ allocation }) => (pools.has(allocation.pool) ? [allocation] : [])));
-  const isGone = ({ winner }: Loser) => [...nodesOf([winner])].some((node) => gone.includes(node));
-  const displaced = nodesOf(losers.filter(isGone).map(({ line }) => line));
-  // Where another set still has one that goes here, it has not taken the name of one that is there, too.
-  const isOther = (node: string) => others.has(node) && gone.some((old) => others.has(old));
-  const isNew = (node: string) => !(known.has(node) || kept.has(node) || isOther(node));
-  const come = [...assigned.keys()].filter((node) => isNew(node) || (displaced.has(node) && !served.has(node)));
-  if (gone.length === 0) return undefined;
-  const left = gone.map((node) => [...(released.get(node) ?? [])]);
-  const takesUp = (node: string) => left.some((claims) => claims.every((claim) => assigned.get(node)?.has(claim)));
-  const half = [...assigned.keys()].filter((node) => kept.has(node) && takesUp(node));
-  const fresh = [half, come, [...half, ...come]].find(({ length }) => length === gone.length);
-  if (fresh === undefined) return undefined;
-  const mv = mvCommand(made.set);
-  const command = gone.length === 1 ? `${mv} Node/${gone} Node/${fresh}` : `${mv} Node/OLD Node/NEW for each`;
-  const [old, now] = [listed(gone), listed(fresh)];
-  const were = gone.length === 1 ? "was" : "were";
+  const left = [...released.keys()].filter((node) => !stays.has(node) && !assigned.has(node));
+  const isLost = ({ winner }: Loser) => !left.some((node) => nodesOf([winner]).has(node));
+  const held = claimsOf([...allocations, ...losers.filter(isLost).map(({ line }) => line)]);
+  const of = (nodes: readonly string[], claims: Claims) =>
+    new Set(nodes.flatMap((node) => [...(claims.get(node) ?? [])]));
+  const [lost, had] = [of(left, released), of(left, held)];
+  const some = (claims: Set<string> | undefined, others: Set<string>) =>
+    [...(claims ?? [])].some((one) => others.has(one));
+  const come = [...assigned].flatMap(([node, claims]) =>
+    some(claims, lost) && !some(held.get(node), had) ? node : [],
+  );
+  const gone = left.filter((node) => some(released.get(node), of(come, assigned)));
+  if (come.length === 0) return undefined;
+  const whole = come.filter((node) =>
+    gone.some((old) => [...(released.get(old) ?? [])].every((claim) => assigned.get(node)?.has(claim))),
+  );
+  return suspicionOf(gone, whole.length < gone.length ? come : whole, made.set);
+}
+
+function suspicionOf(gone: readonly string[], fresh: readonly string[], set: string): Suspicion {
+  const [from, to] = [gone.length === 1 ? gone[0] : "OLD", fresh.length === 1 ? fresh[0] : "NEW"];
+  const command = `${mvCommand(set)} Node/${from} Node/${to}${gone.length === 1 ? "" : " for each"}`;
+  const [old, now] = [listed(gone, ", "), listed(fresh, gone.length === 1 ? " or " : ", ")];
+  const were = gone.length === 1 ? "was" : fresh.length < gone.length ? "or some of them were" : "were";
   return { gone: old, fresh: now, renamed: `${old} ${were} renamed to ${now}`, command };
 }
 
-function listed(nodes: readonly string[]): string {
+function listed(nodes: readonly string[], or: string): string {
   const more = nodes.length - most;
-  return more > 0 ? `${nodes.slice(0, most).join(", ")} and ${more} more` : nodes.join(", ");
+  return more > 0 ? `${nodes.slice(0, most).join(", ")} and ${more} more` : nodes.join(or);
 }
 
 function nodesOf(lines: readonly Allocation[]): Set<string> {
   return new Set(claimsOf(lines).keys());
 }
 
+type Claims = Map<string, Set<string>>;
+
 /** Pool and name of each claim, by its node. */
-function claimsOf(lines: readonly Allocation[]): Map<string, Set<string>> {
-  const claims = new Map<string, Set<string>>();
+function claimsOf(lines: readonly Allocation[]): Claims {
+  const claims: Claims = new Map();
   for (const { pool, claim } of lines) {
     const node = nodeNameOf(ownerOfKey(claim));
     if (node !== undefined) claims.set(node, (claims.get(node) ?? new Set()).add(`${pool} ${nameOfKey(claim)}`));

@@ -9,7 +9,6 @@ import {
   nodeOwner,
   type Plan,
   plan,
-  refuseReplaced,
   type Snapshot,
 } from "../core/index.ts";
 
@@ -105,7 +104,6 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   refuseHandWritten(workspace, made);
   if (made.release.length > 0) refuseNothing(workspace);
   refuseNoPolicy(workspace.manifests.policies, made);
-  if (!options.allowMove) refuseReplaced(made);
   return made;
 }
 

@@ -7,7 +7,7 @@ import {
   type Pool,
   plan,
   refusePending,
-  refuseReplaced,
+  replacedOwners,
   type Snapshot,
 } from "../core/index.ts";
 import { liveIn } from "../nmstate/hand-written.ts";
@@ -230,7 +230,8 @@ export class AddressPlan extends Construct {
       policies.map(({ policy }) => policy),
       made,
     );
-    if (!this.props?.allowMove) refuseReplaced(made);
+    const replaced = this.props?.allowMove ? undefined : replacedOwners(made, snapshot);
+    if (replaced) throw replaced;
     const others = this.others(policies, new Holders(applyPlan(snapshot, made) ?? snapshot));
     refuseWritten(policies, others, made);
     refuseWiping(liveIn(made), speakersIn(policies, others, defined));

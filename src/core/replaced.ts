@@ -1,5 +1,5 @@
-import type { Allocation } from "./allocation.ts";
-import { ownerOfKey } from "./claim.ts";
+import type { Allocation, Snapshot } from "./allocation.ts";
+import { nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, IpamError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
 
@@ -7,15 +7,20 @@ import type { Plan } from "./plan.ts";
 const few = 3;
 
 /**
- * Throws `in-use` for a plan that gives up all owners of its claim set and takes others: those are sooner new names of the
- * same machines, or somebody else's claims, than that many new machines at once.
+ * `in-use` for a plan that gives up all owners of its claim set and takes others: those are sooner new names of the same
+ * machines, or somebody else's claims, than that many new machines at once. Undefined for others, and where those that
+ * come and those that go have claims of one name in some other set: they are not the same.
  */
-export function refuseReplaced({ assign, keep, release, set }: Plan): void {
+export function replacedOwners({ assign, keep, release, set }: Plan, { allocations }: Snapshot): IpamError | undefined {
   const gone = ownersOf(release.map(({ allocation }) => allocation));
   const come = ownersOf(assign);
   const stay = ownersOf(keep.flatMap(({ allocation, releasing }) => (releasing ? [] : [allocation])));
-  if (gone.length <= few || come.length === 0 || stay.length > 0 || gone.some((owner) => come.includes(owner))) return;
-  throw new IpamError(
+  if (gone.length <= few || come.length === 0 || stay.length > 0 || gone.some((owner) => come.includes(owner)))
+    return undefined;
+  const others = allocations.filter((line) => line.set !== set);
+  const had = namesOf(others, new Set(gone));
+  if ([...namesOf(others, new Set(come))].some((name) => had.has(name))) return undefined;
+  return new IpamError(
     "in-use",
     `none of the ${release.length} addresses of claim set ${set} would stay: ${listed(gone)} go, and ${listed(come)} come`,
     {
@@ -23,6 +28,12 @@ export function refuseReplaced({ assign, keep, release, set }: Plan): void {
       remedy: ["rename", "Node/OLD", "Node/NEW", "claim", ...(set === "default" ? ([] as const) : ([set] as const))],
     },
   );
+}
+
+/** The claims of these owners, by pool and name. */
+function namesOf(lines: readonly Allocation[], owners: ReadonlySet<string>): Set<string> {
+  const own = lines.filter(({ claim }) => owners.has(ownerOfKey(claim)));
+  return new Set(own.map(({ pool, claim }) => `${pool} ${nameOfKey(claim)}`));
 }
 
 function ownersOf(lines: readonly Allocation[]): string[] {

@@ -183,7 +183,8 @@ describe("a second policy on main", () => {
     second();
     allocate();
     git("git merge -q f");
-    const asked = "Note: if n3 was renamed to k3, say so before this is recorded: nodeippool mv Node/n3 Node/k3\n";
+    const asked =
+      "Note: if n3 was renamed to k3 or x5, say so before this is recorded: nodeippool mv Node/n3 Node/NEW\n";
     expect(run("plan").stdout).toContain(asked);
     git("nodeippool mv Node/n3 Node/k3");
     nodes("n1", "n2", "k3", "n4");

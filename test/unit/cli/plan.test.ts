@@ -181,11 +181,12 @@ describe("nodeippool plan finds manifests and nodes", () => {
   it.each([
     ["n1\nw2\n", "n2 was renamed to w2", "nodeippool mv Node/n2 Node/w2"],
     ["w1\nw2\n", "n1, n2 were renamed to w1, w2", "nodeippool mv Node/OLD Node/NEW for each"],
-    ["n1\nw2\nw3\n"],
+    ["n1\nw2\nw3\n", "n2 was renamed to w2 or w3", "nodeippool mv Node/n2 Node/NEW"],
+    ["w1\n", "n1, n2 or some of them were renamed to w1", "nodeippool mv Node/OLD Node/w1 for each"],
     ["n1\n"],
     ["n1\nn2\nw3\n"],
   ])(
-    "asks whether nodes were renamed, where as many go as come: now %j",
+    "asks whether nodes were renamed, where others come to what they had: now %j",
     async (nodes, which?: string, command?: string) => {
       const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
       const folder = projectOf({ "nodeippool.lock": lock, "nodes.txt": nodes });
@@ -193,7 +194,9 @@ describe("nodeippool plan finds manifests and nodes", () => {
       const notes = async (verb: string) => (await run(folder, verb)).stdout.match(/^Note: .*$/gm) ?? [];
       expect(await notes("plan")).toEqual(note("say so before this is recorded"));
       expect(await notes("allocate")).toEqual(
-        note("take the lock back (git checkout -- nodeippool.lock) and say so before you allocate again"),
+        note(
+          "take the lock back (git checkout -- nodeippool.lock; any mv since then is to be made again) and say so before you allocate again",
+        ),
       );
       expect(await notes("plan")).toEqual([]);
     },

@@ -1,16 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { plan } from "../../../src/core/plan.ts";
-import { refuseReplaced } from "../../../src/core/replaced.ts";
+import { replacedOwners } from "../../../src/core/replaced.ts";
 import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24")];
 
 /** Plans these nodes over a record that has those, the n-th at 10.0.0.n. */
-function replace(held: readonly string[], claimed: readonly string[], set?: string) {
+function replace(held: readonly string[], claimed: readonly string[], set?: string, more: readonly string[] = []) {
   const lines = held.map((name, i) => `10.0.0.${i + 1} Node/${name}/nic/a${set === undefined ? "" : ` set=${set}`}`);
   const claims = claimed.map((name) => claimOf(`Node/${name}/nic/a`));
-  const made = plan({ pools, claims, snapshot: recordOf(lines, pools), ...(set === undefined ? {} : { set }) });
-  refuseReplaced(made);
+  const snapshot = recordOf([...lines, ...more], pools);
+  const made = plan({ pools, claims, snapshot, ...(set === undefined ? {} : { set }) });
+  const refused = replacedOwners(made, snapshot);
+  if (refused) throw refused;
 }
 
 describe("a plan that keeps no owner of its set", () => {
@@ -24,6 +26,12 @@ describe("a plan that keeps no owner of its set", () => {
         issues: [expect.objectContaining({ remedy: ["rename", "Node/OLD", "Node/NEW", "claim", "lab"] })],
       }),
     );
+  });
+
+  it("is not, where those who go and those who come are known as two", () => {
+    const others = ["a", "w"].map((name, i) => `10.0.0.${i + 10} Node/${name}/lan/a set=lan`);
+    expect(() => replace(["a", "b", "c", "d"], ["w"], "gw", others)).not.toThrow();
+    expect(() => replace(["a", "b", "c", "d"], ["w"], "gw", others.slice(0, 1))).toThrow();
   });
 
   it.each([

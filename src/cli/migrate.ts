@@ -30,7 +30,7 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
     });
     const lines = plural(allocations.length + releasing.length, "address");
     if (steps.length === 0) return print(`The record of ${source.name} has moved to ${target.name} before.`);
-    print(`The record is in ${target.name} now: ${lines}. No address changed hands.`);
+    print(`The record is in ${to === "kubernetes" ? target.name : lock} now: ${lines}. No address changed hands.`);
     print(`Commit ${lock}${to === "kubernetes" ? ": it says where the record has gone" : ""}.`);
   } catch (error) {
     if (steps.lastIndexOf("close") > steps.lastIndexOf("reopen"))

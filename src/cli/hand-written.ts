@@ -1,5 +1,5 @@
-import { IpamError, type Plan } from "../core/index.ts";
-import { handWritten, holdersIn, liveIn, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
+import { emptySnapshot, IpamError, type Plan, type Snapshot, type Use } from "../core/index.ts";
+import { handWritten, heldAfter, literals, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { speakersIn } from "../nmstate/render.ts";
 import { selectNodes } from "../nmstate/select.ts";
@@ -13,26 +13,35 @@ interface Folder {
 }
 
 /**
- * Throws `in-use` if the plan gives somebody an address that a policy of the folder writes out for others, or one writes an
- * address of a pool out for several nodes, and `invalid` if it gives one to a NIC whose addresses another policy of the folder sets.
+ * Throws `in-use` if a policy of the folder writes out for somebody what the plan or the record has for others, or an
+ * address of a pool for several nodes, and `invalid` if it sets the addresses of a NIC that others have an address on.
  */
-export function refuseHandWritten(folder: Folder, made: Plan): void {
-  const { manifests, files, nodes } = folder;
-  const holders = holdersIn(made);
-  const written = new Set(
-    manifests.documents.flatMap((d) => (d.kind === "foreign" && d.policies.length > 0 ? d.file : [])),
-  );
-  const { uses } = findUses(
-    files.filter(({ path }) => written.has(path)),
-    manifests.pools,
-    nodes,
-  );
+export function refuseHandWritten(folder: Folder, made: Plan, recorded: Snapshot = emptySnapshot): void {
+  const { manifests, nodes } = folder;
+  const held = heldAfter(recorded, made);
+  const { foreign, own } = filesWith(folder);
   const issues = [
-    ...handWritten(manifests.policies, holders),
+    ...handWritten(manifests.policies, held),
     ...writtenForMany(manifests.policies, (policy) => selectNodes(policy, nodes), manifests.pools),
-    ...writtenForOthers(uses, holders),
+    ...writtenForOthers(usesIn(foreign, folder), held),
+    ...writtenForOthers(usesIn(own, folder), { planned: new Map(), others: held.others }),
   ];
   if (issues.length > 0) throw new IpamError("in-use", issues);
   // What is pending may leave lines in force whose policy is gone.
-  if (made.pending.length === 0) refuseWiping(liveIn(made), speakersIn(folder));
+  if (made.pending.length === 0) refuseWiping(held.lines, speakersIn(folder));
+}
+
+/** The files that hold policies of others, and those that hold only ours, of which some write out addresses. */
+function filesWith({ manifests: { documents }, files }: Folder) {
+  const foreign = new Set(documents.flatMap((d) => (d.kind === "foreign" && d.policies.length > 0 ? d.file : [])));
+  const own = new Set(documents.flatMap((d) => (d.kind === "policy" && literals(d.policy).length > 0 ? d.file : [])));
+  return {
+    foreign: files.filter(({ path }) => foreign.has(path)),
+    own: files.filter(({ path }) => own.has(path) && !foreign.has(path)),
+  };
+}
+
+function usesIn(files: readonly SourceFile[], { manifests, nodes }: Folder): Use[] {
+  const { uses, elsewhere } = findUses(files, manifests.pools, nodes);
+  return [...uses, ...elsewhere];
 }

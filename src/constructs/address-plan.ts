@@ -10,7 +10,7 @@ import {
   replacedOwners,
   type Snapshot,
 } from "../core/index.ts";
-import { liveIn } from "../nmstate/hand-written.ts";
+import { type Holdings, heldAfter } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { refuseNoPolicy, refuseSharedNics } from "../nmstate/select.ts";
 import type { Bag } from "../schema/objects.ts";
@@ -98,7 +98,7 @@ export class AddressPlan extends Construct {
   private props: AddressPlanProps | undefined;
   private readonly pools: NodeIPPool[] = [];
   private readonly policies: NodeNetworkPolicy[] = [];
-  private last: { readonly count: number; readonly holders: Holders } | undefined;
+  private last: { readonly count: number; readonly others: string; readonly holders: Holders } | undefined;
   private record: LoadedState | undefined;
   private objects: ApiObject[] = [];
   /** While others' policies are looked at: who is to hold what. */
@@ -155,22 +155,24 @@ export class AddressPlan extends Construct {
     const { pools, policies } = this.present();
     // Whatever is added forgets the last plan, so that only a smaller count can mean other constructs.
     const count = pools.length + policies.length;
-    if (this.last?.count === count) return this.last.holders;
+    // Of others' policies nothing tells: they are looked at each time.
+    if (this.last?.count === count && this.last.others === JSON.stringify(this.others(this.last.holders)))
+      return this.last.holders;
     const snapshot = count === 0 ? this.asOffered() : this.covered(pools, policies);
     const holders = new Holders(snapshot);
-    const others = this.others(policies, holders);
+    if (count === 0) this.refuseOthers(pools, policies, heldAfter(snapshot), holders);
+    const others = this.others(holders);
     const expansion = new Expansion({ pools, policies, others, snapshot, set: this.set });
     for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
     this.objects = [];
     this.last = undefined;
     this.objects = expansion.addTo(App.of(this));
-    this.last = { count, holders };
+    this.last = { count, others: JSON.stringify(others), holders };
     return this.last.holders;
   }
 
   /** The policies of the app that are not ours, with the addresses that the plan gives. */
-  private others(policies: readonly NodeNetworkPolicy[], holders: Holders): Bag[] {
-    if (policies.length === 0) return [];
+  private others(holders: Holders): Bag[] {
     this.planned = holders;
     try {
       return otherPolicies(App.of(this), this.objects);
@@ -232,10 +234,27 @@ export class AddressPlan extends Construct {
     );
     const replaced = this.props?.allowMove ? undefined : replacedOwners(made, snapshot);
     if (replaced) throw replaced;
-    const others = this.others(policies, new Holders(applyPlan(snapshot, made) ?? snapshot));
-    refuseWritten(policies, others, made);
-    refuseWiping(liveIn(made), speakersIn(policies, others, defined));
+    this.refuseOthers(pools, policies, heldAfter(snapshot, made), new Holders(applyPlan(snapshot, made) ?? snapshot));
     return made;
+  }
+
+  /** Throws `in-use` and `invalid` for what policies of the app, ours and others', write out for or wipe from somebody. */
+  private refuseOthers(
+    pools: readonly NodeIPPool[],
+    policies: readonly NodeNetworkPolicy[],
+    held: Holdings,
+    holders: Holders,
+  ): void {
+    const others = this.others(holders);
+    refuseWritten({ policies, others, holders }, held);
+    refuseWiping(
+      held.lines,
+      speakersIn(
+        policies,
+        others,
+        pools.map(({ pool }) => pool),
+      ),
+    );
   }
 }
 

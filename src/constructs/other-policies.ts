@@ -1,10 +1,13 @@
 import { ApiObject } from "cdk8s";
 import type { Construct } from "constructs";
-import { IpamError, type Plan } from "../core/index.ts";
-import { handWritten, holdersIn, writtenForOthers } from "../nmstate/hand-written.ts";
+import { IpamError, type Issue } from "../core/index.ts";
+import { type Holdings, handWritten, writtenForOthers } from "../nmstate/hand-written.ts";
 import { emptyFindings } from "../schema/findings.ts";
+import type { ClusterNode } from "../schema/node.ts";
 import { type Bag, policiesIn } from "../schema/objects.ts";
+import type { PolicyObject } from "../schema/policy.ts";
 import { policyOwner, readObject } from "../schema/uses.ts";
+import { type Holders, replaceTokens } from "./address-token.ts";
 import { nodesOf } from "./expansion.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
 
@@ -28,20 +31,56 @@ function jsonOf(object: ApiObject): unknown {
   }
 }
 
-/** Throws `in-use` if the plan gives somebody an address that a policy of the app writes out for others. */
-export function refuseWritten(policies: readonly NodeNetworkPolicy[], others: readonly Bag[], made: Plan): void {
-  const holders = holdersIn(made);
+/** What policies of an app are held against. */
+export interface AppPolicies {
+  readonly policies: readonly NodeNetworkPolicy[];
+  /** The policies that somebody else makes in the app. */
+  readonly others: readonly Bag[];
+  readonly holders: Holders;
+}
+
+/** Throws `in-use` if a policy of the app writes out for somebody what the plan or the record has for others. */
+export function refuseWritten({ policies, others, holders }: AppPolicies, held: Holdings): void {
   const nodes = [...nodesOf(policies).values()];
-  const own = policies.map(({ policy }) => policy);
-  const issues = others.flatMap((object) => {
-    const found = emptyFindings();
-    const name = policyOwner(object);
-    readObject({ object, at: () => ({ file: name, line: 1, column: 1 }) }, nodes, found, policyOwner);
-    return writtenForOthers(found.uses, holders).map(({ at, message, ...issue }) => ({
-      ...issue,
-      message: `${name}: ${message}`,
-    }));
-  });
-  const all = [...handWritten(own, holders), ...issues];
-  if (all.length > 0) throw new IpamError("in-use", all);
+  const own = policies.map(({ policy, props }) => ({
+    object: withAddresses(policy.source, holders) as PolicyObject,
+    nodes: props.nodes?.all ?? nodes,
+  }));
+  const issues = [
+    ...handWritten(
+      own.map(({ object: { metadata, spec } }) => ({ name: metadata.name, desiredState: spec.desiredState })),
+      held,
+    ),
+    ...own.flatMap(({ object, nodes }) =>
+      issuesOf(object as unknown as Bag, nodes, { planned: new Map(), others: held.others }),
+    ),
+    ...others.flatMap((object) => issuesOf(object, nodes, held)),
+  ];
+  if (issues.length > 0) throw new IpamError("in-use", issues);
+}
+
+function issuesOf(object: Bag, nodes: readonly ClusterNode[], held: Pick<Holdings, "planned" | "others">): Issue[] {
+  const found = emptyFindings();
+  const name = policyOwner(object);
+  readObject({ object, at: () => ({ file: name, line: 1, column: 1 }) }, nodes, found, policyOwner);
+  return writtenForOthers(found.uses, held).map(({ at, message, ...issue }) => ({
+    ...issue,
+    message: `${name}: ${message}`,
+  }));
+}
+
+/** A copy of plain data with addresses for tokens, but for those that cannot be looked up: synthesis itself says why. */
+function withAddresses(value: unknown, holders: Holders): unknown {
+  if (typeof value === "string") return withAddress(value, holders);
+  if (Array.isArray(value)) return value.map((item) => withAddresses(item, holders));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withAddresses(item, holders)]));
+}
+
+function withAddress(text: string, holders: Holders): string {
+  try {
+    return replaceTokens(text, holders);
+  } catch {
+    return text;
+  }
 }

@@ -4,34 +4,92 @@ import {
   contains,
   formatAddress,
   type Issue,
+  importedSet,
+  nodeNameOf,
   ownerOfKey,
   type Plan,
   type Pool,
   parseAddress,
+  placeOf,
+  type Snapshot,
   type Use,
 } from "../core/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import type { Policy } from "../schema/policy.ts";
 
+/** Who has which addresses once a plan is met, or without one, by the record alone. */
+export interface Holdings {
+  /** The claims to which the plan gives each address, or lets them keep it: one in each network that has it. */
+  readonly planned: ReadonlyMap<Address, readonly string[]>;
+  /** What it does not decide: the lines of other sets, and those that are releasing, which somebody may still have. */
+  readonly others: ReadonlyMap<Address, readonly Other[]>;
+  /** All live lines but those that are only imported: what policies of any set put on NICs. */
+  readonly lines: readonly Allocation[];
+}
+
+interface Other {
+  readonly claim: string;
+  readonly why: string;
+}
+
+/** Of lines that the plan does not decide, it has those in the networks of its pools: of all networks if it has no pool. */
+export function heldAfter(recorded: Snapshot, made?: Plan): Holdings {
+  const live = made === undefined ? [] : liveIn(made);
+  const ours = new Set(live.map(placeOf));
+  const isNear = nearTo(recorded, made);
+  const isOther = (line: Allocation) => line.set !== made?.set && !ours.has(placeOf(line)) && isNear(line);
+  const foreign = recorded.allocations.filter(isOther);
+  const leaving = [
+    ...recorded.releasing.filter((line) => !ours.has(placeOf(line)) && isNear(line)),
+    ...leavingBy(made),
+  ];
+  const others = [
+    ...foreign.map((line) => ({ line, why: `(set ${line.set})` })),
+    ...leaving.map((line) => ({ line, why: "(releasing)" })),
+  ];
+  return {
+    planned: grouped(
+      live,
+      ({ address }) => address,
+      ({ claim }) => claim,
+    ),
+    others: grouped(
+      others,
+      ({ line }) => line.address,
+      ({ line, why }) => ({ claim: line.claim, why }),
+    ),
+    lines: [...live, ...foreign.filter(({ set }) => set !== importedSet)],
+  };
+}
+
 /** The lines that a plan makes, or lets be. */
-export function liveIn(made: Plan): Allocation[] {
+function liveIn(made: Plan): Allocation[] {
   return [...made.assign, ...made.keep.filter(({ releasing }) => !releasing).map(({ allocation }) => allocation)];
 }
 
-/** The claims to which a plan gives each address, or lets them keep it: one in each network that has it. */
-export function holdersIn(made: Plan): Map<Address, string[]> {
-  const lines = Map.groupBy(liveIn(made), ({ address }) => address);
-  return new Map([...lines].map(([address, held]) => [address, held.map(({ claim }) => claim)]));
+function leavingBy(made: Plan | undefined): Allocation[] {
+  return (made?.release ?? []).filter(({ to }) => to === "releasing").map(({ allocation }) => allocation);
+}
+
+function nearTo(recorded: Snapshot, made: Plan | undefined): (line: Allocation) => boolean {
+  if (made === undefined || made.pools.length === 0) return () => true;
+  const networks = new Set(made.pools.map(({ network }) => network));
+  const pools = new Set(recorded.pools.filter(({ network }) => networks.has(network)).map(({ name }) => name));
+  return ({ pool }) => pools.has(pool);
+}
+
+function grouped<T, K, V>(items: readonly T[], keyOf: (item: T) => K, toValue: (item: T) => V): Map<K, V[]> {
+  return new Map([...Map.groupBy(items, keyOf)].map(([key, group]) => [key, group.map(toValue)]));
 }
 
 /**
  * What these policies write out by hand although the plan gives it to somebody: the record knows nothing of such an
  * address, so nothing but an audit would see that two have it.
  */
-export function handWritten(policies: readonly Policy[], holders: ReadonlyMap<Address, readonly string[]>): Issue[] {
+export function handWritten(policies: readonly Written[], { planned }: Pick<Holdings, "planned">): Issue[] {
   return policies.flatMap((policy) =>
     literals(policy).flatMap((address) => {
-      const claims = holders.get(address);
+      const claims = planned.get(address);
       return claims === undefined ? [] : handWrittenIssue(address, claims, `policy ${policy.name} writes it out`);
     }),
   );
@@ -54,13 +112,30 @@ export function writtenForMany(
   });
 }
 
-/** What policies of others write out for somebody else than the plan. */
-export function writtenForOthers(uses: readonly Use[], holders: ReadonlyMap<Address, readonly string[]>): Issue[] {
+/** What policies write out for somebody else than the plan and the record. */
+export function writtenForOthers(
+  uses: readonly Use[],
+  { planned, others }: Pick<Holdings, "planned" | "others">,
+): Issue[] {
   return uses.flatMap(({ address, owner, at }) => {
-    const claims = holders.get(address);
-    if (owner === undefined || claims === undefined || claims.some((claim) => ownerOfKey(claim) === owner)) return [];
-    return { ...handWrittenIssue(address, claims, `a policy writes it out for ${owner}`), at };
+    const claims = planned.get(address) ?? [];
+    const rest = others.get(address) ?? [];
+    if (owner === undefined || claims.some((claim) => ownerOfKey(claim) === owner)) return [];
+    if (claims.length > 0) return { ...handWrittenIssue(address, claims, `a policy writes it out for ${owner}`), at };
+    if (rest.length === 0 || nodeNameOf(owner) === undefined || rest.some(({ claim }) => mayBe(claim, owner)))
+      return [];
+    const who = rest.map(({ claim, why }) => `${claim} ${why}`).join(" and ");
+    return {
+      message: `${formatAddress(address)} is recorded for ${who}, but a policy writes it out for ${owner}`,
+      hint: "Write out another address, one that no pool gives, or take it from the pool.",
+      at,
+    };
   });
+}
+
+/** A node that only its hostname tells may be called by the first part of it in the record. */
+function mayBe(claim: string, owner: string): boolean {
+  return owner === ownerOfKey(claim) || owner.startsWith(`${ownerOfKey(claim)}.`);
 }
 
 function handWrittenIssue(address: Address, claims: readonly string[], why: string): Issue {
@@ -70,8 +145,11 @@ function handWrittenIssue(address: Address, claims: readonly string[], why: stri
   };
 }
 
+/** A policy by what it says; one of ours, or a copy of it whose tokens are addresses. */
+export type Written = Pick<Policy, "name" | "desiredState">;
+
 /** The addresses in a policy's address lists that come from no pool. */
-function literals({ desiredState }: Policy): Address[] {
+export function literals({ desiredState }: Written): Address[] {
   return asList(asBag(desiredState)?.interfaces).flatMap((nic) =>
     ["ipv4", "ipv6"].flatMap((family) =>
       asList(asBag(asBag(nic)?.[family])?.address).flatMap((entry) => parseAddress(asBag(entry)?.ip).value ?? []),

@@ -1,7 +1,9 @@
-import { ApiObject, Include } from "cdk8s";
+import { ApiObject, type Chart, Include } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
+import type { Snapshot } from "../../../src/core/index.ts";
 import {
+  type AppOptions,
   appOf,
   type Build,
   nic,
@@ -10,6 +12,7 @@ import {
   refusal,
   synthesised,
 } from "../../support/constructs-app.ts";
+import { poolOf, recordOf } from "../../support/core-text.ts";
 import { folderOf } from "../../support/schema-cli.ts";
 
 const nodes = Nodes.named("n1", "n2");
@@ -35,6 +38,15 @@ const beside =
   };
 const withObject = (...args: Parameters<typeof object>) =>
   beside((chart) => new ApiObject(chart, "z", object(...args)));
+
+async function twice() {
+  let chart: Chart | undefined;
+  const build = beside((made) => {
+    chart = made;
+  });
+  const app = appOf(build, { record: await recordAfter(build) });
+  return { app, chart: chart as Chart };
+}
 
 async function refusedFor(build: Build): Promise<string> {
   try {
@@ -94,6 +106,17 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
     expect(await refusedFor(withObject(interfaces, hostname))).toBe("nothing");
   });
 
+  it("may not, once the app has been synthesised before, do so either", async () => {
+    const { app, chart } = await twice();
+    expect(synthesised(app)).toHaveLength(3);
+    const added = new ApiObject(chart, "z", object([eth("eth9", literal("10.0.0.1"))], "n2"));
+    expect(refusal(() => app.synthYaml())).toContain(taken);
+    chart.node.tryRemoveChild("z");
+    expect(added.name).toBe("z");
+    new ApiObject(chart, "y", object([eth("eth1", { dhcp: true })], "n2"));
+    expect(refusal(() => app.synthYaml())).toContain("both set the IPv4 addresses of eth1 on Node/n2");
+  });
+
   it("is synthesised with its tokens, beside the policies of the nodes, as often as one likes", async () => {
     const build = withObject([eth("eth9", literal("ippool://p/n1"))], "n1");
     const app = appOf(build, { record: await recordAfter(build) });
@@ -103,6 +126,123 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
     }
   });
 });
+
+describe("a NodeNetworkPolicy with an address that is written out", () => {
+  const written = (ip: string, at: Nodes | undefined) =>
+    beside((chart) => {
+      const desiredState = { interfaces: [eth("eth2", literal(ip))] } as never;
+      new NodeNetworkPolicy(chart, "b", at === undefined ? { desiredState } : { nodes: at, desiredState });
+    });
+
+  it.each([
+    ["literal", "10.0.0.1", Nodes.named("n2")],
+    ["token", "ippool://p/n1", Nodes.named("n2")],
+    ["token for several nodes", "ippool://p/n1", nodes],
+    ["token with its end", "ippool://p/n1/a/x#ip", Nodes.named("n2")],
+    ["token for nodes that nobody names", "ippool://p/n1", undefined],
+  ])("may not have one that a claim has: %s", async (_, ip, at) => {
+    expect(await refusedFor(written(ip, at))).toContain("10.0.0.1 is for Node/n1/a/x, but policy b writes it out");
+  });
+
+  it("says of a token that cannot be looked up what is wrong with it", async () => {
+    const build = written("ippool://p/n7", nodes);
+    const app = appOf(build, { record: await recordAfter(build) });
+    expect(refusal(() => app.synthYaml())).toContain("node n7 holds no address of p");
+  });
+});
+
+describe("what the record has beyond the app's own plan", () => {
+  const record = recordOf(
+    [
+      "10.0.0.1 Node/n1/a/x set=other if=eth1",
+      "10.0.0.2 Node/n2/a/x set=other if=eth1 releasing",
+      "10.0.0.3 Node/n3/a/x set=imported if=eth1",
+      "10.0.0.4 Node/n1/c/x set=mine if=eth3",
+      "10.2.0.1 Node/n1/a/g set=other pool=g if=eth5",
+    ],
+    [poolOf("p", "10.0.0.0/24"), { ...poolOf("g", "10.2.0.0/24"), network: "green" }],
+  );
+  const apps: Record<string, (more: Build) => Build> = {
+    "nothing but a policy": (more) => more,
+    "a pool": (more) => (chart, app) => {
+      new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/24" } });
+      more(chart, app);
+    },
+    "a pool and policies": (more) => (chart, app) => {
+      const pool = new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/24" } });
+      new NodeNetworkPolicy(chart, "b", { nodes: Nodes.named("n1", "n9"), desiredState: nic("eth2", pool.claim("x")) });
+      more(chart, app);
+    },
+  };
+  const others: [string, string, string][] = [
+    ["10.0.0.1", "n9", "10.0.0.1 is recorded for Node/n1/a/x (set other), but a policy writes it out for Node/n9"],
+    ["10.0.0.2", "n9", "10.0.0.2 is recorded for Node/n2/a/x (releasing), but a policy writes it out for Node/n9"],
+    ["10.0.0.3", "n9", "10.0.0.3 is recorded for Node/n3/a/x (set imported), but a policy writes it out for Node/n9"],
+    ["ippool://p/n1/a", "n9", "10.0.0.1 is recorded for Node/n1/a/x (set other), but"],
+    ["10.0.0.1", "n1", "nothing"],
+    ["10.0.0.2", "n2", "nothing"],
+    ["10.0.0.3", "n3.dc1.example.org", "nothing"],
+    ["10.0.0.9", "n9", "nothing"],
+  ];
+  const set = "mine";
+
+  for (const [what, around] of Object.entries(apps))
+    it.each(others)(`%s for %s, in an app of ${what}`, async (ip, node, message) => {
+      const build = around((chart) => new ApiObject(chart, "z", object([eth("eth9", literal(ip))], node)));
+      const options = { record: withoutMine(), set };
+      const after = await outcome(build, options);
+      expect(after).toContain(message);
+    });
+
+  it.each(others)("%s for %s, in a NodeNetworkPolicy", async (ip, node, message) => {
+    const build = apps["a pool and policies"]?.((chart) => {
+      const desiredState = { interfaces: [eth("eth9", literal(ip))] } as never;
+      new NodeNetworkPolicy(chart, "z", { nodes: Nodes.named(node), desiredState });
+    }) as Build;
+    expect(await outcome(build, { record: withoutMine(), set })).toContain(message);
+  });
+
+  it("but not in networks that the app has no pool in", async () => {
+    const policy: Build = (chart) => new ApiObject(chart, "z", object([eth("eth9", literal("10.2.0.1"))], "n9"));
+    const build = apps["a pool and policies"]?.(policy) as Build;
+    expect(await outcome(build, { record: withoutMine(), set })).toBe("nothing");
+    expect(await outcome(policy, { record: withoutMine(), set })).toContain("10.2.0.1 is recorded for Node/n1/a/g");
+  });
+
+  it("has NICs that nobody may wipe, whatever set has an address there", async () => {
+    const build = apps["a pool and policies"]?.(
+      (chart) => new ApiObject(chart, "z", object([eth("eth1", literal("10.7.0.1"))], "n1")),
+    ) as Build;
+    expect(await outcome(build, { record: withoutMine(), set })).toContain(
+      "policies a and z (address: 10.7.0.1) both set the IPv4 addresses of eth1 on Node/n1",
+    );
+  });
+
+  it("lets who gave an address up go on with it by hand, and nobody else", async () => {
+    const byHand = (node: string) =>
+      apps["a pool and policies"]?.(
+        (chart) => new ApiObject(chart, "z", object([eth("eth3", literal("10.0.0.4"))], node)),
+      );
+    expect(await outcome(byHand("n1") as Build, { record, set, allowMove: true })).toBe("nothing");
+    expect(await outcome(byHand("n9") as Build, { record, set, allowMove: true })).toContain(
+      "10.0.0.4 is recorded for Node/n1/c/x (releasing), but a policy writes it out for Node/n9",
+    );
+  });
+
+  function withoutMine(): Snapshot {
+    return { ...record, allocations: record.allocations.filter((line) => line.set !== set) };
+  }
+});
+
+/** What recording an app is refused for, and if it is not, what synthesising is. */
+async function outcome(build: Build, options: AppOptions): Promise<string> {
+  try {
+    const record = await recordAfter(build, options);
+    return refusal(() => synthesised(appOf(build, { ...options, record })));
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 it("clean-up leaves a NIC alone that another policy of the app sets", async () => {
   const record = await recordAfter(beside(() => {}));

@@ -18,7 +18,7 @@ import { applyPlan } from "../state/apply.ts";
 import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
 import { refuseClaimText } from "./address-claim.ts";
 import { Holders, replaceTokens, scheme } from "./address-token.ts";
-import { adviceOf, clusterOptions } from "./advice.ts";
+import { adviceOf, clusterOptions, lockOption } from "./advice.ts";
 import { claimsIn, Expansion, speakersIn } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
@@ -159,7 +159,10 @@ export class AddressPlan extends Construct {
     if (this.last?.count === count && this.last.others === JSON.stringify(this.others(this.last.holders)))
       return this.last.holders;
     const snapshot = count === 0 ? this.asOffered() : this.covered(pools, policies);
-    const holders = new Holders(snapshot);
+    const holders = new Holders(
+      snapshot,
+      pools.map(({ pool }) => pool),
+    );
     if (count === 0) this.refuseOthers(pools, policies, heldAfter(snapshot), holders);
     const others = this.others(holders);
     const expansion = new Expansion({ pools, policies, others, snapshot, set: this.set });
@@ -213,7 +216,7 @@ export class AddressPlan extends Construct {
   /** What tells the command line of this record. */
   private get option(): string {
     if (this.props?.state !== undefined) return clusterOptions(this.props.state.where);
-    return this.props?.lock === undefined ? "" : ` --lock ${this.props.lock}`;
+    return this.props?.lock === undefined ? "" : lockOption(this.props.lock);
   }
 
   private get afterwards(): string {
@@ -234,7 +237,15 @@ export class AddressPlan extends Construct {
     );
     const replaced = this.props?.allowMove ? undefined : replacedOwners(made, snapshot);
     if (replaced) throw replaced;
-    this.refuseOthers(pools, policies, heldAfter(snapshot, made), new Holders(applyPlan(snapshot, made) ?? snapshot));
+    this.refuseOthers(
+      pools,
+      policies,
+      heldAfter(snapshot, made),
+      new Holders(
+        applyPlan(snapshot, made) ?? snapshot,
+        pools.map(({ pool }) => pool),
+      ),
+    );
     return made;
   }
 

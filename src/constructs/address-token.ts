@@ -3,9 +3,11 @@ import {
   familyOf,
   formatAddress,
   IpamError,
+  isPlanned,
   nodeNameOf,
   nodeOwner,
   ownerOfKey,
+  type Pool,
   type Snapshot,
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
@@ -37,7 +39,9 @@ export function replaceTokens(text: string, holders: Holders): string {
       });
     if (form === "ip") return formatAddress(line.address);
     if (form === "cidr") return `${formatAddress(line.address)}/${holders.prefixLength(pool)}`;
-    throw new IpamError("invalid", `${found}: an address has the forms #ip and #cidr, not #${form}`);
+    throw new IpamError("invalid", `${found}: an address has the forms #ip and #cidr, not #${form}`, {
+      hint: "No letter, digit or _ can follow #ip or #cidr.",
+    });
   });
   if (read === text.split(scheme).length - 1) return replaced;
   throw new IpamError("invalid", `${JSON.stringify(text.slice(0, 200))} holds an address token that cannot be read`, {
@@ -45,13 +49,22 @@ export function replaceTokens(text: string, holders: Holders): string {
   });
 }
 
+/** The claim key that a path means, or the beginning of one. */
+function keyOf(path: string): string {
+  return /^[A-Z]/.test(path) ? path : nodeOwner(path.replace(/\/.*/, "")) + path.replace(/^[^/]*/, "");
+}
+
 /** Who holds what, by pool and owner. */
 export class Holders {
   private readonly snapshot: Snapshot;
   private readonly byOwner: Map<string, Allocation[]>;
 
-  constructor(snapshot: Snapshot) {
+  /** The pools of the app whose addresses the cluster gives: no record of the app has them. */
+  private readonly ofCluster: ReadonlySet<string>;
+
+  constructor(snapshot: Snapshot, defined: readonly Pool[] = []) {
     this.snapshot = snapshot;
+    this.ofCluster = new Set(defined.filter((pool) => !isPlanned(pool)).map(({ name }) => name));
     this.byOwner = Map.groupBy(snapshot.allocations, (line) => `${line.pool} ${ownerOfKey(line.claim)}`);
   }
 
@@ -61,7 +74,7 @@ export class Holders {
 
   /** The one line of a pool whose claim key is `path`, or begins with it. */
   find(pool: string, path: string, token: string): Allocation {
-    const key = /^[A-Z]/.test(path) ? path : nodeOwner(path.replace(/\/.*/, "")) + path.replace(/^[^/]*/, "");
+    const key = keyOf(path);
     const owner = key.split("/").slice(0, 2).join("/");
     const lines = this.byOwner.get(`${pool} ${owner}`) ?? [];
     const fitting = lines.filter((line) => line.claim === key || line.claim.startsWith(`${key}/`));
@@ -74,10 +87,28 @@ export class Holders {
           .map(({ claim }) => claim.slice(owner.length + 1))
           .join(", ")}.`,
       });
-    throw new IpamError("invalid", `${token}: ${this.absence(pool, owner, key, lines)}`);
+    throw new IpamError("invalid", `${token}: ${this.absence(pool, owner, key, lines)}`, this.howToEnd(pool, path));
+  }
+
+  /** What to write where a shorter token would be one, and what follows in the text looked like a part of it. */
+  private howToEnd(pool: string, path: string): { hint?: string } {
+    const ends = [...path.matchAll(/[/.-]/g)].map(({ index }) => index).reverse();
+    const end = ends.find((at) => this.has(pool, path.slice(0, at)));
+    if (end === undefined) return {};
+    return {
+      hint: `If it is to end before ${path.slice(end)}: ${scheme}${pool}/${path.slice(0, end)}#ip${path.slice(end)}.`,
+    };
+  }
+
+  private has(pool: string, path: string): boolean {
+    const key = keyOf(path);
+    const lines = this.byOwner.get(`${pool} ${key.split("/").slice(0, 2).join("/")}`) ?? [];
+    return lines.filter(({ claim }) => claim === key || claim.startsWith(`${key}/`)).length === 1;
   }
 
   private absence(pool: string, owner: string, key: string, lines: readonly Allocation[]): string {
+    if (this.ofCluster.has(pool))
+      return `the cluster allocates from pool ${pool} (authority Cluster), so that no address of it is known here`;
     const pools = this.snapshot.pools.map((record) => record.name);
     if (!pools.includes(pool)) return `no address of a pool ${pool} is recorded${didYouMean(pool, pools)}`;
     if (lines.length > 0)

@@ -41,6 +41,11 @@ export function clusterOptions({ context, namespace }: NonNullable<StateBackend[
   return given.flatMap(([name, value]) => (value === undefined ? [] : ` --${name} ${shellWord(value)}`)).join("");
 }
 
+/** The same of a lockfile. */
+export function lockOption(lock: string): string {
+  return ` --lock ${shellWord(lock)}`;
+}
+
 /** All that an error says, each hint with what it means in an app. */
 export function adviceOf({ issues }: IpamError, record: string): string {
   return issues.map((issue) => formatIssue(advised(issue, (remedy) => remedyText(remedy, record)))).join("\n");

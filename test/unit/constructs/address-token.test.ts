@@ -52,6 +52,8 @@ describe("ippool:// tokens", () => {
     ["ippool://p/n1/a/eth1,ippool://p/n2;", "10.0.0.1,10.0.0.3;"],
     ["ippool://p/n2.", "10.0.0.3."],
     ["ippool://p/n2#ip.nip.io", "10.0.0.3.nip.io"],
+    ["ippool://p/n2#ip-x", "10.0.0.3-x"],
+    ["http://ippool://p/n2#ip/api", "http://10.0.0.3/api"],
     ['{"ips": ["ippool://p/n2#cidr"]}', '{"ips": ["10.0.0.3/24"]}'],
     ["line one\npeer ippool://p/n2\n", "line one\npeer 10.0.0.3\n"],
     ["nothing of ours: pool://p/n2", "nothing of ours: pool://p/n2"],
@@ -80,6 +82,11 @@ describe("ippool:// tokens", () => {
     ["ippool://pp/n1", "no address of a pool pp is recorded; did you mean p?"],
     ["ippool://p/n1", "ippool://p/n1: 2 claims of Node/n1 fit\n  Write one of them: a/eth1, a/eth1-vip."],
     ["ippool://p/n2#mac", "ippool://p/n2#mac: an address has the forms #ip and #cidr, not #mac"],
+    ["ippool://p/n2#ip8080", "No letter, digit or _ can follow #ip or #cidr."],
+    ["http://ippool://p/n2/api/v1", "If it is to end before /api/v1: ippool://p/n2#ip/api/v1."],
+    ["ippool://p/n2-x", "If it is to end before -x: ippool://p/n2#ip-x."],
+    ["ippool://p/n3.lan.nip.io", "If it is to end before .nip.io: ippool://p/n3.lan#ip.nip.io."],
+    ["ippool://p/n1/a/eth1/api", "If it is to end before /api: ippool://p/n1/a/eth1#ip/api."],
     ["ippool://p/", "holds an address token that cannot be read"],
     ["ippool://P/n1", "cannot be read"],
     ["ippool:///n1", "cannot be read"],
@@ -110,6 +117,19 @@ describe("ippool:// tokens", () => {
     const objects = await objectsByName(build);
     expect(objects["ConfigMap/c"].data).toEqual({ first: "10.0.0.1", second: "10.0.0.2" });
     expect(objects["ConfigMap/d"].data).toEqual({ by: "10.0.0.2", claim: "10.0.0.2" });
+  });
+
+  it("say of a pool that the cluster allocates from that it does", () => {
+    const app = appOf(
+      (chart) => {
+        const pool = new NodeIPPool(chart, "k", { range: { cidr: "10.5.0.0/24" }, authority: "Cluster" });
+        configMap(chart, { text: pool.addressOf("n1") });
+      },
+      { record: recordOf([], []) },
+    );
+    expect(refusal(() => app.synthYaml())).toContain(
+      "ippool://k/n1: the cluster allocates from pool k (authority Cluster), so that no address of it is known here",
+    );
   });
 
   it("do not see addresses that are releasing", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { adviceOf } from "../../../src/constructs/advice.ts";
+import { adviceOf, lockOption } from "../../../src/constructs/advice.ts";
 import { IpamError, type Issue } from "../../../src/core/errors.ts";
 
 it.each<[NonNullable<Issue["remedy"]>, string]>([
@@ -12,4 +12,9 @@ it.each<[NonNullable<Issue["remedy"]>, string]>([
 ])("a hint for the command line names the app's own record and set: %j", (remedy, says) => {
   const error = new IpamError("in-use", [{ message: "no", hint: "Do this.", remedy }]);
   expect(adviceOf(error, " --lock ../a.lock")).toBe(`no\n  Do this: ${says}`);
+});
+
+it("a lockfile is one word of a shell", () => {
+  expect(lockOption("../a.lock")).toBe(" --lock ../a.lock");
+  expect(lockOption("my lock")).toBe(" --lock 'my lock'");
 });

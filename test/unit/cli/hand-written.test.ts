@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { refuseHandWritten } from "../../../src/cli/hand-written.ts";
+import { planWorkspace, readWorkspace } from "../../../src/cli/workspace.ts";
+import { poolOf, recordOf } from "../../support/core-text.ts";
 import { cli, filesOf, manifests, projectOf } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
@@ -16,6 +19,33 @@ const inLists = (text: string, depth: number): string =>
   depth === 0
     ? text
     : inLists(`apiVersion: v1\nkind: List\nitems:\n- ${text.trimEnd().replaceAll("\n", "\n  ")}\n`, depth - 1);
+
+describe("what the record has beyond the plan of a folder", () => {
+  const record = recordOf(
+    ["10.0.0.5 Node/n7/b/p set=other if=eth1", "10.0.0.6 Node/n8/b/p set=other if=eth1 releasing"],
+    [poolOf("p", "10.0.0.0/29")],
+  );
+  const refused = async (text: string) => {
+    const folder = projectOf({ "manifests/hand.yaml": text });
+    const options = { nodes: `${folder}/nodes.txt`, lock: `${folder}/nodeippool.lock`, set: "default" };
+    const workspace = await readWorkspace(`${folder}/manifests`, options);
+    try {
+      refuseHandWritten(workspace, planWorkspace(workspace, record, options), record);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    return "nothing";
+  };
+
+  it.each([
+    ["10.0.0.5", "gw1", "10.0.0.5 is recorded for Node/n7/b/p (set other), but a policy writes it out for Node/gw1"],
+    ["10.0.0.6", "gw1", "10.0.0.6 is recorded for Node/n8/b/p (releasing), but a policy writes it out for Node/gw1"],
+    ["10.0.0.5", "n7", "nothing"],
+    ["10.0.0.6", "n8.lan", "nothing"],
+  ])("%s for %s", async (ip, node, message) => {
+    expect(await refused(byHand(node, ip))).toContain(message);
+  });
+});
 
 describe("an address of a pool that a policy in the folder writes out", () => {
   it.each([

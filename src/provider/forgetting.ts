@@ -11,8 +11,17 @@ import {
 import { contains } from "../core/range.ts";
 import { lockfile } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
-import { isSameRecord, movedTo, type RecordAt } from "./recorded.ts";
-import { type Previous, present, type SetInputs, type SetState, statesOf, textOf } from "./set-state.ts";
+import { isSameRecord, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
+import {
+  only,
+  type Previous,
+  present,
+  type SetInputs,
+  type SetState,
+  sameValue,
+  statesOf,
+  textOf,
+} from "./set-state.ts";
 import { holderOf, linesOfStack } from "./stack-record.ts";
 
 /*
@@ -35,26 +44,24 @@ export interface Left {
 
 export const nothingLeft: Left = { record: emptySnapshot, own: emptySnapshot, coming: new Map(), elsewhere: [] };
 
-/** `before` is the set as the stack has it; `there` is where it comes to, or stays. */
+/**
+ * `olds` is the set as the engine has it, or else as the stack has it; `there` is where it comes to, or stays. Throws
+ * IpamError `stale` for a record that is left and is not the one that it was: nothing in it counts, and nobody knows what does.
+ */
 export async function whatIsLeft(
-  before: SetState | undefined,
-  { others }: Previous,
+  olds: SetState | undefined,
+  { own, others }: Previous,
   { pools, set }: SetInputs,
   there: RecordAt,
 ): Promise<Left> {
+  const before = withRecord(olds, own);
   const previous = { others, ...present({ own: before }) };
   const states = statesOf(previous);
   const isAway = (one: SetState) => !isSameRecord(one, there);
   const holders = Object.keys(pools).map((pool) => [pool, holderOf(pool, states)] as const);
   const comes = (holder: SetState | undefined) => holder === undefined || (holder !== before && isAway(holder));
   const coming = new Map(holders.flatMap(([pool, holder]) => (comes(holder) ? [[pool, holder?.set]] : [])));
-  const reads = new Map<string, Promise<Snapshot>>();
-  const read = (one: SetState) => {
-    const key = textOf(one.state);
-    const record = reads.get(key) ?? recordLeft(one, previous, there);
-    reads.set(key, record);
-    return record;
-  };
+  const read = reader(previous, there);
   const leaves = before !== undefined && isAway(before);
   const isRenamed = before !== undefined && !leaves && there.state.backend !== "stack" && before.set !== set;
   const record = leaves || isRenamed ? await read(before) : emptySnapshot;
@@ -72,16 +79,37 @@ function ownLines(before: SetState, states: readonly SetState[], record: Snapsho
   return { ...record, allocations: record.allocations.filter(isOwn), releasing: record.releasing.filter(isOwn) };
 }
 
-/** Empty for a record that is gone, and for one that has moved to where the set goes, with all that was in it. */
-async function recordLeft(of: SetState, previous: Previous, there: RecordAt): Promise<Snapshot> {
-  if (of.state.backend === "stack") return linesOfStack(previous);
+/** The engine does not know of a record that began when the set was made; the stack does. */
+function withRecord(olds: SetState | undefined, own: SetState | undefined): SetState | undefined {
+  if (olds === undefined || olds.record !== undefined || !sameValue(olds.state, own?.state)) return olds;
+  return { ...olds, ...present({ record: own?.record }) };
+}
+
+/** Reads each record once. What a set has in one, as far as no other set of the stack took it over, tells which one it is. */
+function reader(previous: Previous, there: RecordAt): (of: SetState) => Promise<Snapshot> {
+  const reads = new Map<string, Promise<Recorded | undefined>>();
+  const states = statesOf(previous);
+  return async (of) => {
+    const key = textOf(of.state);
+    const record = reads.get(key) ?? recordLeft(of, previous, there);
+    reads.set(key, record);
+    const recorded = await record;
+    if (recorded === undefined) return emptySnapshot;
+    const addresses = only(of.addresses, (pool) => holderOf(pool, states) === of);
+    refuseOther({ ...of, addresses }, recorded);
+    return recorded.snapshot;
+  };
+}
+
+/** Undefined for a record that has moved to where the set goes, with all that was in it. */
+async function recordLeft(of: SetState, previous: Previous, there: RecordAt): Promise<Recorded | undefined> {
+  if (of.state.backend === "stack") return { name: "the stack", snapshot: linesOfStack(previous) };
   try {
-    if (of.state.backend === "lockfile") return lockfile(of.state.path).readSync();
-    const { snapshot, identity } = await readCluster(of.state);
-    return of.record === undefined || of.record === identity ? snapshot : emptySnapshot;
+    if (of.state.backend === "kubernetes") return await readCluster(of.state);
+    return { name: of.state.path, snapshot: lockfile(of.state.path).readSync() };
   } catch (error) {
     const kind = { stack: "stack", lockfile: "file", kubernetes: "cluster" }[there.state.backend];
-    if (movedTo(error) === kind) return emptySnapshot;
+    if (movedTo(error) === kind) return undefined;
     throw error;
   }
 }

@@ -44,7 +44,7 @@ export function refuseOther({ addresses = {}, record }: Partial<SetState>, recor
     {
       path: ["state"],
       message: `${recorded.name} is not the record that this stack used before: it lacks ${missing.length} of ${lines.length} addresses`,
-      hint: "Is it the right cluster? A record that was lost must be brought back first, from a backup or with nodeippool import.",
+      hint: "Is it the right cluster? A record that was lost must be brought back first, from a backup or with nodeippool import. Only where it is gone for good, write the addresses into the claims and pulumi state delete the set.",
     },
   ]);
 }

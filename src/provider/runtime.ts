@@ -90,7 +90,8 @@ async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
 
 /** Under an alias a set has another URN than it had; what it was then, its old inputs tell. */
 function previousOf(olds: SetState, { own, others }: Previous): Previous {
-  const found = own ?? others.find((state) => sameValue(state, onlyState(olds)));
+  const comparable = olds.record === undefined ? withoutRecord : onlyState;
+  const found = own ?? others.find((state) => sameValue(comparable(state), onlyState(olds)));
   return { others: others.filter((state) => state !== found), ...present({ own: found }) };
 }
 

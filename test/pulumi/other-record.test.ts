@@ -80,6 +80,21 @@ describe("a stack whose record is in a cluster", () => {
   const kubectl = (args: string, input?: string) =>
     (clusters[right] as (typeof clusters)[0])().kubectl(["-n", namespace, ...args.split(" ")], input);
 
+  async function lacks(how: string, ...args: string[]): Promise<void> {
+    const { status, text } = await project.run(...args);
+    expect(text).toContain(`it lacks ${how} addresses`);
+    expect(status).not.toBe(0);
+  }
+
+  /** Deletes the record, and makes it again from a backup: that has another identity. */
+  async function broughtBack(meanwhile = async () => {}): Promise<void> {
+    const backup = JSON.parse(await kubectl("get configmaps -l nodeippool.nmstate.io/record -o json"));
+    await kubectl("delete configmaps -l nodeippool.nmstate.io/record");
+    await meanwhile();
+    for (const { metadata } of backup.items) for (const name of ["uid", "resourceVersion"]) delete metadata[name];
+    await kubectl("create -f -", JSON.stringify(backup));
+  }
+
   it("keeps which record it is", async () => {
     use(right);
     await change(right, [], [["stranger", "1", "else"]]);
@@ -159,14 +174,8 @@ describe("a stack whose record is in a cluster", () => {
   });
 
   it("refuses a record that was lost, and takes it as it was when it is brought back", async () => {
-    const backup = JSON.parse(await kubectl("get configmaps -l nodeippool.nmstate.io/record -o json"));
-    await kubectl("delete configmaps -l nodeippool.nmstate.io/record");
     program(["a", "b", "d", "e"]);
-    const { status, text } = await project.run("up", "--yes", "--skip-preview");
-    expect(text).toContain("it lacks 3 of 3 addresses");
-    expect(status).not.toBe(0);
-    for (const { metadata } of backup.items) for (const name of ["uid", "resourceVersion"]) delete metadata[name];
-    await kubectl("create -f -", JSON.stringify(backup));
+    await broughtBack(() => lacks("3 of 3", "up", "--yes", "--skip-preview"));
     const before = project.sets().ips?.record;
     await project.ok("up", "--yes", "--strict");
     expect([held(), await recorded()]).toEqual(["a=2 b=8 d=4 e=1", "e=1 a=2 d=4 b=8"]);
@@ -174,10 +183,34 @@ describe("a stack whose record is in a cluster", () => {
     await project.ok("up", "--yes", "--strict", "--expect-no-changes");
   });
 
-  it("goes through the stack into a new record, where the old one is gone for good", async () => {
+  it("leaves a record that was brought back with all that others have in it", async () => {
+    await broughtBack();
+    await change(right, [], [["stranger", "3", "else"]]);
+    project.program(setText(["a", "b", "d", "e", "f"]));
+    const { text } = await project.run("preview");
+    expect(text).toContain("would be forgotten, as 10.0.0.3 of Node/stranger/eth1");
+    await change(right, ["stranger"]);
+  });
+
+  it("leaves no record that is not the one that it was", async () => {
+    use(wrong);
+    project.program(setText(["a", "b", "d", "e", "f"]));
+    await lacks("3 of 4", "preview");
+    project.program(setText(["b", "a"], { name: "other", rest: 'state: { backend: "lockfile", path: "none.lock" }' }));
+    await lacks("3 of 4", "preview");
+    use(right);
+  });
+
+  it("begins a record anew where the old one is gone for good: after a state delete, with its addresses in its claims", async () => {
     await kubectl("delete configmaps -l nodeippool.nmstate.io/record");
     const nodes = ["a", "b", "d", "e"];
     project.program(setText(nodes));
+    await lacks("4 of 4", "preview");
+    await project.ok("state", "delete", urn(), "--yes");
+    const at = JSON.stringify({ a: 2, b: 8, d: 4, e: 1 });
+    project.program(
+      setText(nodes, { rest }).replace('pool: "lan" }', `pool: "lan", address: "10.0.0." + (${at} as any)[node] }`),
+    );
     await project.up();
     program(nodes);
     await project.ok("up", "--yes", "--strict");

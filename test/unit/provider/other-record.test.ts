@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { emptySnapshot } from "../../../src/core/index.ts";
+import type { Recorded } from "../../../src/provider/recorded.ts";
+import { onlyState, recordOf, type SetInputs, type SetState } from "../../../src/provider/set-state.ts";
+import { lanClaims, lanInputs, lanPools, planInStack, shortState } from "../../support/pulumi-inputs.ts";
+
+const reading = "../../../src/provider/cluster-record.ts";
+const cluster = { backend: "kubernetes" } as const;
+const lanSet = (set: string, addresses: { readonly [claim: string]: string }, rest: Partial<SetState> = {}): SetState =>
+  onlyState({ pools: lanPools, state: cluster, set, addresses: { lan: addresses }, ...rest } as SetState);
+
+describe("a record that is left, and has another identity than it had", () => {
+  const held = { "Node/a/eth1": "10.0.0.2", "Node/b/eth1": "10.0.0.3" };
+  const own = lanSet("shop", held, { record: "1" });
+  const lines = recordOf([own, lanSet("else", { "Node/stranger/eth1": "10.0.0.1" })]);
+  const says = /stale: .*network is not the record that this stack used before: it lacks 2 of 2 addresses/;
+
+  let runtime: typeof import("../../../src/provider/runtime.ts");
+  let record: Recorded;
+  beforeAll(async () => {
+    vi.resetModules();
+    vi.doMock(reading, async (original) => ({ ...(await original<object>()), readCluster: async () => record }));
+    runtime = await import("../../../src/provider/runtime.ts");
+  });
+  afterAll(() => {
+    vi.doUnmock(reading);
+    vi.resetModules();
+  });
+
+  const found = (rest: Partial<Recorded>) => {
+    record = { name: "network", snapshot: emptySnapshot, ...rest };
+  };
+  beforeEach(() => found({ snapshot: lines, identity: "2" }));
+
+  async function check(olds: Partial<SetState>, rest: Partial<SetInputs>): Promise<string> {
+    const { inputs, failures = [] } = await runtime.check(olds as SetState, lanInputs([], undefined, rest));
+    return inputs === undefined ? failures.map(({ reason }) => reason).join("\n") : shortState(inputs);
+  }
+  const toStack = (olds: Partial<SetState>, ...nodes: string[]) =>
+    check(olds, { claims: lanClaims(...nodes), previous: { own, others: [] } });
+  const taken = (others: SetState[], ...nodes: string[]) => {
+    const state = { backend: "lockfile", path: "none.lock" } as const;
+    return check({}, { claims: lanClaims(...nodes), state, set: "other", previous: { others } });
+  };
+  // What the engine has of a set that was made with its record: that began only then.
+  const { record: _, ...first } = own;
+
+  it.each([
+    ["as the engine has it", own],
+    ["as it was made", first],
+    ["that is replaced", {}],
+  ])(
+    "counts with all that others have in it, where all of the set is in it: a set %s goes to the stack",
+    async (_, olds) => {
+      expect(await toStack(olds, "a", "b", "c")).toContain("would be forgotten, as 10.0.0.1 of Node/stranger/eth1");
+      found({ snapshot: recordOf([own]), identity: "2" });
+      expect(await toStack(olds, "a", "b", "c")).toBe("a=2 b=3 c=1");
+    },
+  );
+
+  it.each([
+    ["as the engine has it", own],
+    ["as it was made", first],
+    ["that is replaced", {}],
+  ])("is refused where it lacks lines of a set %s, and the set keeps what it has", async (_, olds) => {
+    found({});
+    expect(await toStack(olds, "a", "b", "c")).toMatch(says);
+    found({ snapshot: recordOf([lanSet("shop", { "Node/a/eth1": "10.0.0.4" })]), identity: "2" });
+    expect(await toStack(olds, "a", "b")).toMatch(says);
+    // Also for another name in that record.
+    const inputs = { claims: lanClaims("a", "b"), state: cluster, set: "renamed", previous: { own, others: [] } };
+    expect(await check(olds, inputs)).toMatch(says);
+  });
+
+  it("gives no pool of it to a set with another record", async () => {
+    expect(await taken([own], "b", "a")).toContain("pools.lan: another record of this stack has 3 addresses");
+    found({});
+    expect(await taken([own], "b", "a")).toMatch(says);
+  });
+
+  it("does not lack what another set of the stack took over from this one", async () => {
+    const taker = { ...planInStack(lanInputs(lanClaims("a", "b"))), turn: { lan: 1 } };
+    found({ snapshot: recordOf([lanSet("else", { "Node/stranger/eth1": "10.0.0.1" })]), identity: "2" });
+    const previous = { own, others: [taker] };
+    expect(await check(own, { pools: {}, previous })).toBe("");
+  });
+
+  it("counts for a set under an alias as for any other, though the engine does not know of the record", async () => {
+    found({});
+    expect(await check(first, { claims: lanClaims("a", "b"), previous: { others: [own] } })).toMatch(says);
+  });
+});

@@ -93,12 +93,22 @@ function reader(previous: Previous, there: RecordAt): (of: SetState) => Promise<
     const key = textOf(of.state);
     const record = reads.get(key) ?? recordLeft(of, previous, there);
     reads.set(key, record);
-    const recorded = await record;
+    const recorded = await record.catch((error: unknown) => {
+      throw of === previous.own ? error : aloneFirst(error, of);
+    });
     if (recorded === undefined) return emptySnapshot;
     const addresses = only(of.addresses, (pool) => holderOf(pool, states) === of);
     refuseOther({ ...of, addresses }, recorded);
     return recorded.snapshot;
   };
+}
+
+/** Where the record of another set has moved, that set is to follow it: this one can be anywhere. */
+function aloneFirst(error: unknown, { set }: SetState): unknown {
+  if (!(error instanceof IpamError) || movedTo(error) === undefined) return error;
+  const hint = `Set ${set} was in it. Bring that one up alone first, with the state to which it has moved; then this one.`;
+  const issues = error.issues.map(({ message }) => ({ message, hint }));
+  return new IpamError(error.code, issues, { cause: error });
 }
 
 /** Undefined for a record that has moved to where the set goes, with all that was in it. */

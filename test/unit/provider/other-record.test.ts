@@ -16,17 +16,23 @@ describe("a record that is left, and has another identity than it had", () => {
   const says = /stale: .*network is not the record that this stack used before: it lacks 2 of 2 addresses/;
 
   let runtime: typeof import("../../../src/provider/runtime.ts");
-  let record: Recorded;
+  let marks: typeof import("../../../src/state/mark.ts");
+  let record: Recorded | Error;
   beforeAll(async () => {
     vi.resetModules();
-    vi.doMock(reading, async (original) => ({ ...(await original<object>()), readCluster: async () => record }));
+    vi.doMock(reading, async (original) => ({ ...(await original<object>()), readCluster: async () => read() }));
     runtime = await import("../../../src/provider/runtime.ts");
+    marks = await import("../../../src/state/mark.ts");
   });
   afterAll(() => {
     vi.doUnmock(reading);
     vi.resetModules();
   });
 
+  const read = () => {
+    if (record instanceof Error) throw record;
+    return record;
+  };
   const found = (rest: Partial<Recorded>) => {
     record = { name: "network", snapshot: emptySnapshot, ...rest };
   };
@@ -88,5 +94,17 @@ describe("a record that is left, and has another identity than it had", () => {
   it("counts for a set under an alias as for any other, though the engine does not know of the record", async () => {
     found({});
     expect(await check(first, { claims: lanClaims("a", "b"), previous: { others: [own] } })).toMatch(says);
+  });
+
+  it("that has moved is where its own set goes first, not another one with a new pool", async () => {
+    const mark = { id: "1", state: "left", other: "nodeippool.lock" } as never;
+    record = marks.refusalOfMark(mark, "network", "file");
+    const pools = { wan: { range: { cidr: "10.1.0.0/24" } } };
+    expect(await check({}, { pools, set: "new", previous: { others: [own] } })).toBe(
+      "stale: the record of network has moved to nodeippool.lock\n  Set shop was in it. Bring that one up alone first, with the state to which it has moved; then this one.",
+    );
+    expect(await toStack(own, "a", "b")).toContain(
+      'Use it there, and begin no other one here: state: { backend: "lock',
+    );
   });
 });

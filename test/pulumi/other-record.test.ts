@@ -209,7 +209,7 @@ describe("a stack whose record is in a cluster", () => {
     await project.ok("state", "delete", urn(), "--yes");
     const at = JSON.stringify({ a: 2, b: 8, d: 4, e: 1 });
     project.program(
-      setText(nodes, { rest }).replace('pool: "lan" }', `pool: "lan", address: "10.0.0." + (${at} as any)[node] }`),
+      setText(nodes, { rest }).replace('pool: "lan" }', `pool: "lan", address: "10.0.0." + (${at})[node] }`),
     );
     await project.up();
     program(nodes);

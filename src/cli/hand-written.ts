@@ -1,4 +1,4 @@
-import { emptySnapshot, IpamError, type Plan, type Snapshot, type Use } from "../core/index.ts";
+import { IpamError, type Plan, type Snapshot, type Use } from "../core/index.ts";
 import { handWritten, heldAfter, literals, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { speakersIn } from "../nmstate/render.ts";
@@ -16,7 +16,7 @@ interface Folder {
  * Throws `in-use` if a policy of the folder writes out for somebody what the plan or the record has for others, or an
  * address of a pool for several nodes, and `invalid` if it sets the addresses of a NIC that others have an address on.
  */
-export function refuseHandWritten(folder: Folder, made: Plan, recorded: Snapshot = emptySnapshot): void {
+export function refuseHandWritten(folder: Folder, made: Plan, recorded: Snapshot): void {
   const { manifests, nodes } = folder;
   const held = heldAfter(recorded, made);
   const { foreign, own } = filesWith(folder);

@@ -1,3 +1,5 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import { IpamError } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
@@ -19,7 +21,10 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
     throw new IpamError("invalid", `a record can move to kubernetes or to lockfile, not to ${JSON.stringify(to)}`);
   refuseNoFolder(lock);
   const objects = objectsOf(findAccess({ context }));
-  const [file, cluster]: [RecordPlace, RecordPlace] = [lockfilePlace(lock), kubernetesPlace(objects, namespace)];
+  const [file, cluster]: [RecordPlace, RecordPlace] = [
+    lockfilePlace(lock, `${resolve(lock)} on ${hostname()}`),
+    kubernetesPlace(objects, namespace),
+  ];
   const [from, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
   const source = withSet(from, set);
   const steps: Step[] = [];

@@ -101,7 +101,7 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   const { pools } = workspace.manifests;
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
-  refuseHandWritten(workspace, made);
+  refuseHandWritten(workspace, made, snapshot);
   if (made.release.length > 0) refuseNothing(workspace);
   refuseNoPolicy(workspace.manifests.policies, made);
   return made;

@@ -1,5 +1,3 @@
-import { hostname } from "node:os";
-import { resolve } from "node:path";
 import { emptySnapshot, IpamError } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseDeleted } from "./git.ts";
@@ -15,9 +13,9 @@ interface FileSight extends Sight {
 
 /**
  * A lockfile as one end of a move. What tells it from its copies is the first mark by which it expected a record, as
- * long as it has one.
+ * long as it has one. `name` is what people of other folders are told.
  */
-export function lockfilePlace(path: string): RecordPlace<FileSight> {
+export function lockfilePlace(path: string, name = path): RecordPlace<FileSight> {
   const look = async (): Promise<FileSight> => {
     const text = readText(path);
     if (text === undefined) refuseDeleted(path);
@@ -44,7 +42,7 @@ export function lockfilePlace(path: string): RecordPlace<FileSight> {
   const marked = (seen: FileSight, mark: Mark, lines: string) =>
     write(seen, markedText(mark.state === "left" ? mark : { place: seen.place ?? mark.id, ...mark }, lines));
   return {
-    name: `${resolve(path)} on ${hostname()}`,
+    name,
     look,
     settle: look, // whoever read it before finds another text, and fails
     checkFits() {},

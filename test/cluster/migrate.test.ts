@@ -36,7 +36,7 @@ describe("nodeippool migrate", () => {
     expect(run(`nodeippool plan manifests --nodes nodes.txt ${inCluster}; echo $?`)).toMatch(
       /^invalid: nodeippool\.lock has a record too/,
     );
-    expect(run(`nodeippool show ${inCluster}; echo $?`)).toMatch(/^stale: .* has moved to .*/nodeippool\.lock on /);
+    expect(run(`nodeippool show ${inCluster}; echo $?`)).toMatch(/^stale: .* has moved to .*\/nodeippool\.lock on /);
     expect(run("nodeippool plan manifests --nodes nodes.txt")).toContain("Nothing to record.");
   });
 

@@ -62,8 +62,12 @@ function doubtOf(
   merge: Merge,
   { lock, allowMove }: AllocateOptions,
 ): IpamError | undefined {
-  const renamed = merge.merged || merge.isOpen ? renameInMerge(made, before, merge.losers, lock) : undefined;
-  return renamed ?? (allowMove ? undefined : replacedOwners(made, before));
+  return renamedIn(made, before, merge, lock) ?? (allowMove ? undefined : replacedOwners(made, before));
+}
+
+/** What may be a rename, in the middle of a merge. */
+function renamedIn(made: Plan, before: Snapshot, merge: Merge, lock: string): IpamError | undefined {
+  return merge.merged || merge.isOpen ? renameInMerge(made, before, merge.losers, lock) : undefined;
 }
 
 /** What may be a mistake, though it is recorded; to be asked before that. */
@@ -150,10 +154,7 @@ async function allocateAround(
       return;
     }
     const plans = readOffers(folder);
-    const renamed =
-      merge.merged || merge.isOpen
-        ? plans.flatMap((made) => renameInMerge(made, snapshot, merge.losers, options.lock) ?? [])
-        : [];
+    const renamed = plans.flatMap((made) => renamedIn(made, snapshot, merge, options.lock) ?? []);
     if (renamed[0]) throw renamed[0];
     const doubts = plans.flatMap((made) => doubtsOf(made, snapshot, merge, options));
     await recordAll(plans, state, options);

@@ -1,6 +1,7 @@
 import {
   type Allocation,
   IpamError,
+  listed,
   nameOfKey,
   nodeNameOf,
   ownerOfKey,
@@ -9,9 +10,6 @@ import {
 } from "../core/index.ts";
 import type { Loser } from "../state/merge.ts";
 import { mvCommand } from "./advice.ts";
-
-/** How many names a sentence can hold. */
-const most = 3;
 
 /** Nodes that go, and those that come to what they had: perhaps a rename that nobody declared. */
 interface Suspicion {
@@ -76,14 +74,9 @@ function suspectRename(made: Plan, { allocations }: Snapshot, losers: readonly L
 function suspicionOf(gone: readonly string[], fresh: readonly string[], set: string): Suspicion {
   const [from, to] = [gone.length === 1 ? gone[0] : "OLD", fresh.length === 1 ? fresh[0] : "NEW"];
   const command = `${mvCommand(set)} Node/${from} Node/${to}${gone.length === 1 ? "" : " for each"}`;
-  const [old, now] = [listed(gone, ", "), listed(fresh, gone.length === 1 ? " or " : ", ")];
+  const [old, now] = [listed(gone), listed(fresh, gone.length === 1 ? " or " : ", ")];
   const were = gone.length === 1 ? "was" : fresh.length < gone.length ? "or some of them were" : "were";
   return { gone: old, fresh: now, renamed: `${old} ${were} renamed to ${now}`, command };
-}
-
-function listed(nodes: readonly string[], or: string): string {
-  const more = nodes.length - most;
-  return more > 0 ? `${nodes.slice(0, most).join(", ")} and ${more} more` : nodes.join(or);
 }
 
 function nodesOf(lines: readonly Allocation[]): Set<string> {

@@ -159,11 +159,9 @@ export class AddressPlan extends Construct {
     if (this.last?.count === count && this.last.others === JSON.stringify(this.others(this.last.holders)))
       return this.last.holders;
     const snapshot = count === 0 ? this.asOffered() : this.covered(pools, policies);
-    const holders = new Holders(
-      snapshot,
-      pools.map(({ pool }) => pool),
-    );
-    if (count === 0) this.refuseOthers(pools, policies, heldAfter(snapshot), holders);
+    const defined = pools.map(({ pool }) => pool);
+    const holders = new Holders(snapshot, defined);
+    if (count === 0) this.refuseOthers(defined, policies, heldAfter(snapshot), holders);
     const others = this.others(holders);
     const expansion = new Expansion({ pools, policies, others, snapshot, set: this.set });
     for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
@@ -237,35 +235,21 @@ export class AddressPlan extends Construct {
     );
     const replaced = this.props?.allowMove ? undefined : replacedOwners(made, snapshot);
     if (replaced) throw replaced;
-    this.refuseOthers(
-      pools,
-      policies,
-      heldAfter(snapshot, made),
-      new Holders(
-        applyPlan(snapshot, made) ?? snapshot,
-        pools.map(({ pool }) => pool),
-      ),
-    );
+    const holders = new Holders(applyPlan(snapshot, made) ?? snapshot, defined);
+    this.refuseOthers(defined, policies, heldAfter(snapshot, made), holders);
     return made;
   }
 
   /** Throws `in-use` and `invalid` for what policies of the app, ours and others', write out for or wipe from somebody. */
   private refuseOthers(
-    pools: readonly NodeIPPool[],
+    pools: readonly Pool[],
     policies: readonly NodeNetworkPolicy[],
     held: Holdings,
     holders: Holders,
   ): void {
     const others = this.others(holders);
     refuseWritten({ policies, others, holders }, held);
-    refuseWiping(
-      held.lines,
-      speakersIn(
-        policies,
-        others,
-        pools.map(({ pool }) => pool),
-      ),
-    );
+    refuseWiping(held.lines, speakersIn(policies, others, pools));
   }
 }
 

@@ -40,7 +40,8 @@ function ownersOf(lines: readonly Allocation[]): string[] {
   return [...new Set(lines.map(({ claim }) => ownerOfKey(claim)))].sort(byCodeUnit);
 }
 
-function listed(owners: readonly string[]): string {
-  const more = owners.length - few;
-  return more > 0 ? `${owners.slice(0, few).join(", ")} and ${more} more` : owners.join(", ");
+/** As many names as a sentence can hold; `last` goes between them where these are all. */
+export function listed(names: readonly string[], last = ", "): string {
+  const more = names.length - few;
+  return more > 0 ? `${names.slice(0, few).join(", ")} and ${more} more` : names.join(last);
 }

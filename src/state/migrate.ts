@@ -66,13 +66,18 @@ export function nextStep(source: Sight, target: Sight, name: string, run: string
   if (from?.state === "leaves") return stepOfLeaving(from, target, name);
   if (from !== undefined) throw busy("the source is about to get a record itself", from.other);
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
-  const left = to?.state === "left" ? to : to?.before;
+  const left = markOfLeft(to);
   if (left !== undefined && source.hasEnded(left) === false) throw elsewhere(left);
   if (to?.state === "takes" && to.digest === digestOf(source.snapshot)) return "close";
   if (to?.state === "has" || to?.state === "takes") throw busy("the target is taking a record", to.other);
   if (to?.state !== "expects") return "announce";
   if (to.from !== undefined && to.from !== source.place) throw busy("the target expects another record", to.other);
   return to.id === run ? "close" : "announce";
+}
+
+/** Where the own record of a place with this mark is, if that has left. */
+function markOfLeft(mark: Mark | undefined): Mark | undefined {
+  return mark?.state === "left" ? mark : mark?.before;
 }
 
 function stepOfLeaving(from: Mark, target: Sight, name: string): Step {
@@ -171,7 +176,7 @@ async function make<S extends Sight, T extends Sight>(
   const outgoing = (state: Mark["state"]): Mark => ({ state, id, other: target.name });
   if (step === "announce") {
     checkFits(from, to, target);
-    const before = to.mark?.state === "left" ? to.mark : to.mark?.before;
+    const before = markOfLeft(to.mark);
     const origin = from.place === undefined ? {} : { from: from.place };
     await target.mark(to, { ...incoming("expects"), ...origin, ...(before === undefined ? {} : { before }) });
   } else if (step === "close") {

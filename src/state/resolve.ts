@@ -38,7 +38,7 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
     try {
       return { ...mergeRecords(base, ours, theirs, inForce, side), merged: true, isOpen: true };
     } catch (error) {
-      throw stages.isSide(text) ? orSettled(error, path) : error;
+      throw whole === undefined ? orSettled(error, path) : error;
     }
   }
   if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;

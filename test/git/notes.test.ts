@@ -38,9 +38,10 @@ const git = (line: string) => {
   if (status !== 0) throw new Error(stderr);
   return stdout;
 };
-/** Branch f adds these nodes, and main those, which stays checked out. */
-const fork = (ofF: readonly string[], ofMain: readonly string[]) => {
+/** Branch f adds these nodes, and main those, which stays checked out; `onF` is what else f does. */
+const fork = (ofF: readonly string[], ofMain: readonly string[], onF = () => {}) => {
   git("git checkout -qb f");
+  onF();
   nodes("n1", "n2", "n3", "n4", ...ofF);
   allocate();
   git("git checkout -q main");
@@ -133,13 +134,7 @@ describe("a policy that was renamed on a branch", () => {
   };
 
   it("and a lock that is settled as one side had it: git add ends it", () => {
-    git("git checkout -qb f");
-    renamed();
-    nodes("n1", "n2", "n3", "n4", "n5");
-    allocate();
-    git("git checkout -q main");
-    nodes("n1", "n2", "n3", "n4", "n5");
-    allocate();
+    fork(["n5"], ["n5"], renamed);
     git("git checkout -q f; git merge main || true");
     expect(run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
     git("nodeippool mv pol neu");
@@ -234,12 +229,7 @@ it.each([
     git(before);
     nodes("n1", "n2", "n3", "n4", "z5");
     allocate();
-    git("git checkout -qb f");
-    nodes("n1", "n2", "n3", "n4", "z5", "z6");
-    allocate();
-    git("git checkout -q main");
-    nodes("n1", "n2", "n3", "n4");
-    allocate();
+    fork(["z5", "z6"], []);
     git("nodeippool release z5 --confirm");
     nodes("a5", "n1", "n2", "n3", "n4");
     allocate();

@@ -8,9 +8,10 @@ import {
   type Plan,
   type Pool,
   type Snapshot,
+  shortened,
   sizeOf,
 } from "../core/index.ts";
-import { paint } from "./terminal.ts";
+import { type Colour, paint } from "./terminal.ts";
 
 /** A plan as people read it: a block for each pool that has something to say, and one line that sums up. */
 export function reportPlan(made: Plan, pools: readonly Pool[], snapshot: Snapshot): string[] {
@@ -91,12 +92,22 @@ export function describePool(pool: Pool): string {
 
 /** The lines of a plan that change something, and a count of the rest. */
 export function changeLines(made: Plan, pool?: string): string[] {
-  const here = (line: Allocation) => pool === undefined || line.pool === pool;
-  const unchanged = made.keep.filter(({ allocation, was }) => was === undefined && here(allocation)).length;
-  return [
-    ...describeChanges(made, pool).map((line) => paint(colours[line[0] as keyof typeof colours], `  ${line}`)),
-    ...(unchanged > 0 ? [paint("dim", `  = ${unchanged} kept`)] : []),
-  ];
+  return [...describeChanges(made, pool).map(changeLine), ...keptLine(made, pool)];
 }
 
-const colours = { "+": "green", "~": "yellow", "-": "red", "!": "red" } as const;
+/** The same, as much of it as an error can hold. */
+export function driftLines(made: Plan): string[] {
+  return [...shortened(describeChanges(made)).map(changeLine), ...keptLine(made)];
+}
+
+function keptLine(made: Plan, pool?: string): string[] {
+  const here = (line: Allocation) => pool === undefined || line.pool === pool;
+  const unchanged = made.keep.filter(({ allocation, was }) => was === undefined && here(allocation)).length;
+  return unchanged > 0 ? [paint("dim", `  = ${unchanged} kept`)] : [];
+}
+
+const colours: Readonly<Record<string, Colour>> = { "+": "green", "~": "yellow", "-": "red", "!": "red" };
+
+function changeLine(line: string): string {
+  return paint(colours[line[0] as string] ?? "dim", `  ${line}`);
+}

@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import { IpamError } from "../core/errors.ts";
 
-type Colour = "red" | "green" | "yellow" | "cyan" | "dim" | "bold";
+export type Colour = "red" | "green" | "yellow" | "cyan" | "dim" | "bold";
 
 /** Coloured on a terminal, plain in a pipe; NO_COLOR and FORCE_COLOR are obeyed. */
 export function paint(colour: Colour, text: string): string {

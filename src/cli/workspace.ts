@@ -20,7 +20,7 @@ import { referencesIn } from "../schema/template.ts";
 import { applyPlan } from "../state/apply.ts";
 import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
-import { changeLines } from "./report-plan.ts";
+import { driftLines } from "./report-plan.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
 import { together } from "./together.ts";
@@ -181,13 +181,13 @@ export function refuseDrift(made: Plan, options: StateOptions): never {
   if (isInCluster(options))
     throw new IpamError(
       "stale",
-      ["the record is not up to date with the manifests:", ...changeLines(made)].join("\n  "),
+      ["the record is not up to date with the manifests:", ...driftLines(made)].join("\n  "),
       {
         hint: "Run nodeippool allocate with the same backend.",
       },
     );
   const what = exists(lock) ? `${lock} is not up to date with the manifests` : `there is no ${lock} here`;
-  throw new IpamError("stale", [`${what}:`, ...changeLines(made)].join("\n  "), {
+  throw new IpamError("stale", [`${what}:`, ...driftLines(made)].join("\n  "), {
     hint: exists(lock)
       ? "Run nodeippool allocate, review the lock, and commit it."
       : "Name the lock that belongs to these manifests (--lock FILE), or run nodeippool allocate to begin one.",

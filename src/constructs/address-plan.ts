@@ -1,28 +1,21 @@
-import { type ApiObject, App, type IResolver, type ResolutionContext } from "cdk8s";
+import { type ApiObject, App } from "cdk8s";
 import { Construct } from "constructs";
-import {
-  describeChanges,
-  IpamError,
-  type Plan,
-  type Pool,
-  plan,
-  refusePending,
-  replacedOwners,
-  type Snapshot,
-} from "../core/index.ts";
+import { IpamError, type Plan, type Pool, plan, refusePending, replacedOwners, type Snapshot } from "../core/index.ts";
 import { type Holdings, heldAfter } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { refuseNoPolicy, refuseSharedNics } from "../nmstate/select.ts";
 import type { Bag } from "../schema/objects.ts";
 import { applyPlan } from "../state/apply.ts";
-import { covering, lockfile, type StateBackend, withOffers } from "../state/index.ts";
-import { refuseClaimText } from "./address-claim.ts";
-import { Holders, replaceTokens, scheme } from "./address-token.ts";
-import { adviceOf, clusterOptions, lockOption } from "./advice.ts";
-import { claimsIn, Expansion, speakersIn } from "./expansion.ts";
+import { covering } from "../state/index.ts";
+import { Holders } from "./address-token.ts";
+import { adviceOf } from "./advice.ts";
+import { AppRecord, type LoadedState } from "./app-record.ts";
+import { Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
 import { otherPolicies, refuseWritten } from "./other-policies.ts";
+import { claimsIn, speakersIn } from "./own-policies.ts";
+import { TokenResolver } from "./token-resolver.ts";
 
 /** Where an app's record is, and how it is planned. */
 export interface AddressPlanProps {
@@ -55,19 +48,6 @@ export interface AddressPlanProps {
   readonly allowMove?: boolean;
 }
 
-/** A record at the moment it was loaded. */
-export interface LoadedState {
-  readonly name: string;
-  readonly snapshot: Snapshot;
-  /** Of a record in a cluster: what it was opened with. */
-  readonly where?: StateBackend["where"];
-}
-
-/** Loads a record that cannot be read while constructs are made: `await loadState(backend)` before `new App()`. */
-export async function loadState(backend: StateBackend): Promise<LoadedState> {
-  return { name: backend.name, snapshot: await backend.read(), where: backend.where };
-}
-
 const plans = new WeakMap<App, AddressPlan>();
 
 /**
@@ -90,8 +70,10 @@ export class AddressPlan extends Construct {
   static configure(app: App, props: AddressPlanProps = {}): void {
     const made = AddressPlan.of(app);
     if (made.props !== undefined) throw new IpamError("invalid", "AddressPlan.configure is called twice for one app");
+    if (props.lock !== undefined && props.state !== undefined)
+      throw new IpamError("invalid", "AddressPlan.configure is given lock and state: the record is in one of them");
     made.props = props;
-    made.record = undefined;
+    made.record = new AppRecord(props);
     made.last = undefined;
   }
 
@@ -99,7 +81,7 @@ export class AddressPlan extends Construct {
   private readonly pools: NodeIPPool[] = [];
   private readonly policies: NodeNetworkPolicy[] = [];
   private last: { readonly count: number; readonly others: string; readonly holders: Holders } | undefined;
-  private record: LoadedState | undefined;
+  private record = new AppRecord();
   private objects: ApiObject[] = [];
   /** While others' policies are looked at: who is to hold what. */
   private planned: Holders | undefined;
@@ -117,7 +99,7 @@ export class AddressPlan extends Construct {
    */
   plan(): Plan {
     const { pools, policies } = this.present();
-    return this.planFor(pools, policies, this.read().snapshot);
+    return this.planFor(pools, policies, this.record.read().snapshot);
   }
 
   /** @internal */
@@ -138,8 +120,7 @@ export class AddressPlan extends Construct {
       this.holders();
       return [];
     } catch (error) {
-      const isOwn = this.props?.state !== undefined && this.props.state.where === undefined;
-      if (error instanceof IpamError) return [adviceOf(error, isOwn ? "" : this.option)];
+      if (error instanceof IpamError) return [adviceOf(error, this.record.option)];
       throw error;
     }
   }
@@ -158,7 +139,7 @@ export class AddressPlan extends Construct {
     // Of others' policies nothing tells: they are looked at each time.
     if (this.last?.count === count && this.last.others === JSON.stringify(this.others(this.last.holders)))
       return this.last.holders;
-    const snapshot = count === 0 ? this.asOffered() : this.covered(pools, policies);
+    const snapshot = count === 0 ? this.record.offered() : this.covered(pools, policies);
     const defined = pools.map(({ pool }) => pool);
     const holders = new Holders(snapshot, defined);
     if (count === 0) this.refuseOthers(defined, policies, heldAfter(snapshot), holders);
@@ -186,41 +167,11 @@ export class AddressPlan extends Construct {
     return this.props?.set ?? "default";
   }
 
-  private read(): LoadedState {
-    const { state, lock = "nodeippool.lock" } = this.props ?? {};
-    this.record ??= state ?? { name: lock, snapshot: lockfile(lock).readSync() };
-    return this.record;
-  }
-
-  private asOffered(): Snapshot {
-    const { name, snapshot } = this.read();
-    return withOffers(snapshot, name);
-  }
-
   /** The record with everything that the app claims in it. */
   private covered(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[]): Snapshot {
-    const { name } = this.read();
-    const snapshot = this.asOffered();
+    const snapshot = this.record.offered();
     const made = this.planFor(pools, policies, snapshot);
-    const covered = covering(made, snapshot);
-    if (covered !== undefined) return covered;
-    const isKnown = snapshot.allocations.some((line) => line.set === this.set);
-    const what = isKnown ? `${name} is not up to date with the app:` : `the app is not recorded in ${name}:`;
-    throw new IpamError("stale", [what, ...describeChanges(made)].join("\n    "), {
-      hint: `Run nodeippool allocate${this.option} -- npx cdk8s synth, ${this.afterwards}.`,
-    });
-  }
-
-  /** What tells the command line of this record. */
-  private get option(): string {
-    if (this.props?.state !== undefined) return clusterOptions(this.props.state.where);
-    return this.props?.lock === undefined ? "" : lockOption(this.props.lock);
-  }
-
-  private get afterwards(): string {
-    if (this.props?.state?.where !== undefined) return "and synthesise anew";
-    if (this.props?.state === undefined) return "review the record, and commit it";
-    return "or, for a backend of your own, commit AddressPlan.of(app).plan() to it";
+    return covering(made, snapshot) ?? this.record.refuseDrift(made, this.set);
   }
 
   private planFor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot): Plan {
@@ -250,24 +201,5 @@ export class AddressPlan extends Construct {
     const others = this.others(holders);
     refuseWritten({ policies, others, holders }, held);
     refuseWiping(held.lines, speakersIn(policies, others, pools));
-  }
-}
-
-class TokenResolver implements IResolver {
-  private readonly holders: () => Holders;
-
-  constructor(holders: () => Holders) {
-    this.holders = holders;
-  }
-
-  resolve(context: ResolutionContext): void {
-    const { value } = context;
-    if (typeof value === "string") {
-      refuseClaimText(value);
-      if (value.includes(scheme)) context.replaceValue(replaceTokens(value, this.holders()));
-    } else if (typeof value === "object" && value !== null && Object.keys(value).some((key) => key.includes(scheme)))
-      context.replaceValue(
-        Object.fromEntries(Object.entries(value).map(([key, item]) => [replaceTokens(key, this.holders()), item])),
-      );
   }
 }

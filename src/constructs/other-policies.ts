@@ -8,8 +8,8 @@ import { type Bag, policiesIn } from "../schema/objects.ts";
 import type { PolicyObject } from "../schema/policy.ts";
 import { policyOwner, readObject } from "../schema/uses.ts";
 import { type Holders, replaceTokens } from "./address-token.ts";
-import { nodesOf } from "./expansion.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
+import { nodesOf } from "./own-policies.ts";
 
 /** The NodeNetworkConfigurationPolicies of an app, as they are synthesised, but for objects of ours. */
 export function otherPolicies(app: Construct, ours: readonly ApiObject[]): Bag[] {

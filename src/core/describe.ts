@@ -23,6 +23,14 @@ export function describeChanges(made: Plan, pool?: string): string[] {
   ];
 }
 
+/** How many changes an error tells: beyond them, people look at the plan itself. */
+const most = 20;
+
+/** As many lines of what a plan changes as an error can hold, and how many more there are. */
+export function shortened(changes: readonly string[]): readonly string[] {
+  return changes.length > most ? [...changes.slice(0, most), `and ${changes.length - most} more`] : changes;
+}
+
 /** What is not as it was with a line that keeps its address. One that says the same was releasing. */
 export function describeRewrite(was: Allocation, now: Allocation): string {
   if (was.claim !== now.claim) return `was ${was.claim}`;

@@ -5,5 +5,6 @@ export function nameIssue(name: unknown): string | undefined {
   if (name.length > 253) return "is longer than 253 characters";
   if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name))
     return `${JSON.stringify(name)} is no name: lower case letters, digits, - and . only`;
+  if (/[.-]\.|\.-/.test(name)) return `${JSON.stringify(name)} is no name: next to a . is a letter or a digit`;
   return undefined;
 }

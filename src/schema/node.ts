@@ -104,7 +104,7 @@ export function checkNodes(rows: readonly NodeRow[]): { nodes: ClusterNode[]; is
   const issues: Issue[] = [];
   const nodes = new Map<string, ClusterNode>();
   for (const { name, labels, issue, at } of rows) {
-    const wrong = issue ?? labelIssue(labels) ?? prefixed("a node's name ", nameIssue(name));
+    const wrong = issue ?? labelIssue(labels) ?? prefixed("a node's name ", nameIssue(name)) ?? longIssue(name, labels);
     const place = at === undefined ? {} : { at };
     if (wrong !== undefined) issues.push({ message: wrong, ...place });
     else if (nodes.has(name as string)) issues.push({ message: `node ${name} is listed twice`, ...place });
@@ -122,6 +122,12 @@ function labelIssue(labels: unknown): string | undefined {
   const isMapping = typeof labels === "object" && !Array.isArray(labels);
   const isText = (value: unknown) => ["string", "boolean", "number"].includes(typeof value);
   return isMapping && Object.values(labels).every(isText) ? undefined : "labels must be a mapping of text";
+}
+
+/** A node is found by its hostname label, which holds less than a name. */
+function longIssue(name: unknown, labels: unknown): string | undefined {
+  if ((labels !== undefined && labels !== null) || String(name).length <= 63) return undefined;
+  return `${name} is longer than a label can be, so its hostname label has another value: ${name} ${hostnameLabel}=VALUE`;
 }
 
 function nodeOf(name: string, labels: unknown): ClusterNode {

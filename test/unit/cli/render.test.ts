@@ -84,6 +84,15 @@ describe("nodeippool render", () => {
     }
   });
 
+  it("tells of a folder that is not recorded at all no more than a screen holds", async () => {
+    const names = Array.from({ length: 50 }, (_, i) => `n${i}`);
+    const pool = documentsOf(poolText("  range: {cidr: 10.0.0.0/24}"), nicPolicyText("a"));
+    const folder = projectOf({ "manifests/a.yaml": pool, "nodes.txt": `${names.join("\n")}\n` });
+    const { stderr } = await run(folder, "render");
+    expect(stderr.split("\n")).toHaveLength(1 + 20 + 1 + 1 + 1);
+    expect(stderr).toContain("\n    and 30 more\n");
+  });
+
   it("never writes the lock", async () => {
     const folder = projectOf(covered);
     await run(folder, "render", "--out", "out");

@@ -49,7 +49,7 @@ describe("synthesis", () => {
     expect(drift(appOf(policy("a", "n2", "n3"), { record }))).toBe(`[AddressPlan] memory is not up to date with the app:
     + 10.0.0.3  n3  a/eth1
     - 10.0.0.1  n1  a/eth1  releasing
-  Run nodeippool allocate --backend kubernetes -- npx cdk8s synth, or, for a backend of your own, commit AddressPlan.of(app).plan() to it.`);
+  Commit AddressPlan.of(app).plan() to that backend: it is none that the command line knows.`);
   });
 
   it("names what records in a cluster, and where a record that has moved is to be named", () => {
@@ -63,6 +63,15 @@ describe("synthesis", () => {
     expect(drift(appOf(policy("a", "n1"), { lock: lockIn(folder) }))).toMatch(
       /Use it there: AddressPlan\.configure\(app, \{ state: await loadState\(await openKubernetes\(/,
     );
+  });
+
+  it("names a pool that another app has once for each policy, whatever the number of nodes", () => {
+    const pool = new NodeIPPool(new Chart(new App(), "other"), "p", { range: { cidr: "10.0.0.0/29" } });
+    const stranger: Build = (chart) => {
+      new NodeNetworkPolicy(chart, "a", { nodes: Nodes.named("n1", "n2"), desiredState: nic("eth1", pool.claim("c")) });
+    };
+    expect(drift(appOf(stranger))).toBe(`[AddressPlan] capture c of policy a asks for pool p, which is not in this app
+  Add it: new NodeIPPool(chart, id, { external: true, ... }) where another app applies it.`);
   });
 
   it("refuses to move an address, but where that is allowed", async () => {
@@ -181,6 +190,11 @@ describe("AddressPlan.configure", () => {
   it("once", () => {
     const app = appOf(() => {});
     expect(refusal(() => AddressPlan.configure(app))).toBe("AddressPlan.configure is called twice for one app");
+  });
+
+  it("in one place", () => {
+    const both = { lock: "nodeippool.lock", state: { name: "memory", snapshot: nothing } };
+    expect(refusal(() => AddressPlan.configure(new App(), both))).toMatch(/is given lock and state/);
   });
 });
 

@@ -1,0 +1,23 @@
+import type { IResolver, ResolutionContext } from "cdk8s";
+import { refuseClaimText } from "./address-claim.ts";
+import { type Holders, replaceTokens, scheme } from "./address-token.ts";
+
+/** Puts addresses in the place of `ippool://` tokens, in values and in keys. */
+export class TokenResolver implements IResolver {
+  private readonly holders: () => Holders;
+
+  constructor(holders: () => Holders) {
+    this.holders = holders;
+  }
+
+  resolve(context: ResolutionContext): void {
+    const { value } = context;
+    if (typeof value === "string") {
+      refuseClaimText(value);
+      if (value.includes(scheme)) context.replaceValue(replaceTokens(value, this.holders()));
+    } else if (typeof value === "object" && value !== null && Object.keys(value).some((key) => key.includes(scheme)))
+      context.replaceValue(
+        Object.fromEntries(Object.entries(value).map(([key, item]) => [replaceTokens(key, this.holders()), item])),
+      );
+  }
+}

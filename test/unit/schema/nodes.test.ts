@@ -123,6 +123,14 @@ describe("readNodes refuses", () => {
       '1:1 a node\'s name "../../etc/passwd" is no name: lower case letters, digits, - and . only',
     ],
     [`${"a".repeat(254)}\n`, "1:1 a node's name is longer than 253 characters"],
+    [
+      "n1.\nn1..b\nn1.-b\n",
+      ...[1, 2, 3].map((line) => expect.stringMatching(new RegExp(`^${line}:1 a node's name .* is no name`))),
+    ],
+    [
+      `${"a".repeat(64)}\n`,
+      `1:1 ${"a".repeat(64)} is longer than a label can be, so its hostname label has another value: ${"a".repeat(64)} kubernetes.io/hostname=VALUE`,
+    ],
     ["- name: n1\n- name: n1\n", expect.stringContaining("node n1 is listed twice") as unknown as string],
     ["- name:\n", expect.stringContaining("a node's name") as unknown as string],
     ["- n1\n  n2: [\n", expect.any(String) as unknown as string],

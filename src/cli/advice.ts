@@ -12,9 +12,9 @@ export function command(remedy: Remedy): string {
   const words = remedy.slice(1);
   switch (remedy[0]) {
     case "rename":
-      return `${renameCommands(remedy, mvCommand(remedy[4]))}, or --allow-move`;
+      return `${renameCommands(remedy, mvCommand(remedy[4]))}, or ${allowing()}`;
     case "allow-move":
-      return "--allow-move";
+      return allowing();
     case "explain":
       return `nodeippool explain ${words.join(" ")}${recordOptions()}`;
     case "release":
@@ -30,4 +30,9 @@ export function command(remedy: Remedy): string {
     case "moved":
       return words[0] === "file" ? "--lock FILE" : "--backend kubernetes --context CONTEXT --namespace NAMESPACE";
   }
+}
+
+/** The flag that lets addresses move, of this verb or of the one that has it. */
+function allowing(): string {
+  return process.argv[2] === "render" ? "nodeippool allocate --allow-move" : "--allow-move";
 }

@@ -148,9 +148,10 @@ async function allocateAround(
     if (error !== undefined) throw new IpamError("invalid", `${program} cannot be run: ${error.message}`);
     if (status !== 0) {
       process.stderr.write(
-        `${program} ended with ${signal ?? `exit status ${status}`}; nothing ${merge.merged ? "but the merge " : ""}was recorded.\n`,
+        `${program} ended with ${status === null ? signal || "a signal" : `exit status ${status}`}; nothing ${merge.merged ? "but the merge " : ""}was recorded.\n`,
       );
-      process.exitCode = status ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+      // A real-time signal has no name here.
+      process.exitCode = status ?? 128 + ((signal && constants.signals[signal]) || 0);
       return;
     }
     const plans = readOffers(folder);

@@ -1,4 +1,4 @@
-import { describeLine, formatAddress, refusePending } from "../core/index.ts";
+import { describeLine, formatAddress, refusePending, replacedOwners } from "../core/index.ts";
 import type { Left } from "../nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
@@ -13,6 +13,8 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const recorded = withOffers(await state.read(), state.name);
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
+  const replaced = replacedOwners(made, recorded);
+  if (replaced) throw replaced;
   const snapshot = covering(made, recorded) ?? refuseDrift(made, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });

@@ -13,7 +13,7 @@ export class AddressClaim {
 
   /** Throws IpamError `invalid` for a name that nmstate would not take as the name of a capture. */
   constructor(pool: string, name: string) {
-    if (!isCaptureName(name))
+    if (typeof name !== "string" || !isCaptureName(name))
       throw new IpamError("invalid", `claim name ${name} must be letters, digits and - and start with a letter`);
     this.pool = pool;
     this.name = name;

@@ -1,6 +1,15 @@
 import { type ApiObject, App } from "cdk8s";
 import { Construct } from "constructs";
-import { IpamError, type Plan, type Pool, plan, refusePending, replacedOwners, type Snapshot } from "../core/index.ts";
+import {
+  checkSet,
+  IpamError,
+  type Plan,
+  type Pool,
+  plan,
+  refusePending,
+  replacedOwners,
+  type Snapshot,
+} from "../core/index.ts";
 import { type Holdings, heldAfter } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { refuseNoPolicy, refuseSharedNics } from "../nmstate/select.ts";
@@ -15,7 +24,7 @@ import type { NodeIPPool } from "./node-ip-pool.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
 import { otherPolicies, refuseWritten } from "./other-policies.ts";
 import { claimsIn, speakersIn } from "./own-policies.ts";
-import { TokenResolver } from "./token-resolver.ts";
+import { refusePatchedTokens, TokenResolver } from "./token-resolver.ts";
 
 /** Where an app's record is, and how it is planned. */
 export interface AddressPlanProps {
@@ -70,6 +79,9 @@ export class AddressPlan extends Construct {
   static configure(app: App, props: AddressPlanProps = {}): void {
     const made = AddressPlan.of(app);
     if (made.props !== undefined) throw new IpamError("invalid", "AddressPlan.configure is called twice for one app");
+    if (props.set !== undefined) checkSet(props.set);
+    if (props.state !== undefined && props.state?.snapshot === undefined)
+      throw new IpamError("invalid", "AddressPlan.configure: state is what await loadState(backend) gives");
     if (props.lock !== undefined && props.state !== undefined)
       throw new IpamError("invalid", "AddressPlan.configure is given lock and state: the record is in one of them");
     made.props = props;
@@ -118,6 +130,7 @@ export class AddressPlan extends Construct {
   private validate(): string[] {
     try {
       this.holders();
+      refusePatchedTokens(App.of(this));
       return [];
     } catch (error) {
       if (error instanceof IpamError) return [adviceOf(error, this.record.option)];
@@ -199,7 +212,7 @@ export class AddressPlan extends Construct {
     holders: Holders,
   ): void {
     const others = this.others(holders);
-    refuseWritten({ policies, others, holders }, held);
+    refuseWritten({ policies, others, holders, pools }, held);
     refuseWiping(held.lines, speakersIn(policies, others, pools));
   }
 }

@@ -19,6 +19,9 @@ const token = new RegExp(
   "g",
 );
 
+/** A token, or the text of a claim, that nothing has made an address of. */
+export const openToken = /ippool:\/[^\s"',}\]]*|\{\{ ippool\.[^}]*\}\}/;
+
 /**
  * Replaces every `ippool://POOL/OWNER/CLAIM` in a text by the address that claim holds. OWNER is a node's name, or
  * `Kind/name`, or `Kind/namespace:name`; CLAIM may be cut short, or left out, where one claim fits. `#cidr` after it

@@ -7,6 +7,7 @@ import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
 import { usesPools } from "../schema/policy.ts";
 import { configures } from "../schema/uses.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
+import { openToken } from "./address-token.ts";
 import type { AddressValidationProps } from "./address-validation.ts";
 import { readRecord, refuseProps } from "./validation-record.ts";
 
@@ -34,6 +35,9 @@ export async function auditManifests(
     });
   // What the controller gives is not in this record.
   const pools = defined.filter(isPlanned);
+  const open = files.flatMap((file) => unresolved(file, files));
+  // An address list that holds a token cannot be read.
+  if (open.length > 0) return { checked: 0, findings: open };
   const { uses } = findUses(files, pools, props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes")));
   const { name, snapshot, isMissing } = await readRecord(props);
   const found = audit({ pools, snapshot, uses, shows: { owners: new Set(), set: "" } });
@@ -49,7 +53,7 @@ export async function auditManifests(
           message,
           ...(at === undefined ? { manifest: name, resource: line?.claim ?? "" } : { at, ...whereIs(at, files) }),
         })),
-      ...files.flatMap((file) => [...unresolved(file, files), ...unexpanded(file)]),
+      ...files.flatMap(unexpanded),
     ],
   };
 }
@@ -66,7 +70,7 @@ const ofRecord: ReadonlySet<Finding["kind"]> = new Set(["out-of-pool", "excluded
 function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): ManifestFinding[] {
   if (!text.includes("ippool:/") && !text.includes("{{ ippool.")) return [];
   return text.split("\n").flatMap((content, i) => {
-    const [token] = /ippool:\/[^\s"']*|\{\{ ippool\.[^}]*\}\}/.exec(content) ?? [];
+    const [token] = openToken.exec(content) ?? [];
     if (token === undefined) return [];
     const at = { file: path, line: i + 1, column: content.indexOf(token) + 1 };
     return [{ rule: "unresolved", message: `${token} is not an address yet`, at, ...whereIs(at, files) } as const];

@@ -83,6 +83,11 @@ export class NodeNetworkPolicy extends Construct {
       throw new IpamError("invalid", `${this.node.path} must be in a chart: its policies are objects of that`);
     this.name = props.metadata?.name ?? id;
     this.props = props;
+    if (props.nodes !== undefined && !Array.isArray(props.nodes?.all))
+      throw new IpamError(
+        "invalid",
+        `policy ${this.name}: nodes is what Nodes.named, Nodes.of or Nodes.fromFile gives`,
+      );
     this.policy = unwrap(parsePolicy(objectOf(this.name, props)));
     if (
       props.nodesPerSyncWave !== undefined &&

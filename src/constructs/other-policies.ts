@@ -1,7 +1,8 @@
 import { ApiObject } from "cdk8s";
 import type { Construct } from "constructs";
-import { IpamError, type Issue } from "../core/index.ts";
-import { type Holdings, handWritten, writtenForOthers } from "../nmstate/hand-written.ts";
+import { IpamError, type Issue, type Pool } from "../core/index.ts";
+import { type Holdings, handWritten, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
+import { selectNodes } from "../nmstate/select.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { type Bag, policiesIn } from "../schema/objects.ts";
@@ -37,20 +38,23 @@ export interface AppPolicies {
   /** The policies that somebody else makes in the app. */
   readonly others: readonly Bag[];
   readonly holders: Holders;
+  readonly pools: readonly Pool[];
 }
 
-/** Throws `in-use` if a policy of the app writes out for somebody what the plan or the record has for others. */
-export function refuseWritten({ policies, others, holders }: AppPolicies, held: Holdings): void {
+/**
+ * Throws `in-use` if a policy of the app writes out for somebody what the plan or the record has for others, or an
+ * address of a pool for several nodes.
+ */
+export function refuseWritten({ policies, others, holders, pools }: AppPolicies, held: Holdings): void {
   const nodes = [...nodesOf(policies).values()];
-  const own = policies.map(({ policy, props }) => ({
-    object: withAddresses(policy.source, holders) as PolicyObject,
-    nodes: props.nodes?.all ?? nodes,
-  }));
+  const own = policies.map(({ policy, props }) => {
+    const object = withAddresses(policy.source, holders) as PolicyObject;
+    const { name, desiredState } = { ...object.metadata, ...object.spec };
+    return { name, desiredState, policy, object, nodes: props.nodes?.all ?? nodes };
+  });
   const issues = [
-    ...handWritten(
-      own.map(({ object: { metadata, spec } }) => ({ name: metadata.name, desiredState: spec.desiredState })),
-      held,
-    ),
+    ...handWritten(own, held),
+    ...writtenForMany(own, (one) => selectNodes(one.policy, one.nodes), pools),
     ...own.flatMap(({ object, nodes }) =>
       issuesOf(object as unknown as Bag, nodes, { planned: new Map(), others: held.others }),
     ),

@@ -1,6 +1,8 @@
-import type { IResolver, ResolutionContext } from "cdk8s";
+import { ApiObject, type IResolver, type ResolutionContext } from "cdk8s";
+import type { Construct } from "constructs";
+import { IpamError } from "../core/index.ts";
 import { refuseClaimText } from "./address-claim.ts";
-import { type Holders, replaceTokens, scheme } from "./address-token.ts";
+import { type Holders, openToken, replaceTokens, scheme } from "./address-token.ts";
 
 /** Puts addresses in the place of `ippool://` tokens, in values and in keys. */
 export class TokenResolver implements IResolver {
@@ -20,4 +22,19 @@ export class TokenResolver implements IResolver {
         Object.fromEntries(Object.entries(value).map(([key, item]) => [replaceTokens(key, this.holders()), item])),
       );
   }
+}
+
+/** Throws `invalid` for tokens of JSON patches: cdk8s applies those to what has been resolved. */
+export function refusePatchedTokens(app: Construct): void {
+  const issues = app.node.findAll().flatMap((one) => {
+    // biome-ignore lint/complexity/useLiteralKeys: nothing public tells whether an object has patches
+    if (!ApiObject.isApiObject(one) || one["patches"].length === 0) return [];
+    const [token] = openToken.exec(JSON.stringify(one.toJson())) ?? [];
+    if (token === undefined) return [];
+    return {
+      message: `${one.node.path}: a JSON patch adds ${token}, and cdk8s looks up no tokens of patches`,
+      hint: "Put the token into the object itself.",
+    };
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
 }

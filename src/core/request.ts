@@ -15,7 +15,8 @@ export interface Request {
 /** Lines of the imported set have no claims: a plan for it would release them all. */
 export function checkSet(set: string): void {
   if (set === importedSet) throw new IpamError("invalid", `claim set ${importedSet} belongs to import itself`);
-  if (set === "" || !isPlain(set)) throw new IpamError("invalid", `${JSON.stringify(set)} is no name of a claim set`);
+  if (typeof set !== "string" || set === "" || !isPlain(set))
+    throw new IpamError("invalid", `${JSON.stringify(set)} is no name of a claim set`);
 }
 
 /** What no record could hold: a key that reads as another one, a NIC or uid that cannot be printed. */

@@ -96,9 +96,9 @@ export function handWritten(policies: readonly Written[], { planned }: Pick<Hold
 }
 
 /** What a policy writes out of a pool for several nodes at once: they would all have it. */
-export function writtenForMany(
-  policies: readonly Policy[],
-  nodesOf: (policy: Policy) => readonly { readonly name: string }[],
+export function writtenForMany<P extends Written>(
+  policies: readonly P[],
+  nodesOf: (policy: P) => readonly unknown[],
   pools: readonly Pool[],
 ): Issue[] {
   return policies.flatMap((policy) => {
@@ -107,7 +107,7 @@ export function writtenForMany(
     if (nodes.length < 2) return [];
     return shared.map((address) => ({
       message: `policy ${policy.name} writes ${formatAddress(address)} out for ${nodes.length} nodes, and a pool may give it to yet another one`,
-      hint: "Take it from the pool by a capture, or say in a policy of its own which node has it.",
+      hint: "Take it from the pool by a capture; an address that many are to have is excluded from it (exclude).",
     }));
   });
 }
@@ -127,7 +127,7 @@ export function writtenForOthers(
     const who = rest.map(({ claim, why }) => `${claim} ${why}`).join(" and ");
     return {
       message: `${formatAddress(address)} is recorded for ${who}, but a policy writes it out for ${owner}`,
-      hint: "Write out another address, one that no pool gives, or take it from the pool.",
+      hint: "Write out another address, one that no pool gives, or take it from the pool. What is releasing is free once it is released.",
       at,
     };
   });
@@ -141,7 +141,7 @@ function mayBe(claim: string, owner: string): boolean {
 function handWrittenIssue(address: Address, claims: readonly string[], why: string): Issue {
   return {
     message: `${formatAddress(address)} is for ${claims.join(" and ")}, but ${why}`,
-    hint: "Keep it away from others: a reservation of the pool, or exclude.",
+    hint: "While it is free, a reservation of the pool or exclude keeps it away from others; else write out another one. What is of another network comes from a pool of that network.",
   };
 }
 

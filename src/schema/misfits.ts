@@ -29,6 +29,12 @@ function misfit(
       hint: "Give the pool its gateway (spec.gateway), or write the address here.",
     };
   const family = familyOf(pool.prefix.first);
+  const [outer, inner] = path.slice(-3);
+  if (field === "ip" && inner === "address" && (outer === "ipv4" || outer === "ipv6"))
+    return {
+      message: `policy ${name}: address of ${outer} is a list, and capture.${capture} stands there without one`,
+      hint: "Write - before ip: in YAML, and [ ] around it elsewhere.",
+    };
   const [section, list] = path.slice(-4);
   if (field === "ip" && list === "address" && section !== `ipv${family}`)
     return {

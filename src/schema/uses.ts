@@ -209,7 +209,9 @@ function addUse(
 ) {
   if (typeof ip !== "string" || /^(?:fe[89ab][0-9a-f]:|127\.|::1$)/i.test(ip)) return;
   const place = at(path, ip);
-  const address = parseAddress(ip);
+  const address = ip.startsWith("ippool:")
+    ? { issues: [{ message: `${ip} is a token, and no address yet` }] }
+    : parseAddress(ip);
   for (const issue of address.issues ?? []) found.issues.push({ ...issue, at: place });
   if (address.issues) return;
   const name = typeof nic.name === "string" ? nic.name : undefined;

@@ -283,11 +283,27 @@ describe("nodeippool allocate -- COMMAND", () => {
   it.each([
     ["fails", "exit 7", 7, /^sh ended with exit status 7; nothing was recorded\.\n$/],
     ["is killed", "kill -9 $$", 137, /^sh ended with SIGKILL; nothing was recorded\.\n$/],
+    ["is killed by what has no name", "kill -42 $$", 128, /^sh ended with a signal; nothing was recorded\.\n$/],
   ])("records nothing where the command %s", async (_, script, status, says) => {
     const folder = projectOf({ "nodeippool.lock": both });
     const ran = await around(folder, script);
     expect(ran).toEqual({ status, stdout: "", stderr: expect.stringMatching(says) });
     expect(lockIn(folder)).toBe(both);
+  });
+
+  it("records nothing that would replace all owners of a claim set", async () => {
+    const four = lockText(...[1, 2, 3, 4].map((i) => `10.0.0.${i} Node/n${i}/a/p`)).replace(
+      "10.0.0.0/29",
+      "10.0.0.0/24",
+    );
+    const pool = documentsOf(poolText("  range: {cidr: 10.0.0.0/24}"), nicPolicyText("a"));
+    const folder = projectOf({ "nodeippool.lock": four, "manifests/a.yaml": pool, "nodes.txt": "x1\nx2\nx3\nx4\n" });
+    const ran = await around(folder, render);
+    expect(ran).toMatchObject({ status: 3, stdout: "" });
+    expect(readFileSync(join(folder, "err.txt"), "utf8")).toMatch(
+      /^in-use: none of the 4 addresses of claim set default[\s\S]*, or nodeippool allocate --allow-move\n$/,
+    );
+    expect(lockIn(folder)).toBe(four);
   });
 
   it("refuses a plan that was made for another lock", async () => {

@@ -195,6 +195,9 @@ describe("AddressPlan.configure", () => {
   it("in one place", () => {
     const both = { lock: "nodeippool.lock", state: { name: "memory", snapshot: nothing } };
     expect(refusal(() => AddressPlan.configure(new App(), both))).toMatch(/is given lock and state/);
+    const promised = { state: loadState(memory()) as never };
+    expect(refusal(() => AddressPlan.configure(new App(), promised))).toMatch(/state is what await loadState/);
+    expect(refusal(() => AddressPlan.configure(new App(), { set: 3 as never }))).toMatch(/set/);
   });
 });
 

@@ -150,6 +150,13 @@ describe("AddressValidation", () => {
     expect(submitted).toEqual([["failure", { "addresses checked": "0" }]]);
   });
 
+  it("finds them in address lists, too", async () => {
+    const { violations } = await reported({ "a.k8s.yaml": documentsOf(pool, literal("n1", "ippool://p/n1")) });
+    expect(violations).toEqual([
+      expect.stringMatching(/^a\.k8s\.yaml a--n1-eth1 line \d+, column \d+: unresolved: ippool:\/\/p\/n1 /),
+    ]);
+  });
+
   it("finds policies that ask a pool for addresses, but not parked ones", async () => {
     const files = {
       "a.k8s.yaml": documentsOf(pool, nicPolicyText("late")),

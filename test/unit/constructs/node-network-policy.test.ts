@@ -275,6 +275,7 @@ describe("NodeNetworkPolicy refuses", () => {
   it.each<[string, Build, RegExp]>([
     ["a name that is none", policy(eth1, { metadata: { name: "Static IP" } }), /metadata\.name/],
     ["a name longer than a label", policy(eth1, { metadata: { name: "a".repeat(64) } }), /63 characters/],
+    ["names for nodes", policy(eth1, { nodes: ["n1"] as never }), /policy a: nodes is what Nodes\.named, /],
     ["waves of no node", policy(eth1, { nodesPerSyncWave: 0 }), /nodesPerSyncWave must be a whole number above 0/],
     ["waves of half a node", policy(eth1, { nodesPerSyncWave: 1.5 }), /nodesPerSyncWave/],
     [
@@ -341,6 +342,11 @@ describe("NodeNetworkPolicy refuses", () => {
   });
 
   it.each<[string, Build, RegExp]>([
+    [
+      "a claim for an address list",
+      policy((pool) => ({ interfaces: [{ name: "eth1", ipv4: { enabled: true, address: pool.claim("x") } }] })),
+      /policy a: address of ipv4 is a list, and capture\.x stands there without one/,
+    ],
     ["addresses without nodes", policy(eth1, { nodes: undefined }), /a takes addresses from pools, but has no nodes/],
     [
       "a pool of another app",

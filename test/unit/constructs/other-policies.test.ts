@@ -1,4 +1,4 @@
-import { ApiObject, type Chart, Include } from "cdk8s";
+import { ApiObject, type Chart, Include, JsonPatch } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
 import type { Snapshot } from "../../../src/core/index.ts";
@@ -104,6 +104,37 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
     ["of the NIC, but no addresses", [{ name: "eth1", mtu: 9000 }], undefined],
   ])("may say what it will %s", async (_, interfaces, hostname) => {
     expect(await refusedFor(withObject(interfaces, hostname))).toBe("nothing");
+  });
+
+  const manyNodes = /policy b writes 10\.0\.0\.77 out for 2 nodes, and a pool may give it to yet another one/;
+  it.each([
+    ["beside a claim", [eth("eth8", literal("10.0.0.77"))]],
+    ["alone", undefined],
+  ])("nor may a NodeNetworkPolicy give one address of a pool to several nodes, %s", async (_, more) => {
+    const build = beside((chart) => {
+      const pool = new NodeIPPool(chart, "q", { range: { cidr: "10.1.0.0/24" } });
+      const claims = more === undefined ? [] : [{ name: "eth7", ipv4: { enabled: true, address: [pool.claim("y")] } }];
+      const desiredState = { interfaces: [...claims, eth("eth8", literal("10.0.0.77"))] } as never;
+      new NodeNetworkPolicy(chart, "b", { nodes, desiredState });
+    });
+    expect(await refusedFor(build)).toMatch(manyNodes);
+  });
+
+  it.each([
+    ["a policy", object([eth("eth9", literal("10.9.9.9"))], "n2"), "/spec/desiredState/interfaces/0/ipv4/address/0/ip"],
+    ["anything else", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "z" }, data: {} }, "/data/peer"],
+  ])("has tokens of JSON patches refused, in %s", async (_, resource, path) => {
+    const build = beside((chart) => {
+      new ApiObject(chart, "z", resource).addJsonPatch(JsonPatch.add(path, "ippool://p/n2"));
+    });
+    const record = await recordAfter(beside(() => {}));
+    expect(refusal(() => synthesised(appOf(build, { record })))).toContain(
+      "network/z: a JSON patch adds ippool://p/n2, and cdk8s looks up no tokens of patches",
+    );
+    const plain = beside((chart) => {
+      new ApiObject(chart, "z", resource).addJsonPatch(JsonPatch.add(path, "10.9.9.8"));
+    });
+    expect(synthesised(appOf(plain, { record }))).toHaveLength(4);
   });
 
   it("may not, once the app has been synthesised before, do so either", async () => {

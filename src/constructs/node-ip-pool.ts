@@ -1,10 +1,11 @@
 import type { ApiObjectMetadata } from "cdk8s";
 import { Construct } from "constructs";
-import { type Parsed, type Pool, type PoolSpec, unwrap } from "../core/index.ts";
+import { type Pool, type PoolSpec, unwrap } from "../core/index.ts";
 import { parseNodeIPPool } from "../schema/index.ts";
 import { AddressClaim } from "./address-claim.ts";
 import { AddressPlan } from "./address-plan.ts";
 import { ClusterObject } from "./cluster-object.ts";
+import { named } from "./named.ts";
 
 /** `spec` of a NodeIPPool, and its metadata. */
 export interface NodeIPPoolProps extends PoolSpec {
@@ -45,7 +46,7 @@ export class NodeIPPool extends Construct {
       spec: { ...given, authority: given.authority ?? "Plan" },
     };
     const plain = JSON.parse(JSON.stringify({ ...object, metadata: { name: this.name } }));
-    this.pool = unwrap(named(parseNodeIPPool(plain), this.name));
+    this.pool = unwrap(named(`pool ${this.name}`, parseNodeIPPool(plain)));
     // The copy that was checked: what the caller does to its own objects later changes neither.
     if (!external) new ClusterObject(this, "Resource", { ...object, spec: plain.spec });
     AddressPlan.of(this).addPool(this);
@@ -66,10 +67,4 @@ export class NodeIPPool extends Construct {
   addressOf(node: string, claim?: string): string {
     return `ippool://${this.name}/${node}${claim === undefined ? "" : `/${claim}`}`;
   }
-}
-
-/** What is wrong with a pool, and which pool that is: an app has no places in files to tell. */
-function named(parsed: Parsed<Pool>, name: string): Parsed<Pool> {
-  if (parsed.issues === undefined) return parsed;
-  return { issues: parsed.issues.map((issue) => ({ ...issue, message: `pool ${name}: ${issue.message}` })) };
 }

@@ -5,6 +5,7 @@ import { type Policy, parsePolicy } from "../schema/index.ts";
 import { captureClaims } from "./address-claim.ts";
 import { AddressPlan } from "./address-plan.ts";
 import type { DesiredState } from "./desired-state.ts";
+import { named } from "./named.ts";
 import type { Nodes } from "./nodes.ts";
 
 /** A policy as nmstate has it, and the nodes it is for. */
@@ -88,7 +89,7 @@ export class NodeNetworkPolicy extends Construct {
         "invalid",
         `policy ${this.name}: nodes is what Nodes.named, Nodes.of or Nodes.fromFile gives`,
       );
-    this.policy = unwrap(parsePolicy(objectOf(this.name, props)));
+    this.policy = unwrap(named(`policy ${this.name}`, parsePolicy(objectOf(this.name, props))));
     if (
       props.nodesPerSyncWave !== undefined &&
       !(Number.isInteger(props.nodesPerSyncWave) && props.nodesPerSyncWave > 0)

@@ -73,8 +73,9 @@ function fiveThousandNodes(spent: Effort, folder: string): Result[] {
     bare: once(() => node(["-e", "0"])),
     plain: once(() => plain.run()),
     yaml: once(() => yaml.run()),
+    audit: once(() => plain.audit()),
   });
-  return (
+  const measured = (
     [
       ["names in a file", taken.plain, plain],
       ["Node YAML", taken.yaml, yaml],
@@ -89,12 +90,15 @@ function fiveThousandNodes(spent: Effort, folder: string): Result[] {
     },
     { name: `the same, ${form}: peak memory`, ...figures([trial.peak()]), unit: "MiB" },
   ]);
+  const audit = { name: "audit of what was rendered", ...figures(taken.audit), unit: "ms" } as const;
+  return [...measured, { ...audit, ratios: [ratio("allocate + render", taken.audit, taken.plain)] }];
 }
 
 /** `allocate` into a new lock, then `render` into a new folder. */
 class Trial {
   private readonly folder: string;
   private readonly verbs: readonly (readonly string[])[];
+  private readonly auditing: readonly string[];
 
   constructor(folder: string, nodes: readonly string[], files: Readonly<Record<string, string>>) {
     this.folder = folder;
@@ -111,6 +115,7 @@ class Trial {
     }))
       writeFileSync(join(manifests, name), content);
     const lock = ["--lock", join(folder, "nodeippool.lock"), ...nodes];
+    this.auditing = ["audit", join(folder, "rendered"), "--pools", manifests, ...lock];
     this.verbs = [
       ["allocate", manifests, ...lock],
       ["render", manifests, ...lock, "--out", join(folder, "rendered")],
@@ -122,6 +127,11 @@ class Trial {
     for (const verb of this.verbs) node([main, ...verb]);
     if (!readFileSync(join(this.folder, "rendered/static-ip.yaml"), "utf8").includes("static-ip--node4999"))
       throw new Error("the last node was not rendered");
+  }
+
+  /** What the last run has left. */
+  audit(): void {
+    node([main, ...this.auditing]);
   }
 
   /** The larger of both processes, in MiB, measured in a run of its own. */

@@ -6,6 +6,7 @@ import {
   formatAddress,
   IpamError,
   isNoop,
+  lineJson,
   nameOfKey,
   ownerName,
   type Plan,
@@ -49,8 +50,8 @@ export async function allocateVerb(path: string, options: AllocateOptions, comma
   const records = !isNoop(made) || merge.merged;
   const doubts = doubtsOf(made, snapshot, merge, options);
   if (records) await record(state, made);
-  if (options.json) return printJson(planJson(made));
   const notes = [...notesOn(workspace), ...doubts];
+  if (options.json) return printJson({ ...planJson(made), notes, lost: merge.losers.map(loserJson) });
   print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
@@ -112,6 +113,10 @@ async function settle(state: StateBackend, merge: Merge, snapshot: Snapshot): Pr
 
 function mergeLines({ name }: StateBackend, { merged, losers }: Merge): string[] {
   return merged ? [`Merged ${name}.`, ...losers.map(loserLine)] : [];
+}
+
+function loserJson({ line, winner }: Loser) {
+  return { ...lineJson(line), winner: lineJson(winner) };
 }
 
 function loserLine({ line, winner, isReleasing }: Loser): string {

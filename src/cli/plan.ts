@@ -13,15 +13,15 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const snapshot = await (await openToPlan(options)).read();
   const made = planWorkspace(workspace, snapshot, options);
   refuseUnrenderable(workspace, made, snapshot, options);
-  if (options.json) printJson(planJson(made));
+  const before = () => "say so before this is recorded";
+  const notes = [
+    ...notesOn(workspace),
+    ...otherVersionNotes(made, snapshot, options),
+    ...renameNote(made, snapshot, before),
+    ...swapQuestions(made, before),
+  ];
+  if (options.json) printJson({ ...planJson(made), notes });
   else {
-    const before = () => "say so before this is recorded";
-    const notes = [
-      ...notesOn(workspace),
-      ...otherVersionNotes(made, snapshot, options),
-      ...renameNote(made, snapshot, before),
-      ...swapQuestions(made, before),
-    ];
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
     if (made.pending.length === 0)
       print(

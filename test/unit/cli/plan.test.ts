@@ -60,7 +60,14 @@ Run nodeippool allocate to record it.
       ],
       release: [{ ...line("10.0.0.4", "Node/gone/a/p"), to: "releasing" }],
       pending: [],
+      notes: [],
     });
+  });
+
+  it("has in JSON what it would ask", async () => {
+    const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.4 Node/gone/a/p") });
+    const { notes } = JSON.parse((await run(folder, "plan", "--json")).stdout);
+    expect(notes).toEqual([expect.stringMatching(/^Note: if gone was renamed to n2, say so before /)]);
   });
 
   it("prints JSON of a plan that cannot be, and its reason on standard error", async () => {

@@ -116,6 +116,13 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     });
     expect(lock()).toBe(conflicting);
 
+    const before = lock();
+    const { lost } = JSON.parse(run("allocate", "--landed", landed, "--json").stdout);
+    expect(lost).toMatchObject([
+      { address: "10.10.10.5", winner: { address: "10.10.10.5" } },
+      { address: "10.10.11.5", winner: { address: "10.10.11.5" } },
+    ]);
+    writeFileSync(join(folder, "nodeippool.lock"), before);
     const settled = run("allocate", "--landed", landed);
     expect(settled).toMatchObject({
       status: 0,

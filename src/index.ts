@@ -29,7 +29,8 @@ export { describeChanges } from "./core/describe.ts";
 export { type ImportInput, planImport } from "./core/import.ts";
 export { refusePending } from "./core/pending.ts";
 export { isNoop, type Moved, type Plan, type PlanInput, plan } from "./core/plan.ts";
-export { planRelease, planRename, provenGone, type Reports, type Testimony } from "./core/release.ts";
+export { planRelease, provenGone, type Reports, type Testimony } from "./core/release.ts";
+export { planRename } from "./core/rename.ts";
 export type { TakeOver } from "./core/take-over.ts";
 
 // The record: what is held, where it lives, and what is wrong with it.

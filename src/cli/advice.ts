@@ -1,10 +1,11 @@
 import type { Remedy } from "../core/errors.ts";
-import { renameCommands } from "../core/renames.ts";
-import { allocateAgain, recordOptions } from "./around.ts";
+import { renameCommands } from "../core/rename-remedy.ts";
+import { shellWord } from "../core/shell-word.ts";
+import { allocateAgain, recordOptions } from "./argv.ts";
 
 /** The verb that declares a rename, for this record and claim set. */
 export function mvCommand(set = "default"): string {
-  return `nodeippool mv${recordOptions()}${set === "default" ? "" : ` --set ${set}`}`;
+  return `nodeippool mv${recordOptions()}${set === "default" ? "" : ` --set ${shellWord(set)}`}`;
 }
 
 /** What the command line has for a remedy: a command, or a flag. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { Command, CommanderError, Option } from "commander";
 import { IpamError } from "../core/errors.ts";
-import { afterDashes } from "./around.ts";
+import { afterDashes } from "./argv.ts";
 import { reportError } from "./report-error.ts";
 import { outputLost } from "./terminal.ts";
 
@@ -51,9 +51,11 @@ planning("allocate", "decide addresses and record them in the lock")
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
   .option("--landed <rev>", "after a merge: the git revision whose lines keep their addresses")
   .option("--json", "print JSON and nothing else")
-  .action(async (path, _command, options) =>
-    (await import("./allocate.ts")).allocateVerb(path, options, afterDashes()),
-  );
+  .action(async (path, _command, options) => {
+    const command = afterDashes();
+    if (command.length === 0) return (await import("./allocate.ts")).allocateVerb(path, options);
+    return (await import("./allocate-around.ts")).allocateAround(command, path, options);
+  });
 
 planning("render", "write manifests with literal addresses; fails if the lock does not cover them")
   .argument("[manifests]", manifests, ".")

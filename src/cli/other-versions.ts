@@ -10,7 +10,7 @@ import {
 } from "../core/index.ts";
 import { incomingHeads, isOfCommit, isUndoable, lockAt } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
-import { allocateAgain } from "./around.ts";
+import { allocateAgain } from "./argv.ts";
 import { isInCluster, type StateOptions } from "./state.ts";
 
 const most = 5;

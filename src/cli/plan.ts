@@ -1,12 +1,14 @@
 import { isNoop, refusePending, replacedOwners } from "../core/index.ts";
+import { allocateAgain } from "./argv.ts";
 import { planJson } from "./json.ts";
+import { notesOn } from "./notes.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
-import { isInCluster, openToPlan } from "./state.ts";
+import { openToPlan } from "./state.ts";
 import { swapQuestions } from "./swap-note.ts";
 import { print, printJson } from "./terminal.ts";
-import { notesOn, type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
@@ -23,12 +25,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   if (options.json) printJson({ ...planJson(made), notes });
   else {
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
-    if (made.pending.length === 0)
-      print(
-        isNoop(made)
-          ? "Nothing to record."
-          : `Run nodeippool allocate${isInCluster(options) ? ", with the same backend," : ""} to record it.`,
-      );
+    if (made.pending.length === 0) print(isNoop(made) ? "Nothing to record." : `Run ${allocateAgain()} to record it.`);
   }
   refusePending(made);
   const replaced = options.allowMove ? undefined : replacedOwners(made, snapshot);

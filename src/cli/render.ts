@@ -1,10 +1,13 @@
-import { describeLine, formatAddress, refusePending, replacedOwners } from "../core/index.ts";
+import { describeLine, formatAddress, IpamError, type Plan, refusePending, replacedOwners } from "../core/index.ts";
 import type { Left } from "../nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
-import { openToPlan } from "./state.ts";
+import { allocateAgain } from "./argv.ts";
+import { exists } from "./files.ts";
+import { driftLines } from "./report-plan.ts";
+import { isInCluster, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, refuseDrift } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
@@ -40,4 +43,18 @@ function leftNote({ line, why }: Left): string {
   const isSeen = line.interface !== undefined;
   const next = `release ${isSeen ? "--evidence nns.json" : `${formatAddress(line.address)} --confirm`}`;
   return `Note: ${describeLine(line)}  is releasing and stays on its node: ${plain(why)}. Take it off by hand, then nodeippool ${next}\n`;
+}
+
+/** Throws `stale` with what the record lacks. */
+function refuseDrift(made: Plan, options: StateOptions): never {
+  const { lock } = options;
+  const isBegun = isInCluster(options) || exists(lock);
+  const name = isInCluster(options) ? "the record" : lock;
+  const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
+  const afterwards = isInCluster(options) ? "" : ", review the lock, and commit it";
+  throw new IpamError("stale", [`${what}:`, ...driftLines(made)].join("\n  "), {
+    hint: isBegun
+      ? `Run ${allocateAgain()}${afterwards}.`
+      : `Name the lock that belongs to these manifests (--lock FILE), or run ${allocateAgain()} to begin one.`,
+  });
 }

@@ -1,27 +1,15 @@
 import { resolve } from "node:path";
 
-import {
-  formatAddress,
-  IpamError,
-  type Issue,
-  isPlanned,
-  nodeNameOf,
-  nodeOwner,
-  type Plan,
-  plan,
-  type Snapshot,
-} from "../core/index.ts";
+import { IpamError, type Issue, isPlanned, type Plan, plan, type Snapshot } from "../core/index.ts";
 
-import { claimsOf, refuseSharedNics, render, selectNodes } from "../nmstate/index.ts";
+import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { refuseNoPolicy } from "../nmstate/select.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
-import { childLabels, hostnameLabel } from "../schema/node.ts";
-import { referencesIn } from "../schema/template.ts";
+import { childLabels } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
-import { exists, isManifest, liesIn, readInput, readInputs } from "./files.ts";
+import { isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
-import { driftLines } from "./report-plan.ts";
-import { isInCluster, type StateOptions } from "./state.ts";
+import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
 import { together } from "./together.ts";
 
@@ -136,60 +124,4 @@ export function refuseUnrenderable(
   { set }: Pick<PlanningOptions, "set">,
 ): void {
   if (made.pending.length === 0) render({ ...workspace, snapshot: applyPlan(recorded, made) ?? recorded, set });
-}
-
-/** What is meant for later, or a slip of the pen. */
-export function notesOn(workspace: Workspace): string[] {
-  return [...idlePolicyNotes(workspace), ...idleCaptureNotes(workspace), ...reservationNotes(workspace)];
-}
-
-/** Captures that get an address and put it nowhere. */
-function idleCaptureNotes({ manifests }: Workspace): string[] {
-  return manifests.policies.flatMap(({ name, captures, desiredState }) => {
-    const used = new Set(referencesIn(desiredState).map(({ reference }) => reference.capture));
-    return [...captures.keys()]
-      .filter((capture) => !used.has(capture))
-      .map(
-        (capture) => `Note: policy ${name} takes an address for capture ${capture}, which its desiredState never uses`,
-      );
-  });
-}
-
-/** Policies that select no node. */
-function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
-  return manifests.policies
-    .filter((policy) => selectNodes(policy, nodes).length === 0)
-    .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
-}
-
-/** Reservations for nodes that are not there. */
-function reservationNotes({ manifests, nodes }: Workspace): string[] {
-  const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
-  return manifests.pools.flatMap((pool) =>
-    pool.reservations.all.flatMap(({ address, owner }) => {
-      if (owner === undefined || nodeNameOf(owner) === undefined || owners.has(owner)) return [];
-      const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
-      const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;
-      return `Note: ${formatAddress(address)} of pool ${pool.name} is reserved for ${owner}, which is not among the nodes${meant}`;
-    }),
-  );
-}
-
-/** Throws `stale` with what the record lacks. */
-export function refuseDrift(made: Plan, options: StateOptions): never {
-  const { lock } = options;
-  if (isInCluster(options))
-    throw new IpamError(
-      "stale",
-      ["the record is not up to date with the manifests:", ...driftLines(made)].join("\n  "),
-      {
-        hint: "Run nodeippool allocate with the same backend.",
-      },
-    );
-  const what = exists(lock) ? `${lock} is not up to date with the manifests` : `there is no ${lock} here`;
-  throw new IpamError("stale", [`${what}:`, ...driftLines(made)].join("\n  "), {
-    hint: exists(lock)
-      ? "Run nodeippool allocate, review the lock, and commit it."
-      : "Name the lock that belongs to these manifests (--lock FILE), or run nodeippool allocate to begin one.",
-  });
 }

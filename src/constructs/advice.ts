@@ -6,7 +6,7 @@ function remedyText(remedy: Remedy, record = ""): string {
   const words = remedy.slice(1);
   switch (remedy[0]) {
     case "rename":
-      return `${renameCommands(remedy, `nodeippool mv${record}${remedy[4] === undefined ? "" : ` --set ${remedy[4]}`}`)}, or allowMove: true in AddressPlan.configure`;
+      return `${renameCommands(remedy, `nodeippool mv${record}${remedy[4] === undefined ? "" : ` --set ${shellWord(remedy[4])}`}`)}, or allowMove: true in AddressPlan.configure`;
     case "allow-move":
       return "allowMove: true in AddressPlan.configure";
     case "explain":

@@ -32,3 +32,5 @@ export interface Changes {
   readonly release: readonly Release[];
   readonly pending: readonly Pending[];
 }
+
+export const noChanges: Changes = { assign: [], keep: [], release: [], pending: [] };

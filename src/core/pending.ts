@@ -1,7 +1,7 @@
 import type { Pending } from "./changes.ts";
 import { IpamError, type Issue } from "./errors.ts";
 import type { Plan } from "./plan.ts";
-import { policiesOf } from "./renames.ts";
+import { policiesOf } from "./rename-remedy.ts";
 
 /** Throws what stands against committing a plan: all or nothing. */
 export function refusePending(made: Plan): void {

@@ -7,7 +7,7 @@ import { byCodeUnit, type Remedy } from "./errors.ts";
 import { give } from "./give.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
-import { policiesOf } from "./renames.ts";
+import { policiesOf } from "./rename-remedy.ts";
 import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
 
 interface Options {

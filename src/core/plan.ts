@@ -5,7 +5,7 @@ import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
-import { withReach } from "./renames.ts";
+import { withReach } from "./rename-remedy.ts";
 import { checkSet, requestsByPool } from "./request.ts";
 import { inRecord, type TakeOver, takenOver } from "./take-over.ts";
 

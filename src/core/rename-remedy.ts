@@ -2,6 +2,7 @@ import { type Allocation, identityOf, type Snapshot } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
 import { type Claim, nameOfKey, ownerOfKey } from "./claim.ts";
 import type { Remedy } from "./errors.ts";
+import { shellWord } from "./shell-word.ts";
 
 /** A rename that would help. */
 export type RenameRemedy = Extract<Remedy, readonly ["rename", ...unknown[]]>;
@@ -58,9 +59,9 @@ export function renameCommands(remedy: RenameRemedy, command: string): string {
   const [, from, to, reach] = remedy;
   return typeof reach === "string" || reach.length < 2
     ? renamesOf(remedy)
-        .map(([old, fresh]) => `${command} ${old} ${fresh}`)
+        .map((names) => [command, ...names.map(shellWord)].join(" "))
         .join("; ")
-    : `for o in ${reach.join(" ")}; do ${command} $o/${from} $o/${to}; done`;
+    : `for o in ${reach.map(shellWord).join(" ")}; do ${command} $o/${shellWord(from)} $o/${shellWord(to)}; done`;
 }
 
 /** The policies of two claim names whose captures are the same. */

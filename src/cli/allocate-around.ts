@@ -1,0 +1,103 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import { IpamError, type Plan } from "../core/index.ts";
+import { applyAll, issuesAfterWrite } from "../state/apply.ts";
+import type { StateBackend } from "../state/backend.ts";
+import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
+import type { AllocateOptions } from "./allocate.ts";
+import { doubtsOf, renamedIn } from "./doubts.ts";
+import { readMerged, recordMerge } from "./merged-record.ts";
+import { changeLines } from "./report-plan.ts";
+import { isInCluster, openLock, record, type StateOptions } from "./state.ts";
+import { plural } from "./terminal.ts";
+
+/**
+ * Runs a command, and records all that it planned if it succeeds; nothing otherwise. Its output stays its own. A lock in
+ * the middle of a merge is merged before: the command could not read it.
+ */
+export async function allocateAround(
+  [program = "", ...args]: readonly string[],
+  path: string,
+  options: AllocateOptions,
+): Promise<void> {
+  refuseOwnInputs(path === program ? undefined : path, options);
+  const { state, snapshot, merge } = await readMerged(options);
+  if (merge.merged) await recordMerge(state, merge, snapshot);
+  const where = isInCluster(options) ? state.name : recordOfLock(options.lock);
+  const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
+  try {
+    takeOffers(folder, where);
+    const { status, signal, error } = spawnSync(program, args, {
+      stdio: "inherit",
+      env: { ...process.env, [offerVariable]: folder },
+    });
+    if (error !== undefined) throw new IpamError("invalid", `${program} cannot be run: ${error.message}`);
+    if (status !== 0) {
+      process.stderr.write(
+        `${program} ended with ${status === null ? signal || "a signal" : `exit status ${status}`}; nothing ${merge.merged ? "but the merge " : ""}was recorded.\n`,
+      );
+      // A real-time signal has no name here.
+      process.exitCode = status ?? 128 + ((signal && constants.signals[signal]) || 0);
+      return;
+    }
+    const plans = readOffers(folder);
+    const renamed = plans.flatMap((made) => renamedIn(made, snapshot, merge, options.lock) ?? []);
+    if (renamed[0]) throw renamed[0];
+    const doubts = plans.flatMap((made) => doubtsOf(made, snapshot, merge, options));
+    await recordAll(plans, state, options);
+    process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What says how to plan is the command's: here it would be passed over in silence. */
+function refuseOwnInputs(path: string | undefined, options: AllocateOptions): void {
+  const { nodes, set, allowMove, json } = options;
+  const given = {
+    [`${path}`]: path !== undefined,
+    "--nodes": nodes !== undefined,
+    "--set": set !== "default",
+    "--allow-move": allowMove,
+    "--json": json,
+  };
+  const stray = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? name : []));
+  if (stray.length > 0)
+    throw new IpamError("invalid", `${stray.join(", ")} cannot stand before --: COMMAND itself says what it plans`, {
+      hint: "Give it to the command.",
+    });
+}
+
+async function recordAll(plans: readonly Plan[], state: StateBackend, options: StateOptions): Promise<void> {
+  const name = isInCluster(options) ? await commitEach(plans, state) : commitAll(plans, options);
+  const lines = plans.flatMap((plan) => changeLines(plan));
+  process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));
+}
+
+function commitAll(plans: readonly Plan[], options: StateOptions): string {
+  const lock = openLock(options);
+  if (plans.length > 0) lock.commitAll(plans);
+  return lock.name;
+}
+
+/**
+ * One after the other, as they were made on top of each other, if all of them go together with the record as it is; a
+ * repeat leaves what it finds done. Where somebody else comes in between, those before it are recorded.
+ */
+async function commitEach(plans: readonly Plan[], state: StateBackend): Promise<string> {
+  applyAll(await state.read(), plans);
+  for (const [i, plan] of plans.entries())
+    try {
+      await record(state, plan);
+    } catch (error) {
+      if (!(error instanceof IpamError) || i === 0) throw error;
+      const message = `of the ${plans.length} plans of this run, the first ${i === 1 ? "is" : `${i} are`} recorded`;
+      throw new IpamError(error.code, [
+        ...issuesAfterWrite(error),
+        { message, hint: "Run it again: what is recorded is kept." },
+      ]);
+    }
+  return state.name;
+}

@@ -1,0 +1,23 @@
+import type { IpamError, Plan, Snapshot } from "../core/index.ts";
+import { incomingHeads, isUndoable } from "../state/git.ts";
+import type { Merge } from "./merged-record.ts";
+import { otherVersionNotes } from "./other-versions.ts";
+import { renameInMerge, renameNote } from "./rename-note.ts";
+import { isInCluster, type StateOptions } from "./state.ts";
+import { swapQuestions } from "./swap-note.ts";
+
+/** What may be a rename, in the middle of a merge. */
+export function renamedIn(made: Plan, before: Snapshot, merge: Merge, lock: string): IpamError | undefined {
+  return merge.merged || merge.isOpen ? renameInMerge(made, before, merge.losers, lock) : undefined;
+}
+
+/** What may be a mistake, though it is recorded; to be asked before that. */
+export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
+  if (isInCluster(options)) return [];
+  if (merged) return otherVersionNotes(made, before, options, losers);
+  const back = () =>
+    isUndoable(options.lock, incomingHeads(options.lock))
+      ? `bring both sides back (git checkout -m -- ${options.lock}), merge them again, and say so then`
+      : `take the lock back (git checkout -- ${options.lock}; any mv since then is to be made again) and say so before you allocate again`;
+  return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back), ...swapQuestions(made, back)];
+}

@@ -8,6 +8,8 @@ import { checkApart, checkNoCopy } from "./records-apart.ts";
 export interface Sight {
   readonly snapshot: Snapshot;
   readonly mark: Mark | undefined;
+  /** The set that lines of set `default` go as, where one was chosen, and whether the record has lines of it itself. */
+  readonly chosen?: { readonly set: string; readonly isTaken: boolean };
   /** Tells this place from any other one. A place that does not expect a record may have none. */
   readonly place: string | undefined;
   /** Has the move of this mark ended here: has its record come, or left? Undefined where nobody can tell any more. */
@@ -203,8 +205,13 @@ export function digestOf(record: Snapshot): string {
   return createHash("sha256").update(encode(record)).digest("hex").slice(0, 16);
 }
 
-function checkFits({ snapshot }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
-  checkApart(snapshot, there, target.name);
+function checkFits({ snapshot, chosen }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
+  if (chosen?.isTaken)
+    throw new IpamError("in-use", `the record has lines of claim set ${chosen.set} itself`, {
+      hint: "As one set, whoever plans a part of it would release the rest. Choose another name",
+      remedy: ["set"],
+    });
+  checkApart(snapshot, there, target.name, chosen?.set);
   target.checkFits(united(there, snapshot));
 }
 
@@ -233,7 +240,9 @@ export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string |
     if (wanted !== undefined && set !== wanted)
       throw new IpamError("invalid", `this move has begun as set ${set}, and ends as that`);
     known = set;
-    return { ...seen, snapshot: set === undefined ? snapshot : asSet(snapshot, set) } as S;
+    if (set === undefined) return { ...seen, snapshot } as S;
+    const chosen = { set, isTaken: set !== "default" && ["default", set].every((one) => hasSet(snapshot, one)) };
+    return { ...seen, snapshot: asSet(snapshot, set), chosen } as S;
   };
   return {
     ...place,
@@ -241,6 +250,10 @@ export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string |
     settle: async () => seenAs(await place.settle()),
     mark: (seen, mark) => place.mark(seen, known === undefined ? mark : { ...mark, set: known }),
   };
+}
+
+function hasSet({ allocations, releasing }: Snapshot, set: string): boolean {
+  return [...allocations, ...releasing].some((line) => line.set === set);
 }
 
 function asSet({ pools, allocations, releasing }: Snapshot, set: string): Snapshot {

@@ -4,18 +4,14 @@ import { overlapping } from "./overlap.ts";
 
 /**
  * Throws IpamError if a record cannot come to be one with the one that is there, in the place of that name: `invalid`
- * (there is none), `in-use` (they share lines, claim sets or pools) or `overlap`.
+ * (there is none), `in-use` (they share lines, claim sets or pools) or `overlap`. `free` is the set that may as well come as another one.
  */
-export function checkApart(record: Snapshot, there: Snapshot, name: string): void {
+export function checkApart(record: Snapshot, there: Snapshot, name: string, free = "default"): void {
   if (record.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
   if (commonLines(record, there) === linesOf(record).length) throw endedBefore(name);
   const sets = new Set(setsOf(there));
   const shared = setsOf(record).filter((set) => sets.has(set));
-  if (shared.length > 0)
-    throw new IpamError("in-use", `${name} has lines of claim set ${shared.join(", ")}, too`, {
-      hint: "Whoever plans that set would release the lines of the other record: let them come as another set.",
-      remedy: ["set"],
-    });
+  if (shared.length > 0) throw sharedSets(shared, free, name);
   const known = new Set(there.pools.map((pool) => pool.name));
   const both = record.pools.filter((pool) => known.has(pool.name)).map((pool) => pool.name);
   if (both.length > 0)
@@ -27,6 +23,17 @@ export function checkApart(record: Snapshot, there: Snapshot, name: string): voi
     throw new IpamError("overlap", `the subnets of pools ${two.map((pool) => pool.name).join(" and ")} overlap`, {
       hint: "A record can move if all pools of a network that share addresses have one cidr.",
     });
+}
+
+function sharedSets(shared: readonly string[], free: string, name: string): IpamError {
+  const danger = "Whoever plans that set would release the lines of the other record";
+  const fixed = shared.filter((set) => set !== free);
+  const message = `${name} has lines of claim set ${shared.join(", ")}, too`;
+  if (fixed.length === 0)
+    return new IpamError("in-use", message, { hint: `${danger}: let them come as another set.`, remedy: ["set"] });
+  return new IpamError("in-use", message, {
+    hint: `${danger}: in the lockfile of the two write another name after "set": in the lines of ${fixed.join(", ")}, in a commit, and plan with that from then on.`,
+  });
 }
 
 /** Throws `in-use` where lines of a record are in another place before. */

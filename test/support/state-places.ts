@@ -1,6 +1,6 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { IpamError } from "../../src/core/errors.ts";
+import { formatIssue, IpamError, type Issue } from "../../src/core/errors.ts";
 import { plan } from "../../src/core/plan.ts";
 import type { StateBackend } from "../../src/state/backend.ts";
 import { decode } from "../../src/state/codec.ts";
@@ -70,11 +70,17 @@ export class Places {
   }
 
   /** Why it is refused. */
-  reasonOf([from, to]: Move): Promise<string> {
-    return moveRecord(this.place(from, straight), this.place(to, straight)).then(
-      () => "done",
-      (error) => error.message,
+  async issueOf([from, to]: Move, set?: string): Promise<Issue | undefined> {
+    const refused = await moveRecord(withSet(this.place(from, straight), set), this.place(to, straight)).catch(
+      (error) => error,
     );
+    return refused instanceof IpamError ? refused.issues[0] : undefined;
+  }
+
+  /** The same, as it is said. */
+  async reasonOf(move: Move, set?: string): Promise<string> {
+    const issue = await this.issueOf(move, set);
+    return issue === undefined ? "done" : formatIssue(issue);
   }
 
   /** Moves until that place has a mark of this state, and is killed then. */

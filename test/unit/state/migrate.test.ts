@@ -138,3 +138,37 @@ it("a mark that names what nobody knows is none", async () => {
   writeFileSync(places.path("file1"), text.replace('"leaves"', '"leans"'));
   expect(await places.move(there)).toBe("corrupt");
 });
+
+describe("the lines of set default go as another set", () => {
+  it.each([there, back])("not as one that the record has lines of itself: %s to %s", async (from, to) => {
+    const places = await placesWith({ [from]: "default" });
+    await places.allocate(from, "b", "file2");
+    const before = places.usable(from);
+    expect(await places.move([from, to], undefined, "b")).toBe("in-use");
+    expect(await places.reasonOf([from, to], "b")).toMatch(/^the record has lines of claim set b itself\n/);
+    expect(places.usable(from)).toEqual(before);
+    expect(await places.move([from, to], undefined, "c")).toBe("done");
+  });
+
+  it("nor where lines of it are recorded on the way; what has got past that goes on", async () => {
+    const places = await placesWith({ file1: "default" });
+    await places.moveUntil(there, "cluster1", "expects", "b");
+    await places.allocate("file1", "b", "file2");
+    expect(await places.move(there, undefined, "b")).toBe("in-use");
+    expect(places.usable("file1")).toHaveLength(2);
+    await places.moveUntil(there, "cluster1", "takes", "c");
+    expect(await places.move(there)).toBe("done");
+    expect(places.usable("cluster1").join()).toMatch(/set=c.*set=b|set=b.*set=c/);
+  });
+});
+
+it("another name for the set is advised where that helps: for lines of `default`", async () => {
+  const places = await placesWith({ file1: "default", cluster1: "b" });
+  expect(await places.issueOf(there, "b")).toMatchObject({ remedy: ["set"] });
+  await places.allocate("file1", "b", "file2");
+  for (const set of [undefined, "c"])
+    expect(await places.issueOf(there, set)).toEqual({
+      message: expect.stringMatching(/ has lines of claim set b, too$/),
+      hint: expect.stringContaining('in the lockfile of the two write another name after "set": in the lines of b'),
+    });
+});

@@ -1,9 +1,12 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { IpamError } from "../core/index.ts";
+import { IpamError, shellWord } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
+import { locksAbove } from "../state/git.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
+import { withoutMark } from "../state/mark.ts";
 import { moveRecord, type RecordPlace, type Step, withSet } from "../state/migrate.ts";
 import { refuseNoFolder } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
@@ -29,6 +32,7 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
   const source = withSet(from, set);
   const steps: Step[] = [];
   try {
+    if (to === "lockfile" && !existsSync(lock)) await refuseBelow(lock, cluster);
     const { allocations, releasing } = await moveRecord(source, target, (step) => {
       steps.push(step);
       if (step in texts) print(paint("dim", texts[step as keyof typeof texts]));
@@ -43,6 +47,18 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
     throw error;
   } finally {
     objects.close();
+  }
+}
+
+/** Throws `in-use` for a lock that would begin below the one that the cluster's record has come from: that one would go on pointing there. */
+async function refuseBelow(lock: string, cluster: RecordPlace): Promise<void> {
+  const seen = await cluster.look();
+  for (const { above, text } of locksAbove(lock)) {
+    const { mark } = withoutMark(text, above);
+    if (mark?.state !== "left" || !seen.hasEnded(mark) || seen.onward?.(mark) !== undefined) continue;
+    throw new IpamError("in-use", `the record of ${above} is in ${cluster.name}, and ${lock} would begin beside it`, {
+      hint: `Let it come back to where it was: --lock ${shellWord(above)}`,
+    });
   }
 }
 

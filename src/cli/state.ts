@@ -5,7 +5,7 @@ import type { KnownBackend, StateBackend } from "../state/backend.ts";
 import { refuseDeleted } from "../state/git.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
-import { refusalOfMark } from "../state/mark.ts";
+import { type Mark, refusalOfMark, refusalOfOnward } from "../state/mark.ts";
 import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
@@ -42,11 +42,22 @@ export async function openToPlan(options: StateOptions): Promise<StateBackend> {
       hint: "If this lock is the record, leave out --backend; if the cluster is to have it: nodeippool migrate kubernetes. If it is of other networks, keep it in another folder.",
     });
   const state = await openCluster(options);
-  if (mark !== undefined && !(await state.hasTaken(mark.id)))
-    throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} does not have it`, {
-      hint: `Look at the context and the namespace. If that record is gone for good, or has moved on, delete ${lock} (git rm).`,
-    });
+  if (mark !== undefined) await checkTaken(mark, lock, state);
   return state;
+}
+
+/** Throws `stale` if the record that a lock with this mark had is not in that cluster. */
+async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promise<void> {
+  if (await state.hasTaken(mark.id)) return;
+  const onward = await state.onward(mark.id);
+  if (onward !== undefined) throw refusalOfOnward(mark, lock, onward);
+  throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} does not have it`, {
+    hint: [
+      "Look at the context and the namespace. If that record is lost, every address of it is in use still:",
+      `bring the lock back as Git had it before the move (git log -- ${lock}; git checkout COMMIT -- ${lock}, the last one with lines), and import rendered manifests for what was recorded since;`,
+      `the page on state backends says how ("Where the namespace is lost").`,
+    ].join("\n  "),
+  });
 }
 
 /** Is the record in a cluster? Throws IpamError `invalid` if options for that go with another backend. */

@@ -61,11 +61,8 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
     const own = begun.get(pool.name);
     return own !== undefined && sameSubnet(own, pool);
   };
-  for (const folder of repositoryFolders(path).slice(1)) {
-    const above = relative("", join(folder, basename(path)));
-    const text = readText(above);
-    const known = text === undefined ? [] : decode(withoutMark(text, above).rest, above).pools;
-    const both = known.find(isBegun);
+  for (const { above, text } of locksAbove(path)) {
+    const both = decode(withoutMark(text, above).rest, above).pools.find(isBegun);
     if (both === undefined) continue;
     throw new IpamError(
       "in-use",
@@ -75,6 +72,17 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
       },
     );
   }
+}
+
+/** The locks of the same name in the folders above it, up to the top of its git repository. */
+export function locksAbove(path: string): { readonly above: string; readonly text: string }[] {
+  return repositoryFolders(path)
+    .slice(1)
+    .flatMap((folder) => {
+      const above = relative("", join(folder, basename(path)));
+      const text = readText(above);
+      return text === undefined ? [] : [{ above, text }];
+    });
 }
 
 /** The folders from that of a file up to the top of its git repository; none if it lies in no repository. */

@@ -56,6 +56,19 @@ export function refusalOfMark({ state, other }: Mark, name: string, target: "clu
   });
 }
 
+/** Whereto the last record of a place has gone, where an earlier one that came there has gone, too; nobody may know any more. */
+export interface Onward {
+  readonly to: string | undefined;
+}
+
+/** What whoever goes by this mark of a place of that name is told, where the record has gone on. */
+export function refusalOfOnward({ other }: Mark, name: string, { to }: Onward): IpamError {
+  const message = `the record of ${name} has moved to ${other}, and on from there${to === undefined ? "" : `; what was there last went to ${to}`}`;
+  return new IpamError("stale", message, {
+    hint: "What is here is older than that: pull or merge the branch that has it as it is now. Delete nothing.",
+  });
+}
+
 const line = /^mark: (.*)\r?\n/m;
 
 /** The text of a lock with a mark. Nothing that reads a lock takes it for one. */

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type Allocation, byAddress, byCodeUnit, checkSet, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, encode, snapshotOf } from "./codec.ts";
-import type { Mark } from "./mark.ts";
+import { type Mark, type Onward, refusalOfOnward } from "./mark.ts";
 import { checkApart, checkNoCopy } from "./records-apart.ts";
 
 /** What is at one end of a move, at one moment. */
@@ -14,6 +14,8 @@ export interface Sight {
   readonly place: string | undefined;
   /** Has the move of this mark ended here: has its record come, or left? Undefined where nobody can tell any more. */
   hasEnded(move: Mark): boolean | undefined;
+  /** Where the record that came by this move has gone on to since, if it has, and this place knows. */
+  onward?(move: Mark): Onward | undefined;
 }
 
 /** One end of a move: a record and its mark. What is written replaces what was seen, or IpamError `conflict` is thrown. */
@@ -48,7 +50,7 @@ export type Step = "announce" | "close" | "open" | "reopen" | "carry" | "clear" 
  *  leaves x  | takes x              | carry: the whole record is written, and then the target's mark is gone, or `has`
  *  leaves x  | has taken x          | clear
  *  leaves x  | none of these        | reopen: no move is announced twice, so x never comes there
- *  left x    | has taken x          | done
+ *  left x    | has taken x          | done; refused if x has gone on from there
  *  x has left| has x                | finish: the mark is gone
  *
  *  Refused: a source that leaves for another place than this target; a target that takes another record, or leaves, or
@@ -60,6 +62,8 @@ export function nextStep(source: Sight, target: Sight, name: string, run: string
   if (to?.state === "has" && source.hasEnded(to)) return "finish";
   if (from?.state === "left") {
     if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
+    const onward = target.onward?.(from);
+    if (onward !== undefined) throw refusalOfOnward(from, "the source", onward);
     if (target.hasEnded(from)) return "done";
     throw new IpamError("stale", `the record has moved to ${from.other} before`, {
       hint: "Use it there. What is here is not what came there then.",
@@ -107,7 +111,7 @@ function lostTarget(name: string): IpamError {
 
 function elsewhere({ other }: Mark): IpamError {
   return new IpamError("in-use", `the target's own record has moved to ${other}, and that is not the source`, {
-    hint: "Name the place that it has moved to. If that record is gone for good, delete the target (git rm of a lockfile).",
+    hint: "Name the place that it has moved to. If that record is lost, its addresses are in use still: the page on state backends says how to bring it back.",
   });
 }
 

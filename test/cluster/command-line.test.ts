@@ -112,7 +112,7 @@ describe("verbs with --backend kubernetes", () => {
       $("nodeippool migrate kubernetes --namespace home");
       for (const verb of ["plan", "allocate"])
         expect($(`nodeippool ${verb} manifests --nodes nodes.txt --backend kubernetes --namespace typo`)).toMatch(
-          /^stale: the record of nodeippool\.lock has moved to namespace home of .*; namespace typo of .* does not have it\n.*\n5\n$/,
+          /^stale: the record of nodeippool\.lock has moved to namespace home of .*; namespace typo of .* does not have it\n(?: {2}.*\n)+5\n$/,
         );
       const theirs = projectOf({ "manifests/a.yaml": asOther(manifests) });
       plannedBy(theirs).run(

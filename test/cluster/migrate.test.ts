@@ -76,6 +76,71 @@ describe("nodeippool migrate", () => {
     expect(run("nodeippool migrate kubernetes --namespace other --lock other.lock")).toContain("No address changed");
   });
 
+  describe("a lock that says that its record is in a namespace", () => {
+    /** A repository whose lock has moved to a namespace of its own. */
+    const moved = async () => {
+      const { name } = await RecordNamespace.make(cluster());
+      const own = projectOf({ "nodes.txt": "n1\nn2\nn3\n" });
+      const session = new Session(own, { KUBECONFIG: cluster().kubeconfig });
+      const run = (line: string) => session.run(line.replaceAll(" network", ` ${name}`));
+      run("git init -q -b main .; nodeippool allocate manifests --nodes nodes.txt; git add -A; git commit -qm base");
+      expect(run("nodeippool migrate kubernetes --namespace network")).toContain("No address changed hands.");
+      run("git commit -qam moved");
+      return { own, run };
+    };
+    const plan = "nodeippool plan manifests --nodes nodes.txt";
+
+    it("that has sent it on: whoever has the old lock is told where to, and to delete nothing", async () => {
+      const { run } = await moved();
+      run("git clone -q . old; nodeippool migrate lockfile --namespace network; git commit -qam back");
+      const told =
+        /^stale: the record of .* has moved to namespace .*, and on from there; what was there last went to .*\/nodeippool\.lock on .*\n.*: pull or merge the branch .* Delete nothing\.\n5\n$/;
+      expect(run(`cd old && ${plan} ${inCluster}; echo $?`)).toMatch(told);
+      expect(run("cd old && nodeippool migrate kubernetes --namespace network; echo $?")).toMatch(told);
+      run("cd old && git pull -q");
+      expect(run(`cd old && ${plan}`)).toContain("Nothing to record.");
+    });
+
+    it("gets it back itself, and no lock below it", async () => {
+      const { run } = await moved();
+      expect(run("cd manifests && nodeippool migrate lockfile --namespace network; echo $?; ls")).toMatch(
+        /^in-use: the record of \.\.\/nodeippool\.lock is in namespace .*\n.*: --lock \.\.\/nodeippool\.lock\n3\na\.yaml\n$/,
+      );
+      expect(
+        run("cd manifests && nodeippool migrate lockfile --namespace network --lock ../nodeippool.lock"),
+      ).toContain("No address changed hands.");
+      expect(run(plan)).toContain("Nothing to record.");
+    });
+
+    it("that is lost: the page brings the record back, and nobody moves", async () => {
+      const { run } = await moved();
+      run(`printf 'n2\\nn3\\n' > nodes.txt; nodeippool allocate manifests --nodes nodes.txt ${inCluster}`);
+      run(`nodeippool release n1 --confirm ${inCluster}; printf 'n2\\nn3\\nn4\\n' > nodes.txt`);
+      run(`nodeippool allocate manifests --nodes nodes.txt ${inCluster}`);
+      run(`nodeippool render manifests --nodes nodes.txt --out rendered ${inCluster}`);
+      const addresses = "grep -ho 'ip: 10.*' rendered/*";
+      const before = run(addresses);
+      expect(before).toContain("10.0.0.1");
+      const { name } = await RecordNamespace.make(cluster());
+      const there = `--backend kubernetes --namespace ${name}`;
+      expect(run(`${plan} ${there}; echo $?`)).toMatch(
+        /^stale: .* does not have it\n {2}Look at the context and the namespace\. .*\n.* git checkout COMMIT -- nodeippool\.lock, .*\n.*\n5\n$/,
+      );
+      const page = readFileSync("docs/state-backends.md", "utf8");
+      const commit = run("git log -1 --format=%h -- nodeippool.lock").trim();
+      const back = blockWith(page, "git checkout COMMIT~1").replace("COMMIT", commit);
+      expect(run(back)).toMatch(/^conflict: .*10\.0\.0\.1 is recorded for Node\/n1\/.* but Node\/n4 has /m);
+      run(`sed -i '/"10.0.0.1"/d' nodeippool.lock`);
+      const [, , ...again] = back.trim().split("\n");
+      expect(run(again.join("; "))).toMatch(/ 0 to allocate, 3 kept, 0 to release\./);
+      expect(run(blockWith(page, "The record is in the cluster again").replaceAll(" network", ` ${name}`))).toContain(
+        "No address changed hands.",
+      );
+      run(`nodeippool render manifests --nodes nodes.txt --out rendered ${there}`);
+      expect([run(addresses), run("git status --short nodeippool.lock")]).toEqual([before, ""]);
+    });
+  });
+
   it("a move whose other end is lost is given up as the page says", async () => {
     const own = projectOf();
     const run = (line: string) => new Session(own, { KUBECONFIG: cluster().kubeconfig }).run(line);

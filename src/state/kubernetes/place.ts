@@ -3,7 +3,7 @@ import type { Objects } from "../../kube/index.ts";
 import type { Mark } from "../mark.ts";
 import type { RecordPlace, Sight } from "../migrate.ts";
 import { type Held, Store } from "./store.ts";
-import type { Index } from "./subnet-index.ts";
+import { type Index, onwardOf } from "./subnet-index.ts";
 import { encodePart, split } from "./subnet-records.ts";
 
 interface ClusterSight extends Sight {
@@ -59,6 +59,7 @@ async function look(store: Store): Promise<ClusterSight> {
     mark,
     place: held.indexUid,
     hasEnded: ({ id }) => [...arrived, ...departed].includes(id),
+    onward: ({ id }) => onwardOf(held.index, id),
   };
 }
 

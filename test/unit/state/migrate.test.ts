@@ -131,6 +131,25 @@ it("a move whose target was put back on the way says so, and that it has not end
   expect(await places.reasonOf(back)).toMatch(/ what it was to come to is not there any more/);
 });
 
+it("a target whose own record is elsewhere says how to bring that back, not to delete it", async () => {
+  const places = await placesWith({ file1: "one", cluster2: "two" });
+  expect(await places.move(there)).toBe("done");
+  expect(await places.reasonOf(["cluster2", "file1"])).toMatch(
+    /^the target's own record has moved to .*, and that is not the source\n.* is lost, its addresses are in use still: .* how to bring it back\.$/,
+  );
+});
+
+it("a source whose record has gone on from the target is told where to", async () => {
+  const places = await placesWith({ file1: "one" });
+  expect(await places.move(there)).toBe("done");
+  copyFileSync(places.path("file1"), places.path("file2"));
+  expect(await places.move(back)).toBe("done");
+  expect(await places.move(["file2", "cluster1"])).toBe("stale");
+  expect(await places.reasonOf(["file2", "cluster1"])).toMatch(
+    /, and on from there; what was there last went to \S*file1\n/,
+  );
+});
+
 it("a mark that names what nobody knows is none", async () => {
   const places = await placesWith({ file1: "one" });
   await places.moveUntil(there, "file1", "leaves");

@@ -27,7 +27,7 @@ export function command(remedy: Remedy): string {
     case "merge-landed":
       return `${allocateAgain("--landed REV")} (REV: a branch or commit)`;
     case "set":
-      return "--set NAME";
+      return `--set ${shellWord(remedy[1] ?? "NAME")}`;
     case "moved":
       return words[0] === "file" ? "--lock FILE" : "--backend kubernetes --context CONTEXT --namespace NAMESPACE";
   }

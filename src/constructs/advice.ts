@@ -20,7 +20,7 @@ function remedyText(remedy: Remedy, record = ""): string {
     case "merge-landed":
       return `nodeippool allocate${record} --landed REV -- npx cdk8s synth (REV: a branch or commit)`;
     case "set":
-      return "set: NAME in AddressPlan.configure";
+      return `set: ${words[0] ?? "NAME"} in AddressPlan.configure`;
     case "moved":
       return words[0] === "file"
         ? "AddressPlan.configure(app, { lock })"

@@ -24,8 +24,8 @@ export type Remedy =
   | readonly ["merge"]
   /** The same, and say which side is in force. */
   | readonly ["merge-landed"]
-  /** Plan as another claim set. */
-  | readonly ["set"]
+  /** Plan, or move, as another claim set; as that one, where only one will do. */
+  | readonly ["set", name?: string]
   /** Name the place that the record has moved to. */
   | readonly ["moved", to: "cluster" | "file"];
 

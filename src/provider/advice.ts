@@ -16,7 +16,7 @@ function input(remedy: Remedy, backend: SetInputs["state"]["backend"]): string {
     case "release":
       return backend === "stack" ? 'release: ["Kind/name"], in an update without this claim' : "nodeippool release";
     case "set":
-      return 'set: "NAME"';
+      return `set: "${words[0] ?? "NAME"}"`;
     case "moved":
       return words[0] === "file"
         ? 'state: { backend: "lockfile", path }'

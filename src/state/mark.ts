@@ -18,7 +18,7 @@ export interface Mark {
   readonly place?: string;
   /** With `left`, the digest of what was there when it had come; with `takes`, of what is to come. */
   readonly digest?: string;
-  /** With `leaves`, the set that its lines of set `default` go as. */
+  /** With `leaves` and `takes`, the set that the source's lines of set `default` go as. */
   readonly set?: string;
   /** With `expects`, which place the record comes from, where that can be told. */
   readonly from?: string;

@@ -75,7 +75,7 @@ export function nextStep(source: Sight, target: Sight, name: string, run: string
   const left = markOfLeft(to);
   if (left !== undefined && source.hasEnded(left) === false) throw elsewhere(left);
   if (to?.state === "takes" && to.digest === digestOf(source.snapshot)) return "close";
-  if (to?.state === "has" || to?.state === "takes") throw busy("the target is taking a record", to.other);
+  if (to?.state === "has" || to?.state === "takes") throw busy("the target is taking a record", to.other, to.set);
   if (to?.state !== "expects") return "announce";
   if (to.from !== undefined && to.from !== source.place) throw busy("the target expects another record", to.other);
   return to.id === run ? "close" : "announce";
@@ -95,8 +95,14 @@ function stepOfLeaving(from: Mark, target: Sight, name: string): Step {
   return id === from.id && state === "expects" ? "open" : "reopen";
 }
 
-function busy(what: string, other: string): IpamError {
-  return new IpamError("in-use", `${what} (${other}), and that move has not ended`, { hint: "End that one first." });
+/** `set` is what that move was begun with. */
+function busy(what: string, other: string, set?: string): IpamError {
+  const message = `${what} (${other}), and that move has not ended`;
+  if (set === undefined) return new IpamError("in-use", message, { hint: "End that one first." });
+  return new IpamError("in-use", message, {
+    hint: `End that one first. It was begun as set ${set}, and goes on as that, also from a copy of its source.`,
+    remedy: ["set", set],
+  });
 }
 
 function lostTarget(name: string): IpamError {
@@ -194,7 +200,9 @@ async function make<S extends Sight, T extends Sight>(
   } else if (step === "open") {
     const settled = await source.settle();
     checkFits(settled, to, target);
-    await target.mark(to, { ...incoming("takes"), digest: digestOf(settled.snapshot) });
+    const { set } = from.mark ?? {};
+    const digest = digestOf(settled.snapshot);
+    await target.mark(to, { ...incoming("takes"), digest, ...(set === undefined ? {} : { set }) });
   } else if (step === "carry") {
     const settled = await source.settle();
     await target.take(to, united(to.snapshot, settled.snapshot), incoming("has"));

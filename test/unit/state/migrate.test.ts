@@ -181,6 +181,19 @@ describe("the lines of set default go as another set", () => {
   });
 });
 
+it("from a copy of a source that was lost on the way, a move goes on as the set that it was begun with, and says so", async () => {
+  const places = await placesWith({ file1: "default" });
+  copyFileSync(places.path("file1"), places.path("file2"));
+  await places.moveUntil(there, "cluster1", "takes", "q");
+  const again: Move = ["file2", "cluster1"];
+  expect(await places.move(again)).toBe("in-use");
+  expect(await places.issueOf(again)).toMatchObject({
+    hint: expect.stringContaining("It was begun as set q, and goes on as that, also from a copy of its source"),
+    remedy: ["set", "q"],
+  });
+  expect(await places.move(again, undefined, "q")).toBe("done");
+});
+
 it("another name for the set is advised where that helps: for lines of `default`", async () => {
   const places = await placesWith({ file1: "default", cluster1: "b" });
   expect(await places.issueOf(there, "b")).toMatchObject({ remedy: ["set"] });

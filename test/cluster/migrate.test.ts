@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
-import { parse } from "node:path";
+import { join, parse } from "node:path";
 import { describe, expect, it } from "vitest";
 import { kubernetesPlace } from "../../src/state/kubernetes/place.ts";
+import { readMarked } from "../../src/state/lockfile.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";
@@ -139,6 +140,30 @@ describe("nodeippool migrate", () => {
       run(`nodeippool render manifests --nodes nodes.txt --out rendered ${there}`);
       expect([run(addresses), run("git status --short nodeippool.lock")]).toEqual([before, ""]);
     });
+  });
+
+  it("a record whose index is lost has it made anew as the message and the page say, with the moves it knew", async () => {
+    const { name } = await RecordNamespace.make(cluster());
+    const { dir } = parse(await tool("kubectl"));
+    const own = projectOf();
+    const session = new Session(own, { KUBECONFIG: cluster().kubeconfig });
+    const run = (line: string) => session.run(line.replace(/^kubectl/, `PATH=${dir}:$PATH; kubectl`));
+    const plan = `nodeippool plan manifests --nodes nodes.txt --backend kubernetes --namespace ${name}; echo $?`;
+    run(`nodeippool allocate manifests --nodes nodes.txt; nodeippool migrate kubernetes --namespace ${name}`);
+    run(`kubectl -n ${name} delete configmap ippool.index`);
+    const [, command = ""] = run(plan).split('("Where the index is lost"), and make it anew:\n  ');
+    run(command.replace(/\d+\n$/, ""));
+    expect(run(plan)).toMatch(/^stale: .* does not have it/);
+
+    run(`kubectl -n ${name} delete configmap ippool.index`);
+    const { id } = readMarked(join(own, "nodeippool.lock")).mark ?? {};
+    const page = blockWith(readFileSync("docs/state-backends.md", "utf8"), "--from-literal=arrived=ID");
+    run(page.replace("arrived=ID", `arrived=${id}`).replaceAll(" network", ` ${name}`).replaceAll("\n", " "));
+    expect(run(plan)).toContain("Nothing to record.\n0\n");
+    run(`kubectl -n ${name} label configmap ippool.index nodeippool.nmstate.io/record-`);
+    const label = /Put it back: (.*)/.exec(run(plan))?.[1] ?? "";
+    run(label);
+    expect(run(plan)).toContain("Nothing to record.\n0\n");
   });
 
   it("a move whose other end is lost is given up as the page says", async () => {

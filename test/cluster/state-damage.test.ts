@@ -47,7 +47,12 @@ describe("a record that was changed by hand", () => {
     {
       name: "the index is deleted",
       damage: (n) => n.kubectl("delete configmap ippool.index"),
-      want: /ippool\.index is gone, or has lost its label\n.*backup/s,
+      want: /ippool\.index is gone: .*\n.*backup.* make it anew:\n.*--from-literal=pools='- \{"pool":"p".*\n- \{"pool":"q"/s,
+    },
+    {
+      name: "the index loses its label",
+      damage: (n) => n.kubectl(`label configmap ippool.index ${label}-`),
+      want: /ippool\.index has lost its label .*\n.*kubectl -n \S+ label configmap ippool\.index \S+=index/s,
     },
     {
       name: "everything loses its label",

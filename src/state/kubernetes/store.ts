@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { IpamError, type PoolRecord, type Snapshot } from "../../core/index.ts";
+import { IpamError, type PoolRecord, type Snapshot, shellWord } from "../../core/index.ts";
 import { type KubeObject, type Objects, refusalOf, type Stored } from "../../kube/index.ts";
 import type { Content } from "../codec.ts";
 import { begin, checkIndex, decodeIndex, emptyIndex, encodeIndex, type Index, isSame } from "./subnet-index.ts";
@@ -54,10 +54,7 @@ export class Store {
     const index = maps.get(indexName);
     if (maps.size === 0) await this.checkAbsence();
     const held = { ...this.decode(maps), maps, indexUid: index?.metadata.uid };
-    if (index === undefined && held.snapshot.pools.length > 0)
-      throw new IpamError("corrupt", `${this.label(indexName)} is gone, or has lost its label`, {
-        hint: "Put the label back, or take the object from a backup: without it nobody knows which subnets are in use.",
-      });
+    if (index === undefined && held.snapshot.pools.length > 0) throw await this.indexless(held.snapshot.pools);
     return held;
   }
 
@@ -94,14 +91,34 @@ export class Store {
       throw new IpamError("invalid", `there is no namespace ${namespace} in ${this.objects.name}`, {
         hint: "Make it, or name the one that has the record.",
       });
-    const fields = `metadata.name=${indexName}`;
-    const [index] = await this.objects.list(configMaps, { namespace, fields });
+    const index = await this.findIndex();
     // One with its label is new: somebody began just now.
     if (index !== undefined && index.metadata.labels?.[label] === undefined) throw this.unlabelled(indexName);
     if (index === undefined && !this.isNamed)
       throw new IpamError("stale", `there is no record in ${this.name}, which is the namespace of the context`, {
         hint: "Name the namespace that has it; or this one, to begin one here.",
       });
+  }
+
+  /** The index, with its label or without. */
+  private async findIndex(): Promise<Stored | undefined> {
+    const { namespace } = this;
+    const [index] = await this.objects.list(configMaps, { namespace, fields: `metadata.name=${indexName}` });
+    return index;
+  }
+
+  /** The error for parts without an index. What they hold tells all of it but which moves it was in, and had seen. */
+  private async indexless(recorded: readonly PoolRecord[]): Promise<IpamError> {
+    if ((await this.findIndex()) !== undefined) return this.unlabelled(indexName);
+    const pools = shellWord(encodeIndex({ ...emptyIndex, pools: recorded }).pools?.trimEnd() ?? "");
+    return new IpamError("corrupt", `${this.label(indexName)} is gone: it lists the subnets that are in use`, {
+      hint: [
+        "Stop all writers. Take it from a backup; or see to the moves that it knew of, as the page on state backends",
+        `says ("Where the index is lost"), and make it anew:`,
+        `kubectl create configmap ${indexName} --from-literal=pools=${pools} --dry-run=client -o yaml |`,
+        `kubectl label --local -f - ${label}=${kindOf(indexName)} -o yaml | kubectl -n ${this.namespace} create -f -`,
+      ].join("\n  "),
+    });
   }
 
   private unlabelled(name: string): IpamError {

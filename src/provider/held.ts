@@ -16,7 +16,7 @@ import {
 import { contains } from "../core/range.ts";
 import type { Left } from "./forgetting.ts";
 import { isSameRecord, type RecordAt } from "./recorded.ts";
-import { type Previous, present, type SetInputs, type SetState } from "./set-state.ts";
+import { type Previous, present, type SetInputs, type SetState, sameValue } from "./set-state.ts";
 import { holderOf } from "./stack-record.ts";
 
 /*
@@ -46,6 +46,26 @@ export function heldOf(
     addresses: Object.fromEntries(pools.map((pool) => [pool, holderOf(pool, states)?.addresses[pool] ?? {}])),
     ...present({ record: known.find((one) => one?.record !== undefined)?.record }),
   };
+}
+
+/**
+ * What tells whether a record is the one that this stack used: what the stack has of a set in it or, for a set that is new
+ * there, of all sets that were where its settings lead.
+ */
+export function witnessOf(
+  held: Partial<SetState>,
+  { others }: Previous,
+  { state, identity }: RecordAt,
+): Partial<SetState> {
+  if (held.record !== undefined) return held;
+  const beside = others.filter((other) => other.record !== undefined && sameValue(other.state, state));
+  const known = beside.find(({ record }) => record === identity) ?? beside[0];
+  const pools = new Set(beside.flatMap(({ addresses }) => Object.keys(addresses)));
+  const holders = [...pools].map((pool) => [pool, holderOf(pool, others)] as const);
+  const addresses = holders.flatMap(([pool, one]) =>
+    one && beside.includes(one) ? [[pool, one.addresses[pool]]] : [],
+  );
+  return { addresses: Object.fromEntries(addresses), ...present({ record: known?.record }) };
 }
 
 /**

@@ -26,7 +26,7 @@ export interface RecordAt {
 /**
  * Throws IpamError `stale` where a record is not the one that these addresses are in: a kubeconfig leads to another
  * cluster, or the record was lost. What others have in the right one, nobody knows here. One that was brought back has
- * all lines.
+ * all lines; where a set has none, nothing tells.
  */
 export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
   if (record === undefined || record === recorded.identity) return;
@@ -39,15 +39,19 @@ export function refuseOther({ addresses = {}, record }: Partial<SetState>, recor
     Object.entries(claims).map(([claim, address]) => text(pool, claim, address)),
   );
   const missing = lines.filter((line) => !there.has(line));
-  if (missing.length === 0) return;
-  throw new IpamError("stale", [
-    {
-      path: ["state"],
-      message: `${recorded.name} is not the record that this stack used before: it lacks ${missing.length} of ${lines.length} addresses`,
-      hint: "Is it the right cluster? A record that was lost must be brought back first, from a backup or with nodeippool import. Only where it is gone for good, write the addresses into the claims and pulumi state delete the set.",
-    },
-  ]);
+  if (missing.length === 0 && lines.length > 0) return;
+  const [why, hint] =
+    lines.length === 0
+      ? [`, and no address of the set tells whether that was brought back`, idleHint]
+      : [`: it lacks ${missing.length} of ${lines.length} addresses`, lostHint];
+  const message = `${recorded.name} is not the record that this stack used before${why}`;
+  throw new IpamError("stale", [{ path: ["state"], message, hint }]);
 }
+
+const lostHint =
+  "Is it the right cluster? A record that was lost must be brought back first, from a backup or with nodeippool import. Only where it is gone for good, write the addresses into the claims and pulumi state delete the set.";
+const idleHint =
+  "Is it the right cluster? Only where it is, and the record was brought back, or is gone for good with nobody else's addresses in it, pulumi state delete each set that was in it and has no address: the next pulumi up goes on with what is there.";
 
 /** Where a record says that it has moved to; undefined for every other error. */
 export function movedTo(error: unknown): "cluster" | "file" | undefined {

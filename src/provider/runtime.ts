@@ -4,7 +4,7 @@ import { noIgnoring, reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
 import { whatIsLeft } from "./forgetting.ts";
-import { heldOf } from "./held.ts";
+import { heldOf, witnessOf } from "./held.ts";
 import { planSet } from "./plan-set.ts";
 import { checkState } from "./read-inputs.ts";
 import { asRecorded, readRecord } from "./record.ts";
@@ -74,7 +74,7 @@ async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
   const held = state.backend === "stack" ? {} : heldOf(olds, previous, inputs, takes, there);
   const record = () => {
     if (recorded instanceof Error) throw recorded;
-    refuseOther(held, recorded);
+    refuseOther(witnessOf(held, previous, there), recorded);
     return recorded.snapshot;
   };
   const left = await whatIsLeft(olds.addresses === undefined ? previous.own : olds, previous, inputs, there);

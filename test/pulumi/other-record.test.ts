@@ -217,6 +217,38 @@ describe("a stack whose record is in a cluster", () => {
     expect([held(), await recorded()]).toEqual(["a=2 b=8 d=4 e=1", "e=1 a=2 d=4 b=8"]);
   });
 
+  it("does nothing in another record where all that it has is releasing, nor does a set that is new; a state delete accepts one", async () => {
+    const tells = "no address of the set tells whether that was brought back";
+    const neither = async (...args: string[]) => {
+      const { status, text } = await project.run(...args);
+      expect(text).toContain(tells);
+      expect(status).not.toBe(0);
+    };
+    program([]);
+    await project.ok("up", "--yes", "--strict");
+    use(wrong);
+    const before = await recorded(wrong);
+    for (const text of [
+      setText(["x"], { rest }),
+      setText(["x"]),
+      setText(["x"], { name: "other", rest: rest.replace("shop", "other") }),
+    ]) {
+      project.program(text);
+      await neither("preview");
+      await neither("up", "--yes", "--skip-preview");
+    }
+    await neither("refresh", "--yes");
+    await neither("destroy", "--yes", "--skip-preview");
+    expect(await recorded(wrong)).toBe(before);
+    use(right);
+    await broughtBack();
+    program(["x"]);
+    await neither("up", "--yes", "--skip-preview");
+    await project.ok("state", "delete", urn(), "--yes");
+    await project.ok("up", "--yes", "--strict");
+    expect([held(), await recorded()]).toEqual(["x=3", "x=3 e=1 a=2 d=4 b=8"]);
+  });
+
   it("is destroyed where its record is", async () => {
     await project.ok("destroy", "--yes", "--skip-preview");
     expect(project.resources()).toEqual([]);

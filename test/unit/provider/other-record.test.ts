@@ -86,9 +86,63 @@ describe("a record that is left, and has another identity than it had", () => {
 
   it("does not lack what another set of the stack took over from this one", async () => {
     const taker = { ...planInStack(lanInputs(lanClaims("a", "b"))), turn: { lan: 1 } };
-    found({ snapshot: recordOf([lanSet("else", { "Node/stranger/eth1": "10.0.0.1" })]), identity: "2" });
-    const previous = { own, others: [taker] };
-    expect(await check(own, { pools: {}, previous })).toBe("");
+    const wan = { wan: { "Node/x/eth1": "10.1.0.1" } };
+    const pools = { wan: { range: { cidr: "10.1.0.0/24" } } };
+    const both = { ...own, addresses: { ...own.addresses, ...wan }, pools: { ...own.pools, ...pools } };
+    const stranger = lanSet("else", { "Node/stranger/eth1": "10.0.0.1" });
+    found({ snapshot: recordOf([{ ...own, addresses: wan, pools }, stranger]), identity: "2" });
+    const claims = [{ key: "Node/x/eth1", pool: "wan" }];
+    expect(await check(both, { pools, claims, previous: { own: both, others: [taker] } })).toContain("x=");
+  });
+
+  describe("has nothing that tells it from others", () => {
+    const idle = lanSet("shop", {}, { record: "1" });
+    const tells =
+      /stale: state: network is not the record that this stack used before, and no address of the set tells whether that was brought back\n.*pulumi state delete/;
+    const inCluster = { claims: lanClaims("c"), state: cluster, set: "shop" };
+
+    it.each([
+      ["that is empty", { snapshot: lines, identity: "2" }],
+      ["that was never begun", {}],
+    ])("where the set has no live address: a record %s is refused", async (_, rest) => {
+      found(rest);
+      const previous = { own: idle, others: [] };
+      expect(await check(idle, { ...inCluster, previous })).toMatch(tells);
+      expect(await check(idle, { claims: lanClaims("c"), previous })).toMatch(tells); // leaves it for the stack
+      expect(await check(idle, { ...inCluster, set: "renamed", previous })).toMatch(tells);
+      await expect(runtime.read("1", idle)).rejects.toThrow("no address of the set tells");
+    });
+
+    it("where no set that a pool goes to or comes from has one", async () => {
+      const previous = { own: lanSet("other", {}, { record: "1", pools: {}, addresses: {} }), others: [idle] };
+      expect(await check(previous.own, { ...inCluster, set: "other", previous })).toMatch(tells);
+      expect(await taken([idle])).toMatch(tells);
+      expect(await check({}, { ...inCluster, set: "other", previous: { others: [idle] } })).toMatch(tells);
+    });
+
+    it("is gone on with after a state delete, and as long as it is the one that it was", async () => {
+      expect(await check({}, inCluster)).toBe("c=4");
+      found({ snapshot: lines, identity: "1" });
+      expect(await check(idle, { ...inCluster, previous: { own: idle, others: [] } })).toBe("c=4");
+    });
+  });
+
+  describe("and a set that is new in the stack", () => {
+    const fresh = (other: SetState) =>
+      check({}, { pools: {}, set: "new", state: cluster, previous: { others: [other] } });
+
+    it("is refused as those are that were in it", async () => {
+      found({});
+      expect(await fresh(own)).toMatch(says);
+      expect(await fresh(lanSet("shop", {}, { record: "1" }))).toContain("no address of the set tells");
+    });
+
+    it("is gone on with where it is the one that it was, or has all of it", async () => {
+      expect(await fresh(own)).toBe("");
+      found({ identity: "1" });
+      expect(await fresh(own)).toBe("");
+      expect(await fresh(lanSet("shop", {}, { record: "1" }))).toBe("");
+    });
   });
 
   it("counts for a set under an alias as for any other, though the engine does not know of the record", async () => {

@@ -30,10 +30,22 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
   for (const [name, spec] of Object.entries(args.pools)) {
     if (spec === undefined) refuse(`pools.${name} is missing`);
     if (name in output) refuse(`pools.${name}: every output has a property of this name; give it another one`);
+    refuseLate(refuse, `pools.${name}`, spec);
   }
   const { ignoreChanges = [], import: imported } = opts;
   if (ignoreChanges.length > 0) refuse(noIgnoring);
   if (imported !== undefined) refuse("there is nothing to import: the set finds what its record has");
+}
+
+/** What a pool is decides in the program which sets share addresses: an output, or a promise, decides nothing there. */
+function refuseLate(refuse: Refuse, place: string, value: unknown): void {
+  if (pulumi.Output.isInstance(value) || value instanceof Promise)
+    refuse(
+      `${place} must be known text, not an output or a promise: write it out, read it with require of a pulumi.Config, or await it`,
+    );
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, item] of Object.entries(value))
+    refuseLate(refuse, Array.isArray(value) ? `${place}[${name}]` : `${place}.${name}`, item);
 }
 
 /** Throws pulumi.RunError for claims of another shape. */

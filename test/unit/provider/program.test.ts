@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkArgs } from "../../../src/provider/check-args.ts";
 import { refuseOneSet } from "../../../src/provider/pools-of-program.ts";
@@ -156,6 +157,18 @@ describe("programs", () => {
     [{ lan: undefined }, "pools.lan is missing"],
   ])("are refused pools of another shape: %j", (wrong, says) => {
     expect(() => checkArgs("ips", { pools: wrong as never, claims: [] }, {})).toThrow(`allocation set ips: ${says}`);
+  });
+
+  it.each([
+    ["pools.lan", pulumi.output(pools.lan)],
+    ["pools.lan.range.cidr", { range: { cidr: pulumi.output("10.0.0.0/24") } }],
+    ["pools.lan.range.cidr", { range: { cidr: pulumi.secret("10.0.0.0/24") } }],
+    ["pools.lan.range.cidr", { range: { cidr: Promise.resolve("10.0.0.0/24") } }],
+    ["pools.lan.range.excludes[1].start", { range: { excludes: [{}, { start: pulumi.output("10.0.0.9") }] } }],
+  ])("are refused outputs in pools: the sets could not be compared: %s", (place, lan) => {
+    expect(() => checkArgs("ips", { pools: { lan: lan as never }, claims: [] }, {})).toThrow(
+      `allocation set ips: ${place} must be known text, not an output or a promise`,
+    );
   });
 
   it("of every kind get what they were shown", async () => {

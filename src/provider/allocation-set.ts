@@ -59,6 +59,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
   /** Addresses that were given up and that nobody else gets until they are released. */
   declare readonly releasing: pulumi.Output<Addresses | undefined>;
 
+  private readonly called: string;
   private readonly specs: AllocationSetArgs["pools"];
   /** By claim key; undefined where the claims are not known when the program is. */
   private readonly poolsOf: ReadonlyMap<string, readonly string[]> | undefined;
@@ -90,6 +91,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const marks = secretness(isPlain ? [] : claims, isPlain ? [] : listed, previous);
     const props = { pools, state, set, release, moved, allowMove, ...sent, ...marks };
     super(dispatcher, name, props, opts, setType.module, setType.name);
+    this.called = name;
     this.specs = pools;
     this.poolsOf =
       listed &&
@@ -98,12 +100,14 @@ export class AllocationSet extends pulumi.dynamic.Resource {
 
   /**
    * The address of a claim, by its key, for example `Node/node01/eth1`. Throws pulumi.RunError for a key that is not
-   * claimed, or is claimed of several pools where none is named.
+   * claimed, or is claimed of several pools where none is named; so does the output, where an update leaves the set
+   * without a claim that is new.
    */
   address(key: string, pool?: string): pulumi.Output<string> {
     // Lifted access: it stays known while another address of the map is not.
     const lifted = this.addresses as unknown as Record<string, Record<string, pulumi.Output<string>>>;
-    return lifted[this.poolOf(key, pool)]?.[key] as pulumi.Output<string>;
+    const address = lifted[this.poolOf(key, pool)]?.[key] as pulumi.Output<string | undefined>;
+    return address.apply((known) => known ?? this.refuseWithout(key));
   }
 
   /**
@@ -118,6 +122,13 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const key = owner.includes("/") ? `${owner}/${name}` : claimKey({ kind: "Node", name: owner }, name);
     const { length } = unwrap(parsePrefix(this.specs[this.poolOf(key, pool)]?.range.cidr));
     return { ip: this.address(key, pool), "prefix-length": length };
+  }
+
+  private refuseWithout(key: string): never {
+    const claimed = this.poolsOf === undefined ? "is not claimed, or " : "";
+    throw new pulumi.RunError(
+      `${key} has no address: it ${claimed}is new, and the set ${this.called} is not a target of this update; name it, too. A refresh or destroy with --run-program has it only after an up`,
+    );
   }
 
   private poolOf(key: string, pool: string | undefined): string {

@@ -120,4 +120,30 @@ describe("what a set may be given", () => {
     expect([...printed, text].join("\n")).not.toMatch(/osprey|heron|kestrel/);
     expect(await project.ok("stack", "output", "addresses", "--show-secrets")).toContain("Node/plain/eth1");
   });
+
+  it("gives no address of a new claim to what is a target without its set", async () => {
+    const fresh = await PulumiProject.create("");
+    try {
+      const program = (...nodes: string[]) =>
+        fresh.program(`class User extends pulumi.dynamic.Resource {
+          constructor(name, props) { super({ async create(inputs) { return { id: "1", outs: inputs }; } }, name, props); }
+        }
+        ${setText(nodes)}
+        ${nodes.map((node) => `new User("${node}", { at: ips.address("Node/${node}/eth1"), ...ips.claim("${node}", "eth1") });`).join("\n")}`);
+      program("a");
+      await fresh.up();
+      program("a", "b");
+      for (const verb of [["preview"], ["up", "--yes", "--skip-preview"]]) {
+        const { status, text } = await fresh.run(...verb, "--target", "**b");
+        expect(status).not.toBe(0);
+        expect(text).toContain(
+          "Node/b/eth1 has no address: it is new, and the set ips is not a target of this update; name it, too",
+        );
+      }
+      await fresh.ok("up", "--yes", "--strict", "--target", "**b", "--target", "**ips");
+      expect(fresh.resources().find(({ urn }) => urn.endsWith("::b"))?.outputs).toMatchObject({ at: "10.0.0.2" });
+    } finally {
+      fresh.remove();
+    }
+  });
 });

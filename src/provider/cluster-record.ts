@@ -42,6 +42,20 @@ export function remember(state: SetState, plan: Plan, identity: string | undefin
   planned.set(textOf(onlyState(state)), { state, plan, identity });
 }
 
+/** What this process has planned in lockfiles. */
+const inLocks: SetState[] = [];
+
+/** Keeps what a check planned in a lockfile, for the call that deletes a set whose record has moved there. */
+export function rememberInLock(state: SetState): void {
+  inLocks.push(state);
+}
+
+/** Has this run planned this claim set, with a pool of it, in a lockfile? That plan covers all that the set has there. */
+function goesOnInLock({ set, addresses }: SetState): boolean {
+  const pools = Object.keys(addresses);
+  return inLocks.some((one) => one.set === set && pools.some((pool) => Object.hasOwn(one.addresses, pool)));
+}
+
 /** Does a set that this run has planned in a record have this pool? */
 export function isPlannedIn(identity: string | undefined, pool: string): boolean {
   return [...planned.values()].some((one) => one.identity === identity && Object.hasOwn(one.state.addresses, pool));
@@ -75,13 +89,14 @@ const attempts = 10;
 
 /**
  * Makes releasing what a set holds that is deleted, or is somewhere else now: `now` is that. A set that takes its place is
- * checked before, whichever of the two the engine does first. A record that is left may be gone, or have moved.
+ * checked before, whichever of the two the engine does first. A record that is left may be gone, or have moved: then
+ * this, or the set that takes its place, goes on there; a set that does not throws IpamError `stale`.
  */
 export async function giveUp(state: SetState, now?: SetState): Promise<void> {
   if (state.state.backend !== "kubernetes") return;
   const record = await clusterRecord(state.state);
   for (let attempt = 1; ; attempt++) {
-    const snapshot = await unlessMoved(record, now);
+    const snapshot = await unlessMoved(record, now !== undefined || goesOnInLock(state));
     if (snapshot === undefined) return;
     const identity = await record.identity();
     if (now !== undefined && (identity === undefined || isSameRecord(now, { state: state.state, identity }))) return;
@@ -97,15 +112,20 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
   }
 }
 
-/** Undefined for a record that has moved, if the set is somewhere else: everything that was in it is there. */
-async function unlessMoved(record: KnownBackend, now: SetState | undefined): Promise<Snapshot | undefined> {
+/** Undefined for a record that has moved, if the set goes on there: everything that was in it is there. */
+async function unlessMoved(record: KnownBackend, goesOn: boolean): Promise<Snapshot | undefined> {
   try {
     return await record.read();
   } catch (error) {
-    if (now !== undefined && movedTo(error) !== undefined) return undefined;
-    throw error;
+    if (!(error instanceof IpamError) || movedTo(error) === undefined) throw error;
+    if (goesOn) return undefined;
+    const issues = error.issues.map(({ message }) => ({ message, hint: movedHint }));
+    throw new IpamError(error.code, issues, { cause: error });
   }
 }
+
+const movedHint =
+  "Put the set into the program with the state to which it has moved, and pulumi up; then it can be destroyed. Or pulumi state delete it. Its addresses stay live in the lock either way, until nodeippool allocate without its claims.";
 
 /** The live lines of a state, but for pools that a set has planned in this run: its plan gives up what it leaves out. */
 function linesOf({ addresses, set }: SetState, { allocations }: Snapshot, identity: string | undefined) {

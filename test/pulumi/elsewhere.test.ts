@@ -93,6 +93,36 @@ describe("a set or a pool that goes elsewhere", () => {
     await project.ok("up", "--yes", "--strict", "--expect-no-changes");
   });
 
+  it("ends by itself where its record was moved to a lockfile, and another resource takes its place there", async () => {
+    const there = (name: string, claims: string) => setText(name, claims, `set: "shop", ${lock("nodeippool.lock")}`);
+    const moved = () => project.start("nodeippool", "migrate", "lockfile", "--namespace", place.name).ended;
+    await up(setText("A", "p: a b", inCluster("shop")));
+    expect(await moved()).toMatchObject({ status: 0 });
+    const before = project.read("nodeippool.lock");
+    // Taken out first, it would leave its addresses live there, also where another lock has a set of its name.
+    project.program(setText("C", "q: ", `set: "shop", ${lock("other.lock")}`));
+    for (const verb of ["up", "destroy"]) {
+      const { status, text } = await project.run(verb, "--yes", "--skip-preview");
+      expect(status).not.toBe(0);
+      expect(text).toContain("Put the set into the program with the state to which it has moved, and pulumi up");
+    }
+    project.program(there("A", "p: a b"));
+    await project.up("--replace", project.resources().find(({ urn }) => urn.endsWith("::A"))?.urn as string);
+    expect(project.resources().filter(({ urn }) => urn.endsWith("::A"))).toHaveLength(1);
+    await project.ok("refresh", "--yes", "--expect-no-changes");
+    await project.ok("destroy", "--yes", "--skip-preview");
+    expect(project.resources()).toEqual([]);
+    expect(project.read("nodeippool.lock")).toBe(before);
+  });
+
+  it("ends by itself where its record was moved to a lockfile, and it is renamed without an alias", async () => {
+    await up(setText("A", "p: a b", inCluster("shop")));
+    await project.start("nodeippool", "migrate", "lockfile", "--namespace", place.name).ended;
+    await up(setText("B", "p: a b", `set: "shop", ${lock("nodeippool.lock")}`));
+    expect(Object.keys(project.sets())).toEqual(["B"]);
+    await unchanged();
+  });
+
   /** Until it goes through: who loses a race against another set of the program fails, and the next update heals that. */
   async function settled(...texts: string[]): Promise<void> {
     project.program(texts.join("\n"));

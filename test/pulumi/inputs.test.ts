@@ -133,13 +133,12 @@ describe("what a set may be given", () => {
       program("a");
       await fresh.up();
       program("a", "b");
-      for (const verb of [["preview"], ["up", "--yes", "--skip-preview"]]) {
-        const { status, text } = await fresh.run(...verb, "--target", "**b");
-        expect(status).not.toBe(0);
-        expect(text).toContain(
-          "Node/b/eth1 has no address: it is new, and the set ips is not a target of this update; name it, too",
-        );
-      }
+      await fresh.ok("preview", "--target", "**b");
+      const { status, text } = await fresh.run("up", "--yes", "--skip-preview", "--target", "**b");
+      expect(status).not.toBe(0);
+      expect(text).toContain(
+        "Node/b/eth1 has no address: it is new, and the set ips is not a target of this update; name it, too",
+      );
       await fresh.ok("up", "--yes", "--strict", "--target", "**b", "--target", "**ips");
       expect(fresh.resources().find(({ urn }) => urn.endsWith("::b"))?.outputs).toMatchObject({ at: "10.0.0.2" });
     } finally {

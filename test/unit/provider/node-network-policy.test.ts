@@ -19,10 +19,8 @@ beforeAll(async () => {
   await pulumi.runtime.setMocks({
     newResource: ({ type, name, inputs }) => {
       made.push({ type, name, inputs });
-      return {
-        id: name,
-        state: { ...inputs, addresses: { lan: { "Node/b/eth1": "10.0.0.2", "Node/a/eth1": "10.0.0.1" } } },
-      };
+      const of = { "Node/b/eth1": "10.0.0.2", "Node/a/eth1": "10.0.0.1", "VirtualMachine/shop:db/net0": "10.0.0.3" };
+      return { id: name, state: { ...inputs, addresses: { lan: of } } };
     },
     call: () => ({ outputs: {} }),
   });

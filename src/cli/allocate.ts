@@ -24,7 +24,7 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
   const records = !isNoop(made) || merge.merged;
   const doubts = doubtsOf(made, snapshot, merge, options);
   if (records) await record(state, made);
-  const notes = [...notesOn(workspace), ...doubts];
+  const notes = [...notesOn(workspace, made, snapshot), ...doubts];
   if (options.json) return printJson({ ...planJson(made), notes, lost: merge.losers.map(loserJson) });
   print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");

@@ -1,12 +1,50 @@
-import { formatAddress, nodeNameOf, nodeOwner } from "../core/index.ts";
+import {
+  contains,
+  formatAddress,
+  importedSet,
+  isPlanned,
+  listed,
+  nodeNameOf,
+  nodeOwner,
+  ownerOfKey,
+  type Plan,
+  type Snapshot,
+} from "../core/index.ts";
 import { selectNodes } from "../nmstate/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { referencesIn } from "../schema/template.ts";
+import { formerNicNotes } from "./nic-note.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What is meant for later, or a slip of the pen. */
-export function notesOn(workspace: Workspace): string[] {
-  return [...idlePolicyNotes(workspace), ...idleCaptureNotes(workspace), ...reservationNotes(workspace)];
+export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): string[] {
+  return [
+    ...idlePolicyNotes(workspace),
+    ...idleCaptureNotes(workspace),
+    ...reservationNotes(workspace),
+    ...otherRangeNotes(workspace, made, before),
+    ...formerNicNotes(made, workspace),
+  ];
+}
+
+/** Addresses that another claim set has of a pool, and that the pool as it is defined here gives to nobody, or to another one. */
+function otherRangeNotes({ manifests: { pools } }: Workspace, { set }: Plan, { allocations }: Snapshot): string[] {
+  const foreign = Map.groupBy(
+    allocations.filter((line) => line.set !== set && line.set !== importedSet),
+    (line) => line.pool,
+  );
+  return pools.filter(isPlanned).flatMap((pool) => {
+    const strange = (foreign.get(pool.name) ?? []).filter(({ address, claim }) => {
+      const reservation = pool.reservations.at(address);
+      return reservation === undefined
+        ? !contains(pool.assignable, address)
+        : reservation.owner !== undefined && reservation.owner !== ownerOfKey(claim);
+    });
+    if (strange.length === 0) return [];
+    const addresses = listed(strange.map(({ address }) => formatAddress(address)));
+    const sets = [...new Set(strange.map((line) => line.set))].join(", ");
+    return `Note: pool ${pool.name} as it is defined here does not give ${addresses}, which claim set ${sets} has of it; all that share a pool define it alike`;
+  });
 }
 
 /** Captures that get an address and put it nowhere. */

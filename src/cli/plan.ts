@@ -17,7 +17,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   refuseUnrenderable(workspace, made, snapshot, options);
   const before = () => "say so before this is recorded";
   const notes = [
-    ...notesOn(workspace),
+    ...notesOn(workspace, made, snapshot),
     ...otherVersionNotes(made, snapshot, options),
     ...renameNote(made, snapshot, before),
     ...swapQuestions(made, before),

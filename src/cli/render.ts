@@ -1,9 +1,18 @@
-import { describeLine, formatAddress, IpamError, type Plan, refusePending, replacedOwners } from "../core/index.ts";
+import {
+  describeLine,
+  formatAddress,
+  IpamError,
+  type Plan,
+  refusePending,
+  replacedOwners,
+  type Snapshot,
+} from "../core/index.ts";
 import type { Left } from "../nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { allocateAgain } from "./argv.ts";
 import { exists } from "./files.ts";
+import { renameNote } from "./rename-note.ts";
 import { driftLines } from "./report-plan.ts";
 import { isInCluster, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
@@ -18,7 +27,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   refusePending(made);
   const replaced = replacedOwners(made, recorded);
   if (replaced) throw replaced;
-  const snapshot = covering(made, recorded) ?? refuseDrift(made, options);
+  const snapshot = covering(made, recorded) ?? refuseDrift(made, recorded, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });
   progress();
@@ -46,13 +55,14 @@ function leftNote({ line, why }: Left): string {
 }
 
 /** Throws `stale` with what the record lacks. */
-function refuseDrift(made: Plan, options: StateOptions): never {
+function refuseDrift(made: Plan, recorded: Snapshot, options: StateOptions): never {
   const { lock } = options;
   const isBegun = isInCluster(options) || exists(lock);
   const name = isInCluster(options) ? "the record" : lock;
   const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
+  const renames = renameNote(made, recorded, () => "say so first");
   const afterwards = isInCluster(options) ? "" : ", review the lock, and commit it";
-  throw new IpamError("stale", [`${what}:`, ...driftLines(made)].join("\n  "), {
+  throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...renames].join("\n  "), {
     hint: isBegun
       ? `Run ${allocateAgain()}${afterwards}.`
       : `Name the lock that belongs to these manifests (--lock FILE), or run ${allocateAgain()} to begin one.`,

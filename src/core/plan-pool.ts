@@ -243,7 +243,7 @@ function refusedMove(request: Request, line: Allocation): Pending {
     request,
     "in-use",
     `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
-    "Declare the rename, if it is one, or allow the move.",
+    "What another folder or app plans needs a claim set of its own. Declare the rename, if it is one, or allow the move.",
     ["rename", nameOfKey(line.claim), request.claim.name, [ownerOfKey(line.claim)]],
   );
 }

@@ -185,7 +185,11 @@ class Reader {
   private block(text: string, path: Path): Interval | undefined {
     if (/^[\da-f.:]+\s*-\s*[\da-f.:]+$/i.test(text)) {
       const message = `${JSON.stringify(text)} is not an IP address`;
-      this.issues.push({ message, path, hint: "A range is written as prefixes or single addresses." });
+      this.issues.push({
+        message,
+        path,
+        hint: "What is left out is written as prefixes or single addresses; where a range begins and ends, start and end say.",
+      });
       return undefined;
     }
     if (!text.includes("/")) return single(this.address(text, path))[0];

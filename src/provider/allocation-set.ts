@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { unknown as unknownOutput } from "@pulumi/pulumi/output.js";
 import { claimKey, formatOwner, isNamedBy, type Moved, type PoolSpec, parsePrefix, unwrap } from "../core/index.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
@@ -109,7 +108,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const lifted = this.addresses as unknown as Record<string, Record<string, pulumi.Output<string>>>;
     const address = lifted[this.poolOf(key, pool)]?.[key] as pulumi.Output<string | undefined>;
     // A preview of other targets, as one that records another lock, goes on: who uses the address may be none of them.
-    const without = () => (pulumi.runtime.isDryRun() ? (unknownOutput as never) : this.refuseWithout(key));
+    const without = () => (pulumi.runtime.isDryRun() ? (pulumi.unknown as never) : this.refuseWithout(key));
     return address.apply((known) => known ?? without());
   }
 

@@ -16,7 +16,9 @@ it("says which Node it needs, and works on that", () => {
   const [major, minor] = needed.replace(">=", "").split(".").map(Number);
   for (const old of ["20.19.4", `${major}.${minor - 1}.9`]) {
     const { stderr, status } = onNode(old);
-    expect(stderr).toBe(`nodeippool needs Node ${major}.${minor} or newer; this is ${old}.\n`);
+    expect(stderr).toBe(
+      `nodeippool needs Node ${major}.${minor} or newer; this is ${old}.\n  npm install --save-dev node@24 brings one for npx.\n`,
+    );
     expect(status).toBe(2);
   }
   expect(onNode(`${major}.${minor}.0`)).toMatchObject({ stderr: "", status: 0 });

@@ -117,7 +117,7 @@ const rows: Row[] = [
     "a rename that nobody declared",
     3,
     { "nodeippool.lock": lockText("10.0.0.1 Node/n1/old/p") },
-    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}Declare the rename, if it is one, or allow the move: nodeippool mv old a, or (?:nodeippool allocate )?--allow-move\n/,
+    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}What another folder or app plans needs a claim set of its own\. Declare the rename, if it is one, or allow the move: nodeippool mv old a, or (?:nodeippool allocate )?--allow-move\n/,
   ],
   [
     "another subnet for a pool with addresses",

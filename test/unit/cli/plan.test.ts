@@ -60,8 +60,46 @@ Run nodeippool allocate to record it.
       ],
       release: [{ ...line("10.0.0.4", "Node/gone/a/p"), to: "releasing" }],
       pending: [],
-      notes: [],
+      notes: [expect.stringMatching(/^Note: eth9 of n2 keeps the IPv4 address as well/)],
     });
+  });
+
+  describe("says of an address that goes to another NIC that the old one keeps it", () => {
+    const moved = { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p if=eth9", "10.0.0.2 Node/n2/a/p if=eth9") };
+    const note =
+      'Note: eth9 of n1 and 1 other keeps the IPv4 address as well, until it is taken off: say "ipv4: {enabled: false}" of eth9 in the policy\n';
+
+    it("on all nodes", async () => {
+      expect((await run(projectOf(moved), "plan")).stdout).toContain(note);
+    });
+
+    it.each([
+      "{name: eth9, ipv4: {enabled: false}}",
+      "{name: eth9, state: absent}",
+      "{name: eth9, ipv4: {dhcp: true}}",
+    ])("but where a policy says what it has instead: %s", async (entry) => {
+      const more = manifests.replace("    - name: eth1", `    - ${entry}\n    - name: eth1`);
+      expect(more).not.toBe(manifests);
+      expect((await run(projectOf({ ...moved, "manifests/a.yaml": more }), "plan")).stdout).not.toContain("Note");
+    });
+  });
+
+  it.each([
+    ["outside of its range", "{cidr: 10.0.0.0/29, start: 10.0.0.4}", ""],
+    [
+      "reserved for somebody else",
+      "{cidr: 10.0.0.0/29}",
+      "  reservations: [{address: 10.0.0.1, owner: VirtualMachine/a:b}]\n",
+    ],
+  ])("says of a pool that another claim set has addresses of: %s", async (_, range, more) => {
+    const pool = poolText(`  range: ${range}\n${more}`);
+    const folder = projectOf({
+      "manifests/a.yaml": documentsOf(pool, nicPolicyText("a")),
+      "nodeippool.lock": lockText("10.0.0.1 Node/n1/z/p set=other if=eth2"),
+    });
+    expect((await run(folder, "plan")).stdout).toContain(
+      "Note: pool p as it is defined here does not give 10.0.0.1, which claim set other has of it; all that share a pool define it alike\n",
+    );
   });
 
   it("has in JSON what it would ask", async () => {

@@ -99,7 +99,7 @@ describe("synthesis", () => {
     const record = await recordAfter(policy("a", "n1"));
     expect(drift(appOf(policy("b", "n1"), { record }))).toBe(
       `[AddressPlan] Node/n1/b/eth1 in pool p: Node/n1 would lose 10.0.0.1 (a/eth1) and get another address
-  Declare the rename, if it is one, or allow the move: nodeippool mv a b, or allowMove: true in AddressPlan.configure`,
+  What another folder or app plans needs a claim set of its own. Declare the rename, if it is one, or allow the move: nodeippool mv a b, or allowMove: true in AddressPlan.configure`,
     );
   });
 

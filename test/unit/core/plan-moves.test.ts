@@ -103,7 +103,7 @@ it("a refused move names the owner, the address, both claims and both ways out",
       pool: "p",
       code: "in-use",
       message: expect.stringMatching(/^Node\/n .*10\.0\.0\.5.*\(old\)/),
-      hint: "Declare the rename, if it is one, or allow the move.",
+      hint: "What another folder or app plans needs a claim set of its own. Declare the rename, if it is one, or allow the move.",
       remedy: ["rename", "old", "new", "claim"],
     },
   ]);

@@ -27,10 +27,12 @@ export interface AuditOptions extends StateOptions {
 }
 
 /** Findings are what the verb is asked for, so they are its output and no error: only the exit status tells of them. */
-export async function auditVerb(path: string, options: AuditOptions): Promise<void> {
-  const inputs = [path, options.nodes, options.pools].filter((input) => input === "-");
+export async function auditVerb(paths: readonly string[], options: AuditOptions): Promise<void> {
+  const inputs = [...paths, options.nodes, options.pools].filter((input) => input === "-");
   if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
-  const files = await readInputs(path);
+  const path = paths.join(", ");
+  const files: SourceFile[] = [];
+  for (const one of paths) files.push(...(await readInputs(one)));
   const pools = await readPools(path, files, options);
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });

@@ -65,7 +65,8 @@ function addressOf(what: string, views: readonly PoolView[]): Address {
     });
   if (/^[\d.]+$|[:/%]/.test(what)) throw new IpamError("invalid", parsed.issues);
   const owners = views.flatMap(({ live, releasing }) => [...live, ...releasing].map((line) => ownerName(line.claim)));
-  const near = didYouMean(what, new Set([...pools, ...owners]));
+  const longer = owners.find((owner) => owner.startsWith(`${what}.`));
+  const near = longer === undefined ? didYouMean(what, new Set([...pools, ...owners])) : `; did you mean ${longer}?`;
   throw new IpamError(
     "invalid",
     `${JSON.stringify(what)} is no address, no pool, and nobody who has an address${near}`,

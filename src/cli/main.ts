@@ -79,10 +79,10 @@ withState(program.command("mv"))
   .action(async (from, to, options) => (await import("./mv.ts")).mvVerb(from, to, options));
 
 planning("audit", "find duplicates, strangers and leaks in any manifests")
-  .argument("<files>", "what is deployed: rendered manifests, NodeNetworkState dumps")
+  .argument("<files...>", "what is deployed: rendered manifests, NodeNetworkState dumps")
   .option("--pools <manifests>", "where the pools are defined, if not there")
   .option("--json", "print JSON and nothing else")
-  .action(async (path, options) => (await import("./audit.ts")).auditVerb(path, options));
+  .action(async (paths, options) => (await import("./audit.ts")).auditVerb(paths, options));
 
 withState(program.command("explain"))
   .summary("say who has an address, what a node has, or what an offset means")

@@ -51,6 +51,18 @@ it.each([
   expect([stderr.split("\n")[0], status]).toEqual(["invalid: nothing in in uses any address", 2]);
 });
 
+it("reads what several folders and files have deployed", () => {
+  const folder = edited();
+  const text = readFileSync(join(folder, rendered), "utf8");
+  const [first, ...rest] = text.split("---\n").map((one) => one.replace("10.10.10.2", "10.10.10.1"));
+  mkdirSync(join(folder, "one"));
+  writeFileSync(join(folder, "one/a.yaml"), first as string);
+  writeFileSync(join(folder, "two.yaml"), rest.join("---\n"));
+  const { stdout, status } = nodeippool(["audit", "one", "two.yaml", "--pools", "manifests"], folder);
+  expect(stdout).toMatch(/duplicate: 10\.10\.10\.1 is configured on Node\/node01 eth1 and on Node\/node02 eth1/);
+  expect(status).toBe(5);
+});
+
 it("prints findings once, and says by its exit status that there are some", () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
   const { stdout, stderr, status } = nodeippool(["audit", "rendered"], folder);

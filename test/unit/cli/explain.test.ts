@@ -11,6 +11,7 @@ import { encode } from "../../../src/state/codec.ts";
 import { nodeippool } from "../../support/console.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { printed } from "../../support/printed.ts";
+import { cli, lockText, projectOf } from "../../support/schema-cli.ts";
 
 const traffic = poolOf("traffic-1", "10.10.10.0/24 10.10.10.1 10.10.10.20", {
   exclude: ["10.10.10.4"],
@@ -286,4 +287,11 @@ describe("nodeippool explain", () => {
   ])("$args --json", async ({ args, want }) => {
     expect(JSON.parse(await explain(`${args} --json`))).toEqual(want);
   });
+});
+
+it("knows a node by the first part of its name", async () => {
+  const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1.example.org/a/p") });
+  const { stderr, status } = await cli(["explain", "n1"], folder);
+  expect(stderr).toMatch(/nobody who has an address; did you mean n1\.example\.org\?\n/);
+  expect(status).toBe(2);
 });

@@ -10,7 +10,7 @@ import type { AllocateOptions } from "./allocate.ts";
 import { doubtsOf, renamedIn } from "./doubts.ts";
 import { readMerged, recordMerge } from "./merged-record.ts";
 import { changeLines } from "./report-plan.ts";
-import { isInCluster, openLock, record, type StateOptions } from "./state.ts";
+import { isLockfile, openLock, record, type StateOptions } from "./state.ts";
 import { plural } from "./terminal.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function allocateAround(
   refuseOwnInputs(path === program ? undefined : path, options);
   const { state, snapshot, merge } = await readMerged(options);
   if (merge.merged) await recordMerge(state, merge, snapshot);
-  const where = isInCluster(options) ? state.name : recordOfLock(options.lock);
+  const where = isLockfile(options) ? recordOfLock(options.lock) : state.name;
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-"));
   try {
     takeOffers(folder, where);
@@ -71,7 +71,7 @@ function refuseOwnInputs(path: string | undefined, options: AllocateOptions): vo
 }
 
 async function recordAll(plans: readonly Plan[], state: StateBackend, options: StateOptions): Promise<void> {
-  const name = isInCluster(options) ? await commitEach(plans, state) : commitAll(plans, options);
+  const name = isLockfile(options) ? commitAll(plans, options) : await commitEach(plans, state);
   const lines = plans.flatMap((plan) => changeLines(plan));
   process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));
 }

@@ -16,7 +16,7 @@ import {
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readFile, readInput, readInputs } from "./files.ts";
-import { isInCluster, openState, type StateOptions } from "./state.ts";
+import { isLockfile, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 export interface AuditOptions extends StateOptions {
@@ -40,7 +40,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const { uses, nodes: reports, elsewhere } = findUses(files, pools, nodes);
   if (uses.length + elsewhere.length + reports.size === 0) refuseNothingUsed(path, pools, snapshot);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
-  const placed = isInCluster(options) ? (finding: Finding) => finding : placesIn(options.lock);
+  const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;
   const shows = { owners: new Set(reports.keys()), set: options.set };
   const found = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
   const checked = countChecked(pools, snapshot, uses);

@@ -3,7 +3,7 @@ import { incomingHeads, isUndoable } from "../state/git.ts";
 import type { Merge } from "./merged-record.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameInMerge, renameNote } from "./rename-note.ts";
-import { isInCluster, type StateOptions } from "./state.ts";
+import { isLockfile, type StateOptions } from "./state.ts";
 import { swapQuestions } from "./swap-note.ts";
 
 /** What may be a rename, in the middle of a merge. */
@@ -13,7 +13,7 @@ export function renamedIn(made: Plan, before: Snapshot, merge: Merge, lock: stri
 
 /** What may be a mistake, though it is recorded; to be asked before that. */
 export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
-  if (isInCluster(options)) return [];
+  if (!isLockfile(options)) return [];
   if (merged) return otherVersionNotes(made, before, options, losers);
   const back = () =>
     isUndoable(options.lock, incomingHeads(options.lock))

@@ -147,12 +147,18 @@ program
   .option("--set <name>", "claim set that lines of set default get")
   .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
 
-// A default is no word of the user's: only what was typed contradicts.
 program.hook("preAction", (_, verb) => {
-  if (verb.opts().backend !== "kubernetes" || verb.getOptionValueSource("lock") !== "cli") return;
-  throw new IpamError("invalid", "--lock names a file, but with --backend kubernetes the record is in a cluster", {
-    hint: "Leave one of them out.",
-  });
+  const { backend, context, namespace } = verb.opts();
+  // A default is no word of the user's: only what was typed contradicts.
+  if (backend === "kubernetes" && verb.getOptionValueSource("lock") === "cli")
+    throw new IpamError("invalid", "--lock names a file, but with --backend kubernetes the record is in a cluster", {
+      hint: "Leave one of them out.",
+    });
+  const stray = context === undefined ? (namespace === undefined ? undefined : "--namespace") : "--context";
+  if (stray !== undefined && backend !== "kubernetes" && verb.name() !== "migrate")
+    throw new IpamError("invalid", `${stray} says where in a cluster the record is`, {
+      hint: "Add --backend kubernetes.",
+    });
 });
 
 function packageVersion(): string {

@@ -4,7 +4,7 @@ import { refuseDeleted } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
 import { type Resolved, resolveLock } from "../state/resolve.ts";
 import { exists } from "./files.ts";
-import { isInCluster, openLock, openToPlan, record, type StateOptions } from "./state.ts";
+import { isLockfile, openLock, openToPlan, record, type StateOptions } from "./state.ts";
 import { paint } from "./terminal.ts";
 
 export interface MergeOptions extends StateOptions {
@@ -19,7 +19,7 @@ export async function readMerged(
   options: MergeOptions,
 ): Promise<{ readonly state: StateBackend; readonly snapshot: Snapshot; readonly merge: Merge }> {
   let merge: Merge = { losers: [], merged: false, isOpen: false };
-  if (isInCluster(options)) {
+  if (!isLockfile(options)) {
     if (options.landed !== undefined)
       throw new IpamError("invalid", "--landed merges a lockfile; a record in a cluster is never in two versions");
     const state = await openToPlan(options);

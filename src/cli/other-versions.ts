@@ -11,7 +11,7 @@ import {
 import { incomingHeads, isOfCommit, isUndoable, lockAt } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
-import { isInCluster, type StateOptions } from "./state.ts";
+import { isLockfile, type StateOptions } from "./state.ts";
 
 const most = 5;
 
@@ -25,7 +25,7 @@ export function otherVersionNotes(
   options: StateOptions,
   losers?: readonly Loser[],
 ): string[] {
-  if (made.assign.length === 0 || isInCluster(options)) return [];
+  if (made.assign.length === 0 || !isLockfile(options)) return [];
   const known = new Set([...present.allocations, ...present.releasing].map(lineKey));
   const named = new Set(losers?.map(({ line }) => lineKey(line)));
   const fresh = new Map(made.assign.map((line) => [claimOf(line), line]));

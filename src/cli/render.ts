@@ -14,7 +14,7 @@ import { allocateAgain } from "./argv.ts";
 import { exists } from "./files.ts";
 import { renameNote } from "./rename-note.ts";
 import { driftLines } from "./report-plan.ts";
-import { isInCluster, openToPlan, type StateOptions } from "./state.ts";
+import { isLockfile, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
@@ -57,11 +57,11 @@ function leftNote({ line, why }: Left): string {
 /** Throws `stale` with what the record lacks. */
 function refuseDrift(made: Plan, recorded: Snapshot, options: StateOptions): never {
   const { lock } = options;
-  const isBegun = isInCluster(options) || exists(lock);
-  const name = isInCluster(options) ? "the record" : lock;
+  const isBegun = !isLockfile(options) || exists(lock);
+  const name = isLockfile(options) ? lock : "the record";
   const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
   const renames = renameNote(made, recorded, () => "say so first");
-  const afterwards = isInCluster(options) ? "" : ", review the lock, and commit it";
+  const afterwards = isLockfile(options) ? ", review the lock, and commit it" : "";
   throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...renames].join("\n  "), {
     hint: isBegun
       ? `Run ${allocateAgain()}${afterwards}.`

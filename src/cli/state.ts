@@ -18,21 +18,32 @@ export interface StateOptions {
   readonly namespace?: string;
 }
 
+/** Is the record the lockfile? */
+export function isLockfile({ backend = "lockfile" }: StateOptions): boolean {
+  return backend === "lockfile";
+}
+
 /** Where allocations live: the one place in which verbs turn options into a state backend. */
 export async function openState(options: StateOptions): Promise<StateBackend> {
-  return isInCluster(options) ? openCluster(options) : openLock(options);
+  return isLockfile(options) ? openLock(options) : openCluster(options);
 }
 
 function openCluster({ context, namespace }: StateOptions): Promise<KnownBackend> {
   return openKubernetes({ context, namespace });
 }
 
+/** Opens the lockfile for what only a file can do: merge the two sides of it, or take many plans in one write. */
+export function openLock({ lock }: StateOptions, file?: LockfileOptions): Lockfile {
+  refuseNoFolder(lock);
+  return lockfile(lock, file);
+}
+
 /**
- * The same for verbs that plan. Throws IpamError where the record is in a cluster, and the lockfile here has one too, or
+ * Opens the record for verbs that plan. Throws IpamError where the record is in a cluster, and the lockfile here has one too, or
  * says that its record is elsewhere: neither knows what the other one gives.
  */
 export async function openToPlan(options: StateOptions): Promise<StateBackend> {
-  if (!isInCluster(options)) return openLock(options);
+  if (isLockfile(options)) return openLock(options);
   const { lock } = options;
   if (!existsSync(lock)) refuseDeleted(lock);
   const { mark, rest } = readMarked(lock);
@@ -60,27 +71,11 @@ async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promis
   });
 }
 
-/** Is the record in a cluster? Throws IpamError `invalid` if options for that go with another backend. */
-export function isInCluster({ backend, context, namespace }: StateOptions): boolean {
-  const stray = context === undefined ? (namespace === undefined ? undefined : "--namespace") : "--context";
-  if (backend !== "kubernetes" && stray !== undefined)
-    throw new IpamError("invalid", `${stray} says where in a cluster the record is`, {
-      hint: "Add --backend kubernetes.",
-    });
-  return backend === "kubernetes";
-}
-
 /** Commits a plan, and keeps in mind that it is recorded. */
 export async function record(state: StateBackend, plan: Plan): Promise<Snapshot> {
   const after = await state.commit(plan);
   noteRecorded(state.name);
   return after;
-}
-
-/** The same where a verb does what only a file can: merge the two sides of it, or take many plans in one write. */
-export function openLock({ lock }: StateOptions, file?: LockfileOptions): Lockfile {
-  refuseNoFolder(lock);
-  return lockfile(lock, file);
 }
 
 /** Throws `invalid` for a lock in a folder that is not there: a slip of the pen would begin a new record. */

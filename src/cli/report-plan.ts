@@ -84,10 +84,11 @@ export function describePool(pool: Pool): string {
       const text = formatAddress(address);
       return familyOf(address) === 4 && pool.prefix.length >= 24 ? text.slice(text.lastIndexOf(".")) : text;
     };
-    return `${short(first)}-${short(last)}`;
+    return first === last ? short(first) : `${short(first)}-${short(last)}`;
   });
   const excluded = sizeOf(pool.range) - sizeOf(pool.assignable);
-  return `${formatPrefix(pool.prefix)} ${intervals.join(", ")}${excluded > 0n ? ` less ${excluded}` : ""}`;
+  const words = [formatPrefix(pool.prefix), ...(isWhole(pool) ? [] : [intervals.join(", ")])];
+  return [...words, ...(excluded > 0n ? [`less ${excluded}`] : [])].join(" ");
 }
 
 /** The lines of a plan that change something, and a count of the rest. */
@@ -110,4 +111,11 @@ const colours: Readonly<Record<string, Colour>> = { "+": "green", "~": "yellow",
 
 function changeLine(line: string): string {
   return paint(colours[line[0] as string] ?? "dim", `  ${line}`);
+}
+
+/** Has it all of an IPv6 prefix? Its last address need not be read then. */
+function isWhole({ prefix, range }: Pool): boolean {
+  const [only, ...others] = range;
+  if (only === undefined || others.length > 0 || familyOf(prefix.first) === 4) return false;
+  return only.first <= prefix.first + 1n && only.last === prefix.last;
 }

@@ -22,6 +22,12 @@ Run nodeippool allocate to record it.
 `);
   });
 
+  it.each([["--context"], ["--namespace"]])("refuses %s without the backend that it is of", async (option) => {
+    const { stdout, stderr, status } = await cli(["plan", "manifests", option, "prod"], projectOf());
+    const says = `invalid: ${option} says where in a cluster the record is\n  Add --backend kubernetes.\n`;
+    expect([stdout, stderr, status]).toEqual(["", says, 2]);
+  });
+
   it("says so where there is nothing to record", async () => {
     const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
     const { stdout } = await run(projectOf({ "nodeippool.lock": lock }), "plan");

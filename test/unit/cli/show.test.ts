@@ -74,7 +74,7 @@ describe("poolText", () => {
       range: "2001:db8::/32",
       line: "2001:db8:0:5::9 Node/a/x/y",
       want: [
-        "Pool p  2001:db8::/32 2001:db8::1-2001:db8:ffff:ffff:ffff:ffff:ffff:ffff   7.9e28 usable  1 held  7.9e28 free",
+        "Pool p  2001:db8::/32   7.9e28 usable  1 held  7.9e28 free",
         "",
         "                    +0       +8       +16      +24",
         "  2001:db8::         ....... ........ ........ ........",
@@ -148,7 +148,7 @@ describe("nodeippool show", () => {
     const heads = (await show()).split("\n").filter((line) => line.startsWith("Pool"));
     expect(heads).toEqual([
       "Pool one  10.0.0.0/29 .1-.6 less 1   5 usable  1 held  1 releasing  3 free",
-      "Pool two  2001:db8::/64 2001:db8::1-2001:db8::ffff:ffff:ffff:ffff   1.8e19 usable  0 held  1.8e19 free",
+      "Pool two  2001:db8::/64   1.8e19 usable  0 held  1.8e19 free",
       "Pool old  10.9.0.0/24   not defined here  1 held",
     ]);
   });

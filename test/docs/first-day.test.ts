@@ -1,0 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { root } from "../support/console.ts";
+import { blockWith } from "../support/markdown.ts";
+
+test.each([
+  ["manifests/network.yaml", "name: storage-nic\n"],
+  ["nodes.txt", "control01 "],
+])("README shows %s of examples/first-day as it is", (name, text) => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  expect(blockWith(readme, text)).toBe(readFileSync(join(root, "examples/first-day", name), "utf8"));
+});

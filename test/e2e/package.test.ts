@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { createRequire } from "node:module";
 import { homedir, tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, dirname, join, relative } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { root } from "../support/console.ts";
 import { checkout, npm, say, shellEnvironment } from "../support/e2e-npm.ts";
@@ -164,10 +164,13 @@ async function pack(): Promise<string[]> {
   symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
   await npm(clone, "pack", "--silent", "--pack-destination", folder);
   await say(folder, "tar", ["-xzf", tarball]);
-  const entries = readdirSync(join(folder, "package"), { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 9));
+  return filesIn(join(folder, "package"), join(folder, "package"));
+}
+
+/** All files in a folder, as they are called from another. */
+function filesIn(path: string, from: string): string[] {
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => relative(from, join(entry.parentPath, entry.name)));
 }
 
 const tarball = join(folder, `nodeippool-${manifest.version}.tgz`);
@@ -183,7 +186,8 @@ test("the tarball holds what users need, and nothing else", () => {
   const modules = sources.filter((name) => name.endsWith(".ts")).map((name) => name.slice(0, -3));
   const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`]);
   const rest = ["LICENSE", "README.md", "deploy/crd/nodeippools.nmstate.io.yaml", "package.json"];
-  expect(files.toSorted()).toEqual([...built, ...rest, "schemas/nodeippool.schema.json"].sort());
+  const pages = ["docs", "examples"].flatMap((name) => filesIn(join(folder, "clone", name), join(folder, "clone")));
+  expect(files.toSorted()).toEqual([...built, ...pages, ...rest, "schemas/nodeippool.schema.json"].sort());
 });
 
 test("nothing in it is of this machine, and there are no source maps", () => {
@@ -193,6 +197,14 @@ test("nothing in it is of this machine, and there are no source maps", () => {
     return traces.filter((trace) => text.includes(trace)).map((trace) => `${trace} in ${name}`);
   });
   expect(found).toEqual([]);
+});
+
+test("what README links to is in it, but for the page on how to work on the project", () => {
+  const readme = readFileSync(join(folder, "package/README.md"), "utf8");
+  const links = [...readme.matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)].map(([, link = ""]) => link);
+  expect(links.length).toBeGreaterThan(9);
+  const missing = new Set(links.filter((link) => !existsSync(join(folder, "package", link))));
+  expect([...missing]).toEqual(["CONTRIBUTING.md"]);
 });
 
 test("every subpath that package.json exports is tried below", () => {

@@ -35,5 +35,5 @@ export function command(remedy: Remedy): string {
 
 /** The flag that lets addresses move, of this verb or of the one that has it. */
 function allowing(): string {
-  return process.argv[2] === "render" ? "nodeippool allocate --allow-move" : "--allow-move";
+  return process.argv[2] === "render" ? allocateAgain("--allow-move") : "--allow-move";
 }

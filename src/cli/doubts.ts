@@ -1,4 +1,4 @@
-import type { IpamError, Plan, Snapshot } from "../core/index.ts";
+import { type IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
 import { incomingHeads, isUndoable } from "../state/git.ts";
 import type { Merge } from "./merged-record.ts";
 import { otherVersionNotes } from "./other-versions.ts";
@@ -15,9 +15,10 @@ export function renamedIn(made: Plan, before: Snapshot, merge: Merge, lock: stri
 export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
   if (!isLockfile(options)) return [];
   if (merged) return otherVersionNotes(made, before, options, losers);
+  const lock = shellWord(options.lock);
   const back = () =>
     isUndoable(options.lock, incomingHeads(options.lock))
-      ? `bring both sides back (git checkout -m -- ${options.lock}), merge them again, and say so then`
-      : `take the lock back (git checkout -- ${options.lock}; any mv since then is to be made again) and say so before you allocate again`;
+      ? `bring both sides back (git checkout -m -- ${lock}), merge them again, and say so then`
+      : `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
   return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back), ...swapQuestions(made, back)];
 }

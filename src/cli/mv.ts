@@ -12,6 +12,7 @@ import {
 import { nameIssue } from "../schema/names.ts";
 import { policyNameIssue } from "../schema/policy.ts";
 import { isCaptureName } from "../schema/template.ts";
+import { mvCommand } from "./advice.ts";
 import { changeLines } from "./report-plan.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
@@ -25,7 +26,8 @@ export async function mvVerb(
   const snapshot = await state.read();
   refuseBareOwner(snapshot, from, to, options.set);
   const made = planRename(snapshot, from, to, options.set);
-  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim);
+  for (const { allocation, was } of made.keep)
+    refuseName(was?.claim ?? allocation.claim, allocation.claim, options.set);
   await record(state, made);
   print(...changeLines(made), `Renamed ${plural(made.keep.length, "claim")} in ${state.name}; no address moved.`);
 }
@@ -38,12 +40,12 @@ function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to:
     return;
   const meant = to.includes("/") ? to : formatOwner({ ...owner, name: to });
   throw new IpamError("invalid", `no allocation is named ${from}`, {
-    hint: `Owners are named with their kind: nodeippool mv ${formatOwner(owner)} ${meant}`,
+    hint: `Owners are named with their kind: ${mvCommand(set)} ${formatOwner(owner)} ${meant}`,
   });
 }
 
 /** Throws `invalid` for a node, policy or capture that nothing can be called: the next plan would move who has its addresses. */
-function refuseName(from: string, to: string): void {
+function refuseName(from: string, to: string, set: string): void {
   const { kind, name } = parseOwner(ownerOfKey(to)).value ?? {};
   if (kind !== "Node") return;
   const node = ownerOfKey(from) === ownerOfKey(to) ? undefined : nameIssue(name);
@@ -52,7 +54,9 @@ function refuseName(from: string, to: string): void {
   const issue = old === now || claimIssue(old) ? undefined : claimIssue(now);
   if (issue === undefined) return;
   const whole = `${old.slice(0, old.indexOf("/"))}/${now}`;
-  const hint = claimIssue(whole) ? {} : { hint: `A capture is renamed with its policy: nodeippool mv ${old} ${whole}` };
+  const hint = claimIssue(whole)
+    ? {}
+    : { hint: `A capture is renamed with its policy: ${mvCommand(set)} ${old} ${whole}` };
   throw new IpamError("invalid", issue, hint);
 }
 

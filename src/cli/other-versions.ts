@@ -7,6 +7,7 @@ import {
   type Plan,
   placeOf,
   type Snapshot,
+  shellWord,
 } from "../core/index.ts";
 import { incomingHeads, isOfCommit, isUndoable, lockAt } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
@@ -77,9 +78,9 @@ function lostNotes(lost: readonly Allocation[], revision: string): string[] {
 function adviceFor(lock: string, incoming: readonly string[], isHead: boolean): string[] {
   if (isUndoable(lock, incoming))
     return [
-      `Note: if that is in force, git checkout -m -- ${lock} brings both sides back, and ${allocateAgain("--landed REV")} settles them`,
+      `Note: if that is in force, git checkout -m -- ${shellWord(lock)} brings both sides back, and ${allocateAgain("--landed REV")} settles them`,
     ];
-  return isHead ? [`Note: if that is in force, git checkout HEAD -- ${lock} brings the lock back`] : [];
+  return isHead ? [`Note: if that is in force, git checkout HEAD -- ${shellWord(lock)} brings the lock back`] : [];
 }
 
 /** The live lines of a version of the lock; none where git, or that version, cannot say. */

@@ -12,8 +12,10 @@ import {
   planRelease,
   provenGone,
   type Snapshot,
+  shellWord,
 } from "../core/index.ts";
 import { readEvidence } from "../schema/index.ts";
+import { recordOptions } from "./argv.ts";
 import { exists, readInput } from "./files.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
@@ -66,7 +68,7 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
       "in-use",
       `${formatAddress(live.address)} of ${ownerName(live.claim)} was imported, and no manifest gives it up`,
       {
-        hint: `If it is off, name it by its address: nodeippool release ${formatAddress(live.address)}`,
+        hint: `If it is off, name it by its address: nodeippool release${recordOptions()} ${formatAddress(live.address)}`,
       },
     );
   if (live !== undefined)
@@ -83,7 +85,7 @@ function refuseOlder(evidence: string, record: string, written: Date | undefined
   if (evidence === "-" || !exists(evidence) || written === undefined) return;
   if (statSync(evidence).mtimeMs >= written.getTime()) return;
   throw new IpamError("invalid", `${evidence} is older than ${record}: nodes may have got addresses since`, {
-    hint: `Take it again: kubectl get nodenetworkstates -o json > ${evidence}`,
+    hint: `Take it again: kubectl get nodenetworkstates -o json > ${shellWord(evidence)}`,
   });
 }
 
@@ -92,7 +94,7 @@ async function withEvidence(lines: readonly Allocation[], file: string): Promise
   const { gone, kept } = provenGone(lines, nodes, uses);
   print(
     ...kept.map(({ line, why, isInUse }) => {
-      const ifOff = `; if it is off: nodeippool release ${formatAddress(line.address)} --confirm`;
+      const ifOff = `; if it is off: nodeippool release${recordOptions()} ${formatAddress(line.address)} --confirm`;
       return paint("dim", `  = ${describeLine(line)}  ${why}${isInUse ? "" : ifOff}`);
     }),
   );

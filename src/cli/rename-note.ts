@@ -7,6 +7,7 @@ import {
   ownerOfKey,
   type Plan,
   type Snapshot,
+  shellWord,
 } from "../core/index.ts";
 import type { Loser } from "../state/merge.ts";
 import { mvCommand } from "./advice.ts";
@@ -40,7 +41,7 @@ export function renameInMerge(
   if (found === undefined) return undefined;
   const { gone, fresh, renamed, command } = found;
   return new IpamError("in-use", `${gone} would be given up in this merge, and ${fresh} come in place`, {
-    hint: `The merge is settled: git add ${lock}. If ${renamed}: ${command}. Then allocate again, without --landed.`,
+    hint: `The merge is settled: git add ${shellWord(lock)}. If ${renamed}: ${command}. Then allocate again, without --landed.`,
   });
 }
 

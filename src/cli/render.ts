@@ -10,7 +10,7 @@ import {
 import type { Left } from "../nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
-import { allocateAgain } from "./argv.ts";
+import { allocateAgain, recordOptions } from "./argv.ts";
 import { exists } from "./files.ts";
 import { renameNote } from "./rename-note.ts";
 import { driftLines } from "./report-plan.ts";
@@ -50,7 +50,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
 /** On standard error: standard output may be the manifests. */
 function leftNote({ line, why }: Left): string {
   const isSeen = line.interface !== undefined;
-  const next = `release ${isSeen ? "--evidence nns.json" : `${formatAddress(line.address)} --confirm`}`;
+  const next = `release${recordOptions()} ${isSeen ? "--evidence nns.json" : `${formatAddress(line.address)} --confirm`}`;
   return `Note: ${describeLine(line)}  is releasing and stays on its node: ${plain(why)}. Take it off by hand, then nodeippool ${next}\n`;
 }
 

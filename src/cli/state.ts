@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
+import { IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
 import type { KnownBackend, StateBackend } from "../state/backend.ts";
 import { refuseDeleted } from "../state/git.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
@@ -65,7 +65,7 @@ async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promis
   throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} does not have it`, {
     hint: [
       "Look at the context and the namespace. If that record is lost, every address of it is in use still:",
-      `bring the lock back as Git had it before the move (git log -- ${lock}; git checkout COMMIT -- ${lock}, the last one with lines), and import rendered manifests for what was recorded since;`,
+      `bring the lock back as Git had it before the move (git log -- ${shellWord(lock)}; git checkout COMMIT -- ${shellWord(lock)}, the last one with lines), and import rendered manifests for what was recorded since;`,
       `the page on state backends says how ("Where the namespace is lost").`,
     ].join("\n  "),
   });
@@ -83,6 +83,6 @@ export function refuseNoFolder(lock: string): void {
   const folder = dirname(lock);
   if (existsSync(folder)) return;
   throw new IpamError("invalid", `${folder}, the folder of the lock ${lock}, does not exist`, {
-    hint: `Look at the name; for a new record make the folder first: mkdir -p ${folder}`,
+    hint: `Look at the name; for a new record make the folder first: mkdir -p ${shellWord(folder)}`,
   });
 }

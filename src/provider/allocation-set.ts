@@ -107,9 +107,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     // Lifted access: it stays known while another address of the map is not.
     const lifted = this.addresses as unknown as Record<string, Record<string, pulumi.Output<string>>>;
     const address = lifted[this.poolOf(key, pool)]?.[key] as pulumi.Output<string | undefined>;
-    // A preview of other targets, as one that records another lock, goes on: who uses the address may be none of them.
-    const without = () => (pulumi.runtime.isDryRun() ? (pulumi.unknown as never) : this.refuseWithout(key));
-    return address.apply((known) => known ?? without());
+    return address.apply((known): pulumi.Input<string> => known ?? this.without(key)) as pulumi.Output<string>;
   }
 
   /**
@@ -124,6 +122,16 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const key = owner.includes("/") ? `${owner}/${name}` : claimKey({ kind: "Node", name: owner }, name);
     const { length } = unwrap(parsePrefix(this.specs[this.poolOf(key, pool)]?.range.cidr));
     return { ip: this.address(key, pool), "prefix-length": length };
+  }
+
+  /**
+   * A preview of other targets, as one that records another lock, goes on: who uses the address may be none of them. So
+   * does the run that destroys what is left where the set is gone.
+   */
+  private without(key: string): pulumi.Output<string> {
+    const unknown = pulumi.output(pulumi.unknown as unknown as string);
+    if (pulumi.runtime.isDryRun()) return unknown;
+    return this.addresses.apply((all) => (all === undefined ? unknown : this.refuseWithout(key)));
   }
 
   private refuseWithout(key: string): never {

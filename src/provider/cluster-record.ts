@@ -1,7 +1,7 @@
 import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
-import { type KnownBackend, openKubernetes } from "../state/index.ts";
+import { type KnownBackend, lockfile, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
-import { isSameRecord, movedTo, type Recorded, refuseOther } from "./recorded.ts";
+import { isSameRecord, missingFrom, movedTo, type Recorded, refuseOther } from "./recorded.ts";
 import { onlyState, present, type SetState, type StateArgs, textOf } from "./set-state.ts";
 
 /*
@@ -50,10 +50,10 @@ export function rememberInLock(state: SetState): void {
   inLocks.push(state);
 }
 
-/** Has this run planned this claim set, with a pool of it, in a lockfile? That plan covers all that the set has there. */
+/** Has this run planned this claim set in a lockfile that has all that the set has, live or releasing? */
 function goesOnInLock({ set, addresses }: SetState): boolean {
-  const pools = Object.keys(addresses);
-  return inLocks.some((one) => one.set === set && pools.some((pool) => Object.hasOwn(one.addresses, pool)));
+  const paths = inLocks.flatMap((one) => (one.set === set && one.state.backend === "lockfile" ? one.state.path : []));
+  return paths.some((path) => missingFrom(lockfile(path).readSync(), addresses).length === 0);
 }
 
 /** Does a set that this run has planned in a record have this pool? */

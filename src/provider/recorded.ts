@@ -30,15 +30,8 @@ export interface RecordAt {
  */
 export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
   if (record === undefined || record === recorded.identity) return;
-  const { allocations, releasing } = recorded.snapshot;
-  const text = (pool: string, claim: string, address: string) => `${identityOf({ pool, claim })} ${address}`;
-  const there = new Set(
-    [...allocations, ...releasing].map((line) => text(line.pool, line.claim, formatAddress(line.address))),
-  );
-  const lines = Object.entries(addresses).flatMap(([pool, claims]) =>
-    Object.entries(claims).map(([claim, address]) => text(pool, claim, address)),
-  );
-  const missing = lines.filter((line) => !there.has(line));
+  const lines = linesIn(addresses);
+  const missing = missingFrom(recorded.snapshot, addresses);
   if (missing.length === 0 && lines.length > 0) return;
   const [why, hint] =
     lines.length === 0
@@ -46,6 +39,23 @@ export function refuseOther({ addresses = {}, record }: Partial<SetState>, recor
       : [`: it lacks ${missing.length} of ${lines.length} addresses`, lostHint];
   const message = `${recorded.name} is not the record that this stack used before${why}`;
   throw new IpamError("stale", [{ path: ["state"], message, hint }]);
+}
+
+function linesIn(addresses: SetState["addresses"]): string[] {
+  return Object.entries(addresses).flatMap(([pool, claims]) =>
+    Object.entries(claims).map(([claim, address]) => lineText(pool, claim, address)),
+  );
+}
+
+/** Those of a set that a record does not have for the same claims, live or releasing. */
+export function missingFrom({ allocations, releasing }: Snapshot, addresses: SetState["addresses"]): string[] {
+  const lines = [...allocations, ...releasing];
+  const there = new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
+  return linesIn(addresses).filter((line) => !there.has(line));
+}
+
+function lineText(pool: string, claim: string, address: string): string {
+  return `${identityOf({ pool, claim })} ${address}`;
 }
 
 const lostHint =

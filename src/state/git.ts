@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { emptySnapshot, IpamError, type PoolRecord, type Snapshot, sameSubnet } from "../core/index.ts";
+import { emptySnapshot, IpamError, type PoolRecord, type Snapshot, sameSubnet, shellWord } from "../core/index.ts";
 import { decode } from "./codec.ts";
 import { withoutMark } from "./mark.ts";
 import { readText } from "./replace-file.ts";
@@ -47,7 +47,7 @@ function decodeVersion(text: string, name: string, hint: string): Snapshot {
 export function refuseDeleted(path: string): void {
   if (repositoryFolders(path).length === 0 || !git(dirname(path), "ls-files", "--", basename(path))) return;
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
-    hint: `Bring it back: git restore ${path}. To begin a new record: git rm ${path}.`,
+    hint: `Bring it back: git restore ${shellWord(path)}. To begin a new record: git rm ${shellWord(path)}.`,
   });
 }
 

@@ -64,8 +64,12 @@ export interface Onward {
 /** What whoever goes by this mark of a place of that name is told, where the record has gone on. */
 export function refusalOfOnward({ other }: Mark, name: string, { to }: Onward): IpamError {
   const message = `the record of ${name} has moved to ${other}, and on from there${to === undefined ? "" : `; what was there last went to ${to}`}`;
+  const older = "What is here is older than that: pull or merge the branch that has it as it is now.";
   return new IpamError("stale", message, {
-    hint: "What is here is older than that: pull or merge the branch that has it as it is now. Delete nothing.",
+    hint:
+      to === undefined
+        ? `There is a record again: if it has the addresses of this one, it has come back, and this mark can go (git rm of a lockfile). Else: ${older.toLowerCase()}`
+        : `${older} Delete nothing.`,
   });
 }
 

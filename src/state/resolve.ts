@@ -1,4 +1,4 @@
-import { IpamError, type Snapshot } from "../core/index.ts";
+import { IpamError, type Snapshot, shellWord } from "../core/index.ts";
 import { decode } from "./codec.ts";
 import { incomingHeads, lockAt, mergeStages, type Stages, sideAt, sideWith } from "./git.ts";
 import { hasMarkers } from "./lockfile.ts";
@@ -28,7 +28,9 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
     if (landed === undefined) return { snapshot: whole, losers: [], merged: false, isOpen: stages !== undefined };
     throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`, {
       hint:
-        stages === undefined ? wholeHint(path) : `If it was merged by hand, begin again: git checkout -m -- ${path}`,
+        stages === undefined
+          ? wholeHint(path)
+          : `If it was merged by hand, begin again: git checkout -m -- ${shellWord(path)}`,
     });
   }
   const inForce = landed === undefined ? undefined : landedLock(path, landed, stages);
@@ -49,7 +51,10 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
 function orSettled(error: unknown, path: string): unknown {
   if (!(error instanceof IpamError) || error.code !== "conflict") return error;
   const message = `${path} is one side of the merge as it was, and git has it as a conflict`;
-  return new IpamError(error.code, [...error.issues, { message, hint: `If it is settled so: git add ${path}.` }]);
+  return new IpamError(error.code, [
+    ...error.issues,
+    { message, hint: `If it is settled so: git add ${shellWord(path)}.` },
+  ]);
 }
 
 /** Why a lock that git does not count among its conflicts needs nobody's decision. */

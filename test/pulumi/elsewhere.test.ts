@@ -123,6 +123,20 @@ describe("a set or a pool that goes elsewhere", () => {
     await unchanged();
   });
 
+  it("does not end where its record was moved to a lockfile, and another lock has a set of its name", async () => {
+    await up(setText("A", "p: a b", inCluster("shop")));
+    await project.start("nodeippool", "migrate", "lockfile", "--namespace", place.name).ended;
+    const before = project.read("nodeippool.lock");
+    project.program(setText("B", "p: b", `set: "shop", ${lock("other.lock")}`));
+    const recording = project.start("nodeippool", "allocate", "--lock", "other.lock", "--", "pulumi", "preview");
+    expect(await recording.ended).toMatchObject({ status: 0 });
+    const { status, text } = await project.run("up", "--yes", "--skip-preview");
+    expect(status).not.toBe(0);
+    expect(text).toContain("Put the set into the program with the state to which it has moved, and pulumi up");
+    expect(Object.keys(project.sets()).sort()).toEqual(["A", "B"]);
+    expect(project.read("nodeippool.lock")).toBe(before);
+  });
+
   /** Until it goes through: who loses a race against another set of the program fails, and the next update heals that. */
   async function settled(...texts: string[]): Promise<void> {
     project.program(texts.join("\n"));

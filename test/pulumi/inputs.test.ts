@@ -141,6 +141,7 @@ describe("what a set may be given", () => {
       );
       await fresh.ok("up", "--yes", "--strict", "--target", "**b", "--target", "**ips");
       expect(fresh.resources().find(({ urn }) => urn.endsWith("::b"))?.outputs).toMatchObject({ at: "10.0.0.2" });
+      for (let times = 0; times < 2; times++) await fresh.ok("destroy", "--yes", "--skip-preview", "--run-program");
     } finally {
       fresh.remove();
     }

@@ -304,6 +304,8 @@ describe("nodeippool allocate -- COMMAND", () => {
       /^in-use: none of the 4 addresses of claim set default[\s\S]*, or nodeippool allocate --allow-move\n$/,
     );
     expect(lockIn(folder)).toBe(four);
+    const alone = await cli([...render.split(" ").slice(1), "--lock", "./nodeippool.lock"], folder);
+    expect(alone.stderr).toContain(", or nodeippool allocate --lock ./nodeippool.lock --allow-move\n");
   });
 
   it("refuses a plan that was made for another lock", async () => {

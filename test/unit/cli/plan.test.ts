@@ -28,6 +28,11 @@ Run nodeippool allocate to record it.
     expect([stdout, stderr, status]).toEqual(["", says, 2]);
   });
 
+  it("says what to do next for the same record and set", async () => {
+    const { stdout } = await run(projectOf(), "plan", "--lock", "my lock.lock", "--set=app");
+    expect(stdout).toMatch(/\nRun nodeippool allocate --lock 'my lock\.lock' --set=app to record it\.\n$/);
+  });
+
   it("says so where there is nothing to record", async () => {
     const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
     const { stdout } = await run(projectOf({ "nodeippool.lock": lock }), "plan");
@@ -77,6 +82,11 @@ Run nodeippool allocate to record it.
 
     it("on all nodes", async () => {
       expect((await run(projectOf(moved), "plan")).stdout).toContain(note);
+    });
+
+    it("but where it is the same NIC by its MAC address", async () => {
+      const mac = manifests.replace("    - name: eth1", "    - name: eth1\n      identifier: mac-address");
+      expect((await run(projectOf({ ...moved, "manifests/a.yaml": mac }), "plan")).stdout).not.toContain("Note");
     });
 
     it.each([

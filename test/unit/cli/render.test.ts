@@ -91,6 +91,11 @@ describe("nodeippool render", () => {
     const { stderr } = await run(folder, "render");
     expect(stderr.split("\n")).toHaveLength(1 + 20 + 1 + 1 + 1);
     expect(stderr).toContain("\n    and 30 more\n");
+    writeFileSync(
+      join(folder, "nodeippool.lock"),
+      lockText("10.0.0.1 Node/n0/a/p", "10.0.0.2 Node/gone/a/p").replace("10.0.0.0/29", "10.0.0.0/24"),
+    );
+    expect((await run(folder, "render")).stderr).toMatch(/manifests:\n {4}- 10\.0\.0\.2 {2}gone .*\n {4}\+ /);
   });
 
   it("never writes the lock", async () => {

@@ -126,12 +126,12 @@ export class AllocationSet extends pulumi.dynamic.Resource {
 
   /**
    * A preview of other targets, as one that records another lock, goes on: who uses the address may be none of them. So
-   * does the run that destroys what is left where the set is gone.
+   * does the run that destroys what is left: of a set that is gone the engine knows the inputs alone, see `secretness`.
    */
   private without(key: string): pulumi.Output<string> {
     const unknown = pulumi.output(pulumi.unknown as unknown as string);
     if (pulumi.runtime.isDryRun()) return unknown;
-    return this.addresses.apply((all) => (all === undefined ? unknown : this.refuseWithout(key)));
+    return this.addresses.apply((all) => (typeof all === "object" ? this.refuseWithout(key) : unknown));
   }
 
   private refuseWithout(key: string): never {

@@ -10,24 +10,30 @@ const ofRecord = ["--lock", "--backend", "--context", "--namespace"];
 
 /** The options of this command line that say where its record is, for another command on that one. */
 export function recordOptions(): string {
-  return ownOptions(ofRecord);
-}
-
-function ownOptions(names: readonly string[]): string {
   const own = process.argv.slice(2, process.argv.length - afterDashes().length);
   const words = own.flatMap((word, i) => {
-    if (names.includes(word)) return [word, own[i + 1] ?? ""];
-    return names.some((name) => word.startsWith(`${name}=`)) ? word : [];
+    if (ofRecord.includes(word)) return [word, own[i + 1] ?? ""];
+    return ofRecord.some((name) => word.startsWith(`${name}=`)) ? word : [];
   });
   return words.map((word) => ` ${shellWord(word)}`).join("");
 }
 
-/** `nodeippool allocate`, with these options, around the same command as this command line, and for the same record and set. */
+/** The verbs that plan, whose words `allocate` takes as well, but for these options and their values. */
+const planning = ["plan", "allocate", "render"];
+const notAgain = ["--out", "--landed", "--json", "--allow-move"];
+
+/** `nodeippool allocate`, with these options, for what this command line plans, or around what it runs; else for its record. */
 export function allocateAgain(...options: readonly string[]): string {
-  const around = process.argv[2] === "allocate" ? afterDashes() : [];
-  if (around.length === 0) return [`nodeippool allocate${ownOptions([...ofRecord, "--set"])}`, ...options].join(" ");
-  const own = process.argv.slice(3, -around.length - 1);
-  const landed = own.indexOf("--landed");
-  const kept = own.filter((word, i) => !word.startsWith("--landed") && (landed < 0 || i !== landed + 1));
-  return ["nodeippool allocate", ...kept.map(shellWord), ...options, "--", ...around.map(shellWord)].join(" ");
+  const [verb = "", ...own] = process.argv.slice(2);
+  if (!planning.includes(verb)) return [`nodeippool allocate${recordOptions()}`, ...options].join(" ");
+  const around = afterDashes();
+  const words = around.length === 0 ? own : own.slice(0, -around.length - 1);
+  const command = around.length === 0 ? [] : ["--", ...around.map(shellWord)];
+  return ["nodeippool allocate", ...without(words, notAgain).map(shellWord), ...options, ...command].join(" ");
+}
+
+function without(words: readonly string[], names: readonly string[]): string[] {
+  const isOf = (word = "") => names.some((name) => word === name || word.startsWith(`${name}=`));
+  const takesNext = (word = "") => word === "--out" || word === "--landed";
+  return words.filter((word, i) => !isOf(word) && !takesNext(words[i - 1]));
 }

@@ -15,7 +15,7 @@ import {
 } from "../core/index.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
-import { exists, readFile, readInput, readInputs } from "./files.ts";
+import { exists, readDeployed, readFile, readInput, readInputs } from "./files.ts";
 import { isLockfile, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -32,7 +32,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
   const path = paths.join(", ");
   const files: SourceFile[] = [];
-  for (const one of paths) files.push(...(await readInputs(one)));
+  for (const one of paths) files.push(...(await readDeployed(one)));
   const pools = await readPools(path, files, options);
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });

@@ -11,13 +11,22 @@ export const renderedList = ".nodeippool-rendered";
 
 /** The manifests of a folder (*.yaml, *.yml, *.json, all levels, links followed, hidden and rendered ones left out), of one file, or of standard input. */
 export async function readInputs(path: string): Promise<SourceFile[]> {
+  return readAll(path, (folder) => exists(join(folder, renderedList)));
+}
+
+/** The same of what is deployed: folders that were rendered into are read as well. */
+export async function readDeployed(path: string): Promise<SourceFile[]> {
+  return readAll(path, () => false);
+}
+
+async function readAll(path: string, isLeftOut: (folder: string) => boolean): Promise<SourceFile[]> {
   if (path === "-") return [{ path: "stdin.yaml", text: await readInput("-"), label: "standard input" }];
   if (!stat(path).isDirectory()) return [{ path: basename(path), text: readFile(path), label: path }];
   const found: string[] = [];
   const visited = new Set<string>();
   const walk = (folder: string) => {
     const real = realpathSync(join(path, folder));
-    if (visited.has(real) || (folder !== "" && exists(join(real, renderedList)))) return;
+    if (visited.has(real) || (folder !== "" && isLeftOut(real))) return;
     visited.add(real);
     for (const entry of readdirSync(real)) {
       if (entry.startsWith(".") || entry === "node_modules") continue;

@@ -25,7 +25,7 @@ import { addressList, listOf, policyOf } from "../nmstate/select.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
-import { readInputs } from "./files.ts";
+import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
@@ -71,7 +71,7 @@ function claimsFor(policies: readonly Policy[], pools: readonly Pool[], nodes: r
 
 /** A file; of a folder, the files that can say anything. */
 async function readSpeaking(path: string): Promise<SourceFile[]> {
-  const files = await readInputs(path);
+  const files = await readDeployed(path);
   const speaking = files.filter((file) => /\bNodeNetwork(?:State|ConfigurationPolicy)/.test(file.text));
   const chosen = files.length === 1 ? files : speaking;
   if (chosen.length === 0) throw new IpamError("invalid", `no file in ${path} shows a node's addresses`);

@@ -1,7 +1,6 @@
 import { type Allocation, familyOf, nodeNameOf, ownerOfKey, type Plan } from "../core/index.ts";
 import { speakersIn } from "../nmstate/render.ts";
 import { sayingsOf } from "../nmstate/speakers.ts";
-import { asBag, asList } from "../schema/objects.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -17,10 +16,7 @@ interface Former {
  * sets.
  */
 export function formerNicNotes({ keep }: Plan, workspace: Workspace): string[] {
-  const byMac = namedByMac(workspace);
-  const former = keep.flatMap(({ allocation, was }) =>
-    was === undefined || byMac.has(allocation.interface) ? [] : formerNicOf(was, allocation),
-  );
+  const former = keep.flatMap(({ allocation, was }) => (was === undefined ? [] : formerNicOf(was, allocation)));
   if (former.length === 0) return [];
   const names = new Set(former.map(({ nic }) => nic));
   const set = new Set(
@@ -38,7 +34,7 @@ export function formerNicNotes({ keep }: Plan, workspace: Workspace): string[] {
     if (first === undefined) return [];
     const { nic, node, family } = first;
     const whose = others.length === 0 ? node : `${node} and ${plural(others.length, "other")}`;
-    return `Note: ${nic} of ${whose} keeps the ${family} address as well, until it is taken off: say "${family.toLowerCase()}: {enabled: false}" of ${nic} in the policy`;
+    return `Note: ${nic} of ${whose} keeps the ${family} address as well, until it is taken off (unless it is the same NIC by another name): say "${family.toLowerCase()}: {enabled: false}" of ${nic} in the policy`;
   });
 }
 
@@ -50,10 +46,4 @@ function formerNicOf({ interface: nic }: Allocation, now: Allocation): Former[] 
 
 function keyOf({ node, nic, family }: Former): string {
   return `${node} ${nic} ${family}`;
-}
-
-/** Interfaces that are found by their MAC address: another name of one is the same NIC. */
-function namedByMac({ manifests: { policies } }: Workspace): Set<unknown> {
-  const entries = policies.flatMap(({ desiredState }) => asList(asBag(desiredState)?.interfaces).map(asBag));
-  return new Set(entries.filter((entry) => entry?.identifier === "mac-address").map((entry) => entry?.name));
 }

@@ -6,7 +6,7 @@ import { Makers } from "../nmstate/makers.ts";
 import { PolicyLines } from "../nmstate/policy-lines.ts";
 import { selectNodes } from "../nmstate/select.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import type { Bag } from "../schema/objects.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
 import type { PolicyObject } from "../schema/policy.ts";
 import { ClusterObject } from "./cluster-object.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
@@ -37,10 +37,12 @@ export class Expansion {
   private readonly lines: PolicyLines;
   private readonly nodes: ReadonlyMap<string, ClusterNode>;
   private readonly additions: readonly Addition[];
+  private readonly others: readonly Bag[];
 
   constructor({ pools, policies, others, snapshot, set }: ExpansionProps) {
     this.pools = new Map(pools.map(({ pool }) => [pool.name, pool]));
     this.constructs = policies;
+    this.others = others;
     this.lines = new PolicyLines(snapshot, set, speakersIn(policies, others, [...this.pools.values()]));
     this.nodes = nodesOf(policies);
     const [home] = [...pools, ...policies].flatMap(chartOf).sort((a, b) => byCodeUnit(a.node.path, b.node.path));
@@ -49,7 +51,7 @@ export class Expansion {
 
   /** Adds them to their constructs. Throws `invalid`, and adds none, if one has the name of another policy of the app. */
   addTo(app: Construct): ApiObject[] {
-    refuseSameNames(app, this.additions);
+    refuseSameNames(app, this.additions, this.others);
     return this.additions.map(({ scope, id, object }) => new ClusterObject(scope, id, object));
   }
 
@@ -105,10 +107,15 @@ function inWave(object: PolicyObject, wave: bigint): PolicyObject {
   return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
-function refuseSameNames(app: Construct, additions: readonly Addition[]): void {
+function refuseSameNames(app: Construct, additions: readonly Addition[], others: readonly Bag[]): void {
   const makers = new Makers();
+  const alone = new Set<unknown>();
   for (const object of app.node.findAll())
-    if (ApiObject.isApiObject(object) && object.kind === "NodeNetworkConfigurationPolicy")
+    if (ApiObject.isApiObject(object) && object.kind === "NodeNetworkConfigurationPolicy") {
       makers.take(object.name, object.node.path);
+      alone.add(object.name);
+    }
+  const listed = new Set(others.map(({ metadata }) => asBag(metadata)?.name).filter((name) => !alone.has(name)));
+  for (const name of listed) makers.take(String(name), "a List");
   for (const { scope, object } of additions) makers.take(object.metadata.name, scope.node.path);
 }

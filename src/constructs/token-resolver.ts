@@ -24,13 +24,21 @@ export class TokenResolver implements IResolver {
   }
 }
 
+/** How many patches of an object have been looked through: cdk8s validates once for each chart. */
+const seen = new WeakMap<ApiObject, number>();
+
 /** Throws `invalid` for tokens of JSON patches: cdk8s applies those to what has been resolved. */
 export function refusePatchedTokens(app: Construct): void {
   const issues = app.node.findAll().flatMap((one) => {
     if (!ApiObject.isApiObject(one)) return [];
     // biome-ignore lint/complexity/useLiteralKeys: nothing public tells of patches
-    const [token] = one["patches"].length === 0 ? [] : (openToken.exec(textsIn(one["patches"])) ?? []);
-    if (token === undefined) return [];
+    const patches: readonly unknown[] = one["patches"];
+    if (patches.length === (seen.get(one) ?? 0)) return [];
+    const [token] = openToken.exec(textOf(patches)) ?? [];
+    if (token === undefined) {
+      seen.set(one, patches.length);
+      return [];
+    }
     return {
       message: `${one.node.path}: a JSON patch adds ${token}, and cdk8s looks up no tokens of patches`,
       hint: "Put the token into the object itself.",
@@ -39,9 +47,11 @@ export function refusePatchedTokens(app: Construct): void {
   if (issues.length > 0) throw new IpamError("invalid", issues);
 }
 
-/** The texts in plain data, a line each. */
-function textsIn(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (typeof value !== "object" || value === null) return "";
-  return Object.values(value).map(textsIn).join("\n");
+/** Paths and values of patches; of what is no JSON, nothing: synthesis itself says why. In a path `~1` is a `/`. */
+function textOf(patches: readonly unknown[]): string {
+  try {
+    return JSON.stringify(patches).replaceAll("~1", "/");
+  } catch {
+    return "";
+  }
 }

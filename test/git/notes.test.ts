@@ -332,7 +332,9 @@ describe("what --landed may name", () => {
     expect(shell(`nodeippool allocate ${around}`, folder).stderr).toContain(
       `planned anew: nodeippool allocate --landed REV ${around} (REV: a branch or commit)\n`,
     );
-    expect(run("allocate").stderr).toContain(": nodeippool allocate --landed REV (REV: a branch or commit)\n");
+    expect(run("allocate").stderr).toMatch(
+      /: nodeippool allocate manifests --nodes nodes\.txt --landed REV \(REV: a branch or commit\)\n/,
+    );
     expect(shell(`nodeippool allocate --landed main ${around}`, folder).status).toBe(0);
   });
 });

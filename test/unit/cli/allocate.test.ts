@@ -301,11 +301,13 @@ describe("nodeippool allocate -- COMMAND", () => {
     const ran = await around(folder, render);
     expect(ran).toMatchObject({ status: 3, stdout: "" });
     expect(readFileSync(join(folder, "err.txt"), "utf8")).toMatch(
-      /^in-use: none of the 4 addresses of claim set default[\s\S]*, or nodeippool allocate --allow-move\n$/,
+      /^in-use: none of the 4 addresses of claim set default[\s\S]*, or nodeippool allocate manifests --nodes nodes\.txt --allow-move\n$/,
     );
     expect(lockIn(folder)).toBe(four);
     const alone = await cli([...render.split(" ").slice(1), "--lock", "./nodeippool.lock"], folder);
-    expect(alone.stderr).toContain(", or nodeippool allocate --lock ./nodeippool.lock --allow-move\n");
+    expect(alone.stderr).toContain(
+      ", or nodeippool allocate manifests --nodes nodes.txt --lock ./nodeippool.lock --allow-move\n",
+    );
   });
 
   it("refuses a plan that was made for another lock", async () => {

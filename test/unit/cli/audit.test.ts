@@ -63,6 +63,16 @@ it("reads what several folders and files have deployed", () => {
   expect(status).toBe(5);
 });
 
+it("reads folders below that were rendered into, and a pool once that is defined alike in several", () => {
+  const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
+  mkdirSync(join(folder, "all/rest"), { recursive: true });
+  cpSync(join(folder, "rendered"), join(folder, "all/static-ip"), { recursive: true });
+  cpSync(join(folder, "rendered/pools.yaml"), join(folder, "all/rest/pools.yaml"));
+  const { stdout, status } = nodeippool(["audit", "all"], folder);
+  expect(stdout).toContain("duplicate: 10.10.10.1 is configured on Node/node01 eth1 and on Node/node02 eth1");
+  expect(status).toBe(5);
+});
+
 it("prints findings once, and says by its exit status that there are some", () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
   const { stdout, stderr, status } = nodeippool(["audit", "rendered"], folder);

@@ -137,6 +137,39 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
     expect(synthesised(appOf(plain, { record }))).toHaveLength(4);
   });
 
+  it.each([
+    ["in a key", JsonPatch.add("/data", { "ippool://p/n2": "x" })],
+    ["in a path", JsonPatch.add("/data/ippool:~1~1p~1n2", "x")],
+  ])("has tokens of JSON patches refused %s, too", async (_, patch) => {
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "z" }, data: {} };
+    const build = beside((chart) => new ApiObject(chart, "z", map).addJsonPatch(patch));
+    const record = await recordAfter(beside(() => {}));
+    expect(refusal(() => synthesised(appOf(build, { record })))).toContain(
+      "network/z: a JSON patch adds ippool://p/n2",
+    );
+  });
+
+  it("nor what only the controller gives", async () => {
+    const build = beside((chart) => {
+      const clusterRange = { start: "10.1.0.200", end: "10.1.0.250" };
+      new NodeIPPool(chart, "q", { range: { cidr: "10.1.0.0/24" }, clusterRange });
+      new NodeNetworkPolicy(chart, "b", {
+        nodes,
+        desiredState: { interfaces: [eth("eth8", literal("10.1.0.201"))] } as never,
+      });
+    });
+    expect(await refusedFor(build)).toMatch(/policy b writes 10\.1\.0\.201 out for 2 nodes/);
+  });
+
+  it("may have no name of a node's policy, not in a List either", async () => {
+    const items = [object([{ name: "eth9", mtu: 9000 }], "n2", "a--n2")];
+    const build = beside((chart) => new ApiObject(chart, "z", { apiVersion: "v1", kind: "List", items } as never));
+    const record = await recordAfter(build);
+    expect(refusal(() => synthesised(appOf(build, { record })))).toMatch(
+      /policy a--n2 is made by a List and by network\/a/,
+    );
+  });
+
   it("may not, once the app has been synthesised before, do so either", async () => {
     const { app, chart } = await twice();
     expect(synthesised(app)).toHaveLength(3);

@@ -10,30 +10,40 @@ const ofRecord = ["--lock", "--backend", "--context", "--namespace"];
 
 /** The options of this command line that say where its record is, for another command on that one. */
 export function recordOptions(): string {
+  return ownOptions(ofRecord);
+}
+
+function ownOptions(names: readonly string[]): string {
   const own = process.argv.slice(2, process.argv.length - afterDashes().length);
   const words = own.flatMap((word, i) => {
-    if (ofRecord.includes(word)) return [word, own[i + 1] ?? ""];
-    return ofRecord.some((name) => word.startsWith(`${name}=`)) ? word : [];
+    if (names.includes(word)) return [word, own[i + 1] ?? ""];
+    return names.some((name) => word.startsWith(`${name}=`)) ? word : [];
   });
   return words.map((word) => ` ${shellWord(word)}`).join("");
 }
 
-/** The verbs that plan, whose words `allocate` takes as well, but for these options and their values. */
+/** The verbs that plan: `allocate` takes their words as well, but for these options. */
 const planning = ["plan", "allocate", "render"];
-const notAgain = ["--out", "--landed", "--json", "--allow-move"];
+const notAgain = ["--out", "--landed", "--json"];
 
-/** `nodeippool allocate`, with these options, for what this command line plans, or around what it runs; else for its record. */
+/** `nodeippool allocate`, with these options, for what this command line plans, or around what it runs; else for its record and set. */
 export function allocateAgain(...options: readonly string[]): string {
   const [verb = "", ...own] = process.argv.slice(2);
-  if (!planning.includes(verb)) return [`nodeippool allocate${recordOptions()}`, ...options].join(" ");
-  const around = afterDashes();
-  const words = around.length === 0 ? own : own.slice(0, -around.length - 1);
+  if (!planning.includes(verb))
+    return [`nodeippool allocate${ownOptions([...ofRecord, "--set"])}`, ...options].join(" ");
+  const around = verb === "allocate" ? afterDashes() : [];
+  const words = around.length === 0 ? own.filter((word) => word !== "--") : own.slice(0, -around.length - 1);
   const command = around.length === 0 ? [] : ["--", ...around.map(shellWord)];
-  return ["nodeippool allocate", ...without(words, notAgain).map(shellWord), ...options, ...command].join(" ");
+  return [
+    "nodeippool allocate",
+    ...without(words, [...notAgain, ...options]).map(shellWord),
+    ...options,
+    ...command,
+  ].join(" ");
 }
 
 function without(words: readonly string[], names: readonly string[]): string[] {
-  const isOf = (word = "") => names.some((name) => word === name || word.startsWith(`${name}=`));
+  const isOf = (word: string) => names.some((name) => word === name || word.startsWith(`${name}=`));
   const takesNext = (word = "") => word === "--out" || word === "--landed";
   return words.filter((word, i) => !isOf(word) && !takesNext(words[i - 1]));
 }

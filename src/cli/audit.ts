@@ -31,8 +31,10 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const inputs = [...paths, options.nodes, options.pools].filter((input) => input === "-");
   if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
   const path = paths.join(", ");
-  const files: SourceFile[] = [];
-  for (const one of paths) files.push(...(await readDeployed(one)));
+  const read = [];
+  for (const one of paths) read.push(await readDeployed(one));
+  const files = read.flatMap((one) => one.files);
+  const passedOver = read.reduce((sum, one) => sum + one.passedOver, 0);
   const pools = await readPools(path, files, options);
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
@@ -49,6 +51,9 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
     print(
       ...found.map(findingLine),
       ...nodesNote(uses),
+      ...(passedOver > 0
+        ? [`Note: ${plural(passedOver, "file")} of rendered folders passed over: name those folders, too`]
+        : []),
       `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
     );
   if (found.length > 0) process.exitCode = codes.stale.exit;

@@ -14,9 +14,16 @@ export async function readInputs(path: string): Promise<SourceFile[]> {
   return readAll(path, (folder) => exists(join(folder, renderedList)));
 }
 
-/** The same of what is deployed: folders that were rendered into are read as well. */
-export async function readDeployed(path: string): Promise<SourceFile[]> {
-  return readAll(path, () => false);
+/**
+ * What is deployed: a rendered folder, or several below one that has nothing else. In a folder of manifests they are passed
+ * over, as everywhere; `passedOver` counts their files.
+ */
+export async function readDeployed(path: string): Promise<{ files: SourceFile[]; passedOver: number }> {
+  const own = path === "-" || !stat(path).isDirectory() ? undefined : await readInputs(path);
+  const all = await readAll(path, () => false);
+  if (own === undefined) return { files: all, passedOver: 0 };
+  const isRendered = own.length === 0 || exists(join(path, renderedList));
+  return { files: isRendered ? all : own, passedOver: isRendered ? 0 : all.length - own.length };
 }
 
 async function readAll(path: string, isLeftOut: (folder: string) => boolean): Promise<SourceFile[]> {

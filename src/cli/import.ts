@@ -71,7 +71,7 @@ function claimsFor(policies: readonly Policy[], pools: readonly Pool[], nodes: r
 
 /** A file; of a folder, the files that can say anything. */
 async function readSpeaking(path: string): Promise<SourceFile[]> {
-  const files = await readDeployed(path);
+  const { files } = await readDeployed(path);
   const speaking = files.filter((file) => /\bNodeNetwork(?:State|ConfigurationPolicy)/.test(file.text));
   const chosen = files.length === 1 ? files : speaking;
   if (chosen.length === 0) throw new IpamError("invalid", `no file in ${path} shows a node's addresses`);

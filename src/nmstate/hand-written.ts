@@ -102,9 +102,7 @@ export function writtenForMany<P extends Written>(
   pools: readonly Pool[],
 ): Issue[] {
   return policies.flatMap((policy) => {
-    const isGiven = (address: Address) => (pool: Pool) =>
-      contains(pool.assignable, address) || contains(pool.clusterRange, address);
-    const shared = literals(policy).filter((address) => pools.some(isGiven(address)));
+    const shared = literals(policy).filter((address) => pools.some((pool) => contains(pool.assignable, address)));
     const nodes = shared.length === 0 ? [] : nodesOf(policy);
     if (nodes.length < 2) return [];
     return shared.map((address) => ({

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -63,14 +63,34 @@ it("reads what several folders and files have deployed", () => {
   expect(status).toBe(5);
 });
 
-it("reads folders below that were rendered into, and a pool once that is defined alike in several", () => {
+it("reads folders that were rendered into, several below one, too, and a pool once that is defined alike in them", () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
-  mkdirSync(join(folder, "all/rest"), { recursive: true });
-  cpSync(join(folder, "rendered"), join(folder, "all/static-ip"), { recursive: true });
-  cpSync(join(folder, "rendered/pools.yaml"), join(folder, "all/rest/pools.yaml"));
+  for (const name of ["static-ip", "rest"])
+    cpSync(join(folder, "rendered"), join(folder, "all", name), { recursive: true });
+  rmSync(join(folder, "all/rest/static-ip.yaml"));
   const { stdout, status } = nodeippool(["audit", "all"], folder);
   expect(stdout).toContain("duplicate: 10.10.10.1 is configured on Node/node01 eth1 and on Node/node02 eth1");
   expect(status).toBe(5);
+});
+
+it("passes rendered folders over in a folder of manifests, and says so", () => {
+  const folder = edited();
+  const ipv4 = { enabled: true, address: [{ ip: "10.10.10.1", "prefix-length": 24 }] };
+  const policy = {
+    apiVersion: "nmstate.io/v1",
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: { name: "by-hand" },
+    spec: {
+      nodeSelector: { "kubernetes.io/hostname": "node01" },
+      desiredState: { interfaces: [{ name: "eth1", ipv4 }] },
+    },
+  };
+  writeFileSync(join(folder, "by-hand.json"), JSON.stringify(policy));
+  const { stdout, status } = nodeippool(["audit", ".", "--set", "none"], folder);
+  expect(stdout).toMatch(
+    /^Note: 2 files of rendered folders passed over: name those folders, too\n6 addresses checked, 0 /m,
+  );
+  expect(status).toBe(0);
 });
 
 it("prints findings once, and says by its exit status that there are some", () => {

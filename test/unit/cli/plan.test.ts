@@ -35,6 +35,13 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
     );
   });
 
+  it.each([
+    [["plan", "--nodes", "nodes.txt", "--", "manifests"], "--nodes nodes.txt manifests"],
+    [["plan", "manifests", "--nodes", "nodes.txt", "--allow-move"], "manifests --nodes nodes.txt --allow-move"],
+  ])("says it so that it can be pasted: %j", async (words, expected) => {
+    expect((await cli(words, projectOf())).stdout).toContain(`\nRun nodeippool allocate ${expected} to record it.\n`);
+  });
+
   it("says so where there is nothing to record", async () => {
     const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
     const { stdout } = await run(projectOf({ "nodeippool.lock": lock }), "plan");

@@ -149,18 +149,6 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
     );
   });
 
-  it("nor what only the controller gives", async () => {
-    const build = beside((chart) => {
-      const clusterRange = { start: "10.1.0.200", end: "10.1.0.250" };
-      new NodeIPPool(chart, "q", { range: { cidr: "10.1.0.0/24" }, clusterRange });
-      new NodeNetworkPolicy(chart, "b", {
-        nodes,
-        desiredState: { interfaces: [eth("eth8", literal("10.1.0.201"))] } as never,
-      });
-    });
-    expect(await refusedFor(build)).toMatch(/policy b writes 10\.1\.0\.201 out for 2 nodes/);
-  });
-
   it("may have no name of a node's policy, not in a List either", async () => {
     const items = [object([{ name: "eth9", mtu: 9000 }], "n2", "a--n2")];
     const build = beside((chart) => new ApiObject(chart, "z", { apiVersion: "v1", kind: "List", items } as never));

@@ -13,7 +13,8 @@ export function recordOptions(): string {
   return ownOptions(ofRecord);
 }
 
-function ownOptions(names: readonly string[]): string {
+/** Those of these options that this command line has, as it has them. */
+export function ownOptions(names: readonly string[]): string {
   const own = process.argv.slice(2, process.argv.length - afterDashes().length);
   const words = own.flatMap((word, i) => {
     if (names.includes(word)) return [word, own[i + 1] ?? ""];

@@ -11,7 +11,7 @@ export const renderedList = ".nodeippool-rendered";
 
 /** The manifests of a folder (*.yaml, *.yml, *.json, all levels, links followed, hidden and rendered ones left out), of one file, or of standard input. */
 export async function readInputs(path: string): Promise<SourceFile[]> {
-  return readAll(path, (folder) => exists(join(folder, renderedList)));
+  return isFolder(path) ? readNamed(path, namesIn(path, isRendered)) : [await readOne(path)];
 }
 
 /**
@@ -19,16 +19,27 @@ export async function readInputs(path: string): Promise<SourceFile[]> {
  * over, as everywhere; `passedOver` counts their files.
  */
 export async function readDeployed(path: string): Promise<{ files: SourceFile[]; passedOver: number }> {
-  const own = path === "-" || !stat(path).isDirectory() ? undefined : await readInputs(path);
-  const all = await readAll(path, () => false);
-  if (own === undefined) return { files: all, passedOver: 0 };
-  const isRendered = own.length === 0 || exists(join(path, renderedList));
-  return { files: isRendered ? all : own, passedOver: isRendered ? 0 : all.length - own.length };
+  if (!isFolder(path)) return { files: [await readOne(path)], passedOver: 0 };
+  const [own, all] = [namesIn(path, isRendered), namesIn(path, () => false)];
+  if (own.length === 0 || isRendered(path)) return { files: readNamed(path, all), passedOver: 0 };
+  return { files: readNamed(path, own), passedOver: all.length - own.length };
 }
 
-async function readAll(path: string, isLeftOut: (folder: string) => boolean): Promise<SourceFile[]> {
-  if (path === "-") return [{ path: "stdin.yaml", text: await readInput("-"), label: "standard input" }];
-  if (!stat(path).isDirectory()) return [{ path: basename(path), text: readFile(path), label: path }];
+function isRendered(folder: string): boolean {
+  return exists(join(folder, renderedList));
+}
+
+function isFolder(path: string): boolean {
+  return path !== "-" && stat(path).isDirectory();
+}
+
+async function readOne(path: string): Promise<SourceFile> {
+  if (path === "-") return { path: "stdin.yaml", text: await readInput("-"), label: "standard input" };
+  return { path: basename(path), text: readFile(path), label: path };
+}
+
+/** The names of a folder's manifests, but for those in folders below it that are left out. */
+function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[] {
   const found: string[] = [];
   const visited = new Set<string>();
   const walk = (folder: string) => {
@@ -43,9 +54,11 @@ async function readAll(path: string, isLeftOut: (folder: string) => boolean): Pr
     }
   };
   walk("");
-  return found
-    .sort(byCodeUnit)
-    .map((name) => ({ path: name, text: readFile(join(path, name)), label: join(path, name) }));
+  return found.sort(byCodeUnit);
+}
+
+function readNamed(path: string, names: readonly string[]): SourceFile[] {
+  return names.map((name) => ({ path: name, text: readFile(join(path, name)), label: join(path, name) }));
 }
 
 /** Would a folder's reader, ours or kubectl, take a file of this name for a manifest? */
@@ -103,7 +116,7 @@ export function exists(path: string): boolean {
 
 /** Is a path the folder of manifests, or inside it? */
 export function liesIn(path: string, input: string): boolean {
-  if (input === "-" || !stat(input).isDirectory()) return false;
+  if (!isFolder(input)) return false;
   const inside = relative(realPath(input), realPath(path));
   return inside === "" || !(inside === ".." || inside.startsWith(`..${sep}`));
 }

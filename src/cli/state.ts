@@ -6,6 +6,7 @@ import { refuseDeleted } from "../state/git.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
 import { type Mark, refusalOfMark, refusalOfOnward } from "../state/mark.ts";
+import { ownOptions } from "./argv.ts";
 import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
@@ -44,17 +45,13 @@ export function openLock({ lock }: StateOptions, file?: LockfileOptions): Lockfi
  */
 export async function openToPlan(options: StateOptions): Promise<StateBackend> {
   if (isLockfile(options)) return openLock(options);
-  const { lock, context, namespace } = options;
+  const { lock } = options;
   if (!existsSync(lock)) refuseDeleted(lock);
   const { mark, rest } = readMarked(lock);
   if (mark !== undefined && mark.state !== "left") throw refusalOfMark(mark, lock, "cluster");
-  const where = Object.entries({ context, namespace }).flatMap(([name, value]) =>
-    value === undefined ? [] : [`--${name}`, value],
-  );
-  const migrating = ["nodeippool migrate kubernetes", ...where.map(shellWord)].join(" ");
   if (mark === undefined && /^- \{"address"/m.test(rest))
     throw new IpamError("invalid", `${lock} has a record too: one address could be given by each of the two`, {
-      hint: `If this lock is the record, leave out --backend; if the cluster is to have it: ${migrating}. If it is of other networks, keep it in another folder.`,
+      hint: `If this lock is the record, leave out --backend; if the cluster is to have it: nodeippool migrate kubernetes${ownOptions(["--context", "--namespace"])}. If it is of other networks, keep it in another folder.`,
     });
   const state = await openCluster(options);
   if (mark !== undefined) await checkTaken(mark, lock, state);

@@ -8,6 +8,7 @@ import {
   plan,
   planRelease,
   type Snapshot,
+  shellWord,
   shortened,
   type TakeOver,
 } from "../core/index.ts";
@@ -127,7 +128,7 @@ function refuseUnknown({ assign }: Plan, claims: readonly ClaimInput[]): void {
 }
 
 function refuseDrift(made: Plan, path: string): never {
-  const option = path === "nodeippool.lock" ? "" : ` --lock ${path}`;
+  const option = path === "nodeippool.lock" ? "" : ` --lock ${shellWord(path)}`;
   const what = [`${path} is not up to date with the program:`, ...shortened(describeChanges(made))];
   throw new IpamError("stale", what.join("\n    "), {
     hint: `Run nodeippool allocate${option} -- pulumi preview, review the record, and commit it.`,

@@ -56,6 +56,11 @@ export function refusalOfMark({ state, other }: Mark, name: string, target: "clu
   });
 }
 
+/** The mark by which the own record of a place with this one has left, if it has. */
+export function markOfLeft(mark: Mark | undefined): Mark | undefined {
+  return mark?.state === "left" ? mark : mark?.before;
+}
+
 /** Whereto the last record of a place has gone, where an earlier one that came there has gone, too; nobody may know any more. */
 export interface Onward {
   readonly to: string | undefined;

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type Allocation, byAddress, byCodeUnit, checkSet, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, encode, snapshotOf } from "./codec.ts";
-import { type Mark, type Onward, refusalOfOnward } from "./mark.ts";
-import { checkApart, checkNoCopy } from "./records-apart.ts";
+import { type Mark, markOfLeft, type Onward, refusalOfOnward } from "./mark.ts";
+import { checkApart, checkNoCopy, setsOf } from "./records-apart.ts";
 
 /** What is at one end of a move, at one moment. */
 export interface Sight {
@@ -79,11 +79,6 @@ export function nextStep(source: Sight, target: Sight, name: string, run: string
   if (to?.state !== "expects") return "announce";
   if (to.from !== undefined && to.from !== source.place) throw busy("the target expects another record", to.other);
   return to.id === run ? "close" : "announce";
-}
-
-/** Where the own record of a place with this mark is, if that has left. */
-function markOfLeft(mark: Mark | undefined): Mark | undefined {
-  return mark?.state === "left" ? mark : mark?.before;
 }
 
 function stepOfLeaving(from: Mark, target: Sight, name: string): Step {
@@ -253,7 +248,10 @@ export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string |
       throw new IpamError("invalid", `this move has begun as set ${set}, and ends as that`);
     known = set;
     if (set === undefined) return { ...seen, snapshot } as S;
-    const chosen = { set, isTaken: set !== "default" && ["default", set].every((one) => hasSet(snapshot, one)) };
+    const chosen = {
+      set,
+      isTaken: set !== "default" && ["default", set].every((one) => setsOf(snapshot).includes(one)),
+    };
     return { ...seen, snapshot: asSet(snapshot, set), chosen } as S;
   };
   return {
@@ -262,10 +260,6 @@ export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string |
     settle: async () => seenAs(await place.settle()),
     mark: (seen, mark) => place.mark(seen, known === undefined ? mark : { ...mark, set: known }),
   };
-}
-
-function hasSet({ allocations, releasing }: Snapshot, set: string): boolean {
-  return [...allocations, ...releasing].some((line) => line.set === set);
 }
 
 function asSet({ pools, allocations, releasing }: Snapshot, set: string): Snapshot {

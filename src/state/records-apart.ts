@@ -58,7 +58,7 @@ function linesOf({ allocations, releasing }: Snapshot): string[] {
 }
 
 /** The claim sets of a record, but for what was imported: that is nobody's. */
-function setsOf({ allocations, releasing }: Snapshot): string[] {
+export function setsOf({ allocations, releasing }: Snapshot): string[] {
   const sets = new Set([...allocations, ...releasing].map(({ set }: Allocation) => set));
   return [...sets].filter((set) => set !== importedSet).sort(byCodeUnit);
 }

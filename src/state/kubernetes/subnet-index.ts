@@ -1,6 +1,6 @@
 import { byCodeUnit, describeSubnet, formatPrefix, IpamError, type PoolRecord, sameSubnet } from "../../core/index.ts";
 import { poolLine, readPoolLine } from "../codec.ts";
-import { type Mark, type Onward, parseMark } from "../mark.ts";
+import { type Mark, markOfLeft, type Onward, parseMark } from "../mark.ts";
 import { overlap, overlapping } from "../overlap.ts";
 import { broken } from "./subnet-records.ts";
 
@@ -34,8 +34,7 @@ export interface Index {
 /** Where the record that came here by the move of this id has gone on to since, if it has. */
 export function onwardOf({ departed, mark }: Index, move: string): Onward | undefined {
   if (!departed.includes(move)) return undefined;
-  const left = mark?.state === "left" ? mark : mark?.before;
-  return { to: left?.other };
+  return { to: markOfLeft(mark)?.other };
 }
 
 export const emptyIndex: Index = { pools: [], left: [], arrived: [], departed: [] };

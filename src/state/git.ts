@@ -52,8 +52,8 @@ export function refuseDeleted(path: string): void {
 }
 
 /**
- * Throws `in-use` for a lock that begins below another one of its repository that has one of these pools: somebody works
- * in a subfolder, and both would hand out the same addresses.
+ * Throws `in-use` for a lock that begins below another one of its repository that has one of these pools, or had them
+ * perhaps, before its record moved: somebody works in a subfolder, and two records would hand out the same addresses.
  */
 export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
   const begun = new Map(pools.map((pool) => [pool.name, pool]));
@@ -62,7 +62,16 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
     return own !== undefined && sameSubnet(own, pool);
   };
   for (const { above, text } of locksAbove(path)) {
-    const both = decode(withoutMark(text, above).rest, above).pools.find(isBegun);
+    const { mark, rest } = withoutMark(text, above);
+    if (mark?.state === "left")
+      throw new IpamError(
+        "in-use",
+        `the record of ${above} has moved to ${mark.other}, and ${path} would begin another`,
+        {
+          hint: `If its pools are meant, plan where it is: in the folder of ${above}. The lock of other networks can have another name.`,
+        },
+      );
+    const both = decode(rest, above).pools.find(isBegun);
     if (both === undefined) continue;
     throw new IpamError(
       "in-use",

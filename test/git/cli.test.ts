@@ -335,6 +335,22 @@ it("a second lock does not begin in a subfolder for pools that the lock above ha
   expect(there(...args)).toMatchObject({ status: 0, stderr: "" });
 });
 
+it("a second lock does not begin below one whose record has moved: which pools it had is known there", () => {
+  const mark: Mark = { state: "left", id: "1", other: "kubernetes there" };
+  writeFileSync(join(folder, "nodeippool.lock"), markedText(mark, "version: 1\n"));
+  git("git init -q -b main .", "git add -A", "git commit -qm base");
+  mkdirSync(join(folder, "team"));
+  const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
+  expect(nodeippool(args, join(folder, "team"))).toMatchObject({
+    status: 3,
+    stderr:
+      "in-use: the record of ../nodeippool.lock has moved to kubernetes there, and nodeippool.lock would begin another\n" +
+      "  If its pools are meant, plan where it is: in the folder of ../nodeippool.lock. The lock of other networks can have another name.\n",
+  });
+  expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
+  expect(nodeippool([...args, "--lock", "team.lock"], join(folder, "team")).status).toBe(0);
+});
+
 it("a rebase that has ended, and a rename, are no reason for a note", () => {
   git("git init -q -b main .", "git config user.email a@example.net", "git config user.name a");
   git("git add -A", "git commit -qm base", "git rev-parse HEAD > .git/REBASE_HEAD");

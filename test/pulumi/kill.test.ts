@@ -147,12 +147,16 @@ describe("two programs that are recorded in one lockfile at the same time", () =
         const outcomes = await Promise.all(runs);
         const record = decode(readFileSync(path, "utf8"), path);
         expect(duplicates(record)).toEqual([]);
-        expect(outcomes.some(({ status }) => status === 0)).toBe(true);
+        const said = outcomes.map(({ status, text }) => `exit ${status}:\n${text}`).join("\n");
+        expect(
+          outcomes.some(({ status }) => status === 0),
+          said,
+        ).toBe(true);
         for (const { status, text, own } of outcomes) {
           const line = record.allocations.find(({ claim }) => claim === `Node/${own}/eth1`);
           if (status !== 0) expect(text).toContain("changed since this plan was made; nothing was written");
           figures[status === 0 ? "won" : "lost"]++;
-          expect(line !== undefined).toBe(status === 0);
+          expect(line !== undefined, said).toBe(status === 0);
           if (line !== undefined) expect(text).toContain(`Node/${own}/eth1: "10.0.0.${line.address & 255n}"`);
         }
       }

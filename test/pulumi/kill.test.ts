@@ -154,7 +154,8 @@ describe("two programs that are recorded in one lockfile at the same time", () =
         ).toBe(true);
         for (const { status, text, own } of outcomes) {
           const line = record.allocations.find(({ claim }) => claim === `Node/${own}/eth1`);
-          if (status !== 0) expect(text).toContain("changed since this plan was made; nothing was written");
+          // Not that nothing was written: who comes while the other one writes may have to finish that for it.
+          if (status !== 0) expect(text).toContain("changed since this plan was made");
           figures[status === 0 ? "won" : "lost"]++;
           expect(line !== undefined, said).toBe(status === 0);
           if (line !== undefined) expect(text).toContain(`Node/${own}/eth1: "10.0.0.${line.address & 255n}"`);

@@ -1,7 +1,7 @@
 import type { Remedy } from "../core/errors.ts";
 import { renameCommands } from "../core/rename-remedy.ts";
 import { shellWord } from "../core/shell-word.ts";
-import { allocateAgain, recordOptions } from "./argv.ts";
+import { allocateAgain, ownOptions, recordOptions } from "./argv.ts";
 
 /** The verb that declares a rename, for this record and claim set. */
 export function mvCommand(set = "default"): string {
@@ -21,7 +21,7 @@ export function command(remedy: Remedy): string {
     case "release":
       return `nodeippool release${recordOptions()}`;
     case "show":
-      return `nodeippool show${recordOptions()}`;
+      return `nodeippool show${recordOptions()}${ownOptions(["--pools"])}`;
     case "merge":
       return allocateAgain();
     case "merge-landed":

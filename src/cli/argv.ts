@@ -27,11 +27,14 @@ export function ownOptions(names: readonly string[]): string {
 const planning = ["plan", "allocate", "render"];
 const notAgain = ["--out", "--landed", "--json"];
 
-/** `nodeippool allocate`, with these options, for what this command line plans, or around what it runs; else for its record and set. */
+/**
+ * `nodeippool allocate`, with these options, for what this command line plans, or around what it runs. Another verb does
+ * not know what is planned: for its record and set, with a word in place of the manifests that names none.
+ */
 export function allocateAgain(...options: readonly string[]): string {
   const [verb = "", ...own] = process.argv.slice(2);
   if (!planning.includes(verb))
-    return [`nodeippool allocate${ownOptions([...ofRecord, "--set"])}`, ...options].join(" ");
+    return [`nodeippool allocate MANIFESTS${ownOptions([...ofRecord, "--set"])}`, ...options].join(" ");
   const around = verb === "allocate" ? afterDashes() : [];
   const words = around.length === 0 ? own.filter((word) => word !== "--") : own.slice(0, -around.length - 1);
   const command = around.length === 0 ? [] : ["--", ...around.map(shellWord)];

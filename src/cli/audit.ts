@@ -31,10 +31,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const inputs = [...paths, options.nodes, options.pools].filter((input) => input === "-");
   if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
   const path = paths.join(", ");
-  const read = [];
-  for (const one of paths) read.push(await readDeployed(one));
-  const files = read.flatMap((one) => one.files);
-  const passedOver = read.reduce((sum, one) => sum + one.passedOver, 0);
+  const files = await readAll(paths);
   const pools = await readPools(path, files, options);
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
@@ -51,12 +48,16 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
     print(
       ...found.map(findingLine),
       ...nodesNote(uses),
-      ...(passedOver > 0
-        ? [`Note: ${plural(passedOver, "file")} of rendered folders passed over: name those folders, too`]
-        : []),
       `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
     );
   if (found.length > 0) process.exitCode = codes.stale.exit;
+}
+
+/** All that is named, once. */
+async function readAll(paths: readonly string[]): Promise<SourceFile[]> {
+  const files = new Map<string | undefined, SourceFile>();
+  for (const path of paths) for (const file of await readDeployed(path)) files.set(file.label, file);
+  return [...files.values()];
 }
 
 /** Of what nothing uses, nothing can be said: a folder that was not rendered, or another one. */

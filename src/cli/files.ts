@@ -14,22 +14,22 @@ export async function readInputs(path: string): Promise<SourceFile[]> {
   return isFolder(path) ? readNamed(path, namesIn(path, isRendered)) : [await readOne(path)];
 }
 
-/**
- * What is deployed: a rendered folder, or several below one that has nothing else. In a folder of manifests they are passed
- * over, as everywhere; `passedOver` counts their files.
- */
-export async function readDeployed(path: string): Promise<{ files: SourceFile[]; passedOver: number }> {
-  if (!isFolder(path)) return { files: [await readOne(path)], passedOver: 0 };
-  const [own, all] = [namesIn(path, isRendered), namesIn(path, () => false)];
-  if (own.length === 0 || isRendered(path)) return { files: readNamed(path, all), passedOver: 0 };
-  return { files: readNamed(path, own), passedOver: all.length - own.length };
+/** The same of what is deployed: what lies in rendered folders is read as well. */
+export async function readDeployed(path: string): Promise<SourceFile[]> {
+  return isFolder(path)
+    ? readNamed(
+        path,
+        namesIn(path, () => false),
+      )
+    : [await readOne(path)];
 }
 
 function isRendered(folder: string): boolean {
   return exists(join(folder, renderedList));
 }
 
-function isFolder(path: string): boolean {
+/** Is a path, which must be there, a folder? Standard input (`-`) is none. */
+export function isFolder(path: string): boolean {
   return path !== "-" && stat(path).isDirectory();
 }
 

@@ -8,6 +8,7 @@ import {
   parseOwner,
   planRename,
   type Snapshot,
+  shellWord,
 } from "../core/index.ts";
 import { nameIssue } from "../schema/names.ts";
 import { policyNameIssue } from "../schema/policy.ts";
@@ -40,7 +41,7 @@ function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to:
     return;
   const meant = to.includes("/") ? to : formatOwner({ ...owner, name: to });
   throw new IpamError("invalid", `no allocation is named ${from}`, {
-    hint: `Owners are named with their kind: ${mvCommand(set)} ${formatOwner(owner)} ${meant}`,
+    hint: `Owners are named with their kind: ${mvCommand(set)} ${shellWord(formatOwner(owner))} ${shellWord(meant)}`,
   });
 }
 

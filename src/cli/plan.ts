@@ -5,7 +5,7 @@ import { notesOn } from "./notes.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
-import { openToPlan } from "./state.ts";
+import { openToPlan, refuseSecondLock } from "./state.ts";
 import { swapQuestions } from "./swap-note.ts";
 import { print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
@@ -14,6 +14,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const workspace = await readWorkspace(path, options);
   const snapshot = await (await openToPlan(options)).read();
   const made = planWorkspace(workspace, snapshot, options);
+  refuseSecondLock(path, made, options);
   refuseUnrenderable(workspace, made, snapshot, options);
   const before = () => "say so before this is recorded";
   const notes = [

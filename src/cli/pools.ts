@@ -1,5 +1,5 @@
 import { type Allocation, IpamError, type Pool, type PoolRecord, type Snapshot } from "../core/index.ts";
-import { readManifests } from "../schema/index.ts";
+import { definedPools } from "../schema/defined-pools.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { readInputs } from "./files.ts";
 import { openState, type StateOptions } from "./state.ts";
@@ -10,7 +10,7 @@ export interface PoolOptions extends StateOptions {
 
 /** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
 export async function readPools(options: PoolOptions): Promise<{ pools: readonly Pool[]; snapshot: Snapshot }> {
-  const { pools } = readManifests(await readInputs(options.pools));
+  const pools = definedPools(await readInputs(options.pools));
   const state = await openState(options);
   const snapshot = await state.read();
   if (pools.length === 0 && snapshot.pools.length === 0)

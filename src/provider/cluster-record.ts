@@ -1,8 +1,9 @@
 import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
+import { textOf } from "../core/same-value.ts";
 import { type KnownBackend, lockfile, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
 import { isSameRecord, missingFrom, movedTo, type Recorded, refuseOther } from "./recorded.ts";
-import { onlyState, present, type SetState, type StateArgs, textOf } from "./set-state.ts";
+import { onlyState, present, type SetState, type StateArgs } from "./set-state.ts";
 
 /*
  * A record in a cluster is written by create, update and delete. Each runs in the process that checked: the plan that

@@ -1,4 +1,5 @@
 import { IpamError } from "../core/index.ts";
+import { sameValue } from "../core/same-value.ts";
 import { isRecording } from "../state/offer.ts";
 import { noIgnoring, reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember, rememberInLock } from "./cluster-record.ts";
@@ -21,7 +22,6 @@ import {
   type SetInputs,
   type SetState,
   type StateArgs,
-  sameValue,
   statesOf,
 } from "./set-state.ts";
 import { takesOf, unlessOutdated } from "./stack-record.ts";

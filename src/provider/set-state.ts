@@ -177,25 +177,6 @@ export function addressesOf(
   );
 }
 
-/** A value as text: the same for the same value, whatever the order of its fields. */
-export function textOf(value: unknown): string {
-  return JSON.stringify(sorted(value));
-}
-
-/** Are two values the same, whatever the order of their fields? */
-export function sameValue(a: unknown, b: unknown): boolean {
-  return textOf(a) === textOf(b);
-}
-
-function sorted(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
-  );
-}
-
 /** The part of a map that is about some pools. */
 export function only<T>(map: { readonly [pool: string]: T }, names: (pool: string) => boolean): Record<string, T> {
   return Object.fromEntries(Object.entries(map).filter(([name]) => names(name)));

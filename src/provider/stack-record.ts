@@ -1,4 +1,5 @@
 import type { Snapshot, TakeOver } from "../core/index.ts";
+import { sameValue } from "../core/same-value.ts";
 import { isSameRecord, type RecordAt } from "./recorded.ts";
 import {
   only,
@@ -8,7 +9,6 @@ import {
   recordOf,
   type SetInputs,
   type SetState,
-  sameValue,
   statesOf,
 } from "./set-state.ts";
 

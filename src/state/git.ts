@@ -52,16 +52,20 @@ export function refuseDeleted(path: string): void {
 }
 
 /**
- * Throws `in-use` for a lock that begins below another one of its repository that has one of these pools, or had them
- * perhaps, before its record moved: somebody works in a subfolder, and two records would hand out the same addresses.
+ * Throws `in-use` for a lock that begins where another one of its repository has one of these pools, or had them perhaps,
+ * before its record moved: above it, or around the manifests, if it is for some. Somebody works in a subfolder, or above
+ * one, and two records would hand out the same addresses.
  */
-export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
+export function refuseSecond(path: string, pools: readonly PoolRecord[], manifests?: string): void {
   const begun = new Map(pools.map((pool) => [pool.name, pool]));
   const isBegun = (pool: PoolRecord) => {
     const own = begun.get(pool.name);
     return own !== undefined && sameSubnet(own, pool);
   };
-  for (const { above, text } of locksAbove(path)) {
+  for (const { above, text } of [
+    ...locksAbove(path),
+    ...(manifests === undefined ? [] : locksAround(manifests, path)),
+  ]) {
     const { mark, rest } = withoutMark(text, above);
     if (mark?.state === "left")
       throw new IpamError(
@@ -83,15 +87,33 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
   }
 }
 
+interface OtherLock {
+  readonly above: string;
+  readonly text: string;
+}
+
 /** The locks of the same name in the folders above it, up to the top of its git repository. */
-export function locksAbove(path: string): { readonly above: string; readonly text: string }[] {
-  return repositoryFolders(path)
-    .slice(1)
-    .flatMap((folder) => {
-      const above = relative("", join(folder, basename(path)));
-      const text = readText(above);
-      return text === undefined ? [] : [{ above, text }];
-    });
+export function locksAbove(path: string): OtherLock[] {
+  return locksIn(repositoryFolders(path).slice(1), path);
+}
+
+/** Those in a folder of manifests of the same repository, and above that, but for the lock of that path. */
+function locksAround(manifests: string, path: string): OtherLock[] {
+  const [folders, own] = [repositoryFolders(join(manifests, basename(path))), repositoryFolders(path)];
+  return folders.at(-1) === own.at(-1)
+    ? locksIn(
+        folders.filter((folder) => folder !== own[0]),
+        path,
+      )
+    : [];
+}
+
+function locksIn(folders: readonly string[], path: string): OtherLock[] {
+  return folders.flatMap((folder) => {
+    const above = relative("", join(folder, basename(path)));
+    const text = readText(above);
+    return text === undefined ? [] : [{ above, text }];
+  });
 }
 
 /** The folders from that of a file up to the top of its git repository; none if it lies in no repository. */

@@ -73,24 +73,27 @@ it("reads folders that were rendered into, several below one, too, and a pool on
   expect(status).toBe(5);
 });
 
-it("passes rendered folders over in a folder of manifests, and says so", () => {
-  const folder = edited();
-  const ipv4 = { enabled: true, address: [{ ip: "10.10.10.1", "prefix-length": 24 }] };
-  const policy = {
-    apiVersion: "nmstate.io/v1",
-    kind: "NodeNetworkConfigurationPolicy",
-    metadata: { name: "by-hand" },
-    spec: {
-      nodeSelector: { "kubernetes.io/hostname": "node01" },
-      desiredState: { interfaces: [{ name: "eth1", ipv4 }] },
-    },
-  };
-  writeFileSync(join(folder, "by-hand.json"), JSON.stringify(policy));
-  const { stdout, status } = nodeippool(["audit", ".", "--set", "none"], folder);
-  expect(stdout).toMatch(
-    /^Note: 2 files of rendered folders passed over: name those folders, too\n6 addresses checked, 0 /m,
+it("reads rendered folders in a folder of manifests, too, each once, and a pool once but for what says nothing", () => {
+  const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
+  for (const paths of [["."], [".", "rendered"]]) {
+    const { stdout, status } = nodeippool(["audit", ...paths], folder);
+    expect(
+      stdout.match(/duplicate: 10\.10\.10\.1 is configured on Node\/node01 eth1 and on Node\/node02 eth1/g),
+    ).toHaveLength(1);
+    expect(stdout.match(/wrong-owner: /g)).toHaveLength(1);
+    expect(status).toBe(5);
+  }
+  const other = edited(
+    [rendered, "10.10.10.2", "10.10.10.1"],
+    ["manifests/pools.yaml", "end: 10.10.10.10", "end: 10.10.10.20"],
   );
-  expect(status).toBe(0);
+  expect(nodeippool(["audit", "."], other)).toMatchObject({
+    status: 2,
+    stderr:
+      "invalid: rendered/pools.yaml:4:9: pool traffic-1 is defined in two ways, here and in manifests/pools.yaml:4:9\n" +
+      "  Name less of what is there, or say which pools are meant.\n",
+  });
+  expect(nodeippool(["audit", ".", "--pools", "manifests"], other).status).toBe(5);
 });
 
 it("prints findings once, and says by its exit status that there are some", () => {

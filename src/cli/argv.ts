@@ -34,7 +34,7 @@ const notAgain = ["--out", "--landed", "--json"];
 export function allocateAgain(...options: readonly string[]): string {
   const [verb = "", ...own] = process.argv.slice(2);
   if (!planning.includes(verb))
-    return [`nodeippool allocate MANIFESTS${ownOptions([...ofRecord, "--set"])}`, ...options].join(" ");
+    return [`nodeippool allocate MANIFESTS${ownOptions(ofLock(verb))}`, ...options].join(" ");
   const around = verb === "allocate" ? afterDashes() : [];
   const words = around.length === 0 ? own.filter((word) => word !== "--") : own.slice(0, -around.length - 1);
   const command = around.length === 0 ? [] : ["--", ...around.map(shellWord)];
@@ -44,6 +44,11 @@ export function allocateAgain(...options: readonly string[]): string {
     ...options,
     ...command,
   ].join(" ");
+}
+
+/** The options of another verb that are those of `allocate` as well: `migrate` has those of the other end. */
+function ofLock(verb: string): string[] {
+  return verb === "migrate" ? ["--lock"] : [...ofRecord, "--set"];
 }
 
 function without(words: readonly string[], names: readonly string[]): string[] {

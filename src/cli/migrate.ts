@@ -6,7 +6,7 @@ import { findAccess, objectsOf } from "../kube/index.ts";
 import { locksAbove } from "../state/git.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
-import { withoutMark } from "../state/mark.ts";
+import { refusalOfOnward, withoutMark } from "../state/mark.ts";
 import { moveRecord, type RecordPlace, type Step, withSet } from "../state/migrate.ts";
 import { refuseNoFolder } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
@@ -50,12 +50,14 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
   }
 }
 
-/** Throws `in-use` for a lock that would begin below the one that the cluster's record has come from: that one would go on pointing there. */
+/** Throws for a lock that would begin below one whose record is in that cluster, so that it would go on pointing there, or was, so that nobody knows where. */
 async function refuseBelow(lock: string, cluster: RecordPlace): Promise<void> {
   const seen = await cluster.look();
   for (const { above, text } of locksAbove(lock)) {
     const { mark } = withoutMark(text, above);
-    if (mark?.state !== "left" || !seen.hasEnded(mark) || seen.onward?.(mark) !== undefined) continue;
+    if (mark?.state !== "left" || !seen.hasEnded(mark)) continue;
+    const onward = seen.onward?.(mark);
+    if (onward !== undefined) throw refusalOfOnward(mark, above, onward);
     throw new IpamError("in-use", `the record of ${above} is in ${cluster.name}, and ${lock} would begin beside it`, {
       hint: `Let it come back to where it was: --lock ${shellWord(above)}`,
     });
@@ -63,6 +65,7 @@ async function refuseBelow(lock: string, cluster: RecordPlace): Promise<void> {
 }
 
 const texts = {
+  point: "  the record is there: what is here was a copy of it, and says so now",
   announce: "  the target expects the record: nobody can use it until the record is there",
   close: "  the source is closed",
   reopen: "  the source is open again",

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type Allocation, byAddress, byCodeUnit, checkSet, IpamError, type Snapshot } from "../core/index.ts";
 import { decode, encode, snapshotOf } from "./codec.ts";
 import { type Mark, markOfLeft, type Onward, refusalOfOnward } from "./mark.ts";
-import { checkApart, checkNoCopy, setsOf } from "./records-apart.ts";
+import { checkApart, checkNoCopy, isAllIn, setsOf } from "./records-apart.ts";
 
 /** What is at one end of a move, at one moment. */
 export interface Sight {
@@ -14,6 +14,8 @@ export interface Sight {
   readonly place: string | undefined;
   /** Has the move of this mark ended here: has its record come, or left? Undefined where nobody can tell any more. */
   hasEnded(move: Mark): boolean | undefined;
+  /** The moves that have brought a record here that is here; undefined where nobody remembers. */
+  readonly arrived?: readonly string[];
   /** Where the record that came by this move has gone on to since, if it has, and this place knows. */
   onward?(move: Mark): Onward | undefined;
 }
@@ -34,7 +36,7 @@ export interface RecordPlace<S extends Sight = Sight> {
   clear(seen: S, mark: Mark): Promise<void>;
 }
 
-export type Step = "announce" | "close" | "open" | "reopen" | "carry" | "clear" | "finish" | "done";
+export type Step = "point" | "announce" | "close" | "open" | "reopen" | "carry" | "clear" | "finish" | "done";
 
 /**
  * What comes next in a move, whoever began it, from what both ends say. At no moment can both be written, and
@@ -72,13 +74,38 @@ export function nextStep(source: Sight, target: Sight, name: string, run: string
   if (from?.state === "leaves") return stepOfLeaving(from, target, name);
   if (from !== undefined) throw busy("the source is about to get a record itself", from.other);
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to.other);
-  const left = markOfLeft(to);
-  if (left !== undefined && source.hasEnded(left) === false) throw elsewhere(left);
-  if (to?.state === "takes" && to.digest === digestOf(source.snapshot)) return "close";
-  if (to?.state === "has" || to?.state === "takes") throw busy("the target is taking a record", to.other, to.set);
+  checkComesBack(markOfLeft(to), source, name);
+  if (to?.state === "takes") return stepOfLost(source.snapshot, to);
+  if (to?.state === "has") throw busy("the target is taking a record", to.other, to.set);
+  if (to === undefined && isCopy(source, target)) return "point";
   if (to?.state !== "expects") return "announce";
   if (to.from !== undefined && to.from !== source.place) throw busy("the target expects another record", to.other);
   return to.id === run ? "close" : "announce";
+}
+
+/** Throws if the target's own record has left, by this mark, for another place than the source, or is not there any more. */
+function checkComesBack(left: Mark | undefined, source: Sight, name: string): void {
+  if (left === undefined) return;
+  if (source.hasEnded(left) === false) throw elsewhere(left);
+  const onward = source.onward?.(left);
+  if (onward !== undefined) throw refusalOfOnward(left, name, onward);
+}
+
+/** Of what a target takes whose source may be lost: nobody knows but by the content. */
+function stepOfLost(record: Snapshot, { digest, other, set }: Mark): Step {
+  if (digest === digestOf(record)) return "close";
+  const { issues } = busy("the target is taking a record", other, set);
+  const hint =
+    "If this is a copy of that source, it lacks what was not committed there: plan that again, from the same manifests, and the same lines come.";
+  throw new IpamError("in-use", [
+    ...issues,
+    { message: "this record has other lines than the one that is to come", hint },
+  ]);
+}
+
+/** Is a source without a mark what came to the target before, or a part of it? Its own mark was lost then, or is not here yet. */
+function isCopy(source: Sight, { snapshot, arrived = [] }: Sight): boolean {
+  return arrived.length > 0 && source.snapshot.pools.length > 0 && isAllIn(source.snapshot, snapshot);
 }
 
 function stepOfLeaving(from: Mark, target: Sight, name: string): Step {
@@ -201,6 +228,8 @@ async function make<S extends Sight, T extends Sight>(
   } else if (step === "carry") {
     const settled = await source.settle();
     await target.take(to, united(to.snapshot, settled.snapshot), incoming("has"));
+  } else if (step === "point") {
+    await source.clear(from, { ...outgoing("left"), id: to.arrived?.at(-1) ?? id, digest: digestOf(to.snapshot) });
   } else if (step === "finish") {
     if (from.mark?.state === "left") await source.clear(from, from.mark); // all of it, should that have been interrupted
     await target.unmark(to);

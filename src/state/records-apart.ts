@@ -8,7 +8,7 @@ import { overlapping } from "./overlap.ts";
  */
 export function checkApart(record: Snapshot, there: Snapshot, name: string, free = "default"): void {
   if (record.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
-  if (commonLines(record, there) === linesOf(record).length) throw endedBefore(name);
+  if (isAllIn(record, there)) throw endedBefore(name);
   const sets = new Set(setsOf(there));
   const shared = setsOf(record).filter((set) => sets.has(set));
   if (shared.length > 0) throw sharedSets(shared, free, name);
@@ -45,6 +45,11 @@ function endedBefore(name: string): IpamError {
   return new IpamError("in-use", `lines of it are in ${name} before: one of the two is a copy from before a move`, {
     hint: "Take the lockfile of whoever made that move (git pull): it says where the record is. Delete neither before you know.",
   });
+}
+
+/** Does another record have all lines of this one, be it as those of another set? */
+export function isAllIn(record: Snapshot, there: Snapshot): boolean {
+  return commonLines(record, there) === linesOf(record).length;
 }
 
 /** How many lines of a record another one has, too, be it as those of another set. */

@@ -125,20 +125,22 @@ describe("nodeippool migrate", () => {
       const { name } = await RecordNamespace.make(cluster());
       const there = `--backend kubernetes --namespace ${name}`;
       expect(run(`${plan} ${there}; echo $?`)).toMatch(
-        /^stale: .* does not have it\n {2}Look at the context and the namespace\. .*\n.* git checkout COMMIT -- nodeippool\.lock, .*\n.*\n5\n$/,
+        /^stale: .* does not have it\n {2}Look at the context and the namespace, .*\n.* git checkout COMMIT -- nodeippool\.lock, .*\n.*\n5\n$/,
       );
       const page = readFileSync("docs/state-backends.md", "utf8");
-      const commit = run("git log -1 --format=%h -- nodeippool.lock").trim();
-      const back = blockWith(page, "git checkout COMMIT~1").replace("COMMIT", commit);
+      const [log = "", ...rest] = blockWith(page, "git checkout COMMIT~1").trim().split("\n");
+      const [commit = ""] = run(log).split(" ");
+      const back = rest.join("\n").replace("COMMIT", commit);
       expect(run(back)).toMatch(/^conflict: .*10\.0\.0\.1 is recorded for Node\/n1\/.* but Node\/n4 has /m);
       run(`sed -i '/"10.0.0.1"/d' nodeippool.lock`);
-      const [, , ...again] = back.trim().split("\n");
+      const [, ...again] = back.split("\n");
       expect(run(again.join("; "))).toMatch(/ 0 to allocate, 3 kept, 0 to release\./);
       expect(run(blockWith(page, "The record is in the cluster again").replaceAll(" network", ` ${name}`))).toContain(
         "No address changed hands.",
       );
       run(`nodeippool render manifests --nodes nodes.txt --out rendered ${there}`);
       expect([run(addresses), run("git status --short nodeippool.lock")]).toEqual([before, ""]);
+      expect(run(log).split(" ")[0], "where to begin when it is lost again").toBe(commit);
     });
   });
 

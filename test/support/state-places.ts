@@ -69,12 +69,17 @@ export class Places {
     );
   }
 
-  /** Why it is refused. */
-  async issueOf([from, to]: Move, set?: string): Promise<Issue | undefined> {
+  /** What refuses it. */
+  async errorOf([from, to]: Move, set?: string): Promise<IpamError | undefined> {
     const refused = await moveRecord(withSet(this.place(from, straight), set), this.place(to, straight)).catch(
       (error) => error,
     );
-    return refused instanceof IpamError ? refused.issues[0] : undefined;
+    return refused instanceof IpamError ? refused : undefined;
+  }
+
+  /** Why it is refused. */
+  async issueOf(move: Move, set?: string): Promise<Issue | undefined> {
+    return (await this.errorOf(move, set))?.issues[0];
   }
 
   /** The same, as it is said. */

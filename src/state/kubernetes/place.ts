@@ -58,6 +58,7 @@ async function look(store: Store): Promise<ClusterSight> {
     snapshot: isElsewhere ? emptySnapshot : held.snapshot,
     mark,
     place: held.indexUid,
+    arrived,
     hasEnded: ({ id }) => [...arrived, ...departed].includes(id),
     onward: ({ id }) => onwardOf(held.index, id),
   };

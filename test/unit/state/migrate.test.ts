@@ -150,6 +150,64 @@ it("a source whose record has gone on from the target is told where to", async (
   );
 });
 
+it("a lock of before the record came home takes no other one from there", async () => {
+  const places = await placesWith({ file1: "one" });
+  expect(await places.move(there)).toBe("done");
+  const stale = readFileSync(places.path("file1"), "utf8");
+  expect(await places.move(back)).toBe("done");
+  await places.allocate("file2", "two");
+  expect(await places.move(["file2", "cluster1"])).toBe("done");
+  writeFileSync(places.path("file1"), stale);
+  expect(await places.reasonOf(back)).toMatch(/ has moved to .*, and on from there\n/);
+  expect(places.usable("cluster1")).toHaveLength(1);
+});
+
+describe("a source that was lost when the record had gone", () => {
+  it.each(["carried", "done"])("a copy of it says where that is, and nothing is in two places: %s", async (when) => {
+    const places = await placesWith({ file1: "one", cluster1: "two" });
+    copyFileSync(places.path("file1"), places.path("file2"));
+    if (when === "done") expect(await places.move(there)).toBe("done");
+    else
+      await places
+        .move(there, async (call, run) => {
+          if (call === "clear") throw new Error("killed");
+          return run();
+        })
+        .catch(() => {});
+    rmSync(places.path("file1"));
+    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect(places.usable("file2")).toEqual([]);
+    expect(places.usable("cluster1")).toHaveLength(2);
+    places.checkOnce();
+    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect(await places.move(["cluster1", "file2"])).toBe("done");
+    expect(places.usable("file2")).toHaveLength(2);
+  });
+
+  it("one that has more is a record of its own, and stays as it is", async () => {
+    const places = await placesWith({ file1: "one" });
+    copyFileSync(places.path("file1"), places.path("file2"));
+    expect(await places.move(there)).toBe("done");
+    await places.allocate("file2", "one", "file1", "late");
+    expect(await places.move(["file2", "cluster1"])).toBe("in-use");
+    expect(places.usable("file2")).toHaveLength(2);
+  });
+});
+
+it("a copy that lacks lines of what is to come says so", async () => {
+  const places = await placesWith({ file1: "one" });
+  copyFileSync(places.path("file1"), places.path("file2"));
+  await places.allocate("file1", "two", "file2");
+  await places.moveUntil(there, "cluster1", "takes");
+  const refused = await places.errorOf(["file2", "cluster1"]);
+  expect(refused?.issues[1]).toMatchObject({
+    message: "this record has other lines than the one that is to come",
+    hint: expect.stringMatching(/plan that again, from the same manifests/),
+  });
+  await places.allocate("file2", "two", "file2", "file1");
+  expect(await places.move(["file2", "cluster1"])).toBe("done");
+});
+
 it("a mark that names what nobody knows is none", async () => {
   const places = await placesWith({ file1: "one" });
   await places.moveUntil(there, "file1", "leaves");

@@ -119,6 +119,10 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     name: string,
     pool?: string,
   ): { readonly ip: pulumi.Output<string>; readonly "prefix-length": number } {
+    if (typeof owner !== "string")
+      throw new pulumi.RunError(
+        `the owner of a claim ${name} must be text that is known now: a node's name, Kind/name, or the id of the claim`,
+      );
     const key = owner.includes("/") ? `${owner}/${name}` : claimKey({ kind: "Node", name: owner }, name);
     const { length } = unwrap(parsePrefix(this.specs[this.poolOf(key, pool)]?.range.cidr));
     return { ip: this.address(key, pool), "prefix-length": length };

@@ -126,7 +126,7 @@ async function unlessMoved(record: KnownBackend, goesOn: boolean): Promise<Snaps
 }
 
 const movedHint =
-  "Put the set into the program with the state to which it has moved, and pulumi up; then it can be destroyed. Or pulumi state delete it. Its addresses stay live in the lock either way, until nodeippool allocate without its claims.";
+  "Put the set into the program with the state to which it has moved, and pulumi up; then it can be destroyed. Or pulumi state delete it. Its addresses stay live there either way, until nodeippool allocate without its claims.";
 
 /** The live lines of a state, but for pools that a set has planned in this run: its plan gives up what it leaves out. */
 function linesOf({ addresses, set }: SetState, { allocations }: Snapshot, identity: string | undefined) {

@@ -12,7 +12,7 @@ import { contains } from "../core/range.ts";
 import { sameValue, textOf } from "../core/same-value.ts";
 import { lockfile } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
-import { isSameRecord, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
+import { isSameRecord, missingFrom, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
 import { only, type Previous, present, type SetInputs, type SetState, statesOf } from "./set-state.ts";
 import { holderOf, linesOfStack } from "./stack-record.ts";
 
@@ -36,15 +36,20 @@ export interface Left {
 
 export const nothingLeft: Left = { record: emptySnapshot, own: emptySnapshot, coming: new Map(), elsewhere: [] };
 
+/** The record that a set comes to, or stays in. */
+interface Destination extends RecordAt {
+  readonly content: () => Snapshot;
+}
+
 /**
- * `olds` is the set as the engine has it, or else as the stack has it; `there` is where it comes to, or stays. Throws
- * IpamError `stale` for a record that is left and is not the one that it was: nothing in it counts, and nobody knows what does.
+ * `olds` is the set as the engine has it, or else as the stack has it. Throws IpamError `stale` for a record that is left
+ * and is not the one that it was, or has moved and not to `there`: nothing in it counts, and nobody knows what does.
  */
 export async function whatIsLeft(
   olds: SetState | undefined,
   { own, others }: Previous,
   { pools, set }: SetInputs,
-  there: RecordAt,
+  there: Destination,
 ): Promise<Left> {
   const before = withRecord(olds, own);
   const previous = { others, ...present({ own: before }) };
@@ -78,21 +83,40 @@ function withRecord(olds: SetState | undefined, own: SetState | undefined): SetS
 }
 
 /** Reads each record once. What a set has in one, as far as no other set of the stack took it over, tells which one it is. */
-function reader(previous: Previous, there: RecordAt): (of: SetState) => Promise<Snapshot> {
-  const reads = new Map<string, Promise<Recorded | undefined>>();
+function reader(previous: Previous, there: Destination): (of: SetState) => Promise<Snapshot> {
+  const reads = new Map<string, Promise<Recorded>>();
   const states = statesOf(previous);
   return async (of) => {
     const key = textOf(of.state);
-    const record = reads.get(key) ?? recordLeft(of, previous, there);
+    const record = reads.get(key) ?? recordLeft(of, previous);
     reads.set(key, record);
-    const recorded = await record.catch((error: unknown) => {
-      throw of === previous.own ? error : aloneFirst(error, of);
-    });
-    if (recorded === undefined) return emptySnapshot;
     const addresses = only(of.addresses, (pool) => holderOf(pool, states) === of);
-    refuseOther({ ...of, addresses }, recorded);
-    return recorded.snapshot;
+    try {
+      const recorded = await record;
+      refuseOther({ ...of, addresses }, recorded);
+      return recorded.snapshot;
+    } catch (error) {
+      const refusal = unlessMovedThere(error, { ...of, addresses }, there);
+      if (refusal === undefined) return emptySnapshot;
+      throw of === previous.own ? refusal : aloneFirst(refusal, of);
+    }
   };
+}
+
+/**
+ * Undefined for a record that has moved to where the set goes, with all that was in it, perhaps by way of other places:
+ * a mark says only where it went first, so what the set had in it tells. Where that is nothing, the set is like a new one.
+ */
+function unlessMovedThere(error: unknown, { addresses, set }: SetState, { state, content }: Destination): unknown {
+  const moved = movedTo(error);
+  if (moved === undefined || state.backend === "stack") return error;
+  const count = Object.values(addresses).reduce((sum, claims) => sum + Object.keys(claims).length, 0);
+  if (count === 0) return moved === { lockfile: "file", kubernetes: "cluster" }[state.backend] ? undefined : error;
+  const missing = missingFrom(content(), addresses).length;
+  if (missing === 0) return undefined;
+  const lacks = `; where the program has it now, ${missing} of ${count} addresses of set ${set} are missing`;
+  const issues = (error as IpamError).issues.map((issue) => ({ ...issue, message: `${issue.message}${lacks}` }));
+  return new IpamError("stale", issues, { cause: error });
 }
 
 /** Where the record of another set has moved, that set is to follow it: this one can be anywhere. */
@@ -103,17 +127,10 @@ function aloneFirst(error: unknown, { set }: SetState): unknown {
   return new IpamError(error.code, issues, { cause: error });
 }
 
-/** Undefined for a record that has moved to where the set goes, with all that was in it. */
-async function recordLeft(of: SetState, previous: Previous, there: RecordAt): Promise<Recorded | undefined> {
-  if (of.state.backend === "stack") return { name: "the stack", snapshot: linesOfStack(previous) };
-  try {
-    if (of.state.backend === "kubernetes") return await readCluster(of.state);
-    return { name: of.state.path, snapshot: lockfile(of.state.path).readSync() };
-  } catch (error) {
-    const kind = { stack: "stack", lockfile: "file", kubernetes: "cluster" }[there.state.backend];
-    if (movedTo(error) === kind) return undefined;
-    throw error;
-  }
+async function recordLeft({ state }: SetState, previous: Previous): Promise<Recorded> {
+  if (state.backend === "stack") return { name: "the stack", snapshot: linesOfStack(previous) };
+  if (state.backend === "kubernetes") return readCluster(state);
+  return { name: state.path, snapshot: lockfile(state.path).readSync() };
 }
 
 /** Throws IpamError `in-use` for pools that come and have addresses in another record, live or releasing. */

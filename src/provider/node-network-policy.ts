@@ -71,10 +71,13 @@ export class NodeNetworkPolicy extends pulumi.ComponentResource {
   }
 }
 
-function nodesOf({ nodes, batchSize = 1 }: NodeNetworkPolicyArgs): Exclude<NodeArgs, string>[] {
+function nodesOf({ nodes, desiredState, batchSize = 1 }: NodeNetworkPolicyArgs): Exclude<NodeArgs, string>[] {
+  if (!Array.isArray(nodes))
+    throw new pulumi.RunError("nodes must be a list that is known now, of names or { name, hostname }");
+  if (typeof desiredState !== "function") throw new pulumi.RunError("desiredState must be a function of a node's name");
   if (!Number.isInteger(batchSize) || batchSize < 1)
     throw new pulumi.RunError(`batchSize is ${batchSize}, which is no number of nodes`);
-  const sorted = nodes
+  const sorted = (nodes as readonly NodeArgs[])
     .map((node) => (typeof node === "string" ? { name: node, hostname: node } : node))
     .sort((a, b) => byCodeUnit(a.name, b.name));
   for (const { name, hostname } of sorted) for (const each of [name, hostname]) refuseName("node", each);

@@ -72,12 +72,16 @@ async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
   const there = { state, identity: recorded instanceof Error ? undefined : recorded.identity };
   const takes = takesOf(previous, inputs, there);
   const held = state.backend === "stack" ? {} : heldOf(olds, previous, inputs, takes, there);
-  const record = () => {
+  const content = () => {
     if (recorded instanceof Error) throw recorded;
-    refuseOther(witnessOf(held, previous, there), recorded);
     return recorded.snapshot;
   };
-  const left = await whatIsLeft(olds.addresses === undefined ? previous.own : olds, previous, inputs, there);
+  const record = () => {
+    if (!(recorded instanceof Error)) refuseOther(witnessOf(held, previous, there), recorded);
+    return content();
+  };
+  const before = olds.addresses === undefined ? previous.own : olds;
+  const left = await whatIsLeft(before, previous, inputs, { ...there, content });
   // What another set of this run has as its own is not for this one to give up.
   const pools = only(held.pools ?? {}, (pool) => !isPlannedIn(there.identity, pool));
   const { state: answer, plan } = planSet(inputs, record, { ...held, pools }, left, takes);

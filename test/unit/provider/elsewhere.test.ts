@@ -18,7 +18,7 @@ describe("a set whose record is in a cluster, and that has others beside it in t
     const own = { ...first, addresses: { lan: { "Node/a/eth1": "10.0.0.1" } } };
     const taker = { ...planInStack(lanInputs(lanClaims("a", "b"))), turn: { lan: 1 } };
     const inputs = lanInputs(lanClaims("a", "c"), own, { state, set: "shop", previous: { own, others: [taker] } });
-    const left = await whatIsLeft(own, inputs.previous, inputs, { state });
+    const left = await whatIsLeft(own, inputs.previous, inputs, { state, content: () => emptySnapshot });
     expect(left.coming).toEqual(new Map([["lan", "default"]]));
     const go = () => planSet(inputs, () => recordOf([own]), own, left);
     expect(go).toThrow(
@@ -32,7 +32,7 @@ describe("a set whose record is in a cluster, and that has others beside it in t
     const stack = planInStack(lanInputs([...lanClaims("a", "b"), { key: "Node/x/eth1", pool: "wan" }], undefined, two));
     const go = async (before: SetState, claims: ClaimInput[], rest: Partial<SetInputs> = two) => {
       const inputs = lanInputs(claims, before, { state, set: "shop", ...rest });
-      const left = await whatIsLeft(before, inputs.previous, inputs, { state });
+      const left = await whatIsLeft(before, inputs.previous, inputs, { state, content: () => emptySnapshot });
       return planSet(inputs, () => emptySnapshot, before, left).state.addresses;
     };
     const x = { key: "Node/x/eth1", pool: "wan" };

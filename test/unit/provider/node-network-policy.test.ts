@@ -96,6 +96,9 @@ describe("NodeNetworkPolicy", () => {
 
   it("refuses a node twice", () => {
     expect(() => policy({ nodes: ["a", { name: "a", hostname: "x" }] })).toThrow("node a is named twice");
+    for (const nodes of [undefined, pulumi.output(["a"])])
+      expect(() => policy({ nodes: nodes as never })).toThrow("nodes must be a list that is known now");
+    expect(() => policy({ desiredState: {} as never })).toThrow("desiredState must be a function of a node's name");
   });
 });
 
@@ -155,6 +158,7 @@ describe("an allocation set", () => {
     expect(ips.claim("VirtualMachine/shop:db", "net0")["prefix-length"]).toBe(24);
     const bare = set([node("lan")], { lan: { range: { cidr: "10.0.0.0" } } });
     expect(() => bare.claim("a", "eth1")).toThrow("has no prefix length");
+    expect(() => ips.claim(pulumi.output("a") as never, "eth1")).toThrow("must be text that is known now");
   });
 });
 

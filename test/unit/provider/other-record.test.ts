@@ -1,8 +1,12 @@
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { emptySnapshot } from "../../../src/core/index.ts";
 import type { Recorded } from "../../../src/provider/recorded.ts";
 import { onlyState, recordOf, type SetInputs, type SetState } from "../../../src/provider/set-state.ts";
+import { encode } from "../../../src/state/codec.ts";
 import { lanClaims, lanInputs, lanPools, planInStack, shortState } from "../../support/pulumi-inputs.ts";
+import { scratchFolder } from "../../support/state-folder.ts";
 
 const reading = "../../../src/provider/cluster-record.ts";
 const cluster = { backend: "kubernetes" } as const;
@@ -148,6 +152,27 @@ describe("a record that is left, and has another identity than it had", () => {
   it("counts for a set under an alias as for any other, though the engine does not know of the record", async () => {
     found({});
     expect(await check(first, { claims: lanClaims("a", "b"), previous: { others: [own] } })).toMatch(says);
+  });
+
+  it("that has moved is where all that its set had is, wherever its mark says; nowhere else", async () => {
+    const folder = scratchFolder();
+    for (const other of ["nodeippool.lock", "namespace elsewhere"]) {
+      record = marks.refusalOfMark({ id: "1", state: "left", other } as never, "network", "file");
+      const goes = (path: string, ...nodes: string[]) => {
+        const state = { backend: "lockfile", path: join(folder, path) } as const;
+        return check(own, { claims: lanClaims(...nodes), set: "shop", state, previous: { own, others: [] } });
+      };
+      writeFileSync(join(folder, "right.lock"), encode(lines));
+      expect(await goes("right.lock", "a", "b")).toBe("a=2 b=3");
+      expect(await goes("none.lock", "a", "b")).toContain(
+        `stale: the record of network has moved to ${other}; where the program has it now, 2 of 2 addresses of set shop are missing`,
+      );
+      writeFileSync(join(folder, "wrong.lock"), encode(recordOf([lanSet("shop", { "Node/a/eth1": "10.0.0.2" })])));
+      expect(await goes("wrong.lock", "a", "b")).toContain(
+        "; where the program has it now, 1 of 2 addresses of set shop",
+      );
+    }
+    rmSync(folder, { recursive: true });
   });
 
   it("that has moved is where its own set goes first, not another one with a new pool", async () => {

@@ -118,7 +118,7 @@ describe("a set whose record is in a cluster", () => {
     const own = { ...first, addresses: { lan: { "Node/a/eth1": "10.0.0.1" } }, state };
     const inputs = lanInputs(lanClaims("a"), undefined, { state, set: "shop" });
     const left = (before: SetState | undefined, pools: SetInputs["pools"] = inputs.pools) =>
-      whatIsLeft(before, { others: [stack] }, { ...inputs, pools }, { state });
+      whatIsLeft(before, { others: [stack] }, { ...inputs, pools }, { state, content: () => emptySnapshot });
     expect(await left(own)).toEqual(nothingLeft);
     // That other one has lan no more, whatever it says.
     const wan = { ...nothingLeft, coming: new Map([["wan", undefined]]), elsewhere: [emptySnapshot] };

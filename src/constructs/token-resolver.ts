@@ -17,10 +17,14 @@ export class TokenResolver implements IResolver {
     if (typeof value === "string") {
       refuseClaimText(value);
       if (value.includes(scheme)) context.replaceValue(replaceTokens(value, this.holders()));
-    } else if (typeof value === "object" && value !== null && Object.keys(value).some((key) => key.includes(scheme)))
+    } else if (typeof value === "object" && value !== null) {
+      const keys = Object.keys(value).filter((key) => key.includes("ippool"));
+      for (const key of keys) refuseClaimText(key);
+      if (!keys.some((key) => key.includes(scheme))) return;
       context.replaceValue(
         Object.fromEntries(Object.entries(value).map(([key, item]) => [replaceTokens(key, this.holders()), item])),
       );
+    }
   }
 }
 

@@ -54,12 +54,15 @@ describe("AddressClaim", () => {
     expect(record.allocations.map(({ pool, claim }) => `${pool} ${claim}`)).toEqual(["lan.example Node/n1/a/x"]);
   });
 
-  it("is nothing outside its policy", async () => {
+  it.each([
+    ["a value", (ip: string) => ({ peer: `via ${ip}` })],
+    ["a key", (ip: string) => ({ [ip]: "peer" })],
+  ])("is nothing outside its policy: %s", (_, dataOf) => {
     const folder = folderOf({});
     const app = appOf(
       (chart) => {
         const claim = new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/29" } }).claim("eth1");
-        const data = { peer: `via ${claim.ip}` };
+        const data = dataOf(claim.ip);
         new ApiObject(chart, "c", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "c" }, ...{ data } });
       },
       { lock: `${folder}/nodeippool.lock` },

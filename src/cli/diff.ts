@@ -14,7 +14,7 @@ import {
 import { lockAt } from "../state/git.ts";
 import { readMarked } from "../state/lockfile.ts";
 import type { Mark } from "../state/mark.ts";
-import { digestOf } from "../state/migrate.ts";
+import { digestOf } from "../state/next-step.ts";
 import { openLock, type StateOptions } from "./state.ts";
 import { swapNotes } from "./swap-note.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";

@@ -7,7 +7,8 @@ import { locksAbove } from "../state/git.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
 import { refusalOfOnward, withoutMark } from "../state/mark.ts";
-import { moveRecord, type RecordPlace, type Step, withSet } from "../state/migrate.ts";
+import { moveRecord, type RecordPlace, withSet } from "../state/migrate.ts";
+import type { Step } from "../state/next-step.ts";
 import { refuseNoFolder } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 

@@ -2,7 +2,8 @@ import { emptySnapshot, IpamError } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseDeleted } from "./git.ts";
 import { type Mark, markedText, withoutMark } from "./mark.ts";
-import { digestOf, type RecordPlace, type Sight } from "./migrate.ts";
+import type { RecordPlace } from "./migrate.ts";
+import { digestOf, type Sight } from "./next-step.ts";
 import { readText, replaceFile } from "./replace-file.ts";
 
 interface FileSight extends Sight {

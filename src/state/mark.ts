@@ -1,7 +1,7 @@
 import { IpamError } from "../core/index.ts";
 
 /**
- * What a record says of itself while it moves to another place, and after that; migrate.ts has the steps. Nobody
+ * What a record says of itself while it moves to another place, and after that; next-step.ts has the steps. Nobody
  * reads or writes a record that has a mark.
  */
 export interface Mark {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { decode } from "../../src/state/codec.ts";
 import { type Mark, markedText } from "../../src/state/mark.ts";
-import { digestOf } from "../../src/state/migrate.ts";
+import { digestOf } from "../../src/state/next-step.ts";
 import { nodeippool, root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
 import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";

@@ -1,7 +1,8 @@
 import { emptySnapshot, IpamError, type Snapshot } from "../../core/index.ts";
 import type { Objects } from "../../kube/index.ts";
 import type { Mark } from "../mark.ts";
-import type { RecordPlace, Sight } from "../migrate.ts";
+import type { RecordPlace } from "../migrate.ts";
+import type { Sight } from "../next-step.ts";
 import { type Held, Store } from "./store.ts";
 import { type Index, onwardOf } from "./subnet-index.ts";
 import { encodePart, split } from "./subnet-records.ts";

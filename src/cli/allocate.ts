@@ -4,7 +4,7 @@ import { planJson } from "./json.ts";
 import { loserJson, type Merge, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
-import { record, refuseSecondLock } from "./state.ts";
+import { record } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -16,7 +16,6 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
   const workspace = await readWorkspace(path, options);
   const { state, snapshot, merge } = await readMerged(options);
   const made = planWorkspace(workspace, snapshot, options);
-  refuseSecondLock(path, made, options);
   const doubt = doubtOf(made, snapshot, merge, options);
   if (merge.merged && (made.pending.length > 0 || doubt)) await recordMerge(state, merge, snapshot);
   refusePending(made);

@@ -15,7 +15,7 @@ import {
 } from "../core/index.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
-import { exists, readDeployed, readFile, readInput, readInputs } from "./files.ts";
+import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
 import { isLockfile, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -53,10 +53,14 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   if (found.length > 0) process.exitCode = codes.stale.exit;
 }
 
-/** All that is named, once. */
+/** All that is named, each file once, whatever ways lead to it. */
 async function readAll(paths: readonly string[]): Promise<SourceFile[]> {
-  const files = new Map<string | undefined, SourceFile>();
-  for (const path of paths) for (const file of await readDeployed(path)) files.set(file.label, file);
+  const files = new Map<string, SourceFile>();
+  for (const path of paths)
+    for (const file of await readDeployed(path)) {
+      const real = realPath(file.label ?? file.path);
+      if (!files.has(real)) files.set(real, file);
+    }
   return [...files.values()];
 }
 

@@ -28,8 +28,7 @@ function isRendered(folder: string): boolean {
   return exists(join(folder, renderedList));
 }
 
-/** Is a path, which must be there, a folder? Standard input (`-`) is none. */
-export function isFolder(path: string): boolean {
+function isFolder(path: string): boolean {
   return path !== "-" && stat(path).isDirectory();
 }
 
@@ -43,10 +42,10 @@ function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[]
   const found: string[] = [];
   const visited = new Set<string>();
   const walk = (folder: string) => {
-    const real = realpathSync(join(path, folder));
+    const real = realPath(join(path, folder));
     if (visited.has(real) || (folder !== "" && isLeftOut(real))) return;
     visited.add(real);
-    for (const entry of readdirSync(real)) {
+    for (const entry of entriesOf(real)) {
       if (entry.startsWith(".") || entry === "node_modules") continue;
       const inside = folder === "" ? entry : `${folder}/${entry}`;
       if (stat(join(path, inside)).isDirectory()) walk(inside);
@@ -55,6 +54,14 @@ function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[]
   };
   walk("");
   return found.sort(byCodeUnit);
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw asInvalid(error, folder);
+  }
 }
 
 function readNamed(path: string, names: readonly string[]): SourceFile[] {

@@ -28,7 +28,7 @@ import { hostnameLabel } from "../schema/node.ts";
 import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
-import { openToPlan, record, refuseSecondLock } from "./state.ts";
+import { openToPlan, record } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { together } from "./together.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
@@ -52,7 +52,6 @@ export async function importVerb(evidence: string, path: string, options: Import
   const state = await openToPlan(options);
   const snapshot = await state.read();
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
-  refuseSecondLock(path, made, options);
   const after = isNoop(made) ? snapshot : await record(state, made);
   const lasting = uses.filter((use) => !use.isTemporary);
   const temporary = temporaryOnly(uses, lasting);

@@ -1,11 +1,12 @@
 import { isNoop, refusePending, replacedOwners } from "../core/index.ts";
 import { allocateAgain } from "./argv.ts";
+import { exists } from "./files.ts";
 import { planJson } from "./json.ts";
 import { notesOn } from "./notes.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
-import { openToPlan, refuseSecondLock } from "./state.ts";
+import { isLockfile, openToPlan, type StateOptions } from "./state.ts";
 import { swapQuestions } from "./swap-note.ts";
 import { print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
@@ -14,7 +15,6 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const workspace = await readWorkspace(path, options);
   const snapshot = await (await openToPlan(options)).read();
   const made = planWorkspace(workspace, snapshot, options);
-  refuseSecondLock(path, made, options);
   refuseUnrenderable(workspace, made, snapshot, options);
   const before = () => "say so before this is recorded";
   const notes = [
@@ -26,9 +26,15 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   if (options.json) printJson({ ...planJson(made), notes });
   else {
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
-    if (made.pending.length === 0) print(isNoop(made) ? "Nothing to record." : `Run ${allocateAgain()} to record it.`);
+    if (made.pending.length === 0)
+      print(isNoop(made) ? "Nothing to record." : `Run ${allocateAgain()} to ${recording(options)}.`);
   }
   refusePending(made);
   const replaced = options.allowMove ? undefined : replacedOwners(made, snapshot);
   if (replaced) throw replaced;
+}
+
+/** A new lock is said to be one: it may be that there is one, in another folder. */
+function recording(options: StateOptions): string {
+  return isLockfile(options) && !exists(options.lock) ? `begin ${options.lock} with it` : "record it";
 }

@@ -2,12 +2,11 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
 import type { KnownBackend, StateBackend } from "../state/backend.ts";
-import { refuseDeleted, refuseSecond } from "../state/git.ts";
+import { refuseDeleted } from "../state/git.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
 import { type Mark, refusalOfMark, refusalOfOnward } from "../state/mark.ts";
 import { ownOptions } from "./argv.ts";
-import { isFolder } from "./files.ts";
 import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
@@ -71,18 +70,6 @@ async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promis
       `the page on state backends says how ("Where the namespace is lost").`,
     ].join("\n  "),
   });
-}
-
-/** Throws `in-use` where a plan for these manifests would begin a lock though there is one that has its pools. */
-export function refuseSecondLock(manifests: string, { assign, pools }: Plan, options: StateOptions): void {
-  const { lock } = options;
-  if (!isLockfile(options) || existsSync(lock)) return;
-  const begun = new Set(assign.map((line) => line.pool));
-  refuseSecond(
-    lock,
-    pools.filter(({ name }) => begun.has(name)),
-    isFolder(manifests) ? manifests : dirname(manifests),
-  );
 }
 
 /** Commits a plan, and keeps in mind that it is recorded. */

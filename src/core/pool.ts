@@ -85,6 +85,16 @@ export function isPlanned({ authority }: Pick<Pool, "authority">): boolean {
   return authority !== "Cluster";
 }
 
+/** Do two pools say the same of who gets which address? What absent fields stand for, and words for people, make no difference. */
+export function isSamePool(a: Pool, b: Pool): boolean {
+  return meaningOf(a) === meaningOf(b);
+}
+
+function meaningOf({ authority = "Plan", reservations, ...rest }: Pool): string {
+  const kept = reservations.all.map(({ address, owner, claim }) => `${address} ${owner} ${claim}`).sort();
+  return JSON.stringify({ ...rest, authority, kept }, (_, value) => (typeof value === "bigint" ? `${value}` : value));
+}
+
 /** Reads a pool. All issues at once, each with its path inside the spec. */
 export function parsePool(name: string, spec: PoolSpec): Parsed<Pool> {
   const reader = new Reader(spec);

@@ -1,8 +1,8 @@
 import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
-import { textOf } from "../core/same-value.ts";
 import { type KnownBackend, lockfile, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
 import { isSameRecord, missingFrom, movedTo, type Recorded, refuseOther } from "./recorded.ts";
+import { textOf } from "./same-value.ts";
 import { onlyState, present, type SetState, type StateArgs } from "./set-state.ts";
 
 /*

@@ -9,10 +9,10 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
-import { sameValue, textOf } from "../core/same-value.ts";
 import { lockfile } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
 import { isSameRecord, missingFrom, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
+import { sameValue, textOf } from "./same-value.ts";
 import { only, type Previous, present, type SetInputs, type SetState, statesOf } from "./set-state.ts";
 import { holderOf, linesOfStack } from "./stack-record.ts";
 

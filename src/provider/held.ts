@@ -14,9 +14,9 @@ import {
   type TakeOver,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
-import { sameValue } from "../core/same-value.ts";
 import type { Left } from "./forgetting.ts";
 import { isSameRecord, type RecordAt } from "./recorded.ts";
+import { sameValue } from "./same-value.ts";
 import { type Previous, present, type SetInputs, type SetState } from "./set-state.ts";
 import { holderOf } from "./stack-record.ts";
 

@@ -1,6 +1,6 @@
 import { formatAddress, IpamError, identityOf, type Snapshot } from "../core/index.ts";
-import { sameValue } from "../core/same-value.ts";
 import { recordOfLock } from "../state/offer.ts";
+import { sameValue } from "./same-value.ts";
 import type { SetState, StateArgs } from "./set-state.ts";
 
 /** A record, and what tells it from others, where something does. */

@@ -1,5 +1,4 @@
 import { IpamError } from "../core/index.ts";
-import { sameValue } from "../core/same-value.ts";
 import { isRecording } from "../state/offer.ts";
 import { noIgnoring, reasonOf } from "./advice.ts";
 import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember, rememberInLock } from "./cluster-record.ts";
@@ -10,6 +9,7 @@ import { planSet } from "./plan-set.ts";
 import { checkState } from "./read-inputs.ts";
 import { asRecorded, readRecord } from "./record.ts";
 import { refuseOther } from "./recorded.ts";
+import { sameValue } from "./same-value.ts";
 import {
   type Addresses,
   type ClaimInput,

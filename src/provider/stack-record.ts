@@ -1,6 +1,6 @@
 import type { Snapshot, TakeOver } from "../core/index.ts";
-import { sameValue } from "../core/same-value.ts";
 import { isSameRecord, type RecordAt } from "./recorded.ts";
+import { sameValue } from "./same-value.ts";
 import {
   only,
   onlyState,

@@ -1,6 +1,5 @@
 import { type Document, isMap, isSeq } from "yaml";
 import { IpamError, type Issue, type Parsed, type Place, type Pool } from "../core/index.ts";
-import { sameValue } from "../core/same-value.ts";
 import { misfits } from "./misfits.ts";
 import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
@@ -54,22 +53,9 @@ export interface Manifests {
 
 /** Reads all documents of all files. Throws IpamError `invalid` with the issues of all of them, each with its place. */
 export function readManifests(files: readonly SourceFile[]): Manifests {
-  return read(files, false);
-}
-
-/** The same, but a pool that several documents define alike counts once: it is shared. */
-export function readSharing(files: readonly SourceFile[]): Manifests {
-  return read(files, true);
-}
-
-function read(files: readonly SourceFile[], arePoolsShared: boolean): Manifests {
-  const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false, arePoolsShared };
+  const { documents, reading } = readDocuments(files);
   const { issues } = reading;
-  const conflicts = files.filter((file) => mentionsUs.test(file.text)).flatMap((file) => conflictIn(file) ?? []);
-  if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
-  const documents = files.flatMap(splitDocuments).flatMap((chunk) => readCurtailed(chunk, reading));
-  const defined = documents.flatMap((d) => (d.kind === "pool" ? d.pool : []));
-  const pools = arePoolsShared ? [...new Map(defined.map((pool) => [pool.name, pool])).values()] : defined;
+  const pools = documents.flatMap((d) => (d.kind === "pool" ? d.pool : []));
   const policies = documents.flatMap((d) => (d.kind === "policy" ? d.policy : []));
   issues.push(...crossIssues(documents, reading));
   const { nodes, issues: nodeIssues } = checkNodes(documents.flatMap((d) => (d.kind === "node" ? d.row : [])));
@@ -78,13 +64,23 @@ function read(files: readonly SourceFile[], arePoolsShared: boolean): Manifests 
   return { documents, pools, policies, nodes };
 }
 
+/** Each document by itself. Throws IpamError `invalid` for files in the middle of a merge. */
+export function readDocuments(files: readonly SourceFile[]): {
+  readonly documents: readonly ManifestDocument[];
+  readonly reading: Reading;
+} {
+  const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false };
+  const conflicts = files.filter((file) => mentionsUs.test(file.text)).flatMap((file) => conflictIn(file) ?? []);
+  if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
+  return { documents: files.flatMap(splitDocuments).flatMap((chunk) => readCurtailed(chunk, reading)), reading };
+}
+
 interface Reading {
   readonly issues: Issue[];
   /** Names of all pools, also of those that are wrong in some other way. */
   readonly poolNames: Set<string>;
   /** Is there a pool whose name could not be read? */
   hasUnreadable: boolean;
-  readonly arePoolsShared: boolean;
 }
 
 /** Documents of our own kinds are no larger. */
@@ -213,39 +209,22 @@ function readList(items: readonly unknown[], path: Path, yaml: YamlDocument, rea
   );
 }
 
-function twice(what: string, second: Located, first: Located): Issue {
-  const [at, other] = [second, first].map(({ yaml, path }) => yaml.at([...path, "metadata", "name"])) as [Place, Place];
-  return { message: `${what}, here and in ${other.file}:${other.line}:${other.column}`, at };
-}
-
-/** Do two pools say the same, but for what says nothing: comments, labels, the authority that is the default? */
-function isAlike(a: Located, b: Located): boolean {
-  const [one, other] = [a, b].map(({ yaml, path }) => {
-    const object = path.reduce<unknown>((value, step) => (value as Bag)[step], yaml.value) as { readonly spec: Bag };
-    return { authority: "Plan", ...object.spec };
-  });
-  return sameValue(one, other);
-}
-
 /** What only all documents together show: names used twice, pools that no document defines, or that do not have what a policy asks of them. */
-function crossIssues(documents: readonly ManifestDocument[], reading: Reading): Issue[] {
-  const { poolNames, hasUnreadable, arePoolsShared } = reading;
+function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnreadable }: Reading): Issue[] {
   const issues: Issue[] = [];
-  const seen = new Map<string, Located>();
+  const seen = new Map<string, Place>();
   const pools = new Map(documents.flatMap((d) => (d.kind === "pool" ? [[d.pool.name, d.pool] as const] : [])));
   for (const document of documents) {
     if (document.kind !== "pool" && document.kind !== "policy") continue;
     const { kind, yaml, path } = document;
     const name = kind === "pool" ? document.pool.name : document.policy.name;
+    const at = yaml.at([...path, "metadata", "name"]);
     const first = seen.get(`${kind} ${name}`);
-    if (first === undefined) seen.set(`${kind} ${name}`, document);
-    else if (kind === "policy" || !arePoolsShared)
-      issues.push(twice(`${kind} ${name} is defined twice`, document, first));
-    else if (!isAlike(document, first))
-      issues.push({
-        ...twice(`pool ${name} is defined in two ways`, document, first),
-        hint: "Name less of what is there, or say which pools are meant.",
-      });
+    if (first === undefined) seen.set(`${kind} ${name}`, at);
+    else {
+      const place = `${first.file}:${first.line}:${first.column}`;
+      issues.push({ message: `${kind} ${name} is defined twice, here and in ${place}`, at });
+    }
     if (kind === "pool") continue;
     const { policy } = document;
     for (const issue of misfits(policy, pools))

@@ -52,20 +52,16 @@ export function refuseDeleted(path: string): void {
 }
 
 /**
- * Throws `in-use` for a lock that begins where another one of its repository has one of these pools, or had them perhaps,
- * before its record moved: above it, or around the manifests, if it is for some. Somebody works in a subfolder, or above
- * one, and two records would hand out the same addresses.
+ * Throws `in-use` for a lock that begins below another one of its repository that has one of these pools, or had them
+ * perhaps, before its record moved: somebody works in a subfolder, and two records would hand out the same addresses.
  */
-export function refuseSecond(path: string, pools: readonly PoolRecord[], manifests?: string): void {
+export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
   const begun = new Map(pools.map((pool) => [pool.name, pool]));
   const isBegun = (pool: PoolRecord) => {
     const own = begun.get(pool.name);
     return own !== undefined && sameSubnet(own, pool);
   };
-  for (const { above, text } of [
-    ...locksAbove(path),
-    ...(manifests === undefined ? [] : locksAround(manifests, path)),
-  ]) {
+  for (const { above, text } of locksAbove(path)) {
     const { mark, rest } = withoutMark(text, above);
     if (mark?.state === "left")
       throw new IpamError(
@@ -75,7 +71,7 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[], manifes
           hint: `If its pools are meant, plan where it is: in the folder of ${above}. The lock of other networks can have another name.`,
         },
       );
-    const both = decode(rest, above).pools.find(isBegun);
+    const both = decodeOther(rest, above).pools.find(isBegun);
     if (both === undefined) continue;
     throw new IpamError(
       "in-use",
@@ -87,33 +83,29 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[], manifes
   }
 }
 
-interface OtherLock {
-  readonly above: string;
-  readonly text: string;
+/** Another lock than the one that a command is about, and than its advice: it cannot be settled from here. */
+function decodeOther(text: string, path: string): Snapshot {
+  try {
+    return decode(text, path);
+  } catch (error) {
+    if (!(error instanceof IpamError)) throw error;
+    const hint = "It may have the same pools. Settle that one first, in its folder.";
+    throw new IpamError(
+      error.code,
+      error.issues.map(({ message, at }) => ({ message, ...(at === undefined ? {} : { at }), hint })),
+    );
+  }
 }
 
 /** The locks of the same name in the folders above it, up to the top of its git repository. */
-export function locksAbove(path: string): OtherLock[] {
-  return locksIn(repositoryFolders(path).slice(1), path);
-}
-
-/** Those in a folder of manifests of the same repository, and above that, but for the lock of that path. */
-function locksAround(manifests: string, path: string): OtherLock[] {
-  const [folders, own] = [repositoryFolders(join(manifests, basename(path))), repositoryFolders(path)];
-  return folders.at(-1) === own.at(-1)
-    ? locksIn(
-        folders.filter((folder) => folder !== own[0]),
-        path,
-      )
-    : [];
-}
-
-function locksIn(folders: readonly string[], path: string): OtherLock[] {
-  return folders.flatMap((folder) => {
-    const above = relative("", join(folder, basename(path)));
-    const text = readText(above);
-    return text === undefined ? [] : [{ above, text }];
-  });
+export function locksAbove(path: string): { readonly above: string; readonly text: string }[] {
+  return repositoryFolders(path)
+    .slice(1)
+    .flatMap((folder) => {
+      const above = relative("", join(folder, basename(path)));
+      const text = readText(above);
+      return text === undefined ? [] : [{ above, text }];
+    });
 }
 
 /** The folders from that of a file up to the top of its git repository; none if it lies in no repository. */

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
@@ -75,7 +75,8 @@ it("reads folders that were rendered into, several below one, too, and a pool on
 
 it("reads rendered folders in a folder of manifests, too, each once, and a pool once but for what says nothing", () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
-  for (const paths of [["."], [".", "rendered"]]) {
+  symlinkSync("rendered", join(folder, "linked"));
+  for (const paths of [["."], [".", "rendered"], ["./linked", join(folder, "rendered"), "."]]) {
     const { stdout, status } = nodeippool(["audit", ...paths], folder);
     expect(
       stdout.match(/duplicate: 10\.10\.10\.1 is configured on Node\/node01 eth1 and on Node\/node02 eth1/g),
@@ -94,6 +95,21 @@ it("reads rendered folders in a folder of manifests, too, each once, and a pool 
       "  Name less of what is there, or say which pools are meant.\n",
   });
   expect(nodeippool(["audit", ".", "--pools", "manifests"], other).status).toBe(5);
+});
+
+it("takes pools for alike that say the same in other words, and asks nothing of the policies beside them", () => {
+  const folder = edited([
+    "rendered/pools.yaml",
+    "  authority: Plan\n",
+    "  authority: Plan\n  reclaimPolicy: Delete\n  network: default\n  dnsServers: []\n",
+  ]);
+  const both = join(folder, "rendered/again.yaml");
+  writeFileSync(
+    both,
+    ["static-ip", "pools"].map((name) => readFileSync(join(folder, `manifests/${name}.yaml`))).join("---\n"),
+  );
+  expect(nodeippool(["audit", "."], folder)).toMatchObject({ status: 0, stderr: "" });
+  expect(nodeippool(["show", "--pools", "."], folder)).toMatchObject({ status: 0, stderr: "" });
 });
 
 it("prints findings once, and says by its exit status that there are some", () => {

@@ -31,7 +31,7 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
   it("says what to do next for the same record and set", async () => {
     const { stdout } = await run(projectOf(), "plan", "--lock", "my lock.lock", "--set=app");
     expect(stdout).toMatch(
-      /\nRun nodeippool allocate manifests --nodes nodes\.txt --lock 'my lock\.lock' --set=app to record it\.\n$/,
+      /\nRun nodeippool allocate manifests --nodes nodes\.txt --lock 'my lock\.lock' --set=app to begin my lock\.lock with it\.\n$/,
     );
   });
 
@@ -39,7 +39,9 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
     [["plan", "--nodes", "nodes.txt", "--", "manifests"], "--nodes nodes.txt manifests"],
     [["plan", "manifests", "--nodes", "nodes.txt", "--allow-move"], "manifests --nodes nodes.txt --allow-move"],
   ])("says it so that it can be pasted: %j", async (words, expected) => {
-    expect((await cli(words, projectOf())).stdout).toContain(`\nRun nodeippool allocate ${expected} to record it.\n`);
+    const { stdout } = await cli(words, projectOf());
+    const [command] = /(?<=^Run nodeippool allocate ).*(?= to (?:record it|begin .* with it)\.$)/m.exec(stdout) ?? [];
+    expect(command).toBe(expected);
   });
 
   it("says so where there is nothing to record", async () => {

@@ -1,7 +1,16 @@
-import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
+import {
+  emptySnapshot,
+  formatAddress,
+  IpamError,
+  identityOf,
+  isNoop,
+  type Plan,
+  planRelease,
+  type Snapshot,
+} from "../core/index.ts";
 import { type KnownBackend, lockfile, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
-import { isSameRecord, missingFrom, movedTo, type Recorded, refuseOther } from "./recorded.ts";
+import { hasAll, isSameRecord, movedTo, type Recorded, refuseOther } from "./recorded.ts";
 import { textOf } from "./same-value.ts";
 import { onlyState, present, type SetState, type StateArgs } from "./set-state.ts";
 
@@ -51,10 +60,16 @@ export function rememberInLock(state: SetState): void {
   inLocks.push(state);
 }
 
-/** Has this run planned this claim set in a lockfile that has all that the set has, live or releasing? */
-function goesOnInLock({ set, addresses }: SetState): boolean {
-  const paths = inLocks.flatMap((one) => (one.set === set && one.state.backend === "lockfile" ? one.state.path : []));
-  return paths.some((path) => missingFrom(lockfile(path).readSync(), addresses).length === 0);
+/** Has this run planned this claim set in another record that has all that the set has? */
+async function goesOnElsewhere({ set, addresses }: SetState): Promise<boolean> {
+  for (const { set: name, state } of [...inLocks, ...[...planned.values()].map((one) => one.state)]) {
+    if (name !== set || state.backend === "stack") continue;
+    // One that has moved itself is none in which the set goes on.
+    const content =
+      state.backend === "lockfile" ? lockfile(state.path).read() : readCluster(state).then((one) => one.snapshot);
+    if (hasAll(await content.catch(() => emptySnapshot), addresses, [set])) return true;
+  }
+  return false;
 }
 
 /** Does a set that this run has planned in a record have this pool? */
@@ -97,7 +112,7 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
   if (state.state.backend !== "kubernetes") return;
   const record = await clusterRecord(state.state);
   for (let attempt = 1; ; attempt++) {
-    const snapshot = await unlessMoved(record, now !== undefined || goesOnInLock(state));
+    const snapshot = await unlessMoved(record, async () => now !== undefined || (await goesOnElsewhere(state)));
     if (snapshot === undefined) return;
     const identity = await record.identity();
     if (now !== undefined && (identity === undefined || isSameRecord(now, { state: state.state, identity }))) return;
@@ -114,12 +129,12 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
 }
 
 /** Undefined for a record that has moved, if the set goes on there: everything that was in it is there. */
-async function unlessMoved(record: KnownBackend, goesOn: boolean): Promise<Snapshot | undefined> {
+async function unlessMoved(record: KnownBackend, goesOn: () => Promise<boolean>): Promise<Snapshot | undefined> {
   try {
     return await record.read();
   } catch (error) {
     if (!(error instanceof IpamError) || movedTo(error) === undefined) throw error;
-    if (goesOn) return undefined;
+    if (await goesOn()) return undefined;
     const issues = error.issues.map(({ message }) => ({ message, hint: movedHint }));
     throw new IpamError(error.code, issues, { cause: error });
   }

@@ -11,9 +11,18 @@ import {
 import { contains } from "../core/range.ts";
 import { lockfile } from "../state/index.ts";
 import { readCluster } from "./cluster-record.ts";
-import { isSameRecord, missingFrom, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
+import { hasAll, isSameRecord, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
 import { sameValue, textOf } from "./same-value.ts";
-import { only, type Previous, present, type SetInputs, type SetState, statesOf } from "./set-state.ts";
+import {
+  type Addresses,
+  only,
+  type Previous,
+  present,
+  type SetInputs,
+  type SetState,
+  statesOf,
+  unknown,
+} from "./set-state.ts";
 import { holderOf, linesOfStack } from "./stack-record.ts";
 
 /*
@@ -48,9 +57,10 @@ interface Destination extends RecordAt {
 export async function whatIsLeft(
   olds: SetState | undefined,
   { own, others }: Previous,
-  { pools, set }: SetInputs,
+  inputs: SetInputs,
   there: Destination,
 ): Promise<Left> {
+  const { pools, set } = inputs;
   const before = withRecord(olds, own);
   const previous = { others, ...present({ own: before }) };
   const states = statesOf(previous);
@@ -58,7 +68,7 @@ export async function whatIsLeft(
   const holders = Object.keys(pools).map((pool) => [pool, holderOf(pool, states)] as const);
   const comes = (holder: SetState | undefined) => holder === undefined || (holder !== before && isAway(holder));
   const coming = new Map(holders.flatMap(([pool, holder]) => (comes(holder) ? [[pool, holder?.set]] : [])));
-  const read = reader(previous, there);
+  const read = reader(previous, inputs, there);
   const leaves = before !== undefined && isAway(before);
   const isRenamed = before !== undefined && !leaves && there.state.backend !== "stack" && before.set !== set;
   const record = leaves || isRenamed ? await read(before) : emptySnapshot;
@@ -83,7 +93,7 @@ function withRecord(olds: SetState | undefined, own: SetState | undefined): SetS
 }
 
 /** Reads each record once. What a set has in one, as far as no other set of the stack took it over, tells which one it is. */
-function reader(previous: Previous, there: Destination): (of: SetState) => Promise<Snapshot> {
+function reader(previous: Previous, inputs: SetInputs, there: Destination): (of: SetState) => Promise<Snapshot> {
   const reads = new Map<string, Promise<Recorded>>();
   const states = statesOf(previous);
   return async (of) => {
@@ -96,25 +106,43 @@ function reader(previous: Previous, there: Destination): (of: SetState) => Promi
       refuseOther({ ...of, addresses }, recorded);
       return recorded.snapshot;
     } catch (error) {
-      const refusal = unlessMovedThere(error, { ...of, addresses }, there);
+      const isOwn = of === previous.own;
+      const moved = { ...of, addresses: isOwn ? stillClaimed(addresses, inputs) : addresses };
+      const refusal = unlessMovedThere(error, moved, [of.set, inputs.set], there);
       if (refusal === undefined) return emptySnapshot;
-      throw of === previous.own ? refusal : aloneFirst(refusal, of);
+      throw isOwn ? refusal : aloneFirst(refusal, of);
     }
   };
+}
+
+/** What is claimed no more may have been released where the record is now. */
+function stillClaimed(addresses: Addresses, { claims, moved }: SetInputs): Addresses {
+  if (claims === unknown) return addresses;
+  const keys = new Set([...claims.map(({ key }) => key), ...moved.map(({ from }) => from)]);
+  return Object.fromEntries(
+    Object.entries(addresses).map(([pool, held]) => [
+      pool,
+      Object.fromEntries(Object.entries(held).filter(([claim]) => keys.has(claim))),
+    ]),
+  );
 }
 
 /**
  * Undefined for a record that has moved to where the set goes, with all that was in it, perhaps by way of other places:
  * a mark says only where it went first, so what the set had in it tells. Where that is nothing, the set is like a new one.
  */
-function unlessMovedThere(error: unknown, { addresses, set }: SetState, { state, content }: Destination): unknown {
+function unlessMovedThere(
+  error: unknown,
+  { addresses }: SetState,
+  sets: readonly string[],
+  { state, content }: Destination,
+): unknown {
   const moved = movedTo(error);
   if (moved === undefined || state.backend === "stack") return error;
-  const count = Object.values(addresses).reduce((sum, claims) => sum + Object.keys(claims).length, 0);
-  if (count === 0) return moved === { lockfile: "file", kubernetes: "cluster" }[state.backend] ? undefined : error;
-  const missing = missingFrom(content(), addresses).length;
-  if (missing === 0) return undefined;
-  const lacks = `; where the program has it now, ${missing} of ${count} addresses of set ${set} are missing`;
+  const isIdle = Object.values(addresses).every((claims) => Object.keys(claims).length === 0);
+  if (isIdle) return moved === { lockfile: "file", kubernetes: "cluster" }[state.backend] ? undefined : error;
+  if (hasAll(content(), addresses, sets)) return undefined;
+  const lacks = "; where the program has it now, addresses of the set are missing";
   const issues = (error as IpamError).issues.map((issue) => ({ ...issue, message: `${issue.message}${lacks}` }));
   return new IpamError("stale", issues, { cause: error });
 }

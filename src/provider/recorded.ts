@@ -32,27 +32,47 @@ export interface RecordAt {
 export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
   if (record === undefined || record === recorded.identity) return;
   const lines = linesIn(addresses);
-  const missing = missingFrom(recorded.snapshot, addresses);
-  if (missing.length === 0 && lines.length > 0) return;
+  const missing = countMissing(recorded.snapshot, addresses);
+  if (missing === 0 && lines.length > 0) return;
   const [why, hint] =
     lines.length === 0
       ? [`, and no address of the set tells whether that was brought back`, idleHint]
-      : [`: it lacks ${missing.length} of ${lines.length} addresses`, lostHint];
+      : [`: it lacks ${missing} of ${lines.length} addresses`, lostHint];
   const message = `${recorded.name} is not the record that this stack used before${why}`;
   throw new IpamError("stale", [{ path: ["state"], message, hint }]);
 }
 
-function linesIn(addresses: SetState["addresses"]): string[] {
+function linesIn(addresses: SetState["addresses"]): { pool: string; claim: string; address: string }[] {
   return Object.entries(addresses).flatMap(([pool, claims]) =>
-    Object.entries(claims).map(([claim, address]) => lineText(pool, claim, address)),
+    Object.entries(claims).map(([claim, address]) => ({ pool, claim, address })),
   );
 }
 
-/** Those of a set that a record does not have for the same claims, live or releasing. */
-export function missingFrom({ allocations, releasing }: Snapshot, addresses: SetState["addresses"]): string[] {
+/** How many of a set's addresses a record does not have for the same claims, live or releasing. */
+function countMissing({ allocations, releasing }: Snapshot, addresses: SetState["addresses"]): number {
   const lines = [...allocations, ...releasing];
   const there = new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
-  return linesIn(addresses).filter((line) => !there.has(line));
+  return linesIn(addresses).filter(({ pool, claim, address }) => !there.has(lineText(pool, claim, address))).length;
+}
+
+/**
+ * Does a record have all of a set's addresses, live or releasing, and not only by chance: for the same claims or, where
+ * those were renamed since, in one of these claim sets? Not, where there are none.
+ */
+export function hasAll(
+  { allocations, releasing }: Snapshot,
+  addresses: SetState["addresses"],
+  sets: readonly string[],
+) {
+  const there = new Set<string>();
+  for (const { pool, claim, address, set } of [...allocations, ...releasing]) {
+    there.add(lineText(pool, claim, formatAddress(address)));
+    if (sets.includes(set)) there.add(`${pool} ${formatAddress(address)}`);
+  }
+  const lines = linesIn(addresses);
+  const isThere = ({ pool, claim, address }: (typeof lines)[0]) =>
+    there.has(lineText(pool, claim, address)) || there.has(`${pool} ${address}`);
+  return lines.length > 0 && lines.every(isThere);
 }
 
 function lineText(pool: string, claim: string, address: string): string {

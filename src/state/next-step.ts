@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { IpamError, type Snapshot } from "../core/index.ts";
 import { encode } from "./codec.ts";
 import { type Mark, markOfLeft, type Onward, refusalOfOnward } from "./mark.ts";
-import { isAllIn } from "./records-apart.ts";
+import { isCopyOf } from "./records-apart.ts";
 
 /** What is at one end of a move, at one moment. */
 export interface Sight {
@@ -87,9 +87,9 @@ function stepOfLost(record: Snapshot, { digest, other, set }: Mark): Step {
   ]);
 }
 
-/** Is a source without a mark what came to the target before, or a part of it? Its own mark was lost then, or is not here yet. */
+/** Is a source without a mark what came to the target before, and is there as it came? Its own mark was lost then, or is not here yet. */
 function isCopy(source: Sight, { snapshot, arrived = [] }: Sight): boolean {
-  return arrived.length > 0 && source.snapshot.pools.length > 0 && isAllIn(source.snapshot, snapshot);
+  return arrived.length > 0 && source.snapshot.pools.length > 0 && isCopyOf(snapshot, source.snapshot);
 }
 
 function stepOfLeaving(from: Mark, target: Sight, name: string): Step {

@@ -1,5 +1,5 @@
 import { type Allocation, byCodeUnit, IpamError, importedSet, type PoolRecord, type Snapshot } from "../core/index.ts";
-import { allocationLine } from "./codec.ts";
+import { allocationLine, poolLine } from "./codec.ts";
 import { overlapping } from "./overlap.ts";
 
 /**
@@ -8,7 +8,7 @@ import { overlapping } from "./overlap.ts";
  */
 export function checkApart(record: Snapshot, there: Snapshot, name: string, free = "default"): void {
   if (record.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
-  if (isAllIn(record, there)) throw endedBefore(name);
+  if (commonLines(record, there) === linesOf(record).length) throw endedBefore(name);
   const sets = new Set(setsOf(there));
   const shared = setsOf(record).filter((set) => sets.has(set));
   if (shared.length > 0) throw sharedSets(shared, free, name);
@@ -47,9 +47,19 @@ function endedBefore(name: string): IpamError {
   });
 }
 
-/** Does another record have all lines of this one, be it as those of another set? */
-export function isAllIn(record: Snapshot, there: Snapshot): boolean {
-  return commonLines(record, there) === linesOf(record).length;
+/** Does another record have exactly this one's lines in its pools, be it as those of another set? */
+export function isCopyOf(there: Snapshot, record: Snapshot): boolean {
+  const names = new Set(record.pools.map(({ name }) => name));
+  const part = ({ pools, allocations, releasing }: Snapshot) =>
+    [
+      ...pools.filter(({ name }) => names.has(name)).map(poolLine),
+      ...[allocations, releasing].flatMap((lines) =>
+        lines
+          .filter(({ pool }) => names.has(pool))
+          .map((line) => allocationLine({ ...line, set: "default" }, lines === releasing)),
+      ),
+    ].sort();
+  return part(record).join("\n") === part(there).join("\n");
 }
 
 /** How many lines of a record another one has, too, be it as those of another set. */

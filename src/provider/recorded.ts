@@ -56,8 +56,8 @@ function countMissing({ allocations, releasing }: Snapshot, addresses: SetState[
 }
 
 /**
- * Does a record have all of a set's addresses, live or releasing, and not only by chance: for the same claims or, where
- * those were renamed since, in one of these claim sets? Not, where there are none.
+ * Does a record have all of a set's addresses, live or releasing: for the same claims or, where those were renamed since,
+ * in one of these claim sets?
  */
 export function hasAll(
   { allocations, releasing }: Snapshot,
@@ -72,7 +72,7 @@ export function hasAll(
   const lines = linesIn(addresses);
   const isThere = ({ pool, claim, address }: (typeof lines)[0]) =>
     there.has(lineText(pool, claim, address)) || there.has(`${pool} ${address}`);
-  return lines.length > 0 && lines.every(isThere);
+  return lines.every(isThere);
 }
 
 function lineText(pool: string, claim: string, address: string): string {

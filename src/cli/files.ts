@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { byCodeUnit, IpamError } from "../core/index.ts";
@@ -48,6 +48,8 @@ function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[]
     for (const entry of entriesOf(real)) {
       if (entry.startsWith(".") || entry === "node_modules") continue;
       const inside = folder === "" ? entry : `${folder}/${entry}`;
+      // A link to nothing is no manifest, unless its name says that it is to be one.
+      if (!isManifest(entry) && !existsSync(join(path, inside))) continue;
       if (stat(join(path, inside)).isDirectory()) walk(inside);
       else if (isManifest(entry)) found.push(inside);
     }
@@ -118,7 +120,11 @@ function asInvalid(error: unknown, path: string): IpamError {
 
 /** Is there a file, folder or link of this name? */
 export function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    throw asInvalid(error, path);
+  }
 }
 
 /** Is a path the folder of manifests, or inside it? */

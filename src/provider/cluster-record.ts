@@ -1,16 +1,7 @@
-import {
-  emptySnapshot,
-  formatAddress,
-  IpamError,
-  identityOf,
-  isNoop,
-  type Plan,
-  planRelease,
-  type Snapshot,
-} from "../core/index.ts";
-import { type KnownBackend, lockfile, openKubernetes } from "../state/index.ts";
+import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
+import { type KnownBackend, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
-import { hasAll, isSameRecord, movedTo, type Recorded, refuseOther } from "./recorded.ts";
+import { isSameRecord, movedTo, type Recorded, refuseOther } from "./recorded.ts";
 import { textOf } from "./same-value.ts";
 import { onlyState, present, type SetState, type StateArgs } from "./set-state.ts";
 
@@ -52,24 +43,16 @@ export function remember(state: SetState, plan: Plan, identity: string | undefin
   planned.set(textOf(onlyState(state)), { state, plan, identity });
 }
 
-/** What this process has planned in lockfiles. */
-const inLocks: SetState[] = [];
+/** The sets of which this process has found that they go on elsewhere, in the record to which theirs has moved. */
+const followed = new Set<string>();
 
-/** Keeps what a check planned in a lockfile, for the call that deletes a set whose record has moved there. */
-export function rememberInLock(state: SetState): void {
-  inLocks.push(state);
+/** Keeps what a check has found of a set whose record has moved, for the call that deletes it. */
+export function rememberFollowed(state: SetState): void {
+  followed.add(placeText(state));
 }
 
-/** Has this run planned this claim set in another record that has all that the set has? */
-async function goesOnElsewhere({ set, addresses }: SetState): Promise<boolean> {
-  for (const { set: name, state } of [...inLocks, ...[...planned.values()].map((one) => one.state)]) {
-    if (name !== set || state.backend === "stack") continue;
-    // One that has moved itself is none in which the set goes on.
-    const content =
-      state.backend === "lockfile" ? lockfile(state.path).read() : readCluster(state).then((one) => one.snapshot);
-    if (hasAll(await content.catch(() => emptySnapshot), addresses, [set])) return true;
-  }
-  return false;
+function placeText({ state, set, addresses }: SetState): string {
+  return textOf([state, set, addresses]);
 }
 
 /** Does a set that this run has planned in a record have this pool? */
@@ -112,7 +95,7 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
   if (state.state.backend !== "kubernetes") return;
   const record = await clusterRecord(state.state);
   for (let attempt = 1; ; attempt++) {
-    const snapshot = await unlessMoved(record, async () => now !== undefined || (await goesOnElsewhere(state)));
+    const snapshot = await unlessMoved(record, now !== undefined || followed.has(placeText(state)));
     if (snapshot === undefined) return;
     const identity = await record.identity();
     if (now !== undefined && (identity === undefined || isSameRecord(now, { state: state.state, identity }))) return;
@@ -129,12 +112,12 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
 }
 
 /** Undefined for a record that has moved, if the set goes on there: everything that was in it is there. */
-async function unlessMoved(record: KnownBackend, goesOn: () => Promise<boolean>): Promise<Snapshot | undefined> {
+async function unlessMoved(record: KnownBackend, goesOn: boolean): Promise<Snapshot | undefined> {
   try {
     return await record.read();
   } catch (error) {
     if (!(error instanceof IpamError) || movedTo(error) === undefined) throw error;
-    if (await goesOn()) return undefined;
+    if (goesOn) return undefined;
     const issues = error.issues.map(({ message }) => ({ message, hint: movedHint }));
     throw new IpamError(error.code, issues, { cause: error });
   }

@@ -4,13 +4,14 @@ import {
   formatAddress,
   IpamError,
   type Issue,
+  identityOf,
   type Pool,
   placeOf,
   type Snapshot,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
 import { lockfile } from "../state/index.ts";
-import { readCluster } from "./cluster-record.ts";
+import { readCluster, rememberFollowed } from "./cluster-record.ts";
 import { hasAll, isSameRecord, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
 import { sameValue, textOf } from "./same-value.ts";
 import {
@@ -108,9 +109,11 @@ function reader(previous: Previous, inputs: SetInputs, there: Destination): (of:
     } catch (error) {
       const isOwn = of === previous.own;
       const moved = { ...of, addresses: isOwn ? stillClaimed(addresses, inputs) : addresses };
-      const refusal = unlessMovedThere(error, moved, [of.set, inputs.set], there);
-      if (refusal === undefined) return emptySnapshot;
-      throw isOwn ? refusal : aloneFirst(refusal, of);
+      const refusal = unlessMovedThere(error, moved, inputs, there);
+      if (refusal !== undefined) throw isOwn ? refusal : aloneFirst(refusal, of);
+      const takesAll = Object.keys(of.addresses).every((pool) => Object.hasOwn(inputs.pools, pool));
+      if (isOwn || takesAll || of.set === inputs.set) rememberFollowed(of);
+      return emptySnapshot;
     }
   };
 }
@@ -118,11 +121,14 @@ function reader(previous: Previous, inputs: SetInputs, there: Destination): (of:
 /** What is claimed no more may have been released where the record is now. */
 function stillClaimed(addresses: Addresses, { claims, moved }: SetInputs): Addresses {
   if (claims === unknown) return addresses;
-  const keys = new Set([...claims.map(({ key }) => key), ...moved.map(({ from }) => from)]);
+  const claimed = new Set(claims.map(({ pool, key }) => identityOf({ pool, claim: key })));
+  const names = new Map(moved.map(({ from, to }) => [from, to]));
+  const isClaimed = (pool: string, claim: string) =>
+    [claim, names.get(claim) ?? claim].some((name) => claimed.has(identityOf({ pool, claim: name })));
   return Object.fromEntries(
     Object.entries(addresses).map(([pool, held]) => [
       pool,
-      Object.fromEntries(Object.entries(held).filter(([claim]) => keys.has(claim))),
+      Object.fromEntries(Object.entries(held).filter(([claim]) => isClaimed(pool, claim))),
     ]),
   );
 }
@@ -134,14 +140,14 @@ function stillClaimed(addresses: Addresses, { claims, moved }: SetInputs): Addre
 function unlessMovedThere(
   error: unknown,
   { addresses }: SetState,
-  sets: readonly string[],
+  inputs: SetInputs,
   { state, content }: Destination,
 ): unknown {
   const moved = movedTo(error);
   if (moved === undefined || state.backend === "stack") return error;
   const isIdle = Object.values(addresses).every((claims) => Object.keys(claims).length === 0);
   if (isIdle) return moved === { lockfile: "file", kubernetes: "cluster" }[state.backend] ? undefined : error;
-  if (hasAll(content(), addresses, sets)) return undefined;
+  if (hasAll(content(), addresses, inputs.moved)) return undefined;
   const lacks = "; where the program has it now, addresses of the set are missing";
   const issues = (error as IpamError).issues.map((issue) => ({ ...issue, message: `${issue.message}${lacks}` }));
   return new IpamError("stale", issues, { cause: error });

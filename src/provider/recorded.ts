@@ -1,7 +1,7 @@
 import { formatAddress, IpamError, identityOf, type Snapshot } from "../core/index.ts";
 import { recordOfLock } from "../state/offer.ts";
 import { sameValue } from "./same-value.ts";
-import type { SetState, StateArgs } from "./set-state.ts";
+import type { SetInputs, SetState, StateArgs } from "./set-state.ts";
 
 /** A record, and what tells it from others, where something does. */
 export interface Recorded {
@@ -49,30 +49,23 @@ function linesIn(addresses: SetState["addresses"]): { pool: string; claim: strin
 }
 
 /** How many of a set's addresses a record does not have for the same claims, live or releasing. */
-function countMissing({ allocations, releasing }: Snapshot, addresses: SetState["addresses"]): number {
-  const lines = [...allocations, ...releasing];
-  const there = new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
+function countMissing(record: Snapshot, addresses: SetState["addresses"]): number {
+  const there = textsOf(record);
   return linesIn(addresses).filter(({ pool, claim, address }) => !there.has(lineText(pool, claim, address))).length;
 }
 
-/**
- * Does a record have all of a set's addresses, live or releasing: for the same claims or, where those were renamed since,
- * in one of these claim sets?
- */
-export function hasAll(
-  { allocations, releasing }: Snapshot,
-  addresses: SetState["addresses"],
-  sets: readonly string[],
-) {
-  const there = new Set<string>();
-  for (const { pool, claim, address, set } of [...allocations, ...releasing]) {
-    there.add(lineText(pool, claim, formatAddress(address)));
-    if (sets.includes(set)) there.add(`${pool} ${formatAddress(address)}`);
-  }
-  const lines = linesIn(addresses);
-  const isThere = ({ pool, claim, address }: (typeof lines)[0]) =>
-    there.has(lineText(pool, claim, address)) || there.has(`${pool} ${address}`);
-  return lines.every(isThere);
+/** Does a record have all of a set's addresses, live or releasing: for the same claims, or for what those are called now? */
+export function hasAll(record: Snapshot, addresses: SetState["addresses"], moved: SetInputs["moved"]): boolean {
+  const there = textsOf(record);
+  const names = new Map(moved.map(({ from, to }) => [from, to]));
+  return linesIn(addresses).every(({ pool, claim, address }) =>
+    [claim, names.get(claim) ?? claim].some((name) => there.has(lineText(pool, name, address))),
+  );
+}
+
+function textsOf({ allocations, releasing }: Snapshot): Set<string> {
+  const lines = [...allocations, ...releasing];
+  return new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
 }
 
 function lineText(pool: string, claim: string, address: string): string {

@@ -15,7 +15,7 @@ import { type Evidence, emptyFindings } from "./findings.ts";
 import type { ClusterNode } from "./node.ts";
 import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "./objects.ts";
 import { configures, policyOwner, readObject } from "./uses.ts";
-import type { Chunk, SourceFile } from "./yaml.ts";
+import { type Chunk, conflictIn, type SourceFile } from "./yaml.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
@@ -23,26 +23,27 @@ import type { Chunk, SourceFile } from "./yaml.ts";
  * prefix, and not in a YAML comment) has none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody
  * mentions what the same document configures, or writes out for a NIC or family that is off. `elsewhere` is what has
  * an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses of our
- * kinds, kinds that are nearly ours, and NodeNetworkStates that cannot be read.
+ * kinds, kinds that are nearly ours, and policies and NodeNetworkStates that cannot be read.
  */
 export function findUses(
   files: readonly SourceFile[],
   pools: readonly Pool[],
   nodes: readonly ClusterNode[],
 ): Evidence & { readonly elsewhere: readonly Use[] } {
+  const conflicts = files.filter(({ text }) => readable.test(text)).flatMap((file) => conflictIn(file) ?? []);
+  if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
   const scope = new Scope(pools);
   const all = emptyFindings();
   const elsewhere: Use[] = [];
   for (const chunk of files.flatMap(chunksOf)) {
     const tokens = tokensIn(chunk.text, scope);
-    const isReport = report.test(chunk.text);
     if (tokens.length === 0 && !configures.test(chunk.text)) continue;
     const objects = readable.test(chunk.text) ? objectsIn(chunk) : { value: [] };
     for (const { object, at } of objects.value ?? []) {
       const message = misspeltKind(object);
       if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });
     }
-    if (objects.issues && isReport) all.issues.push(...objects.issues);
+    if (objects.issues && isOurs(chunk.text)) all.issues.push(...objects.issues);
     const before = all.uses.length;
     for (const object of objects.value ?? []) readObject(object, nodes, all, policyOwner);
     const owned = all.uses.splice(before).filter((use) => use.owner !== undefined);
@@ -59,7 +60,14 @@ export function findUses(
 
 /** The kinds that are more to us than a text, and those that may be meant for them. */
 const readable = /\bNode(?:IPPool|NetworkState|NetworkConfigurationPolicy)(?:List)?\b|\bnmstate\.io\/v/;
-const report = /(?:^[^\S\n]*(?:- )?kind:[^\S\n]*"?|"kind":\s*")NodeNetworkState(?:List)?\b/m;
+const stated = /(?:^[^\S\n]*(?:- )?kind:[^\S\n]*"?|"kind":\s*")NodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/m;
+/** What Helm makes YAML of; the templates of policies begin otherwise. */
+const helm = /\{\{-?\s*(?:[.$/]|(?:if|else|end|range|with|define|include|template|block|toYaml|quote|tpl)\b)/;
+
+/** Must a text be one that can be read? Whoever passes it over would say of its addresses that nobody uses them. */
+function isOurs(text: string): boolean {
+  return stated.test(text) && !helm.test(text);
+}
 
 /** The addresses of some pools. Most texts are told apart from them without being parsed. */
 class Scope {

@@ -52,10 +52,11 @@ export function refuseDeleted(path: string): void {
 }
 
 /**
- * Throws `in-use` for a lock that begins below another one of its repository that has one of these pools, or had them
- * perhaps, before its record moved: somebody works in a subfolder, and two records would hand out the same addresses.
+ * Throws `in-use` for pools that begin in a lock below another one of its repository that has one of them, or had them
+ * perhaps, before its record moved, where the lock itself is new: somebody works in a subfolder, and two records would
+ * hand out the same addresses.
  */
-export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
+export function refuseSecond(path: string, pools: readonly PoolRecord[], isNew: boolean): void {
   const begun = new Map(pools.map((pool) => [pool.name, pool]));
   const isBegun = (pool: PoolRecord) => {
     const own = begun.get(pool.name);
@@ -63,7 +64,7 @@ export function refuseSecond(path: string, pools: readonly PoolRecord[]): void {
   };
   for (const { above, text } of locksAbove(path)) {
     const { mark, rest } = withoutMark(text, above);
-    if (mark?.state === "left")
+    if (mark?.state === "left" && isNew)
       throw new IpamError(
         "in-use",
         `the record of ${above} has moved to ${mark.other}, and ${path} would begin another`,

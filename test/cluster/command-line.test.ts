@@ -67,7 +67,7 @@ describe("verbs with --backend kubernetes", () => {
       expect($(`nodeippool allocate ${there} -- sh -c '${render("manifests")} && ${render("other")}'`)).toMatch(
         /^conflict: one plan of this run gives 10\.0\.0\.1 to .*, another one takes it away\n[\s\S]*\n4\n$/,
       );
-      expect($(`nodeippool show ${there}`)).not.toContain("10.0.0.1");
+      expect($(`nodeippool show ${there} --json`)).not.toContain('"claim"');
       const apart = `${render("manifests")} && ${render("other --set other")}`;
       expect($(`nodeippool allocate ${there} -- sh -c '${apart}'`)).toMatch(/2 plans recorded in namespace undone/);
     });
@@ -82,7 +82,9 @@ describe("verbs with --backend kubernetes", () => {
       expect(plannedBy(two).run(`nodeippool allocate ${there} -- sh -c '${run}'; echo $?`)).toMatch(
         /conflict: pool q changed since this plan was made; nothing was written\n[\s\S]*\n4\n$/,
       );
-      expect(plannedBy(two).run(`nodeippool show ${there} --json`)).not.toContain('"pool": "p"');
+      const shown = plannedBy(two).run(`nodeippool show ${there} --json`);
+      expect(shown).toContain('"claim": "Node/n1/a/q"');
+      expect(shown).not.toContain('"claim": "Node/n1/a/p"');
     });
 
     it("evidence that is older than the record proves nothing", async () => {

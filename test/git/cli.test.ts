@@ -335,6 +335,18 @@ it("a second lock does not begin in a subfolder for pools that the lock above ha
   expect(there(...args)).toMatchObject({ status: 0, stderr: "" });
 });
 
+it("nor does a pool in a lock that has begun with another one", () => {
+  git("git init -q -b main .", "git add -A", "git commit -qm base");
+  mkdirSync(join(folder, "team"));
+  const there = () => nodeippool(["allocate", ".", "--nodes", "../nodes.txt"], join(folder, "team"));
+  const manifest = (name: string) =>
+    text(name).replaceAll("traffic-1", "own-1").replaceAll("traffic-2", "own-2").replaceAll("10.10.1", "10.20.1");
+  for (const name of ["pools.yaml", "static-ip.yaml"]) writeFileSync(join(folder, "team", name), manifest(name));
+  expect(there()).toMatchObject({ status: 0, stderr: "" });
+  for (const name of ["pools.yaml", "static-ip.yaml"]) writeFileSync(join(folder, "team", name), text(name));
+  expect(there()).toMatchObject({ status: 3, stderr: expect.stringContaining("would begin a second record of it") });
+});
+
 it("a lock above that cannot be read is to be settled first, and how is not said of this one", () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));

@@ -97,6 +97,38 @@ it("reads rendered folders in a folder of manifests, too, each once, and a pool 
   expect(nodeippool(["audit", ".", "--pools", "manifests"], other).status).toBe(5);
 });
 
+it.each([
+  [
+    "a key twice",
+    (text: string) => text.replace("state: up\n", "state: up\n        state: up\n"),
+    "this key stands here",
+  ],
+  ["merge markers", (text: string) => `<<<<<<< a\n${text}=======\n${text}>>>>>>> b\n`, "has merge conflict markers"],
+])("refuses a policy that cannot be read: nobody knows what it uses: %s", (_, broken, says) => {
+  const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
+  writeFileSync(join(folder, rendered), broken(readFileSync(join(folder, rendered), "utf8")));
+  const { status, stderr } = nodeippool(["audit", "rendered"], folder);
+  expect(stderr).toContain(says);
+  expect(status).toBe(2);
+  writeFileSync(join(folder, "chart.yaml"), "kind: NodeNetworkConfigurationPolicy\nmetadata:\n{{- range .nodes }}\n");
+  expect(nodeippool(["audit", "chart.yaml", "manifests"], folder).stderr).not.toContain("chart.yaml:");
+});
+
+it("finds the pools of a typed list", () => {
+  const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
+  const pools = readFileSync(join(folder, "rendered/pools.yaml"), "utf8").split("---\n");
+  const items = pools.map((text) =>
+    text
+      .replace(/kind: .*\n/, "")
+      .replace(/^/gm, "    ")
+      .replace("    ", "  - ")
+      .trimEnd(),
+  );
+  const list = `apiVersion: nmstate.io/v1\nkind: NodeIPPoolList\nitems:\n${items.join("\n")}\n`;
+  writeFileSync(join(folder, "list.yaml"), list);
+  expect(nodeippool(["audit", "rendered/static-ip.yaml", "--pools", "list.yaml"], folder).status).toBe(5);
+});
+
 it("takes pools for alike that say the same in other words, and asks nothing of the policies beside them", () => {
   const folder = edited([
     "rendered/pools.yaml",

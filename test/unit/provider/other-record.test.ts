@@ -164,9 +164,17 @@ describe("a record that is left, and has another identity than it had", () => {
       };
       writeFileSync(join(folder, "right.lock"), encode(lines));
       expect(await goes("right.lock", "a", "b")).toBe("a=2 b=3");
-      // Renamed, or dropped and released, since it is there.
+      // First free: other claims have the same addresses in any record, also in a set of that name.
+      const swapped = { "Node/a/eth1": "10.0.0.3", "Node/b/eth1": "10.0.0.2" };
+      writeFileSync(join(folder, "chance.lock"), encode(recordOf([lanSet("shop", swapped)])));
+      expect(await goes("chance.lock", "a", "b")).toContain("; where the program has it now, addresses of the set are");
+      // Renamed as the program says, or dropped and released, since it is there.
       writeFileSync(join(folder, "later.lock"), encode(recordOf([lanSet("shop", { "Node/c/eth1": "10.0.0.2" })])));
       expect(await goes("later.lock", "c")).toBe("c=2");
+      const moved = [{ from: "Node/a/eth1", to: "Node/c/eth1" }];
+      const renamed = { claims: lanClaims("c"), set: "shop", previous: { own, others: [] }, moved };
+      const state = { backend: "lockfile", path: join(folder, "later.lock") } as const;
+      expect(await check(own, { ...renamed, state })).toBe("c=2");
       expect(await goes("none.lock", "a", "b")).toContain(
         `stale: the record of network has moved to ${other}; where the program has it now, addresses of the set are missing`,
       );

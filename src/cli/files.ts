@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { byCodeUnit, IpamError } from "../core/index.ts";
@@ -48,8 +48,7 @@ function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[]
     for (const entry of entriesOf(real)) {
       if (entry.startsWith(".") || entry === "node_modules") continue;
       const inside = folder === "" ? entry : `${folder}/${entry}`;
-      // A link to nothing is no manifest, unless its name says that it is to be one.
-      if (!isManifest(entry) && !existsSync(join(path, inside))) continue;
+      // Throws for a link to nothing: what it is to lead to may be manifests, and without them owners would lose addresses.
       if (stat(join(path, inside)).isDirectory()) walk(inside);
       else if (isManifest(entry)) found.push(inside);
     }

@@ -60,13 +60,14 @@ export function findUses(
 
 /** The kinds that are more to us than a text, and those that may be meant for them. */
 const readable = /\bNode(?:IPPool|NetworkState|NetworkConfigurationPolicy)(?:List)?\b|\bnmstate\.io\/v/;
-const stated = /(?:^[^\S\n]*(?:- )?kind:[^\S\n]*"?|"kind":\s*")NodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/m;
-/** What Helm makes YAML of; the templates of policies begin otherwise. */
-const helm = /\{\{-?\s*(?:[.$/]|(?:if|else|end|range|with|define|include|template|block|toYaml|quote|tpl)\b)/;
+const stated =
+  /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?NodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
+/** What another tool makes YAML of; the templates of policies themselves are about captures. */
+const template = /\{%|\{\{-?(?!\s*capture\.)/;
 
 /** Must a text be one that can be read? Whoever passes it over would say of its addresses that nobody uses them. */
 function isOurs(text: string): boolean {
-  return stated.test(text) && !helm.test(text);
+  return stated.test(text) && !template.test(text);
 }
 
 /** The addresses of some pools. Most texts are told apart from them without being parsed. */

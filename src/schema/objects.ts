@@ -70,17 +70,17 @@ export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
   }
   const yaml = new YamlDocument(chunk, chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text);
   const { value: plain } = yaml;
-  const value = plain === undefined ? policiesAlone(yaml.resolved) : plain;
+  const value = plain === undefined ? unlessReported(yaml.resolved) : plain;
   if (value === undefined) return { issues: yaml.errors.length > 0 ? yaml.errors : yaml.traps };
   refuseCut(value, chunk);
   return { value: flat(value).map(({ object, path }) => ({ object, at: (part) => yaml.at([...path, ...part]) })) };
 }
 
-/** Policies are written by hand, and some with aliases; what reports what a node has is not. */
-function policiesAlone(resolved: unknown): unknown {
+/** Manifests are written by hand, and some with aliases; what reports what a node has is not. */
+function unlessReported(resolved: unknown): unknown {
   const objects = flat(resolved);
-  const isPolicy = ({ object }: { object: Bag }) => object.kind === "NodeNetworkConfigurationPolicy";
-  return objects.length > 0 && objects.every(isPolicy) ? resolved : undefined;
+  const isReport = ({ object }: { object: Bag }) => object.kind === "NodeNetworkState";
+  return objects.length > 0 && !objects.some(isReport) ? resolved : undefined;
 }
 
 function parseJson(text: string): unknown {

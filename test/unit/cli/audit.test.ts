@@ -103,6 +103,15 @@ it.each([
     (text: string) => text.replace("state: up\n", "state: up\n        state: up\n"),
     "this key stands here",
   ],
+  [
+    "the kind in other words",
+    (text: string) =>
+      text
+        .replaceAll("kind: NodeN", "'kind' : 'NodeN")
+        .replaceAll("Policy\n", "Policy'\n")
+        .replace("state: up\n", "state: up\n        state: up\n"),
+    "this key stands here",
+  ],
   ["merge markers", (text: string) => `<<<<<<< a\n${text}=======\n${text}>>>>>>> b\n`, "has merge conflict markers"],
 ])("refuses a policy that cannot be read: nobody knows what it uses: %s", (_, broken, says) => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
@@ -110,8 +119,27 @@ it.each([
   const { status, stderr } = nodeippool(["audit", "rendered"], folder);
   expect(stderr).toContain(says);
   expect(status).toBe(2);
-  writeFileSync(join(folder, "chart.yaml"), "kind: NodeNetworkConfigurationPolicy\nmetadata:\n{{- range .nodes }}\n");
+  const templates = ["{{- range .nodes }}", "{{ required .x }}", "{% for node in nodes %}"];
+  const charts = templates.map((one) => `kind: NodeNetworkConfigurationPolicy\nmetadata:\n${one}\n`);
+  writeFileSync(join(folder, "chart.yaml"), charts.join("---\n"));
   expect(nodeippool(["audit", "chart.yaml", "manifests"], folder).stderr).not.toContain("chart.yaml:");
+});
+
+it("reads a policy with aliases beside other kinds, and refuses a link to nothing", () => {
+  const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
+  const text = readFileSync(join(folder, rendered), "utf8");
+  const items = text.split("---\n").map((one) => one.replace(/^/gm, "    ").replace("    ", "  - ").trimEnd());
+  const map = "  - kind: ConfigMap\n    metadata: &meta {name: c}\n    again: *meta";
+  writeFileSync(join(folder, rendered), ["kind: List", "apiVersion: v1", "items:", map, ...items, ""].join("\n"));
+  const { stdout, status } = nodeippool(["audit", "rendered"], folder);
+  expect(stdout).toContain("duplicate: 10.10.10.1");
+  expect(status).toBe(5);
+  symlinkSync("nowhere", join(folder, "manifests/team"));
+  for (const args of [
+    ["audit", "."],
+    ["plan", "manifests", "--nodes", "nodes.txt"],
+  ])
+    expect(nodeippool(args, folder)).toMatchObject({ status: 2, stderr: "invalid: manifests/team does not exist\n" });
 });
 
 it("finds the pools of a typed list", () => {

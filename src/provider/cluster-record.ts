@@ -1,7 +1,16 @@
-import { formatAddress, IpamError, identityOf, isNoop, type Plan, planRelease, type Snapshot } from "../core/index.ts";
-import { type KnownBackend, openKubernetes } from "../state/index.ts";
+import {
+  emptySnapshot,
+  formatAddress,
+  IpamError,
+  identityOf,
+  isNoop,
+  type Plan,
+  planRelease,
+  type Snapshot,
+} from "../core/index.ts";
+import { type KnownBackend, lockfile, openKubernetes } from "../state/index.ts";
 import { refuseOrphan } from "./engine.ts";
-import { isSameRecord, movedTo, type Recorded, refuseOther } from "./recorded.ts";
+import { hasAll, isSameRecord, movedTo, type Recorded, refuseOther } from "./recorded.ts";
 import { textOf } from "./same-value.ts";
 import { onlyState, present, type SetState, type StateArgs } from "./set-state.ts";
 
@@ -55,6 +64,27 @@ function placeText({ state, set, addresses }: SetState): string {
   return textOf([state, set, addresses]);
 }
 
+/** What this process has planned in lockfiles. */
+const inLocks: SetState[] = [];
+
+/** Keeps what a check planned in a lockfile, for the call that deletes a set which goes on there. */
+export function rememberInLock(state: SetState): void {
+  inLocks.push(state);
+}
+
+/** Does a set go on elsewhere: has a check found that, now or, where this claim set is in a record that has all of it, before? */
+async function goesOnElsewhere(gone: SetState): Promise<boolean> {
+  if (followed.has(placeText(gone))) return true;
+  for (const { set, state } of [...inLocks, ...[...planned.values()].map((one) => one.state)]) {
+    if (set !== gone.set || state.backend === "stack") continue;
+    const content =
+      state.backend === "lockfile" ? lockfile(state.path).read() : readCluster(state).then((one) => one.snapshot);
+    // One that has moved itself is none in which the set goes on.
+    if (hasAll(await content.catch(() => emptySnapshot), gone.addresses, [])) return true;
+  }
+  return false;
+}
+
 /** Does a set that this run has planned in a record have this pool? */
 export function isPlannedIn(identity: string | undefined, pool: string): boolean {
   return [...planned.values()].some((one) => one.identity === identity && Object.hasOwn(one.state.addresses, pool));
@@ -95,7 +125,7 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
   if (state.state.backend !== "kubernetes") return;
   const record = await clusterRecord(state.state);
   for (let attempt = 1; ; attempt++) {
-    const snapshot = await unlessMoved(record, now !== undefined || followed.has(placeText(state)));
+    const snapshot = await unlessMoved(record, async () => now !== undefined || (await goesOnElsewhere(state)));
     if (snapshot === undefined) return;
     const identity = await record.identity();
     if (now !== undefined && (identity === undefined || isSameRecord(now, { state: state.state, identity }))) return;
@@ -112,12 +142,12 @@ export async function giveUp(state: SetState, now?: SetState): Promise<void> {
 }
 
 /** Undefined for a record that has moved, if the set goes on there: everything that was in it is there. */
-async function unlessMoved(record: KnownBackend, goesOn: boolean): Promise<Snapshot | undefined> {
+async function unlessMoved(record: KnownBackend, goesOn: () => Promise<boolean>): Promise<Snapshot | undefined> {
   try {
     return await record.read();
   } catch (error) {
     if (!(error instanceof IpamError) || movedTo(error) === undefined) throw error;
-    if (goesOn) return undefined;
+    if (await goesOn()) return undefined;
     const issues = error.issues.map(({ message }) => ({ message, hint: movedHint }));
     throw new IpamError(error.code, issues, { cause: error });
   }

@@ -111,8 +111,7 @@ function reader(previous: Previous, inputs: SetInputs, there: Destination): (of:
       const moved = { ...of, addresses: isOwn ? stillClaimed(addresses, inputs) : addresses };
       const refusal = unlessMovedThere(error, moved, inputs, there);
       if (refusal !== undefined) throw isOwn ? refusal : aloneFirst(refusal, of);
-      const takesAll = Object.keys(of.addresses).every((pool) => Object.hasOwn(inputs.pools, pool));
-      if (isOwn || takesAll || of.set === inputs.set) rememberFollowed(of);
+      if (isOwn || sameValue(stillClaimed(of.addresses, inputs), of.addresses)) rememberFollowed(of);
       return emptySnapshot;
     }
   };

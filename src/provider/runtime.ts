@@ -1,7 +1,7 @@
 import { IpamError } from "../core/index.ts";
 import { isRecording } from "../state/offer.ts";
 import { noIgnoring, reasonOf } from "./advice.ts";
-import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember } from "./cluster-record.ts";
+import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember, rememberInLock } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
 import { whatIsLeft } from "./forgetting.ts";
 import { heldOf, witnessOf } from "./held.ts";
@@ -89,6 +89,7 @@ async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
   const fresh = { ...answer, ...present({ record: held.record && there.identity }) };
   const made = unlessOutdated(fresh, previous);
   if (state.backend === "kubernetes" && plan !== undefined) remember(made, plan, there.identity);
+  if (state.backend === "lockfile") rememberInLock(made);
   return made;
 }
 

@@ -10,18 +10,17 @@ const maxBytes = 256 * 1024 * 1024;
 export const renderedList = ".nodeippool-rendered";
 
 /** The manifests of a folder (*.yaml, *.yml, *.json, all levels, links followed, hidden and rendered ones left out), of one file, or of standard input. */
-export async function readInputs(path: string): Promise<SourceFile[]> {
-  return isFolder(path) ? readNamed(path, namesIn(path, isRendered)) : [await readOne(path)];
+export function readInputs(path: string): Promise<SourceFile[]> {
+  return readAt(path, isRendered);
 }
 
 /** The same of what is deployed: what lies in rendered folders is read as well. */
-export async function readDeployed(path: string): Promise<SourceFile[]> {
-  return isFolder(path)
-    ? readNamed(
-        path,
-        namesIn(path, () => false),
-      )
-    : [await readOne(path)];
+export function readDeployed(path: string): Promise<SourceFile[]> {
+  return readAt(path, () => false);
+}
+
+async function readAt(path: string, isLeftOut: (folder: string) => boolean): Promise<SourceFile[]> {
+  return isFolder(path) ? readNamed(path, namesIn(path, isLeftOut)) : [await readOne(path)];
 }
 
 function isRendered(folder: string): boolean {

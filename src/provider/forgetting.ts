@@ -10,9 +10,9 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
-import { lockfile } from "../state/index.ts";
-import { readCluster, rememberFollowed } from "./cluster-record.ts";
-import { hasAll, isSameRecord, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
+import { rememberFollowed } from "./planned.ts";
+import { readShared } from "./record.ts";
+import { isSameRecord, missingIn, movedTo, namesOf, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
 import { sameValue, textOf } from "./same-value.ts";
 import {
   type Addresses,
@@ -121,9 +121,9 @@ function reader(previous: Previous, inputs: SetInputs, there: Destination): (of:
 function stillClaimed(addresses: Addresses, { claims, moved }: SetInputs): Addresses {
   if (claims === unknown) return addresses;
   const claimed = new Set(claims.map(({ pool, key }) => identityOf({ pool, claim: key })));
-  const names = new Map(moved.map(({ from, to }) => [from, to]));
+  const names = namesOf(moved);
   const isClaimed = (pool: string, claim: string) =>
-    [claim, names.get(claim) ?? claim].some((name) => claimed.has(identityOf({ pool, claim: name })));
+    names(claim).some((name) => claimed.has(identityOf({ pool, claim: name })));
   return Object.fromEntries(
     Object.entries(addresses).map(([pool, held]) => [
       pool,
@@ -146,7 +146,7 @@ function unlessMovedThere(
   if (moved === undefined || state.backend === "stack") return error;
   const isIdle = Object.values(addresses).every((claims) => Object.keys(claims).length === 0);
   if (isIdle) return moved === { lockfile: "file", kubernetes: "cluster" }[state.backend] ? undefined : error;
-  if (hasAll(content(), addresses, inputs.moved)) return undefined;
+  if (missingIn(content(), addresses, inputs.moved).length === 0) return undefined;
   const lacks = "; where the program has it now, addresses of the set are missing";
   const issues = (error as IpamError).issues.map((issue) => ({ ...issue, message: `${issue.message}${lacks}` }));
   return new IpamError("stale", issues, { cause: error });
@@ -161,9 +161,7 @@ function aloneFirst(error: unknown, { set }: SetState): unknown {
 }
 
 async function recordLeft({ state }: SetState, previous: Previous): Promise<Recorded> {
-  if (state.backend === "stack") return { name: "the stack", snapshot: linesOfStack(previous) };
-  if (state.backend === "kubernetes") return readCluster(state);
-  return { name: state.path, snapshot: lockfile(state.path).readSync() };
+  return state.backend === "stack" ? { name: "the stack", snapshot: linesOfStack(previous) } : readShared(state);
 }
 
 /** Throws IpamError `in-use` for pools that come and have addresses in another record, live or releasing. */

@@ -9,12 +9,21 @@ import { stackRecord } from "./stack-record.ts";
 export async function readRecord({ state, previous, pools, set }: SetInputs): Promise<Recorded> {
   return state.backend === "stack"
     ? { name: "the stack", snapshot: stackRecord(previous, pools, set) }
-    : readShared(state);
+    : readOffered(state);
 }
 
-/** A lockfile is read as a run of `nodeippool allocate -- COMMAND` will leave it; its path is relative to the program's folder. */
-async function readShared(state: Exclude<StateArgs, { readonly backend: "stack" }>): Promise<Recorded> {
-  if (state.backend === "kubernetes") return readCluster(state);
+type SharedArgs = Exclude<StateArgs, { readonly backend: "stack" }>;
+
+/** A record that others share, as it is written now. The path of a lockfile is relative to the program's folder. */
+export async function readShared(state: SharedArgs): Promise<Recorded> {
+  return state.backend === "kubernetes"
+    ? readCluster(state)
+    : { name: state.path, snapshot: lockfile(state.path).readSync() };
+}
+
+/** The same, but a lockfile as a run of `nodeippool allocate -- COMMAND` will leave it. */
+async function readOffered(state: SharedArgs): Promise<Recorded> {
+  if (state.backend === "kubernetes") return readShared(state);
   const { path } = state;
   return {
     name: path,
@@ -29,7 +38,7 @@ async function readShared(state: Exclude<StateArgs, { readonly backend: "stack" 
 export async function asRecorded(held: SetState): Promise<SetState> {
   const { state, set } = held;
   if (state.backend === "stack") return held;
-  const recorded = await readShared(state);
+  const recorded = await readOffered(state);
   refuseOther(held, recorded);
   const lines = recorded.snapshot.allocations.filter((line) => line.set === set);
   const now = new Map(lines.map((line) => [identityOf(line), formatAddress(line.address)]));

@@ -1,7 +1,7 @@
-import { formatAddress, IpamError, identityOf, type Snapshot } from "../core/index.ts";
+import { formatAddress, IpamError, identityOf, type Moved, type Snapshot } from "../core/index.ts";
 import { recordOfLock } from "../state/offer.ts";
 import { sameValue } from "./same-value.ts";
-import type { SetInputs, SetState, StateArgs } from "./set-state.ts";
+import type { Addresses, SetState, StateArgs } from "./set-state.ts";
 
 /** A record, and what tells it from others, where something does. */
 export interface Recorded {
@@ -32,40 +32,46 @@ export interface RecordAt {
 export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
   if (record === undefined || record === recorded.identity) return;
   const lines = linesIn(addresses);
-  const missing = countMissing(recorded.snapshot, addresses);
-  if (missing === 0 && lines.length > 0) return;
+  const missing = missingIn(recorded.snapshot, addresses);
+  if (missing.length === 0 && lines.length > 0) return;
   const [why, hint] =
     lines.length === 0
       ? [`, and no address of the set tells whether that was brought back`, idleHint]
-      : [`: it lacks ${missing} of ${lines.length} addresses`, lostHint];
+      : [`: it lacks ${missing.length} of ${lines.length} addresses`, lostHint];
   const message = `${recorded.name} is not the record that this stack used before${why}`;
   throw new IpamError("stale", [{ path: ["state"], message, hint }]);
 }
 
-function linesIn(addresses: SetState["addresses"]): { pool: string; claim: string; address: string }[] {
+interface Line {
+  readonly pool: string;
+  readonly claim: string;
+  readonly address: string;
+}
+
+function linesIn(addresses: Addresses): Line[] {
   return Object.entries(addresses).flatMap(([pool, claims]) =>
     Object.entries(claims).map(([claim, address]) => ({ pool, claim, address })),
   );
 }
 
-/** How many of a set's addresses a record does not have for the same claims, live or releasing. */
-function countMissing(record: Snapshot, addresses: SetState["addresses"]): number {
-  const there = textsOf(record);
-  return linesIn(addresses).filter(({ pool, claim, address }) => !there.has(lineText(pool, claim, address))).length;
-}
-
-/** Does a record have all of a set's addresses, live or releasing: for the same claims, or for what those are called now? */
-export function hasAll(record: Snapshot, addresses: SetState["addresses"], moved: SetInputs["moved"]): boolean {
-  const there = textsOf(record);
-  const names = new Map(moved.map(({ from, to }) => [from, to]));
-  return linesIn(addresses).every(({ pool, claim, address }) =>
-    [claim, names.get(claim) ?? claim].some((name) => there.has(lineText(pool, name, address))),
+/** What a record does not have of a set's addresses, live or releasing: for the same claims, or for what those are called now. */
+export function missingIn(
+  { allocations, releasing }: Snapshot,
+  addresses: Addresses,
+  moved: readonly Moved[] = [],
+): Line[] {
+  const lines = [...allocations, ...releasing];
+  const there = new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
+  const names = namesOf(moved);
+  return linesIn(addresses).filter(
+    ({ pool, claim, address }) => !names(claim).some((name) => there.has(lineText(pool, name, address))),
   );
 }
 
-function textsOf({ allocations, releasing }: Snapshot): Set<string> {
-  const lines = [...allocations, ...releasing];
-  return new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
+/** What a claim was called, and what it is called now. */
+export function namesOf(moved: readonly Moved[]): (claim: string) => readonly string[] {
+  const renames = new Map(moved.map(({ from, to }) => [from, to]));
+  return (claim) => [claim, renames.get(claim) ?? claim];
 }
 
 function lineText(pool: string, claim: string, address: string): string {

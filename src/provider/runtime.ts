@@ -1,11 +1,13 @@
 import { IpamError } from "../core/index.ts";
 import { isRecording } from "../state/offer.ts";
 import { noIgnoring, reasonOf } from "./advice.ts";
-import { changesRecord, commitPlanned, giveUp, isPlannedIn, remember, rememberInLock } from "./cluster-record.ts";
+import { changesRecord, commitPlanned } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
 import { whatIsLeft } from "./forgetting.ts";
+import { giveUp } from "./giving-up.ts";
 import { heldOf, witnessOf } from "./held.ts";
 import { planSet } from "./plan-set.ts";
+import { isPlannedIn, remember } from "./planned.ts";
 import { checkState } from "./read-inputs.ts";
 import { asRecorded, readRecord } from "./record.ts";
 import { refuseOther } from "./recorded.ts";
@@ -88,8 +90,7 @@ async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
   // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
   const fresh = { ...answer, ...present({ record: held.record && there.identity }) };
   const made = unlessOutdated(fresh, previous);
-  if (state.backend === "kubernetes" && plan !== undefined) remember(made, plan, there.identity);
-  if (state.backend === "lockfile") rememberInLock(made);
+  remember(made, plan, there.identity);
   return made;
 }
 

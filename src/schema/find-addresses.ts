@@ -15,7 +15,7 @@ import { type Evidence, emptyFindings } from "./findings.ts";
 import type { ClusterNode } from "./node.ts";
 import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "./objects.ts";
 import { configures, policyOwner, readObject } from "./uses.ts";
-import { type Chunk, conflictIn, type SourceFile } from "./yaml.ts";
+import { type Chunk, refuseConflicts, type SourceFile } from "./yaml.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
@@ -30,8 +30,7 @@ export function findUses(
   pools: readonly Pool[],
   nodes: readonly ClusterNode[],
 ): Evidence & { readonly elsewhere: readonly Use[] } {
-  const conflicts = files.filter(({ text }) => readable.test(text)).flatMap((file) => conflictIn(file) ?? []);
-  if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
+  refuseConflicts(files, readable);
   const scope = new Scope(pools);
   const all = emptyFindings();
   const elsewhere: Use[] = [];

@@ -7,7 +7,15 @@ import { parseNodeIPPool } from "./node-ip-pool.ts";
 import { type Bag, cutOff, isCut, misspeltKind, policiesIn } from "./objects.ts";
 import { ofAllocation, type Policy, parsePolicy, usesPools } from "./policy.ts";
 import { quoteTemplates } from "./template.ts";
-import { type Chunk, conflictIn, enough, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
+import {
+  type Chunk,
+  enough,
+  type Path,
+  refuseConflicts,
+  type SourceFile,
+  splitDocuments,
+  YamlDocument,
+} from "./yaml.ts";
 
 /** One document of a folder of manifests, in its place; made by `readManifests` alone. */
 export type ManifestDocument =
@@ -70,8 +78,7 @@ export function readDocuments(files: readonly SourceFile[]): {
   readonly reading: Reading;
 } {
   const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false };
-  const conflicts = files.filter((file) => mentionsUs.test(file.text)).flatMap((file) => conflictIn(file) ?? []);
-  if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
+  refuseConflicts(files, mentionsUs);
   return { documents: files.flatMap(splitDocuments).flatMap((chunk) => readCurtailed(chunk, reading)), reading };
 }
 

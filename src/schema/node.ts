@@ -1,7 +1,7 @@
 import { IpamError, type Issue, type Place } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { type Bag, cutOff, isCut, itemsOf } from "./objects.ts";
-import { conflictIn, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
+import { type Path, refuseConflicts, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** A cluster node: what selectors see of it. */
 export interface ClusterNode {
@@ -32,8 +32,7 @@ export interface NodeRow {
  * Throws IpamError `invalid` with every issue.
  */
 export function readNodes(file: SourceFile): ClusterNode[] {
-  const conflict = conflictIn(file);
-  if (conflict !== undefined) throw new IpamError("invalid", [conflict]);
+  refuseConflicts([file]);
   const rows = looksLikeYaml(file.text) ? fromYaml(file) : fromLines(file);
   const { nodes, issues } = checkNodes(rows);
   if (issues.length > 0) throw new IpamError("invalid", issues);

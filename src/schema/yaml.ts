@@ -12,7 +12,7 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
-import type { Issue, Place } from "../core/index.ts";
+import { IpamError, type Issue, type Place } from "../core/index.ts";
 
 /** A file of manifests, read from wherever it is. */
 export interface SourceFile {
@@ -66,8 +66,14 @@ function isDirectives(text: string): boolean {
   return /^%/m.test(text) && text.split("\n").every((line) => /^(%|\s*#|\s*$)/.test(line));
 }
 
+/** Throws IpamError `invalid` where git left the two sides of a merge in files that have something like this. */
+export function refuseConflicts(files: readonly SourceFile[], like = /^/): void {
+  const conflicts = files.filter(({ text }) => like.test(text)).flatMap((file) => conflictIn(file) ?? []);
+  if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
+}
+
 /** Where git left the two sides of a merge in a file, if it did. */
-export function conflictIn({ path, text, label = path }: SourceFile): Issue | undefined {
+function conflictIn({ path, text, label = path }: SourceFile): Issue | undefined {
   const start = text.search(/^<{7}(?:\s|$)/m);
   const middle = start < 0 ? -1 : text.slice(start).search(/^={7}\r?$/m);
   if (middle < 0 || !/^>{7}(?:\s|$)/m.test(text.slice(start + middle))) return undefined;

@@ -184,22 +184,16 @@ describe("a source that was lost when the record had gone", () => {
     expect(places.usable("file2")).toHaveLength(2);
   });
 
-  it("where more was recorded there since, it is no copy of what is there", async () => {
+  it.each([
+    ["where more was recorded there since, it is no copy of what is there", "cluster1", "two", 1],
+    ["one that has more is a record of its own, and stays as it is", "file2", "one", 2],
+  ] as const)("%s", async (_, grown, node, lines) => {
     const places = await placesWith({ file1: "one" });
     copyFileSync(places.path("file1"), places.path("file2"));
     expect(await places.move(there)).toBe("done");
-    await places.allocate("cluster1", "two", "file1", "late");
+    await places.allocate(grown, node, "file1", "late");
     expect(await places.move(["file2", "cluster1"])).toBe("in-use");
-    expect(places.usable("file2")).toHaveLength(1);
-  });
-
-  it("one that has more is a record of its own, and stays as it is", async () => {
-    const places = await placesWith({ file1: "one" });
-    copyFileSync(places.path("file1"), places.path("file2"));
-    expect(await places.move(there)).toBe("done");
-    await places.allocate("file2", "one", "file1", "late");
-    expect(await places.move(["file2", "cluster1"])).toBe("in-use");
-    expect(places.usable("file2")).toHaveLength(2);
+    expect(places.usable("file2")).toHaveLength(lines);
   });
 });
 

@@ -65,9 +65,10 @@ async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promis
   if (onward !== undefined) throw refusalOfOnward(mark, lock, onward);
   throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} does not have it`, {
     hint: [
-      "Look at the context and the namespace, and whether the lock on the main branch says otherwise (git pull). If that record is lost, every address of it is in use still:",
-      `bring the lock back as Git had it before the move (git log -- ${shellWord(lock)}; git checkout COMMIT -- ${shellWord(lock)}, the last one with lines), and import rendered manifests for what was recorded since;`,
-      `the page on state backends says how ("Where the namespace is lost").`,
+      "Look at the context and the namespace, and whether the lock on the main branch says otherwise (git pull).",
+      "If the lock of another folder has carried that record here, put a copy of it, as it is now, in the place of this one.",
+      `If that record is lost, every address of it is in use still: bring the lock back as Git had it before the move (git log -- ${shellWord(lock)}; git checkout COMMIT -- ${shellWord(lock)}, the last one with lines), and import rendered manifests for what was recorded since.`,
+      `The page on state backends says how ("Where the namespace is lost").`,
     ].join("\n  "),
   });
 }

@@ -9,7 +9,7 @@ import {
   parseAddress,
   parsePrefix,
 } from "./address.ts";
-import { nameOfKey, parseClaimKey, parseOwner } from "./claim.ts";
+import { nameOfKey, nodeOwner, parseClaimKey, parseOwner } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
 import { contains, covers, type Interval, minus, normalised, type Range, rangeOf } from "./range.ts";
 import { type Reservation, Reservations } from "./reservation.ts";
@@ -217,7 +217,7 @@ class Reader {
 
   private reservation(spec: ReservationSpec, i: number): Reservation | undefined {
     const address = this.address(spec.address, ["reservations", i, "address"]);
-    if (spec.owner !== undefined) this.take(parseOwner(spec.owner), ["reservations", i, "owner"]);
+    if (spec.owner !== undefined) this.take(parseReserver(spec.owner), ["reservations", i, "owner"]);
     else if (spec.claim !== undefined) this.fail("a claim needs its owner", ["reservations", i, "claim"]);
     if (spec.claim !== undefined && parseClaimKey(spec.claim).value !== undefined && isKey(spec.claim, spec.owner))
       this.issues.push({
@@ -266,6 +266,17 @@ function reservedOf({ first, last, length }: Prefix): Range {
   const isPointToPoint = length >= bitsOf(familyOf(first)) - 1;
   if (familyOf(first) === 4) return isPointToPoint ? [] : rangeOf(...single(first), ...single(last));
   return normalised([...(isPointToPoint ? [] : single(first)), mappedIPv4]);
+}
+
+/** An owner; what kubectl prints as the name of a node is none. */
+function parseReserver(text: string): Parsed<unknown> {
+  const [, node] = /^nodes?\/(.+)$/i.exec(text) ?? [];
+  if (node === undefined || text === nodeOwner(node)) return parseOwner(text);
+  return {
+    issues: [
+      { message: `${JSON.stringify(text.slice(0, 80))} is not an owner`, hint: `Write Node/${node.slice(0, 80)}.` },
+    ],
+  };
 }
 
 /** `Node/x/POLICY/CAPTURE`, where `POLICY/CAPTURE` is meant. */

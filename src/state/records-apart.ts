@@ -47,19 +47,30 @@ function endedBefore(name: string): IpamError {
   });
 }
 
-/** Does another record have exactly this one's lines in its pools, be it as those of another set? */
+/**
+ * Does another record have exactly this one's pools and lines, be it as those of another set? Of what else is in these
+ * pools only that counts which is of a set that has one of these lines.
+ */
 export function isCopyOf(there: Snapshot, record: Snapshot): boolean {
+  const own = byText(record);
+  const theirs = [...byText(there)];
+  const sets = new Set(theirs.flatMap(([text, { set }]) => (own.has(text) ? set : [])));
   const names = new Set(record.pools.map(({ name }) => name));
-  const part = ({ pools, allocations, releasing }: Snapshot) =>
-    [
-      ...pools.filter(({ name }) => names.has(name)).map(poolLine),
-      ...[allocations, releasing].flatMap((lines) =>
-        lines
-          .filter(({ pool }) => names.has(pool))
-          .map((line) => allocationLine({ ...line, set: "default" }, lines === releasing)),
-      ),
-    ].sort();
-  return part(record).join("\n") === part(there).join("\n");
+  const part = theirs.filter(([, { set, pool }]) => sets.has(set) && names.has(pool));
+  const pools = new Set(there.pools.map(poolLine));
+  return (
+    own.size > 0 &&
+    part.length === own.size &&
+    part.every(([text]) => own.has(text)) &&
+    record.pools.every((pool) => pools.has(poolLine(pool)))
+  );
+}
+
+/** The lines of a record by their text, as those of no set. */
+function byText({ allocations, releasing }: Snapshot): Map<string, Allocation> {
+  const texts = (lines: readonly Allocation[]) =>
+    lines.map((line) => [allocationLine({ ...line, set: "default" }, lines === releasing), line] as const);
+  return new Map([...texts(allocations), ...texts(releasing)]);
 }
 
 /** How many lines of a record another one has, too, be it as those of another set. */

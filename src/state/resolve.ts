@@ -30,7 +30,7 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
       hint:
         stages === undefined
           ? wholeHint(path)
-          : `If it was merged by hand, begin again: git checkout -m -- ${shellWord(path)}`,
+          : `If it was settled just now, as for another folder that shares it, plan on it as it is, without a revision. If it was merged by hand, begin again: git checkout -m -- ${shellWord(path)}`,
     });
   }
   const inForce = landed === undefined ? undefined : landedLock(path, landed, stages);

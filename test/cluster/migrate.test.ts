@@ -125,7 +125,7 @@ describe("nodeippool migrate", () => {
       const { name } = await RecordNamespace.make(cluster());
       const there = `--backend kubernetes --namespace ${name}`;
       expect(run(`${plan} ${there}; echo $?`)).toMatch(
-        /^stale: .* does not have it\n {2}Look at the context and the namespace, .*\n.* git checkout COMMIT -- nodeippool\.lock, .*\n.*\n5\n$/,
+        /^stale: .* does not have it\n {2}Look at the context and the namespace, .*\n.*\n.* git checkout COMMIT -- nodeippool\.lock, .*\n.*\n5\n$/,
       );
       const page = readFileSync("docs/state-backends.md", "utf8");
       const [log = "", ...rest] = blockWith(page, "git checkout COMMIT~1").trim().split("\n");
@@ -178,7 +178,7 @@ describe("nodeippool migrate", () => {
     expect(run(`nodeippool allocate manifests --nodes nodes.txt ${where}; echo $?`)).toMatch(
       /^unavailable: .*lost\.lock/,
     );
-    const page = blockWith(readFileSync("docs/state-backends.md", "utf8"), "kubectl -n network patch");
+    const page = blockWith(readFileSync("docs/state-backends.md", "utf8"), "/data/mark");
     const { dir } = parse(await tool("kubectl"));
     run(page.replace("-n network", `-n ${namespace.name}`).replace("kubectl", `PATH=${dir}:$PATH kubectl`));
     expect(run(`nodeippool allocate manifests --nodes nodes.txt ${where}`)).toContain("Recorded in");

@@ -325,6 +325,15 @@ describe("what --landed may name", () => {
     expect(refused()).toContain(`${nothing}No merge is in progress here`);
   });
 
+  it("nothing for the second of two folders that share the lock: the first one has settled it", () => {
+    git("git merge f || true");
+    nodes(...everybody);
+    expect(run("allocate", "--landed", "main").status).toBe(0);
+    expect(run("allocate", "--landed", "main", "--set", "other").stderr).toMatch(
+      /has nothing to merge .*\n {2}If it was settled just now, as for another folder that shares it, plan on it as it is, without a revision\. /,
+    );
+  });
+
   it("hints repeat the command that allocate is to run", () => {
     git("git merge f || true");
     nodes(...everybody);

@@ -142,6 +142,12 @@ describe("parsePool refuses", () => {
       path: "reservations.0.owner",
       why: "is not an owner",
     },
+    // kubectl's name of a node is another kind: the node would get another address
+    {
+      spec: { range: { cidr }, reservations: [{ address: "10.0.0.9", owner: "node/node05" }] },
+      path: "reservations.0.owner",
+      why: "is not an owner",
+    },
   ];
 
   it.each(rows.map((row) => [JSON.stringify(row.spec), row] as const))("%s", (_, { spec, path, why }) => {

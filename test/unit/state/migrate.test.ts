@@ -185,15 +185,24 @@ describe("a source that was lost when the record had gone", () => {
   });
 
   it.each([
-    ["where more was recorded there since, it is no copy of what is there", "cluster1", "two", 1],
-    ["one that has more is a record of its own, and stays as it is", "file2", "one", 2],
-  ] as const)("%s", async (_, grown, node, lines) => {
+    ["where more was recorded of its set since, it is no copy of what is there", "cluster1", 1],
+    ["one that has more is a record of its own, and stays as it is", "file2", 2],
+  ] as const)("%s", async (_, grown, lines) => {
     const places = await placesWith({ file1: "one" });
     copyFileSync(places.path("file1"), places.path("file2"));
     expect(await places.move(there)).toBe("done");
-    await places.allocate(grown, node, "file1", "late");
+    await places.allocate(grown, "one", "file1", "late");
     expect(await places.move(["file2", "cluster1"])).toBe("in-use");
     expect(places.usable("file2")).toHaveLength(lines);
+  });
+
+  it("where another set has recorded in its pool since, it is a copy still", async () => {
+    const places = await placesWith({ file1: "one" });
+    copyFileSync(places.path("file1"), places.path("file2"));
+    expect(await places.move(there)).toBe("done");
+    await places.allocate("cluster1", "two", "file1", "late");
+    expect(await places.move(["file2", "cluster1"])).toBe("done");
+    expect([places.usable("file2"), places.usable("cluster1").length]).toEqual([[], 2]);
   });
 });
 

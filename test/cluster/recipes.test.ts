@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { parse } from "node:path";
+import { describe, expect, it } from "vitest";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { RecordNamespace } from "../support/cluster-record.ts";
+import { Session } from "../support/console.ts";
+import { blockWith } from "../support/markdown.ts";
+import { manifests, projectOf } from "../support/schema-cli.ts";
+import { tool } from "../support/tools.ts";
+
+describe("what the page on state backends says of a record in a cluster", () => {
+  const cluster = clusterOfFile(async () => {});
+  const page = readFileSync("docs/state-backends.md", "utf8");
+  const other = manifests.replace("10.0.0.0/29", "10.0.1.0/29").replaceAll(/\bp\b/g, "q").replaceAll("eth1", "eth2");
+
+  /** Two folders, each with a lock, whose records a namespace has. */
+  async function twoFolders() {
+    const names = [(await RecordNamespace.make(cluster())).name, (await RecordNamespace.make(cluster())).name];
+    const { dir } = parse(await tool("kubectl"));
+    const PATH = `PATH=${dir}:$PATH`;
+    const env = { KUBECONFIG: cluster().kubeconfig };
+    const [one, two] = [projectOf(), projectOf({ "manifests/a.yaml": other })].map((folder) => {
+      const session = new Session(folder, env);
+      const run = (line: string) =>
+        session.run(
+          line
+            .replaceAll(" network", ` ${names[0]}`)
+            .replaceAll(" later", ` ${names[1]}`)
+            .replaceAll(/^kubectl/gm, `${PATH} kubectl`),
+        );
+      return { folder, run };
+    }) as [Folder, Folder];
+    for (const [{ run }, set] of [
+      [one, "one"],
+      [two, "two"],
+    ] as const) {
+      run(`nodeippool allocate manifests --nodes nodes.txt --set ${set}`);
+      expect(run("nodeippool migrate kubernetes --namespace network")).toContain("No address changed hands.");
+    }
+    return { one, two };
+  }
+  interface Folder {
+    readonly folder: string;
+    readonly run: (line: string) => string;
+  }
+  const plan = (set: string, namespace = "network") =>
+    `nodeippool plan manifests --nodes nodes.txt --set ${set} --backend kubernetes --namespace ${namespace}`;
+
+  it("that folders have in common: it goes on by one lock, and a copy of that is right for the others", async () => {
+    const { one, two } = await twoFolders();
+    one.run("nodeippool migrate lockfile --namespace network");
+    expect(
+      two.run(`nodeippool plan manifests --nodes nodes.txt --set two --lock ${one.folder}/nodeippool.lock`),
+    ).toContain("Nothing to record.");
+    expect(one.run("nodeippool migrate kubernetes --namespace later")).toContain("No address changed hands.");
+    expect(two.run(`${plan("two", "later")}; echo $?`)).toMatch(
+      /does not have it\n.*\n {2}If the lock of another folder has carried that record here, put a copy of it, as it is now, in the place of this one\.\n[\s\S]*\n5\n$/,
+    );
+    two.run(`cp ${one.folder}/nodeippool.lock nodeippool.lock`);
+    expect(two.run(plan("two", "later"))).toContain("Nothing to record.");
+    expect(two.run("nodeippool migrate lockfile --namespace later")).toContain("No address changed hands.");
+    expect(one.run(`${plan("one", "later")}; echo $?`)).toMatch(/^stale: .* has moved to /);
+  });
+
+  it("of which a subnet was deleted: it is imported again", async () => {
+    const { one, two } = await twoFolders();
+    const render = "nodeippool render manifests --nodes nodes.txt --backend kubernetes --namespace network --set one";
+    one.run(`${render} --out rendered`);
+    one.run("kubectl -n network delete configmap ippool.default.10.0.0.0-29");
+    expect(one.run(`${plan("one")}; echo $?`)).toMatch(/is gone, .*\n.*\("Where a subnet is lost"\).*\n5\n$/);
+    const [edit = "", again = ""] = blockWith(page, "edit configmap ippool.index").trim().split("\n");
+    one.run(`export KUBE_EDITOR="sed -i '/pool.:.p.,/d'"`);
+    one.run(edit);
+    expect(one.run(again.replace("NAME", "one"))).toContain("Recorded in");
+    for (const [folder, set] of [
+      [one, "one"],
+      [two, "two"],
+    ] as const)
+      expect(folder.run(plan(set))).toContain("Nothing to record.");
+  });
+
+  it("that was restored to a time before it left: it says that, and the record can come again", async () => {
+    const { one } = await twoFolders();
+    one.run("kubectl -n network get configmap -l nodeippool.nmstate.io/record -o yaml > backup.yaml");
+    one.run("nodeippool migrate lockfile --namespace network");
+    one.run("sed -i '/resourceVersion/d' backup.yaml");
+    one.run("kubectl replace -f backup.yaml");
+    expect(one.run("nodeippool show --backend kubernetes --namespace network; echo $?")).toMatch(/\n0\n$/);
+    for (const line of blockWith(page, "nodeippool.lock in Git").trim().split("\n")) one.run(line);
+    expect(one.run("nodeippool show --backend kubernetes --namespace network; echo $?")).toMatch(
+      /^stale: .* has moved to nodeippool\.lock in Git\n[\s\S]*5\n$/,
+    );
+    expect(one.run("nodeippool plan manifests --nodes nodes.txt --set one")).toContain("Nothing to record.");
+    expect(one.run("nodeippool migrate kubernetes --namespace network; echo $?")).toContain(
+      "No address changed hands.",
+    );
+    expect(one.run(plan("one"))).toContain("Nothing to record.");
+  });
+});

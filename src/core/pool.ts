@@ -9,10 +9,10 @@ import {
   parseAddress,
   parsePrefix,
 } from "./address.ts";
-import { nameOfKey, nodeOwner, parseClaimKey, parseOwner } from "./claim.ts";
+import { nameOfKey, parseClaimKey } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
 import { contains, covers, type Interval, minus, normalised, type Range, rangeOf } from "./range.ts";
-import { type Reservation, Reservations } from "./reservation.ts";
+import { parseReserver, type Reservation, Reservations } from "./reservation.ts";
 
 /** First and last address, as text. */
 export interface RangeText {
@@ -234,7 +234,11 @@ class Reader {
       const path = ["reservations", i, "address"];
       const text = formatAddress(address);
       if (owner !== undefined && !contains(claimable, address))
-        this.fail(`${text} is outside start to end, excluded, or reserved for the network itself`, path);
+        this.issues.push({
+          message: `${text} is outside start to end, excluded, or reserved for the network itself`,
+          path,
+          hint: "Reserve what the pool could give: where it is outside, widen start to end, or add additionalRanges.",
+        });
       if (seen.has(address)) this.fail(`${text} is reserved twice`, path);
       seen.add(address);
     });
@@ -266,17 +270,6 @@ function reservedOf({ first, last, length }: Prefix): Range {
   const isPointToPoint = length >= bitsOf(familyOf(first)) - 1;
   if (familyOf(first) === 4) return isPointToPoint ? [] : rangeOf(...single(first), ...single(last));
   return normalised([...(isPointToPoint ? [] : single(first)), mappedIPv4]);
-}
-
-/** An owner; what kubectl prints as the name of a node is none. */
-function parseReserver(text: string): Parsed<unknown> {
-  const [, node] = /^nodes?\/(.+)$/i.exec(text) ?? [];
-  if (node === undefined || text === nodeOwner(node)) return parseOwner(text);
-  return {
-    issues: [
-      { message: `${JSON.stringify(text.slice(0, 80))} is not an owner`, hint: `Write Node/${node.slice(0, 80)}.` },
-    ],
-  };
 }
 
 /** `Node/x/POLICY/CAPTURE`, where `POLICY/CAPTURE` is meant. */

@@ -1,5 +1,6 @@
 import type { Address } from "./address.ts";
-import { type Claim, claimKey, formatOwner } from "./claim.ts";
+import { type Claim, claimKey, formatOwner, parseOwner } from "./claim.ts";
+import type { Parsed } from "./errors.ts";
 
 /** An address of a pool that is kept for an owner (or one claim of it), or kept away from everybody. */
 export interface Reservation {
@@ -42,4 +43,15 @@ export class Reservations {
     const kept = this.byAddress.get(address);
     return kept !== undefined && (kept.owner !== formatOwner(owner) || (kept.claim ?? name) !== name);
   }
+}
+
+/** Reads the owner of a reservation. What kubectl prints as the name of a node is none. */
+export function parseReserver(text: string): Parsed<unknown> {
+  const [, node] = /^nodes?\/([^/]+)/i.exec(text) ?? [];
+  if (node === undefined || text.startsWith("Node/")) return parseOwner(text);
+  return {
+    issues: [
+      { message: `${JSON.stringify(text.slice(0, 80))} is not an owner`, hint: `Write Node/${node.slice(0, 80)}.` },
+    ],
+  };
 }

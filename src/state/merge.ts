@@ -167,14 +167,16 @@ export function settle(
       else if (history.wasHeld(entry)) enter(place, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });
   }
-  refuseUndecided(undecided);
+  refuseUndecided(undecided, landed !== undefined);
   return { snapshot: checked([...byPlace.values()], pools), losers };
 }
 
-function refuseUndecided(undecided: readonly Issue[]): void {
+function refuseUndecided(undecided: readonly Issue[], isSaid: boolean): void {
   const last = undecided.at(-1);
   if (last === undefined) return;
-  const hint = "Say which side is in force, and the other is planned anew.";
+  const hint = isSaid
+    ? "The revision that is said to be in force has neither. Say one that has: origin/main, where main is behind it"
+    : "Say which side is in force, and the other is planned anew.";
   throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint, remedy: ["merge-landed"] }]);
 }
 

@@ -11,15 +11,18 @@ import { tool } from "../support/tools.ts";
 describe("what the page on state backends says of a record in a cluster", () => {
   const cluster = clusterOfFile(async () => {});
   const page = readFileSync("docs/state-backends.md", "utf8");
-  const other = manifests.replace("10.0.0.0/29", "10.0.1.0/29").replaceAll(/\bp\b/g, "q").replaceAll("eth1", "eth2");
+  const other = (net: string, pool: string, nic: string) =>
+    manifests.replace("10.0.0.0/29", `${net}.0/29`).replaceAll(/\bp\b/g, pool).replaceAll("eth1", nic);
 
-  /** Two folders, each with a lock, whose records a namespace has. */
+  /** Two folders, each with a lock, whose records a namespace has; and one that has none yet. */
   async function twoFolders() {
     const names = [(await RecordNamespace.make(cluster())).name, (await RecordNamespace.make(cluster())).name];
     const { dir } = parse(await tool("kubectl"));
     const PATH = `PATH=${dir}:$PATH`;
     const env = { KUBECONFIG: cluster().kubeconfig };
-    const [one, two] = [projectOf(), projectOf({ "manifests/a.yaml": other })].map((folder) => {
+    const folders = [manifests, other("10.0.1", "q", "eth2"), other("10.0.2", "r", "eth3")];
+    const [one, two, three] = folders.map((text) => {
+      const folder = projectOf({ "manifests/a.yaml": text });
       const session = new Session(folder, env);
       const run = (line: string) =>
         session.run(
@@ -29,7 +32,7 @@ describe("what the page on state backends says of a record in a cluster", () => 
             .replaceAll(/^kubectl/gm, `${PATH} kubectl`),
         );
       return { folder, run };
-    }) as [Folder, Folder];
+    }) as [Folder, Folder, Folder];
     for (const [{ run }, set] of [
       [one, "one"],
       [two, "two"],
@@ -37,7 +40,7 @@ describe("what the page on state backends says of a record in a cluster", () => 
       run(`nodeippool allocate manifests --nodes nodes.txt --set ${set}`);
       expect(run("nodeippool migrate kubernetes --namespace network")).toContain("No address changed hands.");
     }
-    return { one, two };
+    return { one, two, three };
   }
   interface Folder {
     readonly folder: string;
@@ -65,22 +68,36 @@ describe("what the page on state backends says of a record in a cluster", () => 
   it("of which a subnet was deleted: it is imported again", async () => {
     const { one, two } = await twoFolders();
     const render = "nodeippool render manifests --nodes nodes.txt --backend kubernetes --namespace network --set one";
+    one.run("sed -i /n1/d nodes.txt");
+    one.run("nodeippool allocate manifests --nodes nodes.txt --backend kubernetes --namespace network --set one");
     one.run(`${render} --out rendered`);
     one.run("kubectl -n network delete configmap ippool.default.10.0.0.0-29");
     expect(one.run(`${plan("one")}; echo $?`)).toMatch(/is gone, .*\n.*\("Where a subnet is lost"\).*\n5\n$/);
-    const [edit = "", again = ""] = blockWith(page, "edit configmap ippool.index").trim().split("\n");
+    const [edit = "", , again = "", reports = ""] = blockWith(page, "edit configmap ippool.index").trim().split("\n");
     one.run(`export KUBE_EDITOR="sed -i '/pool.:.p.,/d'"`);
     one.run(edit);
-    expect(one.run(again.replace("NAME", "one"))).toContain("Recorded in");
-    for (const [folder, set] of [
-      [one, "one"],
-      [two, "two"],
-    ] as const)
-      expect(folder.run(plan(set))).toContain("Nothing to record.");
+    const reported = {
+      interfaces: [{ name: "eth1", ipv4: { enabled: true, address: [{ ip: "10.0.0.1", "prefix-length": 29 }] } }],
+    };
+    const state = {
+      apiVersion: "nmstate.io/v1beta1",
+      kind: "NodeNetworkState",
+      metadata: { name: "n1" },
+      status: { currentState: reported },
+    };
+    one.run(
+      `echo '${JSON.stringify({ apiVersion: "v1", kind: "List", items: [state] })}' > nns.json; echo n1 >> nodes.txt`,
+    );
+    for (const line of [again, reports]) expect(one.run(line.replace("NAME", "one"))).toContain("Recorded in");
+    one.run("sed -i /n1/d nodes.txt; echo n3 >> nodes.txt");
+    expect(
+      one.run("nodeippool allocate manifests --nodes nodes.txt --backend kubernetes --namespace network --set one"),
+    ).toMatch(/- 10\.0\.0\.1 .*n1[\s\S]*1 to allocate, 1 kept, 1 to release/);
+    expect(two.run(plan("two"))).toContain("Nothing to record.");
   });
 
   it("that was restored to a time before it left: it says that, and the record can come again", async () => {
-    const { one } = await twoFolders();
+    const { one, two, three } = await twoFolders();
     one.run("kubectl -n network get configmap -l nodeippool.nmstate.io/record -o yaml > backup.yaml");
     one.run("nodeippool migrate lockfile --namespace network");
     one.run("sed -i '/resourceVersion/d' backup.yaml");
@@ -91,9 +108,10 @@ describe("what the page on state backends says of a record in a cluster", () => 
       /^stale: .* has moved to nodeippool\.lock in Git\n[\s\S]*5\n$/,
     );
     expect(one.run("nodeippool plan manifests --nodes nodes.txt --set one")).toContain("Nothing to record.");
-    expect(one.run("nodeippool migrate kubernetes --namespace network; echo $?")).toContain(
-      "No address changed hands.",
-    );
+    three.run("nodeippool allocate manifests --nodes nodes.txt --set three");
+    expect(three.run("nodeippool migrate kubernetes --namespace network")).toContain("No address changed hands.");
+    expect(two.run(`${plan("two")}; echo $?`)).toMatch(/^stale: .*, and on from there[\s\S]*\n5\n$/);
+    expect(one.run("nodeippool migrate kubernetes --namespace network")).toContain("No address changed hands.");
     expect(one.run(plan("one"))).toContain("Nothing to record.");
   });
 });

@@ -325,6 +325,17 @@ describe("what --landed may name", () => {
     expect(refused()).toContain(`${nothing}No merge is in progress here`);
   });
 
+  it("a side alone: what both branches began with has neither of two that were given one address", () => {
+    git("git merge f || true");
+    nodes(...everybody);
+    expect(run("allocate", "--landed", "main~1")).toMatchObject({
+      status: 4,
+      stderr: expect.stringMatching(
+        /has neither\. Say one that has: origin\/main, where main is behind it: nodeippool allocate /,
+      ),
+    });
+  });
+
   it("nothing for the second of two folders that share the lock: the first one has settled it", () => {
     git("git merge f || true");
     nodes(...everybody);

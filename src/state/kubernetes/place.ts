@@ -25,9 +25,11 @@ export function kubernetesPlace(objects: Objects, namespace?: string): RecordPla
       for (const [name, part] of split(record)) encodePart(part, name);
     },
     async mark({ held }, mark) {
-      // What a clearing that was interrupted has left.
-      if (held.index.mark?.state === "left") await store.replace(held, emptySnapshot);
-      await store.saveIndex(held, { ...held.index, mark });
+      const old = held.index.mark;
+      if (old?.state !== "left") return store.saveIndex(held, { ...held.index, mark });
+      // What a clearing that was interrupted has left, or a mark that was put back by hand.
+      await store.replace(held, emptySnapshot);
+      await store.saveIndex(held, { ...cleared(held.index, old), mark });
     },
     unmark: ({ held }) => store.saveIndex(held, unmarked(held.index)),
     async take({ held }, record, mark) {
@@ -38,9 +40,7 @@ export function kubernetesPlace(objects: Objects, namespace?: string): RecordPla
     },
     async clear({ held }, mark) {
       // The mark comes first: as long as it says `leaves`, all of the record is here.
-      const { pools, left, arrived, departed } = held.index;
-      const gone = { arrived: [], departed: [...new Set([...departed, ...arrived, mark.id])] };
-      await store.saveIndex(held, { pools: [], left: [...left, ...pools], ...gone, mark });
+      await store.saveIndex(held, { ...cleared(held.index, mark), mark });
       await store.replace(await again(store, mark, "left"), emptySnapshot);
     },
   };
@@ -48,6 +48,11 @@ export function kubernetesPlace(objects: Objects, namespace?: string): RecordPla
 
 function unmarked({ mark: _, ...index }: Index): Index {
   return index;
+}
+
+/** The index of a record that has left by a move. */
+function cleared({ pools, left, arrived, departed }: Index, { id }: Mark): Index {
+  return { pools: [], left: [...left, ...pools], arrived: [], departed: [...new Set([...departed, ...arrived, id])] };
 }
 
 async function look(store: Store): Promise<ClusterSight> {

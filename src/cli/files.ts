@@ -23,6 +23,11 @@ async function readAt(path: string, isLeftOut: (folder: string) => boolean): Pro
   return isFolder(path) ? readNamed(path, namesIn(path, isLeftOut)) : [await readOne(path)];
 }
 
+/** The names of these in a folder. */
+export function namesOfInputs(folder: string): string[] {
+  return namesIn(folder, isRendered);
+}
+
 function isRendered(folder: string): boolean {
   return exists(join(folder, renderedList));
 }

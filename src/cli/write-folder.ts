@@ -1,14 +1,15 @@
 import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { join } from "node:path";
-import { byCodeUnit, IpamError, isPlain } from "../core/index.ts";
+import { byCodeUnit, IpamError, isPlain, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
-import { liesIn, readFile, realPath, renderedList } from "./files.ts";
+import { childLabels } from "../schema/node.ts";
+import { liesIn, namesOfInputs, readFile, realPath, renderedList } from "./files.ts";
 import { writeWhole } from "./write-file.ts";
 
 /**
  * Makes a folder hold these files. Everything is checked before anything is written: no path leaves the folder,
- * follows a link, or replaces a file that an earlier render did not write. Throws IpamError `invalid`, or
- * `unavailable` where the file system fails.
+ * follows a link, or replaces a file that an earlier render did not write; nor is one that did left beside them, which
+ * the list does not have. Throws IpamError `invalid`, or `unavailable` where the file system fails.
  */
 export function writeFolder(
   folder: string,
@@ -21,6 +22,7 @@ export function writeFolder(
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
+  refuseLeft(folder, mine);
   for (const name of wanted)
     if (liesIn(join(folder, name), input))
       throw new IpamError("invalid", `${join(folder, name)} lies in the manifests (${input})`, {
@@ -35,6 +37,20 @@ export function writeFolder(
   } catch (error) {
     throw new IpamError("unavailable", `${folder}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/**
+ * Where one side of a merge changed a rendered file, and the other one has none any more, git leaves the file, and may
+ * merge the list without it: addresses that are given up would be deployed again.
+ */
+function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
+  if (statOf(folder) === undefined) return;
+  const others = namesOfInputs(folder).filter((name) => !mine.has(name));
+  const left = others.map((name) => join(folder, name)).filter((path) => readFile(path).includes(childLabels.policy));
+  if (left.length === 0) return;
+  const issues = left.map((path) => ({ message: `${path} was rendered, and is not in ${renderedList}` }));
+  const hint = `A merge has left it, or somebody has put it there. Remove it and render again: rm ${left.map(shellWord).join(" ")}`;
+  throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
 }
 
 function write(folder: string, files: readonly SourceFile[], listed: readonly string[]) {

@@ -33,8 +33,15 @@ async function readSets(): Promise<Record<string, SetState>> {
  * replaced, tainted or renamed; addresses must not move then.
  */
 export function previousStates(called: string, parent: pulumi.Resource | undefined): pulumi.Output<Previous> {
-  return pulumi.createUrn(called, type, parent).apply(async (urn) => {
-    const { [urn]: own, ...others } = await setsOfStack();
-    return { ...(own === undefined ? {} : { own }), others: Object.values(others) };
-  });
+  return pulumi.output(previousOf(urnOf(called, parent)));
+}
+
+async function previousOf(urn: Promise<string>): Promise<Previous> {
+  const { [await urn]: own, ...others } = await setsOfStack();
+  return { ...(own === undefined ? {} : { own }), others: Object.values(others) };
+}
+
+/** No output: that would depend on the parent, which stands for all of its children, and they for this set. */
+function urnOf(called: string, parent: pulumi.Resource | undefined): Promise<string> {
+  return new Promise((resolve) => pulumi.createUrn(called, type, parent).apply(resolve));
 }

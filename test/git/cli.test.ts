@@ -428,3 +428,35 @@ it("without git, diff says what is missing; allocate does without", () => {
   expect(verb("diff HEAD")).toMatchObject({ status: 2, stderr: expect.stringContaining("git cannot be run") });
   expect(verb("allocate manifests --nodes nodes.txt")).toMatchObject({ status: 0 });
 });
+
+it("a rendered file that a merge leaves, though its policy is gone, is named, and removed as the message says", () => {
+  const rendered = () => run("render", "--out", "rendered");
+  const record = (message: string) => {
+    expect(run("allocate").status).toBe(0);
+    expect(rendered().status).toBe(0);
+    git("git add -A", `git commit -qm '${message}'`);
+  };
+  const second = text("static-ip.yaml")
+    .replace("name: static-ip", "name: second")
+    .replaceAll(/eth([12])/g, "eth1$1");
+  writeFileSync(join(folder, "manifests/second.yaml"), second);
+  git("git init -q -b main .");
+  record("base");
+  git("git checkout -qb feature", "echo node09 >> nodes.txt");
+  record("a node");
+  git("git checkout -q main", "git rm -q manifests/second.yaml");
+  record("one policy");
+  expect(nodeippool(["release", "--confirm", "node01", "node02", "node03"], folder).status).toBe(0);
+  record("released");
+  git("git checkout -q feature", "git merge main || true");
+  expect(run("allocate", "--landed", "main").status).toBe(0);
+  const { status, stderr } = rendered();
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(/^invalid: rendered\/second\.yaml was rendered, .*\n.*: rm .*\n$/),
+  ]);
+  git(/rm rendered.*/.exec(stderr)?.[0] ?? "false");
+  expect(rendered().status).toBe(0);
+  git("git add -A", "git commit -qm merged");
+  expect(readdirSync(join(folder, "rendered"))).not.toContain("second.yaml");
+});

@@ -28,6 +28,30 @@ describe("what a set may be given", () => {
     expect(text).not.toMatch(/^\s+at /m);
   });
 
+  it("may be in a component beside another set, and beside what uses its addresses", async () => {
+    const set = (name: string, net: string) => `new AllocationSet("${name}", {
+        pools: { ${name}: { range: { cidr: "10.0.${net}.0/24" } } },
+        claims: [{ owner: { kind: "Node", name: "a" }, name: "eth1", pool: "${name}" }],
+      }, { parent: this })`;
+    project.program(`class User extends pulumi.dynamic.Resource {
+        constructor(name, ip, opts) { super({ async create(inputs) { return { id: "1", outs: inputs }; } }, name, { ip }, opts); }
+      }
+      class Net extends pulumi.ComponentResource {
+        constructor() {
+          super("test:index:Net", "net");
+          const [lan, wan] = [${set("lan", "0")}, ${set("wan", "1")}];
+          this.ip = new User("user", pulumi.interpolate\`\${lan.address("Node/a/eth1")} \${wan.address("Node/a/eth1")}\`, { parent: this }).ip;
+          this.registerOutputs({});
+        }
+      }
+      export const ip = new Net().ip;`);
+    const { status, text } = await project.run("preview");
+    expect([status, text]).toEqual([0, expect.stringContaining("10.0.0.1 10.0.1.1")]);
+    await project.up();
+    expect((await project.run("preview", "--expect-no-changes")).status).toBe(0);
+    expect((await project.run("destroy", "--yes", "--skip-preview")).status).toBe(0);
+  });
+
   it("says all that is wrong at once, each with its place, pool and owner; and changes nothing", async () => {
     project.program(`new AllocationSet("bad", {
       pools: {

@@ -1,6 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { writeFolder } from "../../../src/cli/write-folder.ts";
@@ -167,6 +176,29 @@ describe("writeFolder refuses before it writes anything", () => {
       /^invalid: .*b\.yaml is there, but no render wrote it\n {2}Render into a folder of its own\.$/,
     );
     expect(filesOf(parent)).toEqual(before);
+  });
+
+  it("what another render wrote, wanted or not; not that of a rendered folder below, nor what is not ours", () => {
+    const child = "kind: NodeNetworkConfigurationPolicy\nmetadata: {labels: {nodeippool.nmstate.io/policy: nic}}\n";
+    const { parent, out } = place({
+      [list]: "a.yaml\n",
+      ...{
+        "a.yaml": child,
+        "b.yaml": child,
+        "below/c.yaml": child,
+        "other/d.yaml": child,
+        [`other/${list}`]: "d.yaml\n",
+      },
+      "kustomization.yaml": "resources: [a.yaml]\n",
+    });
+    const before = filesOf(parent);
+    for (const wanted of [files("a.yaml"), files("a.yaml", "b.yaml")])
+      expect(refusal(() => writeFolder(out, wanted, "-"))).toMatch(
+        /^invalid: .*b\.yaml was rendered, and is not in \.nodeippool-rendered\n.*below\/c\.yaml was .*\n {2}A merge .*: rm \S+b\.yaml \S+c\.yaml$/,
+      );
+    expect(filesOf(parent)).toEqual(before);
+    for (const name of ["b.yaml", "below/c.yaml"]) rmSync(join(out, name));
+    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 1, removed: 0 });
   });
 
   it("a folder where a file should be, and a file where a folder should be", () => {

@@ -30,18 +30,26 @@ const lan = { range: { cidr: "10.0.0.0/24" } };
 const policies = () => made.filter(({ type }) => type === "kubernetes:nmstate.io/v1:NodeNetworkConfigurationPolicy");
 const value = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
 
-function policy(args: Partial<ConstructorParameters<typeof NodeNetworkPolicy>[1]> = {}) {
+function policy(
+  args: Partial<ConstructorParameters<typeof NodeNetworkPolicy>[1]> = {},
+  opts: { readonly parent?: pulumi.Resource } = {},
+) {
   const claims = ["a", "b"].map((name) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan" }));
-  const ips = new AllocationSet("ips", { pools: { lan }, claims });
-  return new NodeNetworkPolicy("static-ip", {
+  const ips = new AllocationSet("ips", { pools: { lan }, claims }, opts);
+  const some = {
     nodes: ["b", { name: "a", hostname: "a.example.net" }],
-    desiredState: (node) => ({
+    desiredState: (node: string) => ({
       interfaces: [
-        { name: "eth1", type: "ethernet", state: "up", ipv4: { enabled: true, address: [ips.claim(node, "eth1")] } },
+        {
+          name: "eth1",
+          type: "ethernet" as const,
+          state: "up" as const,
+          ipv4: { enabled: true, address: [ips.claim(node, "eth1")] },
+        },
       ],
     }),
-    ...args,
-  });
+  };
+  return new NodeNetworkPolicy("static-ip", { ...some, ...args }, opts);
 }
 
 describe("NodeNetworkPolicy", () => {
@@ -72,6 +80,11 @@ describe("NodeNetworkPolicy", () => {
       expect.objectContaining({ metadata: expect.objectContaining({ name: "static-ip--b" }) }),
     ]);
     expect(policies().map(({ name }) => name)).toEqual(["static-ip--a", "static-ip--b"]);
+  });
+
+  it("can be beside its set in a component, which stands for both of them where something depends on it", async () => {
+    const parent = new pulumi.ComponentResource("test:index:Net", "net");
+    expect(await value(policy({}, { parent }).manifests)).toHaveLength(2);
   });
 
   it("waits for each batch, but not for annotations that say otherwise", async () => {

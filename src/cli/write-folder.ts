@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { byCodeUnit, IpamError, isPlain, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
 import { childLabels } from "../schema/node.ts";
+import { asBag, chunksOf, type LocatedObject, objectsIn } from "../schema/objects.ts";
 import { liesIn, namesOfInputs, readFile, realPath, renderedList } from "./files.ts";
 import { writeWhole } from "./write-file.ts";
 
@@ -30,7 +31,7 @@ export function writeFolder(
       });
     else if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
       throw new IpamError("invalid", `${join(folder, name)} is there, but no render wrote it`, {
-        hint: "Render into a folder of its own.",
+        hint: "Render into a folder of its own. If a merge has left this of an earlier render, remove it and render again.",
       });
   try {
     return write(folder, files, listed);
@@ -46,11 +47,23 @@ export function writeFolder(
 function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
   if (statOf(folder) === undefined) return;
   const others = namesOfInputs(folder).filter((name) => !mine.has(name));
-  const left = others.map((name) => join(folder, name)).filter((path) => readFile(path).includes(childLabels.policy));
+  const left = others.map((name) => join(folder, name)).filter(hasChild);
   if (left.length === 0) return;
   const issues = left.map((path) => ({ message: `${path} was rendered, and is not in ${renderedList}` }));
-  const hint = `A merge has left it, or somebody has put it there. Remove it and render again: rm ${left.map(shellWord).join(" ")}`;
+  const hint =
+    statOf(join(folder, renderedList)) === undefined
+      ? `That list is not there, though every render keeps it in its folder: is it ignored by git, or was it deleted? Bring it back, or empty ${folder} and render again.`
+      : `A merge has left it, or somebody has put it there. Remove it and render again: rm ${left.map(shellWord).join(" ")}`;
   throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
+}
+
+/** Has a file a policy of one node, as render writes them? */
+function hasChild(path: string): boolean {
+  const text = readFile(path);
+  if (!text.includes(childLabels.policy)) return false;
+  const isChild = ({ object: { kind, metadata } }: LocatedObject) =>
+    kind === "NodeNetworkConfigurationPolicy" && asBag(asBag(metadata)?.labels)?.[childLabels.policy] !== undefined;
+  return chunksOf({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isChild) ?? false);
 }
 
 function write(folder: string, files: readonly SourceFile[], listed: readonly string[]) {

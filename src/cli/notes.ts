@@ -6,8 +6,10 @@ import {
   listed,
   nodeNameOf,
   nodeOwner,
+  ownerName,
   ownerOfKey,
   type Plan,
+  placeOf,
   type Snapshot,
 } from "../core/index.ts";
 import { selectNodes } from "../nmstate/index.ts";
@@ -21,7 +23,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
   return [
     ...idlePolicyNotes(workspace),
     ...idleCaptureNotes(workspace),
-    ...reservationNotes(workspace),
+    ...reservationNotes(workspace, made),
     ...otherRangeNotes(workspace, made, before),
     ...formerNicNotes(made, workspace),
   ];
@@ -66,15 +68,27 @@ function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
     .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
 }
 
-/** Reservations for nodes that are not there. */
-function reservationNotes({ manifests, nodes }: Workspace): string[] {
-  const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
-  return manifests.pools.flatMap((pool) =>
-    pool.reservations.all.flatMap(({ address, owner }) => {
-      if (owner === undefined || nodeNameOf(owner) === undefined || owners.has(owner)) return [];
+/** Reservations for nodes that are not there, or of what somebody has: an owner who is in the plan would be refused that. */
+function reservationNotes({ manifests: { pools }, nodes }: Workspace, { assign, keep, pending }: Plan): string[] {
+  if (pools.every(({ reservations }) => reservations.all.length === 0)) return [];
+  const names = new Set(nodes.map(({ name }) => nodeOwner(name)));
+  const planned = new Set([...assign, ...keep.map(({ allocation }) => allocation), ...pending].map(asker));
+  const kept = new Map(keep.map(({ allocation }) => [placeOf(allocation), allocation]));
+  return pools.flatMap(({ name, reservations }) =>
+    reservations.all.flatMap(({ address, owner }) => {
+      if (owner === undefined || planned.has(`${name} ${owner}`)) return [];
+      const what = `Note: ${formatAddress(address)} of pool ${name} is reserved for ${owner}`;
+      const holder = kept.get(placeOf({ address, pool: name }));
+      if (holder !== undefined) return `${what}, but ${ownerName(holder.claim)} has it, and keeps it until it leaves`;
+      if (nodeNameOf(owner) === undefined || names.has(owner)) return [];
       const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
       const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;
-      return `Note: ${formatAddress(address)} of pool ${pool.name} is reserved for ${owner}, which is not among the nodes${meant}`;
+      return `${what}, which is not among the nodes${meant}`;
     }),
   );
+}
+
+/** Who asks for an address of which pool. */
+function asker({ pool, claim }: { readonly pool: string; readonly claim: string }): string {
+  return `${pool} ${ownerOfKey(claim)}`;
 }

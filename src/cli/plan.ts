@@ -1,4 +1,6 @@
-import { isNoop, refusePending, replacedOwners } from "../core/index.ts";
+import { isNoop, type Plan, refusePending, replacedOwners, type Snapshot } from "../core/index.ts";
+import { applyPlan } from "../state/apply.ts";
+import { refuseSecond } from "../state/git.ts";
 import { allocateAgain } from "./argv.ts";
 import { exists } from "./files.ts";
 import { planJson } from "./json.ts";
@@ -16,6 +18,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const snapshot = await (await openToPlan(options)).read();
   const made = planWorkspace(workspace, snapshot, options);
   refuseUnrenderable(workspace, made, snapshot, options);
+  refuseUnrecordable(made, snapshot, options);
   const before = () => "say so before this is recorded";
   const notes = [
     ...notesOn(workspace, made, snapshot),
@@ -32,6 +35,12 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   refusePending(made);
   const replaced = options.allowMove ? undefined : replacedOwners(made, snapshot);
   if (replaced) throw replaced;
+}
+
+/** Throws what `allocate` would: not for a plan with pending claims, which says itself what is wrong with it. */
+function refuseUnrecordable(made: Plan, before: Snapshot, options: StateOptions): void {
+  const after = made.pending.length === 0 ? applyPlan(before, made) : undefined;
+  if (after !== undefined && isLockfile(options)) refuseSecond(options.lock, before, after, !exists(options.lock));
 }
 
 /** A new lock is said to be one: it may be that there is one, in another folder. */

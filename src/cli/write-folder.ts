@@ -2,7 +2,6 @@ import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { byCodeUnit, IpamError, isPlain, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
-import { childLabels } from "../schema/node.ts";
 import { asBag, chunksOf, type LocatedObject, objectsIn } from "../schema/objects.ts";
 import { liesIn, namesOfInputs, readFile, realPath, renderedList } from "./files.ts";
 import { writeWhole } from "./write-file.ts";
@@ -47,23 +46,24 @@ export function writeFolder(
 function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
   if (statOf(folder) === undefined) return;
   const others = namesOfInputs(folder).filter((name) => !mine.has(name));
-  const left = others.map((name) => join(folder, name)).filter(hasChild);
+  const left = others.map((name) => join(folder, name)).filter(hasPolicy);
   if (left.length === 0) return;
-  const issues = left.map((path) => ({ message: `${path} was rendered, and is not in ${renderedList}` }));
+  const issues = left.map((path) => ({ message: `${path} has a policy, and is not in ${renderedList}` }));
   const hint =
     statOf(join(folder, renderedList)) === undefined
-      ? `That list is not there, though every render keeps it in its folder: is it ignored by git, or was it deleted? Bring it back, or empty ${folder} and render again.`
-      : `A merge has left it, or somebody has put it there. Remove it and render again: rm ${left.map(shellWord).join(" ")}`;
+      ? `That list is not there, though every render keeps one in its folder. Was it deleted, or does git ignore it? Bring it back, or empty ${folder} and render again. Was nothing rendered there yet? Then take a folder of its own.`
+      : `A merge has left it, or somebody has put it there; what you write yourself belongs into the manifests. Remove it and render again: rm ${left.map(shellWord).join(" ")}`;
   throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
 }
 
-/** Has a file a policy of one node, as render writes them? */
-function hasChild(path: string): boolean {
+/** Has a file a policy that sets what is on nodes? */
+function hasPolicy(path: string): boolean {
   const text = readFile(path);
-  if (!text.includes(childLabels.policy)) return false;
-  const isChild = ({ object: { kind, metadata } }: LocatedObject) =>
-    kind === "NodeNetworkConfigurationPolicy" && asBag(asBag(metadata)?.labels)?.[childLabels.policy] !== undefined;
-  return chunksOf({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isChild) ?? false);
+  const kind = "NodeNetworkConfigurationPolicy";
+  if (!text.includes(kind)) return false;
+  const isPolicy = ({ object }: LocatedObject) =>
+    object.kind === kind && asBag(object.spec)?.desiredState !== undefined;
+  return chunksOf({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isPolicy) ?? false);
 }
 
 function write(folder: string, files: readonly SourceFile[], listed: readonly string[]) {

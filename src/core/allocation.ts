@@ -55,7 +55,7 @@ export function identityOf(allocation: { readonly pool: string; readonly claim: 
 }
 
 /** An address of a pool: no two lines of a record have one place. */
-export function placeOf({ pool, address }: Allocation): string {
+export function placeOf({ pool, address }: Pick<Allocation, "pool" | "address">): string {
   return `${pool} ${address}`;
 }
 

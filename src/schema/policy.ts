@@ -213,7 +213,9 @@ class Reader {
     if (bag === undefined) this.fail(`${path.at(-1)} must be a mapping of text`, path);
     const entries = Object.entries(bag ?? {});
     for (const [key, item] of entries)
-      if (typeof item !== "string") this.fail(`${key} must be text; quote it`, [...path, key]);
+      if (key === "matchLabels")
+        this.fail("matchLabels is not needed: nodeSelector has the labels themselves", [...path, key]);
+      else if (typeof item !== "string") this.fail(`${key} must be text; quote it`, [...path, key]);
     return Object.fromEntries(entries.filter(([, item]) => typeof item === "string")) as Record<string, string>;
   }
 

@@ -56,8 +56,10 @@ export function refuseDeleted(path: string): void {
  * perhaps, before its record moved, where the lock itself is new: somebody works in a subfolder, and two records would
  * hand out the same addresses.
  */
-export function refuseSecond(path: string, pools: readonly PoolRecord[], isNew: boolean): void {
-  const begun = new Map(pools.map((pool) => [pool.name, pool]));
+export function refuseSecond(path: string, now: Snapshot, next: Snapshot, isNew: boolean): void {
+  const begun = new Map(next.pools.map((pool) => [pool.name, pool]));
+  for (const { name } of now.pools) begun.delete(name);
+  if (begun.size === 0) return;
   const isBegun = (pool: PoolRecord) => {
     const own = begun.get(pool.name);
     return own !== undefined && sameSubnet(own, pool);

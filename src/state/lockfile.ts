@@ -36,8 +36,7 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       const now = parse(base);
       const next = applyAfter(outcome, now, plans, path);
       if (next === now && (base === undefined || encode(now) === base)) return now;
-      const begun = next.pools.filter(({ name }) => !now.pools.some((pool) => pool.name === name));
-      if (begun.length > 0) refuseSecond(path, begun, base === undefined);
+      refuseSecond(path, now, next, base === undefined);
       outcome = replaceFile(path, base, encode(next));
       if (outcome === "written") return next;
       // Another writer was faster; `applyAll` says whether it touched the same pools.

@@ -323,12 +323,14 @@ it("a second lock does not begin in a subfolder for pools that the lock above ha
   mkdirSync(join(folder, "team"));
   const there = (...args: string[]) => nodeippool(args, join(folder, "team"));
   const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
-  expect(there(...args)).toMatchObject({
-    status: 3,
-    stderr:
-      "in-use: ../nodeippool.lock has addresses of pool traffic-1, and nodeippool.lock would begin a second record of it\n" +
-      "  Work in the folder of ../nodeippool.lock, or name that lock. A pool of another network says so in its spec (network).\n",
-  });
+  for (const verb of ["plan", "allocate"])
+    expect(there(verb, ...args.slice(1))).toEqual({
+      status: 3,
+      stdout: "",
+      stderr:
+        "in-use: ../nodeippool.lock has addresses of pool traffic-1, and nodeippool.lock would begin a second record of it\n" +
+        "  Work in the folder of ../nodeippool.lock, or name that lock. A pool of another network says so in its spec (network).\n",
+    });
   expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
   expect(there(...args, "--lock", "../nodeippool.lock").status).toBe(0);
   writeFileSync(join(folder, "manifests/pools.yaml"), text("pools.yaml").replaceAll("spec:", "spec:\n  network: blue"));
@@ -453,7 +455,7 @@ it("a rendered file that a merge leaves, though its policy is gone, is named, an
   const { status, stderr } = rendered();
   expect([status, stderr]).toEqual([
     2,
-    expect.stringMatching(/^invalid: rendered\/second\.yaml was rendered, .*\n.*: rm .*\n$/),
+    expect.stringMatching(/^invalid: rendered\/second\.yaml has a policy, .*\n.*: rm .*\n$/),
   ]);
   git(/rm rendered.*/.exec(stderr)?.[0] ?? "false");
   expect(rendered().status).toBe(0);

@@ -236,6 +236,33 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1", "n2"]);
   });
 
+  it("says what is reserved for nodes that are not there, and for others than have it", async () => {
+    const reserved = (...owners: string[]) => {
+      const list = owners.map((owner, i) => `{address: 10.0.0.${i + 1}, owner: ${owner}}`);
+      return documentsOf(
+        poolText(`  range: {cidr: 10.0.0.0/29}\n  reservations: [${list.join(", ")}]`),
+        nicPolicyText("a"),
+      );
+    };
+    const folder = projectOf({
+      "manifests/a.yaml": reserved("Printer/lobby", "Node/n9", "Node/h4", "Switch/s"),
+      "nodes.txt": "n1\nn2\nn4 kubernetes.io/hostname=h4\n",
+      "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p"),
+    });
+    const notes = [
+      "Note: 10.0.0.1 of pool p is reserved for Printer/lobby, but n1 has it, and keeps it until it leaves\n",
+      "Note: 10.0.0.2 of pool p is reserved for Node/n9, but n2 has it, and keeps it until it leaves\n",
+      "Note: 10.0.0.3 of pool p is reserved for Node/h4, which is not among the nodes; did you mean Node/n4?\n",
+    ];
+    for (const verb of ["plan", "allocate"]) {
+      const { stdout } = await run(folder, verb);
+      expect(stdout.match(/^Note: .*\n/gm)).toEqual(notes);
+    }
+    writeFileSync(join(folder, "manifests/a.yaml"), reserved("Node/n2"));
+    const refused = await run(folder, "plan");
+    expect(refused).toMatchObject({ status: 3, stdout: expect.not.stringContaining("Note: ") });
+  });
+
   it("says which policies are for no node at all", async () => {
     const folder = projectOf({
       "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2", "  nodeSelector: {role: storage}\n"),

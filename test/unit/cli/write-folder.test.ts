@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { parse } from "yaml";
 import { writeFolder } from "../../../src/cli/write-folder.ts";
 import { IpamError } from "../../../src/core/errors.ts";
 import type { SourceFile } from "../../../src/schema/yaml.ts";
@@ -178,29 +179,30 @@ describe("writeFolder refuses before it writes anything", () => {
     expect(filesOf(parent)).toEqual(before);
   });
 
-  it("what another render wrote, wanted or not; not that of a rendered folder below, nor what is not ours", () => {
-    const child = "kind: NodeNetworkConfigurationPolicy\nmetadata: {labels: {nodeippool.nmstate.io/policy: nic}}\n";
+  it("policies that it does not have in its list, wanted or not; not those of a rendered folder below, nor what is no policy", () => {
+    const policy = "kind: NodeNetworkConfigurationPolicy\nspec: {desiredState: {}}\n";
     const { parent, out } = place({
       [list]: "a.yaml\n",
       ...{
-        "a.yaml": child,
-        "b.yaml": child,
-        "below/c.yaml": child,
-        "other/d.yaml": child,
+        "a.yaml": policy,
+        "b.yaml": policy,
+        "below/c.yaml": `kind: List\nitems: [{kind: Namespace}, ${JSON.stringify(parse(policy))}]\n`,
+        "other/d.yaml": policy,
         [`other/${list}`]: "d.yaml\n",
       },
-      "kustomization.yaml":
-        "patches: [{target: {kind: NodeNetworkConfigurationPolicy, labelSelector: nodeippool.nmstate.io/policy=nic}}]\n",
+      "kustomization.yaml": "patches: [{path: patch.yaml, target: {kind: NodeNetworkConfigurationPolicy}}]\n",
+      "patch.yaml": "kind: NodeNetworkConfigurationPolicy\nspec: {maxUnavailable: 1}\n",
+      "chart.yaml": "{{ if .Values.on }}\nkind: NodeNetworkConfigurationPolicy\n{{ end }}\n",
     });
     const before = filesOf(parent);
     for (const wanted of [files("a.yaml"), files("a.yaml", "b.yaml")])
       expect(refusal(() => writeFolder(out, wanted, "-"))).toMatch(
-        /^invalid: .*b\.yaml was rendered, and is not in \.nodeippool-rendered\n.*below\/c\.yaml was .*\n {2}A merge .*: rm \S+b\.yaml \S+c\.yaml$/,
+        /^invalid: .*b\.yaml has a policy, and is not in \.nodeippool-rendered\n.*below\/c\.yaml has .*\n {2}A merge .*: rm \S+b\.yaml \S+c\.yaml$/,
       );
     expect(filesOf(parent)).toEqual(before);
     rmSync(join(out, list));
     expect(refusal(() => writeFolder(out, files("a.yaml"), "-"))).toMatch(
-      /\n {2}That list is not there, .* ignored by git/,
+      /\n {2}That list is not there, .* git ignore it.* a folder of its own\.$/,
     );
     writeFileSync(join(out, list), "a.yaml\n");
     for (const name of ["b.yaml", "below/c.yaml"]) rmSync(join(out, name));

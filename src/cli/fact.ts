@@ -7,8 +7,8 @@ import {
   ownerName,
   ownerOfKey,
 } from "../core/index.ts";
+import { describePool } from "./pool-words.ts";
 import type { PoolView } from "./pools.ts";
-import { describePool } from "./report-plan.ts";
 import { offsetIn, type Standing, standings } from "./standing.ts";
 import { plain } from "./terminal.ts";
 

@@ -14,8 +14,8 @@ import {
   width,
 } from "./pool-map.ts";
 import { facts, foldText } from "./pool-text.ts";
+import { count } from "./pool-words.ts";
 import type { PoolView } from "./pools.ts";
-import { count } from "./report-plan.ts";
 import { style } from "./svg-style.ts";
 import { plain } from "./terminal.ts";
 

@@ -22,8 +22,8 @@ import {
   runsOf,
   width,
 } from "./pool-map.ts";
+import { count, describePool, usage } from "./pool-words.ts";
 import type { PoolView } from "./pools.ts";
-import { count, describePool, usage } from "./report-plan.ts";
 import { countedIn, offsetIn } from "./standing.ts";
 import { paint, plain } from "./terminal.ts";
 

@@ -1,12 +1,15 @@
+import { existsSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
-import { advised, formatIssue, renamesOf } from "../core/index.ts";
-import { type ClaimInput, present, type SetInputs, type SetState } from "./set-state.ts";
+import { advised, formatIssue, renamesOf, shellWord } from "../core/index.ts";
+import { foldersAbove } from "../state/git.ts";
+import { type ClaimInput, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
 
 /** Why a set cannot have `ignoreChanges`. */
 export const noIgnoring = "ignoreChanges would plan addresses that the program does not ask for";
 
 /** What a program has for a remedy. */
-function input(remedy: Remedy, backend: SetInputs["state"]["backend"]): string {
+function input(remedy: Remedy, state: StateArgs): string {
   const [what, ...words] = remedy;
   switch (remedy[0]) {
     case "rename":
@@ -14,7 +17,9 @@ function input(remedy: Remedy, backend: SetInputs["state"]["backend"]): string {
     case "allow-move":
       return "allowMove: true";
     case "release":
-      return backend === "stack" ? 'release: ["Kind/name"], in an update without this claim' : "nodeippool release";
+      return state.backend === "stack"
+        ? 'release: ["Kind/name"], in an update without this claim'
+        : "nodeippool release";
     case "set":
       return `set: "${words[0] ?? "NAME"}"`;
     case "moved":
@@ -22,13 +27,26 @@ function input(remedy: Remedy, backend: SetInputs["state"]["backend"]): string {
         ? 'state: { backend: "lockfile", path }'
         : 'state: { backend: "kubernetes", context, namespace }';
     case "merge":
-      return "nodeippool allocate -- pulumi preview";
+      return recording(state);
     case "merge-landed":
-      return "nodeippool allocate --landed REV -- pulumi preview (REV: a branch or commit)";
+      return `${recording(state, " --landed REV")} (REV: a branch or commit)`;
     case "explain":
     case "show":
       return `nodeippool ${[what, ...words].join(" ")}`;
   }
+}
+
+/** The command that records what a program asks of its lock. Its path is relative to the program; people are where Pulumi.yaml is. */
+export function recording(state: StateArgs, option = ""): string {
+  const lock = state.backend === "lockfile" ? relative(projectFolder(), resolve(state.path)) : "nodeippool.lock";
+  const named = lock === "nodeippool.lock" ? "" : ` --lock ${shellWord(lock)}`;
+  return `nodeippool allocate${named}${option} -- pulumi preview`;
+}
+
+function projectFolder(): string {
+  const folders = foldersAbove("Pulumi.yaml");
+  const isProject = (folder: string) => ["Pulumi.yaml", "Pulumi.yml"].some((name) => existsSync(join(folder, name)));
+  return folders.find(isProject) ?? process.cwd();
 }
 
 /** A claim is declared by its whole key: of a name that nobody has any more, for each owner. */
@@ -45,7 +63,7 @@ function movedInput(remedy: RenameRemedy): string {
  * struck out: those of today and those that `held` has, what the stack's state says of its sets.
  */
 export function reasonOf(code: IpamCode, issue: Issue, inputs: SetInputs, held: readonly SetState[]): string {
-  const text = formatIssue(advised(issue, (remedy) => input(remedy, inputs.state.backend)));
+  const text = formatIssue(advised(issue, (remedy) => input(remedy, inputs.state)));
   const place = (issue.path ?? [])
     .map((part, i) => (typeof part === "number" ? `[${part}]` : `${i === 0 ? "" : "."}${part}`))
     .join("");

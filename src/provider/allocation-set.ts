@@ -2,7 +2,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { claimKey, formatOwner, isNamedBy, type Moved, type PoolSpec, parsePrefix, unwrap } from "../core/index.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
-import { takeClaimSet, takePools } from "./pools-of-program.ts";
+import { warnOfPlace } from "./package-place.ts";
+import { isUnitTest, takeClaimSet, takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
 import { type Addresses, type Previous, present, recordOf, type StateArgs, statesOf } from "./set-state.ts";
 
@@ -57,7 +58,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
   /** Addresses by pool and claim key; known in preview. */
   declare readonly addresses: pulumi.Output<Addresses>;
   /** Addresses that were given up and that nobody else gets until they are released. */
-  declare readonly releasing: pulumi.Output<Addresses | undefined>;
+  declare releasing: pulumi.Output<Addresses | undefined>;
 
   private readonly called: string;
   private readonly specs: AllocationSetArgs["pools"];
@@ -70,6 +71,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
    */
   constructor(name: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions = {}) {
     checkArgs(name, args, opts);
+    warnOfPlace(name);
     const { state = { backend: "stack" }, set = "default", release = [], moved = [], allowMove = false, pools } = args;
     if (state.backend === "kubernetes" && args.set === undefined)
       throw new pulumi.RunError(
@@ -91,6 +93,8 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const marks = secretness(isPlain ? [] : claims, isPlain ? [] : listed, previous);
     const props = { pools, state, set, release, moved, allowMove, ...sent, ...marks };
     super(dispatcher, name, props, opts, setType.module, setType.name);
+    // Where the provider answers none, the engine has the input of this name: what is only there to be secret.
+    this.releasing = this.releasing.apply((held) => held || undefined);
     this.called = name;
     this.specs = pools;
     this.poolsOf =
@@ -133,6 +137,10 @@ export class AllocationSet extends pulumi.dynamic.Resource {
    * does the run that destroys what is left: of a set that is gone the engine knows the inputs alone, see `secretness`.
    */
   private without(key: string): pulumi.Output<string> {
+    if (isUnitTest())
+      throw new pulumi.RunError(
+        `${key} has no address: the mocks of this test answer none. How they can: docs/pulumi.md, Unit tests`,
+      );
     const unknown = pulumi.output(pulumi.unknown as unknown as string);
     if (pulumi.runtime.isDryRun()) return unknown;
     return this.addresses.apply((all) => (typeof all === "object" ? this.refuseWithout(key) : unknown));

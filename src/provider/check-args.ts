@@ -51,6 +51,7 @@ function refuseLate(refuse: Refuse, place: string, value: unknown): void {
 /** Throws pulumi.RunError for claims of another shape. */
 export function checkClaims(set: string, claims: readonly ClaimArgs[]): void {
   const refuse: Refuse = refusal(set);
+  if (claims === undefined || claims === null) refuse("claims are missing");
   if (!Array.isArray(claims)) refuse("claims must be a list");
   for (const [i, claim] of claims.entries()) checkClaim(refuse, `claims[${i}]`, claim);
 }
@@ -66,6 +67,7 @@ function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
   if (name === undefined || name === null) refuse(`${place}.owner.name is missing`);
   if (typeof name !== "string" && typeof name !== "object") refuse(`${place}.owner.name must be text`);
   const isGood = isOwner({ kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) });
+  if (/^nodes?$/i.test(kind) && kind !== "Node") refuse(`${place}.owner.kind of a node is Node`);
   if (!isGood) refuse(`${place}.owner is none: kind, namespace and name are words without a blank, / or :`);
 }
 

@@ -8,11 +8,11 @@ import {
   plan,
   planRelease,
   type Snapshot,
-  shellWord,
   shortened,
   type TakeOver,
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
+import { recording } from "./advice.ts";
 import { type Left, nothingLeft, refuseComing, refuseForgetting } from "./forgetting.ts";
 import { asHeld, ofPools, withWayBack } from "./held.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
@@ -24,6 +24,7 @@ import {
   present,
   type SetInputs,
   type SetState,
+  type StateArgs,
   statesOf,
   unknown,
 } from "./set-state.ts";
@@ -98,7 +99,7 @@ function planned(
       return { after: released(after(), recorded, inputs), plan: made };
     case "lockfile":
       if (read.errors.length > 0) return { after: recorded, plan: made };
-      return { after: covering(made, recorded) ?? refuseDrift(made, state.path), plan: made };
+      return { after: covering(made, recorded) ?? refuseDrift(made, state), plan: made };
     case "kubernetes":
       return { after: after(), plan: made };
   }
@@ -127,11 +128,10 @@ function refuseUnknown({ assign }: Plan, claims: readonly ClaimInput[]): void {
   if (issues.length > 0) throw new IpamError("invalid", issues);
 }
 
-function refuseDrift(made: Plan, path: string): never {
-  const option = path === "nodeippool.lock" ? "" : ` --lock ${shellWord(path)}`;
-  const what = [`${path} is not up to date with the program:`, ...shortened(describeChanges(made))];
+function refuseDrift(made: Plan, state: Extract<StateArgs, { readonly backend: "lockfile" }>): never {
+  const what = [`${state.path} is not up to date with the program:`, ...shortened(describeChanges(made))];
   throw new IpamError("stale", what.join("\n    "), {
-    hint: `Run nodeippool allocate${option} -- pulumi preview, review the record, and commit it.`,
+    hint: `Run ${recording(state)}, review the record, and commit it.`,
   });
 }
 

@@ -28,9 +28,21 @@ function ofProgram<T>(name: string, none: () => T): T | undefined {
   return roots.get(root) as T;
 }
 
-/** Throws pulumi.RunError if another set of the program has one of the pools, or addresses of it. */
+/** Is this no run of the engine, but a test with mocks? */
+export function isUnitTest(): boolean {
+  return pulumi.runtime.getEngine() === undefined; // not hasEngine: that is false until somebody has used it
+}
+
+/**
+ * Throws pulumi.RunError if another set of the program has one of the pools, or addresses of it; and where the sets of a
+ * program do not know of each other.
+ */
 export function takePools(set: string, specs: { readonly [name: string]: PoolSpec }): void {
   const taken = ofProgram("nodeippool.sets", () => new Map<string, Taken>());
+  if (taken === undefined && !isUnitTest())
+    throw new pulumi.RunError(
+      `allocation set ${set}: a component that is a package of its own does not know of the other sets of the program: make the set in the program, and give the component its addresses`,
+    );
   if (taken === undefined) return;
   const before = [...taken.values()]; // sets may have one name, below different parents
   for (const [name, spec] of Object.entries(specs)) {

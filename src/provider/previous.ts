@@ -19,13 +19,24 @@ function setsOfStack(): Promise<Record<string, SetState>> {
 }
 
 async function readSets(): Promise<Record<string, SetState>> {
-  const args = { stackName: pulumi.getStack() };
-  const { outputs } = await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", args);
   return Object.fromEntries(
-    Object.entries(outputs as Record<string, { outputs: SetState }>)
+    Object.entries(await readOutputs())
       .filter(([urn]) => urn.split("::")[2]?.split("$").at(-1) === type)
       .map(([urn, { outputs: state }]) => [urn, onlyState(state)]),
   );
+}
+
+/** The engine writes the state while programs read it: a file that is half written is whole some milliseconds later. */
+async function readOutputs(pause = 20): Promise<Record<string, { outputs: SetState }>> {
+  try {
+    const args = { stackName: pulumi.getStack() };
+    const { outputs } = await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", args);
+    return outputs ?? {}; // the mocks of a unit test may answer none
+  } catch (error) {
+    if (pause > 1000) throw error;
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    return readOutputs(2 * pause);
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { formatAddress, identityOf } from "../core/index.ts";
 import { lockfile, withOffers } from "../state/index.ts";
+import { recordOfLock } from "../state/offer.ts";
 import { readCluster } from "./cluster-record.ts";
 import { type Recorded, refuseOther } from "./recorded.ts";
 import { type Addresses, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
@@ -29,7 +30,7 @@ async function readOffered(state: SharedArgs): Promise<Recorded> {
     name: path,
     // Read when it is asked for: the plan that is made of it is offered before another set of this process reads.
     get snapshot() {
-      return withOffers(lockfile(path).readSync(), path);
+      return withOffers(lockfile(path).readSync(), recordOfLock(path));
     },
   };
 }

@@ -132,7 +132,7 @@ function refuseUnknownMerge(path: string): void {
 }
 
 /** The folders around a file or folder, from the nearest one. */
-function foldersAbove(path: string): string[] {
+export function foldersAbove(path: string): string[] {
   const folder = dirname(resolve(path));
   return folder === dirname(folder) ? [folder] : [folder, ...foldersAbove(folder)];
 }

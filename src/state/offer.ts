@@ -86,7 +86,7 @@ export function withOffers(recorded: Snapshot, name: string): Snapshot {
   const other = otherRecord(name);
   if (other !== undefined)
     throw new IpamError("invalid", `this plan is for ${name}, but the run that it is part of records in ${other}`, {
-      hint: "Name one record, there (as options of nodeippool allocate, before the --) and here.",
+      hint: "Name one record, there and here.",
     });
   return applyAll(recorded, readOffers(folder));
 }

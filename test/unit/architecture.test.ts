@@ -40,6 +40,7 @@ const rules: Rules = {
     "@pulumi/kubernetes",
     "node:fs",
     "node:module",
+    "node:path",
   ],
   constructs: ["core", "schema", "nmstate", "state", "cdk8s", "constructs", "node:fs"],
   cli: ["core", "schema", "nmstate", "kube", "state", "commander", "node:*"],

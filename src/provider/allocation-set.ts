@@ -58,7 +58,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
   /** Addresses by pool and claim key; known in preview. */
   declare readonly addresses: pulumi.Output<Addresses>;
   /** Addresses that were given up and that nobody else gets until they are released. */
-  declare releasing: pulumi.Output<Addresses | undefined>;
+  declare readonly releasing: pulumi.Output<Addresses>;
 
   private readonly called: string;
   private readonly specs: AllocationSetArgs["pools"];
@@ -93,8 +93,8 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const marks = secretness(isPlain ? [] : claims, isPlain ? [] : listed, previous);
     const props = { pools, state, set, release, moved, allowMove, ...sent, ...marks };
     super(dispatcher, name, props, opts, setType.module, setType.name);
-    // Where the provider answers none, the engine has the input of this name: what is only there to be secret.
-    this.releasing = this.releasing.apply((held) => held || undefined);
+    // Of a state without, the engine gives what the input of this name is: a mark that is only there to be secret.
+    this.releasing = this.releasing.apply((held) => held || {});
     this.called = name;
     this.specs = pools;
     this.poolsOf =

@@ -1,14 +1,13 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { isUnitTest } from "./pools-of-program.ts";
 
 /**
  * The engine runs the provider in the program's folder, and finds the package from there, not from where the program has
- * it from. A program of the Automation API may be somewhere else than that, so this is no error.
+ * it from. An inline program of the Automation API, or a unit test, may be in another folder.
  */
 export function warnOfPlace(set: string): void {
-  if (isUnitTest()) return;
+  if (!/@pulumi.pulumi.cmd.run/.test(process.argv[1] ?? "")) return;
   const folder = process.cwd();
   try {
     createRequire(join(folder, "index.js")).resolve("nodeippool/provider/runtime");

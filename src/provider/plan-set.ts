@@ -142,7 +142,7 @@ function unknownState(inputs: SetInputs, { allocations, releasing }: Snapshot): 
   const mayRelease = state.backend === "stack" && [...allocations, ...releasing].some((line) => line.set === set);
   return {
     addresses,
-    ...(mayRelease ? { releasing: addresses } : {}),
+    releasing: mayRelease ? addresses : {},
     pools,
     state,
     set,
@@ -160,16 +160,17 @@ function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput
   const owners = named.length === 0 ? undefined : Object.fromEntries(named);
   const isShared = state.backend !== "stack";
   const gone = isShared ? [] : after.releasing.filter((line) => line.set === set);
-  const releasing = gone.length === 0 ? undefined : addressesOf(gone);
+  const releasing = addressesOf(gone);
   const wasSecret = statesOf(previous).some((state) => state.secret);
   return {
     addresses,
-    ...present({ releasing, owners }),
-    pools: { ...poolsOf(releasing ?? {}, previous.own), ...pools },
+    releasing,
+    ...present({ owners }),
+    pools: { ...poolsOf(releasing, previous.own), ...pools },
     state,
     set,
     ...turnsOf(previous, inputs),
-    ...(secret || (wasSecret && releasing !== undefined) ? { secret: true } : {}),
+    ...(secret || (wasSecret && gone.length > 0) ? { secret: true } : {}),
   };
 }
 

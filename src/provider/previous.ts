@@ -1,12 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
 import { onlyState, type Previous, type SetState } from "./set-state.ts";
 
-const module = "nodeippool";
-const name = "AllocationSet";
-
 /** Where the SDK files a set. */
-export const setType = { module, name } as const;
-const type = `pulumi-nodejs:dynamic/${module}:${name}`;
+export const setType = { module: "nodeippool", name: "AllocationSet" } as const;
+const type = `pulumi-nodejs:dynamic/${setType.module}:${setType.name}`;
 
 const asked = new WeakMap<object, Promise<Record<string, SetState>>>();
 

@@ -92,7 +92,7 @@ export function statesOf({ own, others }: Previous): readonly SetState[] {
 export interface SetState {
   /** An entry for each pool that the set has, even an empty one. */
   readonly addresses: Addresses;
-  /** Given up, and not known to be off their nodes. */
+  /** Given up, and not known to be off their nodes. States of earlier versions have none where nothing is. */
   readonly releasing?: Addresses;
   /** Owners of claims that have an id, by claim key. */
   readonly owners?: { readonly [claim: string]: string };
@@ -111,7 +111,7 @@ export interface SetState {
 /** The fields of a state, without those that only the engine or the program has an interest in. */
 export function onlyState({
   addresses,
-  releasing,
+  releasing = {},
   owners,
   pools,
   state,
@@ -120,7 +120,7 @@ export function onlyState({
   turn,
   secret,
 }: SetState): SetState {
-  return { addresses, ...present({ releasing, owners }), pools, state, set, ...present({ record, turn, secret }) };
+  return { addresses, releasing, ...present({ owners }), pools, state, set, ...present({ record, turn, secret }) };
 }
 
 /** The fields that have a value. The engine refuses `undefined` anywhere. */

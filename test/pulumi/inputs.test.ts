@@ -52,6 +52,26 @@ describe("what a set may be given", () => {
     expect((await project.run("destroy", "--yes", "--skip-preview")).status).toBe(0);
   });
 
+  it("shows in preview what is releasing, and that nothing is, also to other resources", async () => {
+    const program = (...nodes: string[]) =>
+      project.program(`${setText(nodes)}
+      class User extends pulumi.dynamic.Resource {
+        constructor(name, text) { super({ async create(inputs) { return { id: "1", outs: inputs }; }, async update(id, olds, news) { return { outs: news }; } }, name, { text }); }
+      }
+      export const text = new User("user", pulumi.jsonStringify(ips.releasing)).text;`);
+    program("a", "b");
+    expect(await project.preview()).toMatch(/text\s*: \(json\) \{\}/);
+    await project.ok("up", "--yes", "--strict");
+    await project.preview("--expect-no-changes");
+    program("b");
+    const gone = '{"lan":{"Node/a/eth1":"10.0.0.1"}}';
+    expect(await project.preview()).not.toContain("unknown");
+    await project.ok("up", "--yes", "--strict");
+    expect(await project.ok("stack", "output", "text")).toBe(`${gone}\n`);
+    await project.preview("--expect-no-changes");
+    await project.ok("destroy", "--yes", "--skip-preview");
+  });
+
   it("says all that is wrong at once, each with its place, pool and owner; and changes nothing", async () => {
     project.program(`new AllocationSet("bad", {
       pools: {

@@ -38,6 +38,19 @@ describe("the package is upgraded between two updates", () => {
     expect([text("inputs").includes("/* 2 */"), text("outputs").includes("/* 1 */")]).toEqual([true, true]);
   });
 
+  it("changes none either of a state that does not say what is releasing, where nothing is", async () => {
+    await project.ok("stack", "export", "--file", "state.json");
+    const before = project.read("state.json");
+    const without = before.replaceAll(/,?\s*"releasing": \{\}/g, "");
+    expect(without).not.toBe(before);
+    project.write("state.json", without);
+    await project.ok("stack", "import", "--file", "state.json");
+    project.program(`${setText(["a", "b"])}\nexport const { releasing } = ips;`);
+    await project.preview("--expect-no-changes");
+    expect(await project.up()).toContain("2 unchanged");
+    expect(await project.ok("stack", "output", "releasing")).toBe("{}\n");
+  });
+
   it("goes on from there, and what the old one left can be refreshed and destroyed", async () => {
     expect(await project.ok("refresh", "--yes", "--expect-no-changes")).toContain("unchanged");
     install("3");

@@ -49,7 +49,7 @@ describe("the text in the states of stacks", () => {
     const checked = await host.check({}, inputs);
     const addresses = { lan: { "Node/a/eth1": "10.0.0.1", "Node/b/eth1": "10.0.0.2" } };
     const { pools, state, set } = inputs;
-    expect(checked).toEqual({ inputs: { addresses, pools, state, set }, failures: [] });
+    expect(checked).toEqual({ inputs: { addresses, releasing: {}, pools, state, set }, failures: [] });
     const { id, properties } = await host.create(checked.inputs);
     expect(properties).toEqual(checked.inputs);
     expect((await host.diff(id, properties, checked.inputs)).changes).toBe(unchanged);

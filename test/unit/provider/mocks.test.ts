@@ -28,9 +28,10 @@ function test(mocks: string, body: string) {
 }
 
 it("have addresses from mocks, as the page says", () => {
-  const body = "program.node01.apply((a) => console.log(a)); program.releasing.apply((r) => console.log(r));";
+  const body =
+    "program.node01.apply((a) => console.log(a)); program.releasing.apply((r) => console.log(JSON.stringify(r)));";
   const { status, stdout } = test(ofPage, body);
-  expect([status, stdout.split("\n").sort()]).toEqual([0, ["", "10.10.10.1", "undefined"]]);
+  expect([status, stdout.split("\n").sort()]).toEqual([0, ["", "10.10.10.1", "{}"]]);
 });
 
 it("are told what the usual mocks do not answer, where an address is asked for", () => {

@@ -241,6 +241,7 @@ describe("a set whose record is in the stack", () => {
     const owner = planInStack({ ...next, previous: { own: stale, others: [giver] } });
     expect(planInStack(lanInputs([], giver, { pools: {}, previous: { own: giver, others: [owner] } }))).toEqual({
       addresses: {},
+      releasing: {},
       pools: {},
       state: { backend: "stack" },
       set: "default",

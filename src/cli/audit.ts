@@ -48,6 +48,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
     print(
       ...found.map(findingLine),
       ...nodesNote(uses),
+      ...recordNote(options),
       `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
     );
   if (found.length > 0) process.exitCode = codes.stale.exit;
@@ -71,6 +72,14 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
   throw new IpamError("invalid", `nothing in ${path} uses any address`, {
     hint: "Name what render has written, or what nodes report: kubectl get nns -o json.",
   });
+}
+
+function recordNote(options: StateOptions): string[] {
+  return isLockfile(options) && !exists(options.lock)
+    ? [
+        `Note: there is no ${options.lock} here, so nothing counts as recorded. Name the lock that belongs to this: --lock FILE.`,
+      ]
+    : [];
 }
 
 function nodesNote(uses: readonly Use[]): string[] {

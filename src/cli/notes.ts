@@ -1,6 +1,8 @@
 import {
+  type Allocation,
   contains,
   formatAddress,
+  IpamError,
   importedSet,
   isPlanned,
   listed,
@@ -11,8 +13,10 @@ import {
   type Plan,
   placeOf,
   type Snapshot,
+  type Use,
 } from "../core/index.ts";
 import { selectNodes } from "../nmstate/index.ts";
+import { findUses } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { referencesIn } from "../schema/template.ts";
 import { formerNicNotes } from "./nic-note.ts";
@@ -24,6 +28,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
     ...idlePolicyNotes(workspace),
     ...idleCaptureNotes(workspace),
     ...reservationNotes(workspace, made),
+    ...mentionNotes(workspace, made),
     ...otherRangeNotes(workspace, made, before),
     ...formerNicNotes(made, workspace),
   ];
@@ -86,6 +91,31 @@ function reservationNotes({ manifests: { pools }, nodes }: Workspace, { assign, 
       return `${what}, which is not among the nodes${meant}`;
     }),
   );
+}
+
+const most = 5;
+
+/** New addresses that a text of the folder names, say as next hop or for a load balancer: somebody may have them. */
+function mentionNotes({ files, manifests: { pools }, nodes }: Workspace, { assign }: Plan): string[] {
+  const fresh = new Map(assign.map((line) => [line.address, line]));
+  const uses = mentionsIn(files, pools, nodes).filter(({ address }) => fresh.has(address));
+  const mentions = Map.groupBy(uses, ({ address }) => address);
+  const notes = [...mentions].map(([address, [first]]) => {
+    const owner = ownerName((fresh.get(address) as Allocation).claim);
+    const { file, line, column } = (first as Use).at;
+    return `Note: ${formatAddress(address)} goes to ${owner}, and ${file}:${line}:${column} names it; whoever has it already, exclude or reserve it in the pool`;
+  });
+  return notes.length <= most ? notes : [...notes.slice(0, most), `Note: and ${notes.length - most} more`];
+}
+
+/** What `audit` would say of broken texts is not for a plan to say. */
+function mentionsIn(...folder: Parameters<typeof findUses>): readonly Use[] {
+  try {
+    return findUses(...folder).uses.filter(({ owner }) => owner === undefined);
+  } catch (error) {
+    if (error instanceof IpamError) return [];
+    throw error;
+  }
 }
 
 /** Who asks for an address of which pool. */

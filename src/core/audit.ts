@@ -235,7 +235,8 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
   }
   const pool = pools.find((p) => contains(p.assignable, address));
   if (pool !== undefined) {
-    const message = `${text} of pool ${pool.name} is used${by(use)}, but not recorded`;
+    const what = use.owner === undefined ? "is named here" : `is used${by(use)}`;
+    const message = `${text} of pool ${pool.name} ${what}, but not recorded`;
     return [{ kind: "stranger", address, message, at }];
   }
   const excluding = use.owner === undefined ? undefined : pools.find((p) => excludes(p, address));
@@ -251,7 +252,7 @@ function excludes({ range, clusterRange, reservations }: Pool, address: Address)
 }
 
 function by(use: Use): string {
-  return use.owner === undefined ? "" : ` by ${describe(use)}`;
+  return ` by ${describe(use)}`;
 }
 
 function describe(use: Use): string {

@@ -101,7 +101,10 @@ export function refuseSharedNics(
       issues.set(`${other} ${policy}`, {
         message: `policies ${other} and ${policy} both set the ${place}; nmstate replaces the whole list`,
         ...(other.startsWith(`${policy} (set `)
-          ? { hint: "If it is the same policy, plan it as that set.", remedy: ["set"] }
+          ? {
+              hint: "If it is the same policy, plan it as that set. Nodes of another cluster need a lock of their own.",
+              remedy: ["set"],
+            }
           : { hint: "Make all captures of one NIC in one policy." }),
       });
   }

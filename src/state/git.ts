@@ -16,7 +16,9 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   if (commit === undefined) {
     if (git(".", "--version") === undefined)
       throw new IpamError("invalid", "git cannot be run", { hint: "Install it." });
-    throw new IpamError("invalid", `${revision} is not a revision of the git repository that ${path} lies in`);
+    throw new IpamError("invalid", `${revision} is not a revision of the git repository that ${path} lies in`, {
+      hint: "A shallow clone has the last commits alone: git fetch origin, and the branch.",
+    });
   }
   if (git(folder, "ls-tree", "--name-only", commit, "--", `./${name}`) === "") return undefined;
   const text = git(folder, "show", `${commit}:./${name}`);
@@ -43,8 +45,19 @@ function decodeVersion(text: string, name: string, hint: string): Snapshot {
   }
 }
 
-/** Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`. */
+/**
+ * Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`; or that
+ * may be in a submodule which is not checked out.
+ */
 export function refuseDeleted(path: string): void {
+  const isSubmodule = (folder: string) =>
+    git(dirname(folder), "ls-files", "--stage", "--", basename(folder))?.startsWith("160000 ");
+  const submodule = repositoryFolders(path).slice(0, -1).find(isSubmodule);
+  const name = shellWord(relative("", submodule ?? ""));
+  if (submodule !== undefined)
+    throw new IpamError("stale", `${path} is not there, and the submodule that it lies in is not checked out`, {
+      hint: `Check it out: git submodule init ${name} && git submodule update ${name}.`,
+    });
   if (repositoryFolders(path).length === 0 || !git(dirname(path), "ls-files", "--", basename(path))) return;
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
     hint: `Bring it back: git restore ${shellWord(path)}. To begin a new record: git rm ${shellWord(path)}.`,

@@ -318,6 +318,24 @@ it("a GIT_DIR, as hooks have it, does not hide that a lock in a subfolder was de
     });
 });
 
+it("a lock in a submodule that is not checked out is no new one", () => {
+  git(
+    "mkdir ipam.git; cd ipam.git; git init -q; cp ../nodeippool.lock .; git add -A; git commit -qm lock; cd ..",
+    "git init -q -b main .; git -c protocol.file.allow=always submodule --quiet add ./ipam.git ipam",
+    "git add -A; git commit -qm base; git submodule --quiet deinit -f ipam; rm nodeippool.lock",
+  );
+  for (const verb of ["plan", "allocate", "render"])
+    expect(run(verb, "--lock", "ipam/nodeippool.lock")).toEqual({
+      status: 5,
+      stdout: "",
+      stderr:
+        "stale: ipam/nodeippool.lock is not there, and the submodule that it lies in is not checked out\n" +
+        "  Check it out: git submodule init ipam && git submodule update ipam.\n",
+    });
+  git("git submodule init ipam && git -c protocol.file.allow=always submodule --quiet update ipam");
+  expect(run("plan", "--lock", "ipam/nodeippool.lock")).toMatchObject({ status: 0 });
+});
+
 it("a second lock does not begin in a subfolder for pools that the lock above has", () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));

@@ -263,6 +263,25 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(refused).toMatchObject({ status: 3, stdout: expect.not.stringContaining("Note: ") });
   });
 
+  it("says which new addresses something else in the folder names, and of those that are held nothing", async () => {
+    const folder = projectOf({
+      "manifests/lb.yaml":
+        "kind: Service\nspec: {loadBalancerIP: 10.0.0.1} # not 10.0.0.2\n---\nkind: Other\na: 10.0.0.1\n",
+      "manifests/route.yaml": `${nicPolicyText("r", ["p"], "eth7")}    routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 10.0.0.4}]}\n`,
+      "manifests/broken.yaml": "kind: NodeNetworkState\nstatus: 5\n",
+    });
+    const notes = [
+      expect.stringMatching(
+        /^Note: 10\.0\.0\.1 goes to n1, and manifests\/lb\.yaml:2:24 names it; whoever has it already, exclude or reserve it in the pool$/,
+      ),
+      expect.stringMatching(/^Note: 10\.0\.0\.4 goes to n2, and manifests\/route\.yaml:18:66 names it; /),
+    ];
+    const noted = async (verb: string) =>
+      (await run(folder, verb)).stdout.split("\n").filter((line) => line.includes(" names it"));
+    for (const verb of ["plan", "allocate"]) expect(await noted(verb)).toEqual(notes);
+    expect(await noted("plan")).toEqual([]);
+  });
+
   it("says which policies are for no node at all", async () => {
     const folder = projectOf({
       "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2", "  nodeSelector: {role: storage}\n"),

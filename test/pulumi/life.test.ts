@@ -26,7 +26,14 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
   it("commits what preview showed", async () => {
     await project.ok("up", "--yes", "--strict");
     expect(held()).toBe("a=1 b=2 c=3");
-    expect(Object.keys(project.sets().ips ?? {}).sort()).toEqual(["__provider", "addresses", "pools", "set", "state"]);
+    expect(Object.keys(project.sets().ips ?? {}).sort()).toEqual([
+      "__provider",
+      "addresses",
+      "pools",
+      "releasing",
+      "set",
+      "state",
+    ]);
   });
 
   it("changes nothing when nothing changed", async () => {

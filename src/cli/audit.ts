@@ -48,7 +48,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
     print(
       ...found.map(findingLine),
       ...nodesNote(uses),
-      ...recordNote(options),
+      ...(found.length > 0 ? recordNote(options) : []),
       `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
     );
   if (found.length > 0) process.exitCode = codes.stale.exit;

@@ -97,7 +97,10 @@ const most = 5;
 
 /** New addresses that a text of the folder names, say as next hop or for a load balancer: somebody may have them. */
 function mentionNotes({ files, manifests: { pools }, nodes }: Workspace, { assign }: Plan): string[] {
-  const fresh = new Map(assign.map((line) => [line.address, line]));
+  const kept = new Map(pools.map(({ name, reservations }) => [name, reservations]));
+  const isOwn = ({ pool, address, claim }: Allocation) => kept.get(pool)?.at(address)?.owner === ownerOfKey(claim);
+  const fresh = new Map(assign.flatMap((line) => (isOwn(line) ? [] : [[line.address, line] as const])));
+  if (fresh.size === 0) return [];
   const uses = mentionsIn(files, pools, nodes).filter(({ address }) => fresh.has(address));
   const mentions = Map.groupBy(uses, ({ address }) => address);
   const notes = [...mentions].map(([address, [first]]) => {

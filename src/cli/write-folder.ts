@@ -22,7 +22,7 @@ export function writeFolder(
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
-  refuseLeft(folder, mine);
+  refuseLeft(folder, mine, input);
   for (const name of wanted)
     if (liesIn(join(folder, name), input))
       throw new IpamError("invalid", `${join(folder, name)} lies in the manifests (${input})`, {
@@ -43,15 +43,16 @@ export function writeFolder(
  * Where one side of a merge changed a rendered file, and the other one has none any more, git leaves the file, and may
  * merge the list without it: addresses that are given up would be deployed again.
  */
-function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
+function refuseLeft(folder: string, mine: ReadonlySet<string>, input: string): void {
   if (statOf(folder) === undefined) return;
   const others = namesOfInputs(folder).filter((name) => !mine.has(name));
-  const left = others.map((name) => join(folder, name)).filter(hasPolicy);
+  const isInput = (path: string) => realPath(path) === realPath(input) || liesIn(path, input);
+  const left = others.map((name) => join(folder, name)).filter((path) => !isInput(path) && hasPolicy(path));
   if (left.length === 0) return;
   const issues = left.map((path) => ({ message: `${path} has a policy, and is not in ${renderedList}` }));
   const hint =
     statOf(join(folder, renderedList)) === undefined
-      ? `That list is not there, though every render keeps one in its folder. Was it deleted, or does git ignore it? Bring it back, or empty ${folder} and render again. Was nothing rendered there yet? Then take a folder of its own.`
+      ? `That list is not there, though every render keeps one in its folder. Was it deleted, or does git ignore it? Bring it back. Was nothing rendered there yet? Then take a folder of its own.`
       : `A merge has left it, or somebody has put it there; what you write yourself belongs into the manifests. Remove it and render again: rm ${left.map(shellWord).join(" ")}`;
   throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
 }

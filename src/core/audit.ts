@@ -235,8 +235,10 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
   }
   const pool = pools.find((p) => contains(p.assignable, address));
   if (pool !== undefined) {
-    const what = use.owner === undefined ? "is named here" : `is used${by(use)}`;
-    const message = `${text} of pool ${pool.name} ${what}, but not recorded`;
+    const message =
+      use.owner === undefined
+        ? `${text} of pool ${pool.name} is named here, and may be given to anybody: exclude or reserve it`
+        : `${text} of pool ${pool.name} is used${by(use)}, but not recorded`;
     return [{ kind: "stranger", address, message, at }];
   }
   const excluding = use.owner === undefined ? undefined : pools.find((p) => excludes(p, address));

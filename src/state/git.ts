@@ -53,7 +53,7 @@ export function refuseDeleted(path: string): void {
   const isSubmodule = (folder: string) =>
     git(dirname(folder), "ls-files", "--stage", "--", basename(folder))?.startsWith("160000 ");
   const submodule = repositoryFolders(path).slice(0, -1).find(isSubmodule);
-  const name = shellWord(relative("", submodule ?? ""));
+  const name = shellWord(relative("", submodule ?? "") || ".");
   if (submodule !== undefined)
     throw new IpamError("stale", `${path} is not there, and the submodule that it lies in is not checked out`, {
       hint: `Check it out: git submodule init ${name} && git submodule update ${name}.`,
@@ -93,7 +93,7 @@ export function refuseSecond(path: string, now: Snapshot, next: Snapshot, isNew:
       "in-use",
       `${above} has addresses of pool ${both.name}, and ${path} would begin a second record of it`,
       {
-        hint: `Work in the folder of ${above}, or name that lock. A pool of another network says so in its spec (network).`,
+        hint: `Work in the folder of ${above}, or name that lock. The lock of another cluster has another name, and a pool of another network says so in its spec (network).`,
       },
     );
   }

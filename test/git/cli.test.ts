@@ -347,7 +347,7 @@ it("a second lock does not begin in a subfolder for pools that the lock above ha
       stdout: "",
       stderr:
         "in-use: ../nodeippool.lock has addresses of pool traffic-1, and nodeippool.lock would begin a second record of it\n" +
-        "  Work in the folder of ../nodeippool.lock, or name that lock. A pool of another network says so in its spec (network).\n",
+        "  Work in the folder of ../nodeippool.lock, or name that lock. The lock of another cluster has another name, and a pool of another network says so in its spec (network).\n",
     });
   expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
   expect(there(...args, "--lock", "../nodeippool.lock").status).toBe(0);

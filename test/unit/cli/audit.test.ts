@@ -370,7 +370,7 @@ it("finds addresses in any text, and passes over pools of which nothing is confi
   writeFileSync(join(folder, "chart.yaml"), chart);
   const { stdout, status } = await cli(["audit", "chart.yaml", "--pools", "manifests"], folder);
   expect(stdout).toBe(
-    "chart.yaml:3:24: stranger: 10.10.10.9 of pool traffic-1 is named here, but not recorded\n7 addresses checked, 1 finding\n",
+    "chart.yaml:3:24: stranger: 10.10.10.9 of pool traffic-1 is named here, and may be given to anybody: exclude or reserve it\n7 addresses checked, 1 finding\n",
   );
   expect(status).toBe(5);
 });
@@ -414,11 +414,13 @@ it.each<[string, string[], string]>([
   expect([ran.stdout, ran.stderr, ran.status]).toEqual(["", stderr, 2]);
 });
 
-it("says that there is no lock: all would be strangers", async () => {
+it("says that there is no lock, where that makes strangers of all", async () => {
   const folder = edited();
-  const { stdout, status } = await cli(["audit", "manifests", "--lock", "none.lock"], folder);
+  writeFileSync(join(folder, "chart.yaml"), "kind: Service\nspec: {loadBalancerIP: 10.10.10.9}\n");
+  const { stdout, status } = await cli(["audit", "chart.yaml", "--pools", "manifests", "--lock", "none.lock"], folder);
   expect(stdout).toContain(
     "Note: there is no none.lock here, so nothing counts as recorded. Name the lock that belongs to this: --lock FILE.\n",
   );
-  expect(status).toBe(0);
+  expect(status).toBe(5);
+  expect((await cli(["audit", "manifests", "--lock", "none.lock"], folder)).stdout).not.toContain("Note");
 });

@@ -1,4 +1,4 @@
-import { symlinkSync, writeFileSync } from "node:fs";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
@@ -280,6 +280,12 @@ describe("nodeippool plan finds manifests and nodes", () => {
       (await run(folder, verb)).stdout.split("\n").filter((line) => line.includes(" names it"));
     for (const verb of ["plan", "allocate"]) expect(await noted(verb)).toEqual(notes);
     expect(await noted("plan")).toEqual([]);
+    writeFileSync(join(folder, "nodeippool.lock"), lockText());
+    const kept = "  range: {cidr: 10.0.0.0/29}\n  reservations: [{address: 10.0.0.1, owner: Node/n1}]";
+    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(poolText(kept), nicPolicyText("a")));
+    rmSync(join(folder, "manifests/route.yaml"));
+    expect(await noted("plan")).toEqual([]);
+    expect((await run(folder, "plan")).stdout).toContain("+ 10.0.0.1  n1");
   });
 
   it("says which policies are for no node at all", async () => {

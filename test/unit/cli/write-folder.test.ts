@@ -209,6 +209,15 @@ describe("writeFolder refuses before it writes anything", () => {
     expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 1, removed: 0 });
   });
 
+  it("but not its own input, where that lies in the folder", () => {
+    const policy = "kind: NodeNetworkConfigurationPolicy\nspec: {desiredState: {}}\n";
+    const { out } = place({ "src/a.yaml": policy, "one.yaml": policy });
+    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src")))).toMatch(/one\.yaml has a policy/);
+    rmSync(join(out, "one.yaml"));
+    for (const input of [join(out, "src"), join(out, "src/a.yaml")])
+      expect(writeFolder(out, files("b.yaml"), input)).toMatchObject({ removed: 0 });
+  });
+
   it("a folder where a file should be, and a file where a folder should be", () => {
     for (const [before, name] of [
       [{ "a.yaml/x": "mine" }, "a.yaml"],

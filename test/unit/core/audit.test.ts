@@ -181,7 +181,11 @@ describe("a finding says what is wrong", () => {
       message: "10.0.0.1 is recorded for Node/m/a, which does not exist",
     },
     { record: ["10.0.0.1 Node/n/a"], uses: [], message: "10.0.0.1 is recorded for Node/n/a, but nothing uses it" },
-    { record: [], uses: ["10.0.0.1"], message: "10.0.0.1 of pool p is named here, but not recorded" },
+    {
+      record: [],
+      uses: ["10.0.0.1"],
+      message: "10.0.0.1 of pool p is named here, and may be given to anybody: exclude or reserve it",
+    },
     {
       record: ["10.0.0.1 Node/n/a"],
       uses: ["10.0.0.1 VM/ns:v eth0"],

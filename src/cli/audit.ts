@@ -16,7 +16,7 @@ import {
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
-import { isLockfile, openState, type StateOptions } from "./state.ts";
+import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 export interface AuditOptions extends StateOptions {
@@ -75,7 +75,7 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
 }
 
 function recordNote(options: StateOptions): string[] {
-  return isLockfile(options) && !exists(options.lock)
+  return isToBegin(options)
     ? [
         `Note: there is no ${options.lock} here, so nothing counts as recorded. Name the lock that belongs to this: --lock FILE.`,
       ]

@@ -2,13 +2,12 @@ import { isNoop, type Plan, refusePending, replacedOwners, type Snapshot } from 
 import { applyPlan } from "../state/apply.ts";
 import { refuseSecond } from "../state/git.ts";
 import { allocateAgain } from "./argv.ts";
-import { exists } from "./files.ts";
 import { planJson } from "./json.ts";
 import { notesOn } from "./notes.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
-import { isLockfile, openToPlan, type StateOptions } from "./state.ts";
+import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { swapQuestions } from "./swap-note.ts";
 import { print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
@@ -40,10 +39,10 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
 /** Throws what `allocate` would: not for a plan with pending claims, which says itself what is wrong with it. */
 function refuseUnrecordable(made: Plan, before: Snapshot, options: StateOptions): void {
   const after = made.pending.length === 0 ? applyPlan(before, made) : undefined;
-  if (after !== undefined && isLockfile(options)) refuseSecond(options.lock, before, after, !exists(options.lock));
+  if (after !== undefined && isLockfile(options)) refuseSecond(options.lock, before, after, isToBegin(options));
 }
 
 /** A new lock is said to be one: it may be that there is one, in another folder. */
 function recording(options: StateOptions): string {
-  return isLockfile(options) && !exists(options.lock) ? `begin ${options.lock} with it` : "record it";
+  return isToBegin(options) ? `begin ${options.lock} with it` : "record it";
 }

@@ -11,10 +11,9 @@ import type { Left } from "../nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { allocateAgain, recordOptions } from "./argv.ts";
-import { exists } from "./files.ts";
 import { renameNote } from "./rename-note.ts";
 import { driftLines } from "./report-plan.ts";
-import { isLockfile, openToPlan, type StateOptions } from "./state.ts";
+import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
@@ -57,7 +56,7 @@ function leftNote({ line, why }: Left): string {
 /** Throws `stale` with what the record lacks. */
 function refuseDrift(made: Plan, recorded: Snapshot, options: StateOptions): never {
   const { lock } = options;
-  const isBegun = !isLockfile(options) || exists(lock);
+  const isBegun = !isToBegin(options);
   const name = isLockfile(options) ? lock : "the record";
   const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
   const renames = renameNote(made, recorded, () => "say so first");

@@ -7,6 +7,7 @@ import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
 import { type Mark, refusalOfMark, refusalOfOnward } from "../state/mark.ts";
 import { ownOptions } from "./argv.ts";
+import { exists } from "./files.ts";
 import { noteRecorded } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
@@ -22,6 +23,11 @@ export interface StateOptions {
 /** Is the record the lockfile? */
 export function isLockfile({ backend = "lockfile" }: StateOptions): boolean {
   return backend === "lockfile";
+}
+
+/** Is the record to be a lockfile that is not there yet? */
+export function isToBegin(options: StateOptions): boolean {
+  return isLockfile(options) && !exists(options.lock);
 }
 
 /** Where allocations live: the one place in which verbs turn options into a state backend. */

@@ -52,13 +52,15 @@ function decodeVersion(text: string, name: string, hint: string): Snapshot {
 export function refuseDeleted(path: string): void {
   const isSubmodule = (folder: string) =>
     git(dirname(folder), "ls-files", "--stage", "--", basename(folder))?.startsWith("160000 ");
-  const submodule = repositoryFolders(path).slice(0, -1).find(isSubmodule);
-  const name = shellWord(relative("", submodule ?? "") || ".");
-  if (submodule !== undefined)
+  const folders = repositoryFolders(path);
+  const submodule = folders.slice(0, -1).find(isSubmodule);
+  if (submodule !== undefined) {
+    const name = shellWord(relative("", submodule) || ".");
     throw new IpamError("stale", `${path} is not there, and the submodule that it lies in is not checked out`, {
       hint: `Check it out: git submodule init ${name} && git submodule update ${name}.`,
     });
-  if (repositoryFolders(path).length === 0 || !git(dirname(path), "ls-files", "--", basename(path))) return;
+  }
+  if (folders.length === 0 || !git(dirname(path), "ls-files", "--", basename(path))) return;
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
     hint: `Bring it back: git restore ${shellWord(path)}. To begin a new record: git rm ${shellWord(path)}.`,
   });

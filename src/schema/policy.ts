@@ -86,7 +86,7 @@ class Reader {
       name: metadata.name as string,
       labels: this.texts(metadata.labels, ["metadata", "labels"]),
       annotations: this.texts(metadata.annotations, ["metadata", "annotations"]),
-      nodeSelector: this.texts(spec.nodeSelector, [...root, "nodeSelector"]),
+      nodeSelector: this.selector(spec.nodeSelector, [...root, "nodeSelector"]),
       captures: new Map([...this.pools].map(([name, pool]) => [name, this.captureOf(name, pool)])),
       otherCaptures: this.others,
       desiredState,
@@ -207,15 +207,19 @@ class Reader {
     this.homes.set(capture, { nic, path });
   }
 
+  private selector(value: unknown, path: Path): Record<string, string> {
+    if (asBag(asBag(value)?.matchLabels) === undefined) return this.texts(value, path);
+    this.fail("matchLabels is not needed: nodeSelector has the labels themselves", [...path, "matchLabels"]);
+    return {};
+  }
+
   private texts(value: unknown, path: Path): Record<string, string> {
     if (value === undefined || value === null) return {};
     const bag = asBag(value);
     if (bag === undefined) this.fail(`${path.at(-1)} must be a mapping of text`, path);
     const entries = Object.entries(bag ?? {});
     for (const [key, item] of entries)
-      if (key === "matchLabels")
-        this.fail("matchLabels is not needed: nodeSelector has the labels themselves", [...path, key]);
-      else if (typeof item !== "string") this.fail(`${key} must be text; quote it`, [...path, key]);
+      if (typeof item !== "string") this.fail(`${key} must be text; quote it`, [...path, key]);
     return Object.fromEntries(entries.filter(([, item]) => typeof item === "string")) as Record<string, string>;
   }
 

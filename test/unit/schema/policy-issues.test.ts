@@ -38,6 +38,7 @@ describe("readManifests places every issue of a policy's spec", () => {
       "  capture: {x: ippool.p.allocate}\n  nodeSelector:\n    matchLabels: {a: b}",
       "7:18 matchLabels is not needed: nodeSelector has the labels themselves",
     ],
+    ["  capture: {x: ippool.p.allocate}\n  nodeSelector: {matchLabels: 1}", "6:31 matchLabels must be text; quote it"],
     ["  capture: {x: ippool.p.allocate}\n  nodeSelector: [a]", "6:17 nodeSelector must be a mapping of text"],
     [
       "  capture: {x: ippool.p.allocate, o: capture.x.ip == 1, q: interfaces.name==capture.x.z}",

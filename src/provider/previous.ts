@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { isUnitTest } from "./pools-of-program.ts";
 import { onlyState, type Previous, type SetState } from "./set-state.ts";
 
 /** Where the SDK files a set. */
@@ -16,6 +17,7 @@ function setsOfStack(): Promise<Record<string, SetState>> {
 }
 
 async function readSets(): Promise<Record<string, SetState>> {
+  if (isUnitTest()) return {};
   return Object.fromEntries(
     Object.entries(await readOutputs())
       .filter(([urn]) => urn.split("::")[2]?.split("$").at(-1) === type)
@@ -23,17 +25,30 @@ async function readSets(): Promise<Record<string, SetState>> {
   );
 }
 
-/** The engine writes the state while programs read it: a file that is half written is whole some milliseconds later. */
+/**
+ * The engine writes the state while programs read it, on a file backend not in one step: what cannot be read is there
+ * some milliseconds later (`setAttrs` of gocloud.dev/blob/fileblob).
+ */
 async function readOutputs(pause = 20): Promise<Record<string, { outputs: SetState }>> {
   try {
-    const args = { stackName: pulumi.getStack() };
-    const { outputs } = await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", args);
-    return outputs ?? {}; // the mocks of a unit test may answer none
+    const { outputs } = await pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", {
+      stackName: stackName(),
+    });
+    return outputs;
   } catch (error) {
     if (pause > 1000) throw error;
     await new Promise((resolve) => setTimeout(resolve, pause));
     return readOutputs(2 * pause);
   }
+}
+
+/**
+ * The engine looks for a bare name in the default organization of whoever runs it. Backends that have no organizations
+ * say "organization", and the older ones of them know no whole names.
+ */
+function stackName(): string {
+  const [organization, stack] = [pulumi.getOrganization(), pulumi.getStack()];
+  return organization === "organization" ? stack : `${organization}/${pulumi.getProject()}/${stack}`;
 }
 
 /**

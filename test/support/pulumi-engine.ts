@@ -159,6 +159,12 @@ export class PulumiProject {
     );
   }
 
+  /** What docs/pulumi.md says of a state in files that a kill has left unreadable. */
+  removeEmptyMetadata(): void {
+    const [command = ""] = /^find STATE.*$/m.exec(readFileSync(join(root, "docs/pulumi.md"), "utf8")) ?? [];
+    execFileSync("sh", ["-c", command.replace("STATE", "state")], { cwd: this.folder });
+  }
+
   resources(): StateResource[] {
     return JSON.parse(this.checkpoint()).checkpoint.latest?.resources ?? [];
   }

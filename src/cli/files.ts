@@ -28,6 +28,12 @@ export function namesOfInputs(folder: string): string[] {
   return namesIn(folder, isRendered);
 }
 
+/** The manifests that `readInputs` reads, without links in their paths. */
+export function realInputs(path: string): Set<string> {
+  if (path === "-") return new Set();
+  return new Set((isFolder(path) ? namesOfInputs(path).map((name) => join(path, name)) : [path]).map(realPath));
+}
+
 function isRendered(folder: string): boolean {
   return exists(join(folder, renderedList));
 }

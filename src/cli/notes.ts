@@ -54,15 +54,19 @@ function otherRangeNotes({ manifests: { pools } }: Workspace, { set }: Plan, { a
   });
 }
 
-/** Captures that get an address and put it nowhere. */
+/** Captures that get an address which no interface has. */
 function idleCaptureNotes({ manifests }: Workspace): string[] {
   return manifests.policies.flatMap(({ name, captures, desiredState }) => {
-    const used = new Set(referencesIn(desiredState).map(({ reference }) => reference.capture));
+    const references = referencesIn(desiredState);
+    const isIn = (list: typeof references, capture: string) =>
+      list.some(({ reference }) => reference.capture === capture);
+    const onInterfaces = references.filter(({ path }) => path.at(-3) === "address" && path.at(-1) === "ip");
     return [...captures.keys()]
-      .filter((capture) => !used.has(capture))
-      .map(
-        (capture) => `Note: policy ${name} takes an address for capture ${capture}, which its desiredState never uses`,
-      );
+      .filter((capture) => !isIn(onInterfaces, capture))
+      .map((capture) => {
+        const what = isIn(references, capture) ? "sets on no interface (ipv4.address, ipv6.address)" : "never uses";
+        return `Note: policy ${name} takes an address for capture ${capture}, which its desiredState ${what}`;
+      });
   });
 }
 

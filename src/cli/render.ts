@@ -39,7 +39,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return;
   }
-  const { written, removed } = writeFolder(options.out, files, path);
+  const { written, removed } = writeFolder(options.out, files, path, options.set);
   const unchanged = files.length - written;
   print(
     `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { byCodeUnit, IpamError, isPlain, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
 import { asBag, chunksOf, type LocatedObject, objectsIn } from "../schema/objects.ts";
-import { liesIn, namesOfInputs, readFile, realPath, renderedList } from "./files.ts";
+import { liesIn, namesOfInputs, readFile, realInputs, realPath, renderedList } from "./files.ts";
 import { writeWhole } from "./write-file.ts";
 
 /**
@@ -15,10 +15,13 @@ export function writeFolder(
   folder: string,
   files: readonly SourceFile[],
   input: string,
+  set = "default",
 ): { written: number; removed: number } {
   refuseInput(folder, input);
   const list = join(folder, renderedList);
-  const listed = statOf(list) === undefined ? [] : namesIn(readFile(list));
+  const text = statOf(list) === undefined ? undefined : readFile(list);
+  const listed = namesIn(text ?? "");
+  if (text !== undefined) refuseOtherSet(folder, text, set);
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
@@ -33,7 +36,7 @@ export function writeFolder(
         hint: "Render into a folder of its own. If a merge has left this of an earlier render, remove it and render again.",
       });
   try {
-    return write(folder, files, listed);
+    return write(folder, files, listed, set);
   } catch (error) {
     throw new IpamError("unavailable", `${folder}: ${(error as Error).message}`, { cause: error });
   }
@@ -46,14 +49,16 @@ export function writeFolder(
 function refuseLeft(folder: string, mine: ReadonlySet<string>, input: string): void {
   if (statOf(folder) === undefined) return;
   const others = namesOfInputs(folder).filter((name) => !mine.has(name));
-  const isInput = (path: string) => realPath(path) === realPath(input) || liesIn(path, input);
-  const left = others.map((name) => join(folder, name)).filter((path) => !isInput(path) && hasPolicy(path));
+  const inputs = realInputs(input);
+  const left = others
+    .map((name) => join(folder, name))
+    .filter((path) => !inputs.has(realPath(path)) && hasPolicy(path));
   if (left.length === 0) return;
   const issues = left.map((path) => ({ message: `${path} has a policy, and is not in ${renderedList}` }));
   const hint =
     statOf(join(folder, renderedList)) === undefined
-      ? `That list is not there, though every render keeps one in its folder. Was it deleted, or does git ignore it? Bring it back. Was nothing rendered there yet? Then take a folder of its own.`
-      : `A merge has left it, or somebody has put it there; what you write yourself belongs into the manifests. Remove it and render again: rm ${left.map(shellWord).join(" ")}`;
+      ? `That list is not there, though every render keeps one in its folder. Was it deleted, or does git ignore it? Bring it back; or remove what was rendered there, and render again. Was nothing rendered there yet? Then take a folder of its own.`
+      : `What others write belongs into another folder, what you write yourself into the manifests. If a merge has left it of an earlier render, remove it and render again: rm ${left.map(shellWord).join(" ")}`;
   throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
 }
 
@@ -67,30 +72,43 @@ function hasPolicy(path: string): boolean {
   return chunksOf({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isPolicy) ?? false);
 }
 
-function write(folder: string, files: readonly SourceFile[], listed: readonly string[]) {
+function write(folder: string, files: readonly SourceFile[], listed: readonly string[], set: string) {
   const list = join(folder, renderedList);
   const wanted = files.map((file) => file.path);
   const keep = new Set(wanted);
   const obsolete = listed.filter((name) => !keep.has(name));
   mkdirSync(folder, { recursive: true });
   // First the list of both old and new names: a crash leaves no file that the next render does not know.
-  writeWhole(list, namesText([...listed, ...wanted]));
+  writeWhole(list, listText(set, [...listed, ...wanted]));
   const written = files.filter((file) => writeWhole(join(folder, file.path), file.text)).length;
   for (const name of obsolete) rmSync(join(folder, name), { force: true });
-  writeWhole(list, namesText(wanted));
+  writeWhole(list, listText(set, wanted));
   return { written, removed: obsolete.length };
 }
 
 /** The names in a list, both sides' where git left a conflict in it. */
 function namesIn(text: string): string[] {
-  return text.split(/\r?\n/).filter((line) => line !== "" && !/^([<=>|])\1{6}( |$)/.test(line));
+  return text.split(/\r?\n/).filter((line) => !/^(#.*|([<=>|])\2{6}( .*)?)?$/.test(line));
 }
 
-function namesText(list: readonly string[]): string {
-  return [...new Set(list)]
-    .sort(byCodeUnit)
-    .map((name) => `${name}\n`)
-    .join("");
+/** The list of a claim set other than `default` says whose it is. */
+function listText(set: string, list: readonly string[]): string {
+  const names = [...new Set(list)].sort(byCodeUnit);
+  return [...(set === "default" ? [] : [ofSet(set)]), ...names].map((line) => `${line}\n`).join("");
+}
+
+function ofSet(set: string): string {
+  return `# claim set ${set}`;
+}
+
+/** Throws `invalid` where the folder is that of other claim sets: their policies would go. */
+function refuseOtherSet(folder: string, list: string, set: string): void {
+  const others = [...list.matchAll(/^# claim set (.+?)\r?$/gm)].map(([, name]) => `${name}`);
+  const other = others.length === 0 ? "default" : others.find((name) => name !== set);
+  if (other === undefined || other === set) return;
+  throw new IpamError("invalid", `${folder} has what was rendered of claim set ${other}, not of ${set}`, {
+    hint: `Each claim set is rendered into a folder of its own. If ${folder} is to be that of ${set}, remove what was rendered there, and ${renderedList}.`,
+  });
 }
 
 function refuseInput(folder: string, input: string): void {

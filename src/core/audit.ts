@@ -235,6 +235,8 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
   }
   const pool = pools.find((p) => contains(p.assignable, address));
   if (pool !== undefined) {
+    const kept = pool.reservations.at(address)?.owner;
+    if (kept !== undefined && (use.owner === undefined || use.owner === kept)) return [];
     const message =
       use.owner === undefined
         ? `${text} of pool ${pool.name} is named here, and may be given to anybody: exclude or reserve it`

@@ -113,6 +113,12 @@ export function ownerOfKey(key: string): string {
   return key.slice(0, key.indexOf("/", key.indexOf("/") + 1));
 }
 
+/** Nodes by their name alone; every other owner in full. */
+export function ownerName(claim: string): string {
+  const owner = ownerOfKey(claim);
+  return nodeNameOf(owner) ?? owner;
+}
+
 /** The name part of a claim key that is known to be well formed. */
 export function nameOfKey(key: string): string {
   return key.slice(key.indexOf("/", key.indexOf("/") + 1) + 1);

@@ -1,6 +1,6 @@
 import { formatAddress } from "./address.ts";
 import type { Allocation } from "./allocation.ts";
-import { nameOfKey, nodeNameOf, ownerOfKey } from "./claim.ts";
+import { nameOfKey, ownerName } from "./claim.ts";
 import type { Plan } from "./plan.ts";
 
 /** What a plan changes, a line each, as people read it: `+` new, `~` rewritten, `-` given up, `!` pending. Of one pool, if it is named. */
@@ -46,10 +46,4 @@ export function describeRewrite(was: Allocation, now: Allocation): string {
 /** `10.10.10.6  node04  static-ip/address-from-traffic-1` */
 export function describeLine(line: Allocation): string {
   return `${formatAddress(line.address)}  ${ownerName(line.claim)}  ${nameOfKey(line.claim)}`;
-}
-
-/** Nodes by their name alone; every other owner in full. */
-export function ownerName(claim: string): string {
-  const owner = ownerOfKey(claim);
-  return nodeNameOf(owner) ?? owner;
 }

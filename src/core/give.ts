@@ -1,8 +1,8 @@
 import { type Address, formatAddress } from "./address.ts";
 import type { Allocation, PoolLines } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
-import { ownerOfKey } from "./claim.ts";
-import type { Remedy } from "./errors.ts";
+import { ownerName, ownerOfKey } from "./claim.ts";
+import { listed, type Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import { howToGrow, type Pool } from "./pool.ts";
 import { lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
@@ -12,13 +12,22 @@ interface Given {
   readonly pending: Pending[];
 }
 
-/** New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. */
-export function give(pool: Pool, requests: readonly Request[], held: PoolLines, set: string): Given {
+/**
+ * New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. None of the lines
+ * that are `left` in the same plan: their nodes have them still.
+ */
+export function give(
+  pool: Pool,
+  requests: readonly Request[],
+  held: PoolLines,
+  set: string,
+  left: readonly Allocation[],
+): Given {
   const given: Given = { assign: [], pending: [] };
   const wanting = requests.filter(({ claim }) => wantedBy(claim, pool) !== undefined);
   const automatic = requests.filter(({ claim }) => wantedBy(claim, pool) === undefined);
   if (wanting.length > 0) giveWanted(pool, wanting, held, set, given);
-  if (automatic.length > 0) giveLowest(pool, automatic, held, set, given);
+  if (automatic.length > 0) giveLowest(pool, automatic, held, set, left, given);
   return given;
 }
 
@@ -56,7 +65,14 @@ function isForOwner({ claim }: Request, wanted: Address, holder: Allocation, poo
   );
 }
 
-function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
+function giveLowest(
+  pool: Pool,
+  requests: readonly Request[],
+  held: PoolLines,
+  set: string,
+  left: readonly Allocation[],
+  given: Given,
+): void {
   const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
   const taken = [held.live, held.releasing, given.assign];
   for (const lines of taken) for (const line of lines) space.take(line.address);
@@ -67,15 +83,25 @@ function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, s
     return address === undefined;
   });
   if (served < 0) return;
-  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held);
+  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held, left);
   const remedy: Remedy | undefined = held.releasing.length > 0 ? ["release"] : undefined;
   for (const request of requests.slice(served))
     given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
 }
 
-function howToGetMore(pool: Pool, taken: ReadonlySet<Address>, { releasing }: PoolLines): string {
+function howToGetMore(
+  pool: Pool,
+  taken: ReadonlySet<Address>,
+  { releasing }: PoolLines,
+  left: readonly Allocation[],
+): string {
   const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
   const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
+  const owners = listed([...new Set(left.map(({ claim }) => ownerName(claim)))]);
+  const leaving =
+    left.length === 0
+      ? ""
+      : ` ${owners} would leave it: declare the rename, if it is one. If it is none, record that first, without who comes, and free the address when it is off the node.`;
   const free = releasing.length === 0 ? "" : ` Or free the addresses that are releasing (${releasing.length}).`;
-  return `${kept}${howToGrow(pool)}${free}`;
+  return `${kept}${howToGrow(pool)}${leaving}${free}`;
 }

@@ -53,8 +53,9 @@ export function planPool(
   const { refused, allowed } = options.allowMove ? { refused: [], allowed: wanting } : separateMoves(wanting, lost);
   const unsure = lost.filter((line) => decided.unsure.has(ownerOfKey(line.claim)));
   const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
+  const left = lost.filter((line) => !stuck.has(line));
   const fresh = allowed.filter((request) => !decided.returning.has(request));
-  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, lines, options.set);
+  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, lines, options.set, left);
   return {
     assign: given.assign,
     keep: [
@@ -62,7 +63,7 @@ export function planPool(
       ...allowed.flatMap((request) => decided.returning.get(request) ?? []),
       ...[...stuck].map((allocation): Kept => ({ allocation })),
     ],
-    release: lost.filter((line) => !stuck.has(line)).map((allocation): Release => ({ allocation, to: "releasing" })),
+    release: left.map((allocation): Release => ({ allocation, to: "releasing" })),
     pending: [...decided.pending, ...refused.map(({ request, line }) => refusedMove(request, line)), ...given.pending],
   };
 }

@@ -16,9 +16,10 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   if (commit === undefined) {
     if (git(".", "--version") === undefined)
       throw new IpamError("invalid", "git cannot be run", { hint: "Install it." });
-    throw new IpamError("invalid", `${revision} is not a revision of the git repository that ${path} lies in`, {
-      hint: "A shallow clone has the last commits alone: git fetch origin, and the branch.",
-    });
+    const isShallow = git(folder, "rev-parse", "--is-shallow-repository")?.trim() === "true";
+    const hint = "It is shallow: fetch the whole history (fetch-depth: 0 in GitHub's checkout action).";
+    const what = `${revision} is not a revision of the git repository that ${path} lies in`;
+    throw new IpamError("invalid", what, isShallow ? { hint } : {});
   }
   if (git(folder, "ls-tree", "--name-only", commit, "--", `./${name}`) === "") return undefined;
   const text = git(folder, "show", `${commit}:./${name}`);
@@ -50,14 +51,19 @@ function decodeVersion(text: string, name: string, hint: string): Snapshot {
  * may be in a submodule which is not checked out.
  */
 export function refuseDeleted(path: string): void {
-  const isSubmodule = (folder: string) =>
-    git(dirname(folder), "ls-files", "--stage", "--", basename(folder))?.startsWith("160000 ");
+  // Of a folder that is none, git lists what is in it.
+  const isSubmodule = (folder: string) => {
+    const [entry = "", path] =
+      git(dirname(folder), "ls-files", "--stage", "-z", "--", basename(folder))?.split(/[\t\0]/) ?? [];
+    return entry.startsWith("160000 ") && path === basename(folder);
+  };
   const folders = repositoryFolders(path);
   const submodule = folders.slice(0, -1).find(isSubmodule);
   if (submodule !== undefined) {
-    const name = shellWord(relative("", submodule) || ".");
+    const name = shellWord(basename(submodule));
+    const parent = shellWord(relative("", dirname(submodule)) || ".");
     throw new IpamError("stale", `${path} is not there, and the submodule that it lies in is not checked out`, {
-      hint: `Check it out: git submodule init ${name} && git submodule update ${name}.`,
+      hint: `Check it out: git -C ${parent} submodule init ${name} && git -C ${parent} submodule update ${name}`,
     });
   }
   if (folders.length === 0 || !git(dirname(path), "ls-files", "--", basename(path))) return;

@@ -330,10 +330,20 @@ it("a lock in a submodule that is not checked out is no new one", () => {
       stdout: "",
       stderr:
         "stale: ipam/nodeippool.lock is not there, and the submodule that it lies in is not checked out\n" +
-        "  Check it out: git submodule init ipam && git submodule update ipam.\n",
+        "  Check it out: git -C . submodule init ipam && git -C . submodule update ipam\n",
     });
   git("git submodule init ipam && git -c protocol.file.allow=always submodule --quiet update ipam");
   expect(run("plan", "--lock", "ipam/nodeippool.lock")).toMatchObject({ status: 0 });
+});
+
+it("a lock in a folder that has a submodule as its first content is a new one, if it is not there", () => {
+  git(
+    "mkdir ipam.git; cd ipam.git; git init -q; cp ../nodeippool.lock .; git add -A; git commit -qm lock; cd ..",
+    "git init -q -b main .; git -c protocol.file.allow=always submodule --quiet add ./ipam.git site/dev",
+    "mkdir site/prod; cp nodes.txt site/prod; git add -A; git commit -qm base; rm nodeippool.lock; git rm -q --cached nodeippool.lock",
+  );
+  for (const lock of ["site/nodeippool.lock", "site/prod/nodeippool.lock"])
+    expect(run("plan", "--lock", lock)).toMatchObject({ status: 0 });
 });
 
 it("a second lock does not begin in a subfolder for pools that the lock above has", () => {

@@ -14,7 +14,7 @@ const kills = long ? 50 : 10;
 const rounds = long ? 50 : 10;
 const seed = long ? Date.now() % 1e6 : 7;
 
-const lock = 'state: { backend: "lockfile", path: "nodeippool.lock" }';
+const lock = 'allowMove: true, state: { backend: "lockfile", path: "nodeippool.lock" }';
 const nodesArb = fc.subarray(["a", "b", "c", "d", "e", "f", "g", "h"], { minLength: 1 });
 
 /** The programs of a test, each with a moment in the life of a command, as a share of how long one takes: all over it. */

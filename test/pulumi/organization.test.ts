@@ -21,8 +21,8 @@ async function up(stack: string, nodes: readonly string[]): Promise<void> {
 }
 
 function held(stack: string): string {
-  const { addresses, releasing } = cloud.resources(stack).find(({ type }) => type.endsWith(":AllocationSet"))
-    ?.outputs as Record<string, Held>;
+  const set = cloud.resources(stack).find(({ type }) => type.endsWith(":AllocationSet"));
+  const { addresses, releasing } = (set?.outputs ?? {}) as Record<string, Held>;
   return `${short(addresses)} / ${short(releasing)}`;
 }
 

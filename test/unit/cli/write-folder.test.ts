@@ -197,7 +197,7 @@ describe("writeFolder refuses before it writes anything", () => {
     const before = filesOf(parent);
     for (const wanted of [files("a.yaml"), files("a.yaml", "b.yaml")])
       expect(refusal(() => writeFolder(out, wanted, "-"))).toMatch(
-        /^invalid: .*b\.yaml has a policy, and is not in \.nodeippool-rendered\n.*below\/c\.yaml has .*\n {2}A merge .*: rm \S+b\.yaml \S+c\.yaml$/,
+        /^invalid: .*b\.yaml has a policy, and is not in \.nodeippool-rendered\n.*below\/c\.yaml has .*\n {2}What others write .* a merge .*: rm \S+b\.yaml \S+c\.yaml$/,
       );
     expect(filesOf(parent)).toEqual(before);
     rmSync(join(out, list));
@@ -211,11 +211,33 @@ describe("writeFolder refuses before it writes anything", () => {
 
   it("but not its own input, where that lies in the folder", () => {
     const policy = "kind: NodeNetworkConfigurationPolicy\nspec: {desiredState: {}}\n";
-    const { out } = place({ "src/a.yaml": policy, "one.yaml": policy });
+    const { out, parent } = place({ "src/a.yaml": policy, "one.yaml": policy });
     expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src")))).toMatch(/one\.yaml has a policy/);
     rmSync(join(out, "one.yaml"));
     for (const input of [join(out, "src"), join(out, "src/a.yaml")])
       expect(writeFolder(out, files("b.yaml"), input)).toMatchObject({ removed: 0 });
+    writeFileSync(join(parent, "outside/shared.yaml"), policy);
+    for (const name of ["src/link.yaml", "beside.yaml"])
+      symlinkSync(join(parent, "outside/shared.yaml"), join(out, name));
+    expect(writeFolder(out, files("b.yaml"), join(out, "src"))).toMatchObject({ removed: 0 });
+    rmSync(join(out, "src/link.yaml"));
+    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src")))).toMatch(/beside\.yaml has a policy/);
+  });
+
+  it("a folder of another claim set, whose policies would go", () => {
+    const { out } = place();
+    const other = (name: string, set: string) =>
+      `invalid: ${out} has what was rendered of claim set ${name}, not of ${set}\n  Each `;
+    writeFolder(out, files("a.yaml"), "-", "network");
+    expect(filesOf(out)[list]).toBe("# claim set network\na.yaml\n");
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "storage"))).toContain(other("network", "storage"));
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-"))).toContain(other("network", "default"));
+    expect(writeFolder(out, files("b.yaml"), "-", "network")).toEqual({ written: 1, removed: 1 });
+    const both = "<<<<<<< ours\n# claim set network\n=======\n# claim set storage\n>>>>>>> theirs\nb.yaml\n";
+    writeFileSync(join(out, list), both);
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "network"))).toContain(other("storage", "network"));
+    writeFileSync(join(out, list), "b.yaml\n");
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "network"))).toContain(other("default", "network"));
   });
 
   it("a folder where a file should be, and a file where a folder should be", () => {

@@ -163,6 +163,14 @@ it("one address of one node in two networks has the prefix length of each on its
   expect(kinds("10.0.0.1/28 Node/n eth1", "10.0.0.1/28 Node/n eth2")).toEqual(["wrong-prefix 2"]);
 });
 
+it("finds nothing strange in an address that is reserved for whoever uses it, or for somebody, where it is only named", () => {
+  const kept = poolOf("p", "10.0.0.0/24", { reservations: [{ address: "10.0.0.1", owner: "Node/n" }] });
+  const found = (use: string) =>
+    audit({ pools: [kept], snapshot: recordOf([], [kept]), uses: [useOf(use, 0)] }).map(({ message }) => message);
+  expect([...found("10.0.0.1 Node/n eth0"), ...found("10.0.0.1")]).toEqual([]);
+  expect(found("10.0.0.1 Node/m eth0")).toEqual(["10.0.0.1 of pool p is used by Node/m eth0, but not recorded"]);
+});
+
 describe("a finding says what is wrong", () => {
   it.each([
     {

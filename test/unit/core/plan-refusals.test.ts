@@ -202,6 +202,13 @@ describe("a pending claim says", () => {
       hint: /Let the pool grow/,
     },
     {
+      name: "exhausted, one of another name leaves",
+      record: ["10.0.0.1 Node/m/a", "10.0.0.2 Node/o/a"],
+      claims: ["Node/n/a", "Node/o/a"],
+      message: "pool p is exhausted: 1 needed, 0 free",
+      hint: /\. m would leave it: declare the rename, if it is one\. If it is none, record that first, without who comes, and/,
+    },
+    {
       name: "exhausted, some releasing",
       record: ["10.0.0.1 Node/m/a releasing", "10.0.0.2 Node/m/b releasing"],
       claims: ["Node/n/a"],

@@ -28,6 +28,28 @@ describe("a plan that keeps no owner of its set", () => {
     );
   });
 
+  it("is refused where the same owners would have other pools instead: another folder", () => {
+    const nodes = ["a", "b", "c", "d"];
+    const snapshot = recordOf(
+      nodes.map((name, i) => `10.0.0.${i + 1} Node/${name}/nic/a`),
+      pools,
+    );
+    const other = [poolOf("q", "10.0.1.0/24")];
+    const claims = nodes.map((name) => claimOf(`Node/${name}/nic/a pool=q`));
+    const made = plan({ pools: other, claims, snapshot });
+    expect(replacedOwners(made, snapshot)).toMatchObject({
+      code: "in-use",
+      issues: [
+        {
+          message: "none of the 4 addresses of claim set default would stay: all of pool p go, and pool q come",
+          remedy: ["allow-move"],
+        },
+      ],
+    });
+    const both = plan({ pools: [...pools, ...other], claims: [...claims, claimOf("Node/a/nic/a")], snapshot });
+    expect(replacedOwners(both, snapshot)).toBeUndefined();
+  });
+
   it("is not, where those who go and those who come are known as two", () => {
     const others = ["a", "w"].map((name, i) => `10.0.0.${i + 10} Node/${name}/lan/a set=lan`);
     expect(() => replace(["a", "b", "c", "d"], ["w"], "gw", others)).not.toThrow();

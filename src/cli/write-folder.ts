@@ -25,9 +25,10 @@ export function writeFolder(
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
-  refuseLeft(folder, mine, input);
+  const inputs = realInputs(input);
+  refuseLeft(folder, mine, inputs);
   for (const name of wanted)
-    if (liesIn(join(folder, name), input))
+    if (liesIn(join(folder, name), input) || inputs.has(realPath(join(folder, name))))
       throw new IpamError("invalid", `${join(folder, name)} lies in the manifests (${input})`, {
         hint: "Render into a folder beside them.",
       });
@@ -46,10 +47,9 @@ export function writeFolder(
  * Where one side of a merge changed a rendered file, and the other one has none any more, git leaves the file, and may
  * merge the list without it: addresses that are given up would be deployed again.
  */
-function refuseLeft(folder: string, mine: ReadonlySet<string>, input: string): void {
+function refuseLeft(folder: string, mine: ReadonlySet<string>, inputs: ReadonlySet<string>): void {
   if (statOf(folder) === undefined) return;
   const others = namesOfInputs(folder).filter((name) => !mine.has(name));
-  const inputs = realInputs(input);
   const left = others
     .map((name) => join(folder, name))
     .filter((path) => !inputs.has(realPath(path)) && hasPolicy(path));
@@ -88,7 +88,7 @@ function write(folder: string, files: readonly SourceFile[], listed: readonly st
 
 /** The names in a list, both sides' where git left a conflict in it. */
 function namesIn(text: string): string[] {
-  return text.split(/\r?\n/).filter((line) => !/^(#.*|([<=>|])\2{6}( .*)?)?$/.test(line));
+  return text.split(/\r?\n/).filter((line) => !/^(# claim set .*|([<=>|])\2{6}( .*)?)?$/.test(line));
 }
 
 /** The list of a claim set other than `default` says whose it is. */
@@ -104,8 +104,10 @@ function ofSet(set: string): string {
 /** Throws `invalid` where the folder is that of other claim sets: their policies would go. */
 function refuseOtherSet(folder: string, list: string, set: string): void {
   const others = [...list.matchAll(/^# claim set (.+?)\r?$/gm)].map(([, name]) => `${name}`);
-  const other = others.length === 0 ? "default" : others.find((name) => name !== set);
-  if (other === undefined || other === set) return;
+  // Below a conflict, one side may be that of the default one, which says nothing.
+  if (!list.startsWith(ofSet(""))) others.push("default");
+  const other = others.find((name) => name !== set);
+  if (other === undefined) return;
   throw new IpamError("invalid", `${folder} has what was rendered of claim set ${other}, not of ${set}`, {
     hint: `Each claim set is rendered into a folder of its own. If ${folder} is to be that of ${set}, remove what was rendered there, and ${renderedList}.`,
   });

@@ -1,6 +1,6 @@
 import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
-import { ownerOfKey } from "./claim.ts";
+import { nodeNameOf, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
@@ -236,18 +236,23 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
   const pool = pools.find((p) => contains(p.assignable, address));
   if (pool !== undefined) {
     const kept = pool.reservations.at(address)?.owner;
-    if (kept !== undefined && (use.owner === undefined || use.owner === kept)) return [];
-    const message =
-      use.owner === undefined
-        ? `${text} of pool ${pool.name} is named here, and may be given to anybody: exclude or reserve it`
-        : `${text} of pool ${pool.name} is used${by(use)}, but not recorded`;
-    return [{ kind: "stranger", address, message, at }];
+    if (kept !== undefined && (use.owner === undefined ? nodeNameOf(kept) === undefined : use.owner === kept))
+      return [];
+    return [{ kind: "stranger", address, message: `${text} of pool ${pool.name} is ${strange(use, kept)}`, at }];
   }
   const excluding = use.owner === undefined ? undefined : pools.find((p) => excludes(p, address));
   if (excluding === undefined) return [];
   return [
     { kind: "excluded", address, message: `${text} is used${by(use)}, but pool ${excluding.name} excludes it`, at },
   ];
+}
+
+/** What is strange about a use that stands in no record; `kept` is whom the address is reserved for. */
+function strange(use: Use, kept: string | undefined): string {
+  if (use.owner !== undefined) return `used${by(use)}, but not recorded`;
+  return kept === undefined
+    ? "named here, and may be given to anybody: exclude or reserve it"
+    : `named here, and reserved for ${kept}, which may get it: if somebody else has it, reserve it without an owner`;
 }
 
 /** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */

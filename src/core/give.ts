@@ -1,7 +1,7 @@
 import { type Address, formatAddress } from "./address.ts";
 import type { Allocation, PoolLines } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
-import { ownerName, ownerOfKey } from "./claim.ts";
+import { formatOwner, ownerName, ownerOfKey } from "./claim.ts";
 import { listed, type Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import { howToGrow, type Pool } from "./pool.ts";
@@ -83,7 +83,7 @@ function giveLowest(
     return address === undefined;
   });
   if (served < 0) return;
-  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held, left);
+  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held, goneFrom(left, requests));
   const remedy: Remedy | undefined = held.releasing.length > 0 ? ["release"] : undefined;
   for (const request of requests.slice(served))
     given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
@@ -92,16 +92,28 @@ function giveLowest(
 function howToGetMore(
   pool: Pool,
   taken: ReadonlySet<Address>,
-  { releasing }: PoolLines,
-  left: readonly Allocation[],
+  { live, releasing }: PoolLines,
+  gone: readonly Allocation[],
 ): string {
   const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
   const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
-  const owners = listed([...new Set(left.map(({ claim }) => ownerName(claim)))]);
-  const leaving =
-    left.length === 0
-      ? ""
-      : ` ${owners} would leave it: declare the rename, if it is one. If it is none, record that first, without who comes, and free the address when it is off the node.`;
+  const leaving = gone.length === 0 ? "" : ` ${whatOfGone(gone, live)}`;
   const free = releasing.length === 0 ? "" : ` Or free the addresses that are releasing (${releasing.length}).`;
   return `${kept}${howToGrow(pool)}${leaving}${free}`;
+}
+
+/** The lines that are left by owners who ask for nothing instead. */
+function goneFrom(left: readonly Allocation[], requests: readonly Request[]): readonly Allocation[] {
+  const asking = new Set(requests.map(({ claim }) => formatOwner(claim.owner)));
+  return left.filter((line) => !asking.has(ownerOfKey(line.claim)));
+}
+
+/** They may have other names now. Where nobody of their claim set stays, this may as well be the plan of somebody else. */
+function whatOfGone(gone: readonly Allocation[], live: readonly Allocation[]): string {
+  const would = `${listed([...new Set(gone.map(({ claim }) => ownerName(claim)))])} would leave it:`;
+  const set = gone[0]?.set;
+  const isAll = live.filter((line) => line.set === set).length === gone.length;
+  return isAll && gone.length > 1
+    ? `${would} another folder or app needs a claim set of its own. If these are renamed, declare that.`
+    : `${would} declare the rename, if it is one. If it is none, record that first, without who comes, and free the address when it is off the node.`;
 }

@@ -214,6 +214,9 @@ describe("writeFolder refuses before it writes anything", () => {
     const { out, parent } = place({ "src/a.yaml": policy, "one.yaml": policy });
     expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src")))).toMatch(/one\.yaml has a policy/);
     rmSync(join(out, "one.yaml"));
+    expect(refusal(() => writeFolder(join(out, "src"), files("a.yaml"), join(out, "src/a.yaml")))).toMatch(
+      /a\.yaml lies in the manifests/,
+    );
     for (const input of [join(out, "src"), join(out, "src/a.yaml")])
       expect(writeFolder(out, files("b.yaml"), input)).toMatchObject({ removed: 0 });
     writeFileSync(join(parent, "outside/shared.yaml"), policy);
@@ -236,8 +239,13 @@ describe("writeFolder refuses before it writes anything", () => {
     const both = "<<<<<<< ours\n# claim set network\n=======\n# claim set storage\n>>>>>>> theirs\nb.yaml\n";
     writeFileSync(join(out, list), both);
     expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "network"))).toContain(other("storage", "network"));
-    writeFileSync(join(out, list), "b.yaml\n");
-    expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "network"))).toContain(other("default", "network"));
+    for (const text of ["b.yaml\n", "<<<<<<< ours\n# claim set network\n=======\n>>>>>>> theirs\nb.yaml\n"]) {
+      writeFileSync(join(out, list), text);
+      expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "network"))).toContain(other("default", "network"));
+    }
+    rmSync(join(out, list));
+    rmSync(join(out, "b.yaml"));
+    for (const written of [1, 0]) expect(writeFolder(out, files("#a.yaml"), "-", "network")).toMatchObject({ written });
   });
 
   it("a folder where a file should be, and a file where a folder should be", () => {

@@ -41,11 +41,14 @@ describe("a plan that keeps no owner of its set", () => {
       code: "in-use",
       issues: [
         {
-          message: "none of the 4 addresses of claim set default would stay: all of pool p go, and pool q come",
+          message:
+            "none of the 4 addresses of claim set default would stay: Node/a, Node/b, Node/c and 1 more lose theirs, and 4 new ones come",
           remedy: ["allow-move"],
         },
       ],
     });
+    const shared = plan({ pools: [...pools, ...other], claims: [...claims, claimOf("Node/z/nic/a")], snapshot });
+    expect(replacedOwners(shared, snapshot)?.message).toContain("and 5 new ones come");
     const both = plan({ pools: [...pools, ...other], claims: [...claims, claimOf("Node/a/nic/a")], snapshot });
     expect(replacedOwners(both, snapshot)).toBeUndefined();
   });

@@ -6,6 +6,7 @@ import {
   importedSet,
   isPlanned,
   listed,
+  nameOfKey,
   nodeNameOf,
   nodeOwner,
   ownerName,
@@ -16,10 +17,12 @@ import {
   type Use,
 } from "../core/index.ts";
 import { selectNodes } from "../nmstate/index.ts";
+import { policyOf } from "../nmstate/select.ts";
 import { findUses } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { referencesIn } from "../schema/template.ts";
 import { formerNicNotes } from "./nic-note.ts";
+import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What is meant for later, or a slip of the pen. */
@@ -27,6 +30,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
   return [
     ...idlePolicyNotes(workspace),
     ...idleCaptureNotes(workspace),
+    ...gonePolicyNotes(workspace, made),
     ...reservationNotes(workspace, made),
     ...mentionNotes(workspace, made),
     ...otherRangeNotes(workspace, made, before),
@@ -75,6 +79,18 @@ function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
   return manifests.policies
     .filter((policy) => selectNodes(policy, nodes).length === 0)
     .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
+}
+
+/** Policies that are here no more, with all that they had: deleted, or those of another folder that shares the record. */
+function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan): string[] {
+  const here = new Set(manifests.policies.map(({ name }) => name));
+  const lines = Map.groupBy(release, ({ allocation }) => policyOf(nameOfKey(allocation.claim)));
+  return [...lines]
+    .filter(([policy]) => !here.has(policy))
+    .map(
+      ([policy, { length }]) =>
+        `Note: policy ${policy} of claim set ${set} is not here, and what it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set)`,
+    );
 }
 
 /** Reservations for nodes that are not there, or of what somebody has: an owner who is in the plan would be refused that. */

@@ -1,6 +1,6 @@
 import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
-import { nodeNameOf, ownerOfKey } from "./claim.ts";
+import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
@@ -236,9 +236,8 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
   const pool = pools.find((p) => contains(p.assignable, address));
   if (pool !== undefined) {
     const kept = pool.reservations.at(address)?.owner;
-    if (kept !== undefined && (use.owner === undefined ? nodeNameOf(kept) === undefined : use.owner === kept))
-      return [];
-    return [{ kind: "stranger", address, message: `${text} of pool ${pool.name} is ${strange(use, kept)}`, at }];
+    if (kept !== undefined && (use.owner === undefined || use.owner === kept)) return [];
+    return [{ kind: "stranger", address, message: `${text} of pool ${pool.name} is ${strange(use)}`, at }];
   }
   const excluding = use.owner === undefined ? undefined : pools.find((p) => excludes(p, address));
   if (excluding === undefined) return [];
@@ -247,12 +246,11 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
   ];
 }
 
-/** What is strange about a use that stands in no record; `kept` is whom the address is reserved for. */
-function strange(use: Use, kept: string | undefined): string {
-  if (use.owner !== undefined) return `used${by(use)}, but not recorded`;
-  return kept === undefined
+/** What is strange about a use that stands in no record. */
+function strange(use: Use): string {
+  return use.owner === undefined
     ? "named here, and may be given to anybody: exclude or reserve it"
-    : `named here, and reserved for ${kept}, which may get it: if somebody else has it, reserve it without an owner`;
+    : `used${by(use)}, but not recorded`;
 }
 
 /** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */

@@ -92,12 +92,12 @@ function giveLowest(
 function howToGetMore(
   pool: Pool,
   taken: ReadonlySet<Address>,
-  { live, releasing }: PoolLines,
+  { releasing }: PoolLines,
   gone: readonly Allocation[],
 ): string {
   const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
   const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
-  const leaving = gone.length === 0 ? "" : ` ${whatOfGone(gone, live)}`;
+  const leaving = gone.length === 0 ? "" : ` ${whatOfGone(gone)}`;
   const free = releasing.length === 0 ? "" : ` Or free the addresses that are releasing (${releasing.length}).`;
   return `${kept}${howToGrow(pool)}${leaving}${free}`;
 }
@@ -108,12 +108,9 @@ function goneFrom(left: readonly Allocation[], requests: readonly Request[]): re
   return left.filter((line) => !asking.has(ownerOfKey(line.claim)));
 }
 
-/** They may have other names now. Where nobody of their claim set stays, this may as well be the plan of somebody else. */
-function whatOfGone(gone: readonly Allocation[], live: readonly Allocation[]): string {
-  const would = `${listed([...new Set(gone.map(({ claim }) => ownerName(claim)))])} would leave it:`;
-  const set = gone[0]?.set;
-  const isAll = live.filter((line) => line.set === set).length === gone.length;
-  return isAll && gone.length > 1
-    ? `${would} another folder or app needs a claim set of its own. If these are renamed, declare that.`
-    : `${would} declare the rename, if it is one. If it is none, record that first, without who comes, and free the address when it is off the node.`;
+/** They may have other names now, be gone, or be somebody else's. */
+function whatOfGone(gone: readonly Allocation[]): string {
+  const owners = [...new Set(gone.map(({ claim }) => ownerName(claim)))];
+  const foreign = owners.length === 1 ? "" : " If another folder or app plans them, that needs a claim set of its own.";
+  return `${listed(owners)} would leave it: declare the rename, if it is one.${foreign} Else record that first, without who comes, and free the address when it is off the node.`;
 }

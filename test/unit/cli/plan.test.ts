@@ -352,6 +352,16 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect((await run(folder, "plan")).stdout).not.toContain("Note");
   });
 
+  it("says which policies are not here any more: they may be another folder's", async () => {
+    const folder = projectOf({ "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2") });
+    await run(folder, "allocate");
+    rmSync(join(folder, "manifests/b.yaml"));
+    const note =
+      /^Note: policy b of claim set default is not here, and what it has goes \(2 addresses\); if it is of another folder, .* \(--set\)$/m;
+    for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout).toMatch(note);
+    expect((await run(folder, "plan")).stdout).not.toContain("Note");
+  });
+
   it("with a byte order mark, as some editors write it", async () => {
     const folder = projectOf({ "manifests/a.yaml": `\ufeff${manifests}`, "nodes.txt": "\ufeffn1\n" });
     expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1"]);

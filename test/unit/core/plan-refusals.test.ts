@@ -206,14 +206,14 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/m/a", "10.0.0.2 Node/o/a"],
       claims: ["Node/n/a", "Node/o/a"],
       message: "pool p is exhausted: 1 needed, 0 free",
-      hint: /\. m would leave it: declare the rename, if it is one\. If it is none, record that first, without who comes, and/,
+      hint: /\. m would leave it: declare the rename, if it is one\. Else record that first, without who comes, and/,
     },
     {
       name: "exhausted, all leave: another folder perhaps",
       record: ["10.0.0.1 Node/m/a", "10.0.0.2 Node/o/a"],
       claims: ["Node/n/a"],
       message: "pool p is exhausted: 1 needed, 0 free",
-      hint: /\. m, o would leave it: another folder or app needs a claim set of its own\. If these are renamed, declare that\.$/,
+      hint: /\. m, o would leave it: declare the rename, .* another folder or app plans them, that needs a claim set of its own\. Else/,
     },
     {
       name: "exhausted, some releasing",

@@ -42,15 +42,25 @@ describe("a plan that keeps no owner of its set", () => {
       issues: [
         {
           message:
-            "none of the 4 addresses of claim set default would stay: Node/a, Node/b, Node/c and 1 more lose theirs, and 4 new ones come",
+            "none of the 4 addresses of claim set default would stay: Node/a, Node/b, Node/c and 1 more lose theirs, and 4 others come",
           remedy: ["allow-move"],
         },
       ],
     });
     const shared = plan({ pools: [...pools, ...other], claims: [...claims, claimOf("Node/z/nic/a")], snapshot });
-    expect(replacedOwners(shared, snapshot)?.message).toContain("and 5 new ones come");
+    expect(replacedOwners(shared, snapshot)?.message).toContain("and 5 others come");
     const both = plan({ pools: [...pools, ...other], claims: [...claims, claimOf("Node/a/nic/a")], snapshot });
     expect(replacedOwners(both, snapshot)).toBeUndefined();
+  });
+
+  it("is refused, too, where what comes was releasing, or where only another set says who they are", () => {
+    const back = ["v", "w"].map((name, i) => `10.0.0.${i + 20} Node/${name}/nic/a releasing`);
+    expect(() => replace(["a", "b", "c", "d"], ["v", "w"], undefined, back)).toThrow("Node/v, Node/w come");
+    const lan = ["a", "w"].map((name, i) => `10.0.0.${i + 10} Node/${name}/lan/a set=lan`);
+    const own = ["a", "b", "c", "d"].map((name, i) => `10.0.0.${i + 1} Node/${name}/nic/a`);
+    const snapshot = recordOf([...own, ...lan], pools);
+    const made = plan({ pools, claims: [claimOf("Node/w/cps/a")], snapshot });
+    expect(replacedOwners(made, snapshot)?.message).toContain("Node/w come");
   });
 
   it("is not, where those who go and those who come are known as two", () => {

@@ -20,7 +20,7 @@ import { selectNodes } from "../nmstate/index.ts";
 import { policyOf } from "../nmstate/select.ts";
 import { findUses } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
-import { referencesIn } from "../schema/template.ts";
+import { isInterfaceAddress, referencesIn } from "../schema/template.ts";
 import { formerNicNotes } from "./nic-note.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
@@ -64,7 +64,7 @@ function idleCaptureNotes({ manifests }: Workspace): string[] {
     const references = referencesIn(desiredState);
     const isIn = (list: typeof references, capture: string) =>
       list.some(({ reference }) => reference.capture === capture);
-    const onInterfaces = references.filter(({ path }) => path.at(-3) === "address" && path.at(-1) === "ip");
+    const onInterfaces = references.filter(({ reference, path }) => isInterfaceAddress(reference.field, path));
     return [...captures.keys()]
       .filter((capture) => !isIn(onInterfaces, capture))
       .map((capture) => {

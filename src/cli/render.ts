@@ -4,7 +4,7 @@ import {
   IpamError,
   type Plan,
   refusePending,
-  replacedOwners,
+  refuseReplaced,
   type Snapshot,
 } from "../core/index.ts";
 import type { Left } from "../nmstate/policy-lines.ts";
@@ -24,8 +24,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const recorded = withOffers(await state.read(), state.name);
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
-  const replaced = replacedOwners(made, recorded);
-  if (replaced) throw replaced;
+  refuseReplaced(made, recorded);
   const snapshot = covering(made, recorded) ?? refuseDrift(made, recorded, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });

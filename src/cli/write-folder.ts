@@ -15,7 +15,7 @@ export function writeFolder(
   folder: string,
   files: readonly SourceFile[],
   input: string,
-  set = "default",
+  set: string,
 ): { written: number; removed: number } {
   refuseInput(folder, input);
   const list = join(folder, renderedList);

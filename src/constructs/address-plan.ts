@@ -7,7 +7,7 @@ import {
   type Pool,
   plan,
   refusePending,
-  replacedOwners,
+  refuseReplaced,
   type Snapshot,
 } from "../core/index.ts";
 import { type Holdings, heldAfter } from "../nmstate/hand-written.ts";
@@ -197,8 +197,7 @@ export class AddressPlan extends Construct {
       policies.map(({ policy }) => policy),
       made,
     );
-    const replaced = this.props?.allowMove ? undefined : replacedOwners(made, snapshot);
-    if (replaced) throw replaced;
+    if (!this.props?.allowMove) refuseReplaced(made, snapshot);
     const holders = new Holders(applyPlan(snapshot, made) ?? snapshot, defined);
     this.refuseOthers(defined, policies, heldAfter(snapshot, made), holders);
     return made;

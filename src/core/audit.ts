@@ -233,17 +233,22 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
     const message = `${text} is used${by(use)}, but recorded for ${lines.map((line) => line.claim).join(", ")}`;
     return [{ kind: "wrong-owner", address, message, at }];
   }
-  const pool = pools.find((p) => contains(p.assignable, address));
-  if (pool !== undefined) {
-    const kept = pool.reservations.at(address)?.owner;
-    if (kept !== undefined && (use.owner === undefined || use.owner === kept)) return [];
+  const assigning = pools.filter((pool) => contains(pool.assignable, address));
+  if (assigning.some((pool) => isReservedFor(use, pool))) return [];
+  const pool = assigning[0];
+  if (pool !== undefined)
     return [{ kind: "stranger", address, message: `${text} of pool ${pool.name} is ${strange(use)}`, at }];
-  }
   const excluding = use.owner === undefined ? undefined : pools.find((p) => excludes(p, address));
   if (excluding === undefined) return [];
   return [
     { kind: "excluded", address, message: `${text} is used${by(use)}, but pool ${excluding.name} excludes it`, at },
   ];
+}
+
+/** Is it kept for its user; for anybody, where it is only named? */
+function isReservedFor({ address, owner }: Use, pool: Pool): boolean {
+  const kept = pool.reservations.at(address)?.owner;
+  return kept !== undefined && (owner === undefined || owner === kept);
 }
 
 /** What is strange about a use that stands in no record. */

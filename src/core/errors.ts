@@ -112,11 +112,3 @@ export function unwrap<T>(parsed: Parsed<T>): T {
 export function byCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
-
-const few = 3;
-
-/** As many names as a sentence can hold; `last` goes between them where these are all. */
-export function listed(names: readonly string[], last = ", "): string {
-  const more = names.length - few;
-  return more > 0 ? `${names.slice(0, few).join(", ")} and ${more} more` : names.join(last);
-}

@@ -2,10 +2,11 @@ import { type Address, formatAddress } from "./address.ts";
 import type { Allocation, PoolLines } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
 import { formatOwner, ownerName, ownerOfKey } from "./claim.ts";
-import { listed, type Remedy } from "./errors.ts";
+import type { Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import { howToGrow, type Pool } from "./pool.ts";
 import { lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
+import { listed } from "./words.ts";
 
 interface Given {
   readonly assign: Allocation[];
@@ -13,8 +14,8 @@ interface Given {
 }
 
 /**
- * New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. None of the lines
- * that are `left` in the same plan: their nodes have them still.
+ * New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. `left` are the
+ * lines that the same plan releases: they are `held` still, and a full pool's hint names them.
  */
 export function give(
   pool: Pool,

@@ -1,10 +1,17 @@
 import { type Allocation, placeOf, type Snapshot } from "./allocation.ts";
 import { nameOfKey, ownerOfKey } from "./claim.ts";
-import { byCodeUnit, IpamError, listed } from "./errors.ts";
+import { byCodeUnit, IpamError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
+import { listed } from "./words.ts";
 
 /** As many owners as may well be replaced at once by others. */
 const few = 3;
+
+/** Throws what `replacedOwners` says of a plan. */
+export function refuseReplaced(made: Plan, before: Snapshot): void {
+  const replaced = replacedOwners(made, before);
+  if (replaced !== undefined) throw replaced;
+}
 
 /**
  * `in-use` for a plan that gives up all that its claim set has and takes what has nothing in common with it: other owners,

@@ -7,7 +7,7 @@ import {
   placeOf,
   plan,
   planRelease,
-  replacedOwners,
+  refuseReplaced,
   type Snapshot,
   shortened,
   type TakeOver,
@@ -100,7 +100,7 @@ function planned(
       return { after: released(after(), recorded, inputs), plan: made };
     case "lockfile":
       if (read.errors.length > 0) return { after: recorded, plan: made };
-      if (!allowMove) refuseReplacing(made, recorded);
+      if (!allowMove) refuseReplaced(made, recorded);
       return { after: covering(made, recorded) ?? refuseDrift(made, state), plan: made };
     case "kubernetes":
       return { after: after(), plan: made };
@@ -128,12 +128,6 @@ function refuseUnknown({ assign }: Plan, claims: readonly ClaimInput[]): void {
     return { path: ["claims", i], message, hint: "Bring that one up first, then record this one." };
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
-}
-
-/** What the command line refuses to record: the program of somebody else, perhaps. */
-function refuseReplacing(made: Plan, recorded: Snapshot): void {
-  const replaced = replacedOwners(made, recorded);
-  if (replaced !== undefined) throw replaced;
 }
 
 function refuseDrift(made: Plan, state: Extract<StateArgs, { readonly backend: "lockfile" }>): never {

@@ -1,7 +1,7 @@
 import { familyOf, type Issue, type Pool } from "../core/index.ts";
 import { asBag } from "./objects.ts";
 import type { Policy } from "./policy.ts";
-import { type Reference, referencesIn } from "./template.ts";
+import { isInterfaceAddress, type Reference, referencesIn } from "./template.ts";
 import { asTruth } from "./truth.ts";
 import type { Path } from "./yaml.ts";
 
@@ -35,13 +35,14 @@ function misfit(
       message: `policy ${name}: address of ${outer} is a list, and capture.${capture} stands there without one`,
       hint: "Write - before ip: in YAML, and [ ] around it elsewhere.",
     };
-  const [section, list] = path.slice(-4);
-  if (field === "ip" && list === "address" && section !== `ipv${family}`)
+  if (!isInterfaceAddress(field, path)) return undefined;
+  const [section] = path.slice(-4);
+  if (section !== `ipv${family}`)
     return {
       message: `policy ${name} puts an address of pool ${pool.name} into ${section}, but the pool is IPv${family}`,
       hint: `Put it under ipv${family}, or take it from a pool of the other family.`,
     };
-  const off = field === "ip" && list === "address" ? switchedOff(desiredState, path) : undefined;
+  const off = switchedOff(desiredState, path);
   return off === undefined
     ? undefined
     : {

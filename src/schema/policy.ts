@@ -2,7 +2,16 @@ import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 import { asBag, asList, type Bag } from "./objects.ts";
-import { type Field, fields, hasTemplate, isCaptureName, poolOfCapture, Reference, readTemplate } from "./template.ts";
+import {
+  type Field,
+  fields,
+  hasTemplate,
+  isCaptureName,
+  isInterfaceAddress,
+  poolOfCapture,
+  Reference,
+  readTemplate,
+} from "./template.ts";
 import { asTruth } from "./truth.ts";
 import { enough, type Path } from "./yaml.ts";
 
@@ -188,7 +197,7 @@ class Reader {
       this.fail(`an allocation has the fields ${names}, not ${field || "none"}${didYouMean(field, fields)}`, path);
       return undefined;
     }
-    if (field === "ip" && path.at(-3) === "address") this.home(capture, path, nic);
+    if (isInterfaceAddress(field, path)) this.home(capture, path, nic);
     if (typeof nic === "string" && (nic === "" || !isPlain(nic)))
       this.fail("an interface has a name that cannot be printed", path);
     return new Reference(capture, field as Field);

@@ -24,6 +24,11 @@ export function referencesIn(value: unknown, path: Path = []): { reference: Refe
   return entries.flatMap(([key, item]) => referencesIn(item, [...path, key]));
 }
 
+/** Is it the address of an interface, in the list of ipv4 or ipv6: what nmstate sets? */
+export function isInterfaceAddress(field: string, path: Path): boolean {
+  return field === "ip" && path.at(-1) === "ip" && path.at(-3) === "address";
+}
+
 export type Template =
   /** No template at all. */
   | { readonly kind: "text" }

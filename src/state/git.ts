@@ -53,17 +53,18 @@ function decodeVersion(text: string, name: string, hint: string): Snapshot {
 export function refuseDeleted(path: string): void {
   // Of a folder that is none, git lists what is in it.
   const isSubmodule = (folder: string) => {
-    const [entry = "", path] =
+    const [entry = "", name] =
       git(dirname(folder), "ls-files", "--stage", "-z", "--", basename(folder))?.split(/[\t\0]/) ?? [];
-    return entry.startsWith("160000 ") && path === basename(folder);
+    return entry.startsWith("160000 ") && name === basename(folder);
   };
   const folders = repositoryFolders(path);
   const submodule = folders.slice(0, -1).find(isSubmodule);
   if (submodule !== undefined) {
     const name = shellWord(basename(submodule));
-    const parent = shellWord(relative("", dirname(submodule)) || ".");
+    const parent = relative("", dirname(submodule));
+    const inParent = parent === "" ? "git submodule" : `git -C ${shellWord(parent)} submodule`;
     throw new IpamError("stale", `${path} is not there, and the submodule that it lies in is not checked out`, {
-      hint: `Check it out: git -C ${parent} submodule init ${name} && git -C ${parent} submodule update ${name}`,
+      hint: `Check it out: ${inParent} init ${name} && ${inParent} update ${name}`,
     });
   }
   if (folders.length === 0 || !git(dirname(path), "ls-files", "--", basename(path))) return;

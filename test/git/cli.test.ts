@@ -318,6 +318,15 @@ it("a GIT_DIR, as hooks have it, does not hide that a lock in a subfolder was de
     });
 });
 
+it("a revision that a shallow clone lacks is said to be cut off, not unknown", () => {
+  git("git init -q -b main .; git add -A; git commit -qm base; git commit -q --allow-empty -m next");
+  const landed = "cd shallow; nodeippool diff HEAD~1";
+  const shallow = shell(`git clone -q --depth 1 "file://$PWD" shallow && ${landed}`, folder);
+  expect(shallow).toMatchObject({ status: 2, stderr: expect.stringContaining("fetch the whole history") });
+  const whole = shell(`git clone -q . whole && ${landed.replace("shallow", "whole").replace("~1", "~2")}`, folder);
+  expect(whole).toMatchObject({ status: 2, stderr: expect.stringMatching(/is not a revision of (?!.*shallow)/s) });
+});
+
 it("a lock in a submodule that is not checked out is no new one", () => {
   git(
     "mkdir ipam.git; cd ipam.git; git init -q; cp ../nodeippool.lock .; git add -A; git commit -qm lock; cd ..",
@@ -330,7 +339,7 @@ it("a lock in a submodule that is not checked out is no new one", () => {
       stdout: "",
       stderr:
         "stale: ipam/nodeippool.lock is not there, and the submodule that it lies in is not checked out\n" +
-        "  Check it out: git -C . submodule init ipam && git -C . submodule update ipam\n",
+        "  Check it out: git submodule init ipam && git submodule update ipam\n",
     });
   git("git submodule init ipam && git -c protocol.file.allow=always submodule --quiet update ipam");
   expect(run("plan", "--lock", "ipam/nodeippool.lock")).toMatchObject({ status: 0 });

@@ -344,10 +344,15 @@ describe("nodeippool plan finds manifests and nodes", () => {
     const folder = projectOf({ "manifests/b.yaml": cut });
     const note = /^Note: policy b takes an address for capture (\w+), which its desiredState never uses$/gm;
     for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout.match(note)).toHaveLength(1);
-    writeFileSync(join(folder, "manifests/b.yaml"), text.replace("address:", "adress:"));
-    expect((await run(folder, "plan")).stdout).toMatch(
-      /^Note: policy b takes .* (\w+), which its desiredState sets on no interface \(ipv4\.address, ipv6\.address\)$/m,
-    );
+    for (const [written, slip] of [
+      ["address:", "adress:"],
+      [".ip ", ".prefix-length "],
+    ] as const) {
+      writeFileSync(join(folder, "manifests/b.yaml"), text.replace(written, slip));
+      expect((await run(folder, "plan")).stdout).toMatch(
+        /^Note: policy b takes .* (\w+), which its desiredState sets on no interface \(ipv4\.address, ipv6\.address\)$/m,
+      );
+    }
     writeFileSync(join(folder, "manifests/b.yaml"), text);
     expect((await run(folder, "plan")).stdout).not.toContain("Note");
   });

@@ -69,6 +69,17 @@ describe("nodeippool render", () => {
       "  ~ 10.0.0.1  n1  a/p  no longer releasing\n    = 1 kept\n",
     ],
   ];
+  it("does not write one claim set over another", async () => {
+    const lock = lockText("10.0.0.1 Node/n1/a/p set=one", "10.0.0.2 Node/n2/a/p set=one");
+    const folder = projectOf({ "nodeippool.lock": lock });
+    expect((await run(folder, "render", "--set", "one", "--out", "out")).status).toBe(0);
+    writeFileSync(join(folder, "nodeippool.lock"), lock.replaceAll('"one"', '"two"'));
+    expect(await run(folder, "render", "--set", "two", "--out", "out")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("claim set one, not of two"),
+    });
+  });
+
   it.each(drifts)("fails where the lock does not cover it: %s", async (_, files, diff) => {
     for (const options of [[], ["--out", "out"]]) {
       const folder = projectOf(files);

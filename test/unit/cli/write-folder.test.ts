@@ -47,10 +47,10 @@ const refusal = (call: () => unknown) => {
 describe("writeFolder", () => {
   it("makes the folder, writes, keeps, rewrites and removes", () => {
     const { out } = place();
-    expect(writeFolder(out, files("a.yaml", "b/c.yaml"), "-")).toEqual({ written: 2, removed: 0 });
+    expect(writeFolder(out, files("a.yaml", "b/c.yaml"), "-", "default")).toEqual({ written: 2, removed: 0 });
     expect(filesOf(out)).toEqual(made("a.yaml", "b/c.yaml"));
-    expect(writeFolder(out, files("a.yaml", "b/c.yaml"), "-")).toEqual({ written: 0, removed: 0 });
-    expect(writeFolder(out, [{ path: "a.yaml", text: "new" }], "-")).toEqual({ written: 1, removed: 1 });
+    expect(writeFolder(out, files("a.yaml", "b/c.yaml"), "-", "default")).toEqual({ written: 0, removed: 0 });
+    expect(writeFolder(out, [{ path: "a.yaml", text: "new" }], "-", "default")).toEqual({ written: 1, removed: 1 });
     expect(filesOf(out)).toEqual({ "a.yaml": "new", [list]: "a.yaml\n" });
   });
 
@@ -66,7 +66,7 @@ describe("writeFolder", () => {
       ">>>>>>> 116a32a (x: https://e.org/1)",
     ];
     writeFileSync(join(out, "r", list), `${sides.join("\n")}\n`);
-    expect(writeFolder(join(out, "r"), [{ path: "c.yaml", text: "new\n" }], "-")).toMatchObject({
+    expect(writeFolder(join(out, "r"), [{ path: "c.yaml", text: "new\n" }], "-", "default")).toMatchObject({
       removed: 2,
     });
     expect(readFileSync(join(out, "r", list), "utf8")).toBe("c.yaml\n");
@@ -74,38 +74,38 @@ describe("writeFolder", () => {
 
   it("knows its files where git wrote the list with CR LF", () => {
     const { out } = place();
-    writeFolder(out, files("a.yaml", "b/c.yaml"), "-");
+    writeFolder(out, files("a.yaml", "b/c.yaml"), "-", "default");
     writeFileSync(join(out, list), "a.yaml\r\nb/c.yaml\r\n");
-    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 0, removed: 1 });
+    expect(writeFolder(out, files("a.yaml"), "-", "default")).toEqual({ written: 0, removed: 1 });
     expect(filesOf(out)).toEqual(made("a.yaml"));
   });
 
   it("writes names in one order, whatever order they come in", () => {
     const { out } = place();
-    writeFolder(out, files("b.yaml", "a.yaml", "B.yaml"), "-");
+    writeFolder(out, files("b.yaml", "a.yaml", "B.yaml"), "-", "default");
     expect(readFileSync(join(out, list), "utf8")).toBe("B.yaml\na.yaml\nb.yaml\n");
   });
 
   it("keeps the modification time of a file that does not change", () => {
     const { out } = place();
-    writeFolder(out, files("a.yaml"), "-");
+    writeFolder(out, files("a.yaml"), "-", "default");
     const before = lstatSync(join(out, "a.yaml"), { bigint: true });
-    writeFolder(out, files("a.yaml", "b.yaml"), "-");
+    writeFolder(out, files("a.yaml", "b.yaml"), "-", "default");
     expect(lstatSync(join(out, "a.yaml"), { bigint: true }).mtimeNs).toBe(before.mtimeNs);
   });
 
   it("a file of its own that somebody removed is written again, or is gone already", () => {
     const { out } = place({ [list]: "a.yaml\nb.yaml\n" });
-    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 1, removed: 1 });
+    expect(writeFolder(out, files("a.yaml"), "-", "default")).toEqual({ written: 1, removed: 1 });
     expect(filesOf(out)).toEqual(made("a.yaml"));
   });
 
   it("after a crash it knows every file that it may have written", () => {
     const { out } = place();
-    writeFolder(out, files("a.yaml"), "-");
+    writeFolder(out, files("a.yaml"), "-", "default");
     writeFileSync(join(out, list), "a.yaml\nb.yaml\nc.yaml\n");
     writeFileSync(join(out, "b.yaml"), "half");
-    expect(writeFolder(out, files("b.yaml"), "-")).toEqual({ written: 1, removed: 2 });
+    expect(writeFolder(out, files("b.yaml"), "-", "default")).toEqual({ written: 1, removed: 2 });
     expect(filesOf(out)).toEqual(made("b.yaml"));
   });
 
@@ -114,7 +114,7 @@ describe("writeFolder", () => {
     const names = Array.from({ length: 20_000 }, (_, i) => `${i}.yaml`);
     const script = `
       const { writeFolder } = await import(${JSON.stringify(join(root, "src/cli/write-folder.ts"))});
-      writeFolder(${JSON.stringify(out)}, ${JSON.stringify(files(...names))}, "-");`;
+      writeFolder(${JSON.stringify(out)}, ${JSON.stringify(files(...names))}, "-", "default");`;
     writeFileSync(join(out, "../write.mts"), script);
     const child = spawn(process.execPath, [join(out, "../write.mts")], { stdio: "ignore" });
     const ended = once(child, "exit");
@@ -125,7 +125,7 @@ describe("writeFolder", () => {
     const listed = new Set(readFileSync(join(out, list), "utf8").split("\n"));
     expect(there.length).toBeLessThan(names.length);
     expect(there.filter((name) => !listed.has(name))).toEqual([]);
-    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 1, removed: names.length });
+    expect(writeFolder(out, files("a.yaml"), "-", "default")).toEqual({ written: 1, removed: names.length });
   });
 });
 
@@ -144,14 +144,16 @@ describe("writeFolder refuses before it writes anything", () => {
   it.each(escapes)("to remove %s, which its list names", (name) => {
     const { parent, out } = place({ [list]: `a.yaml\n${name}\n`, "a.yaml": "old" });
     const before = filesOf(parent);
-    expect(refusal(() => writeFolder(out, files("b.yaml"), "-"))).toMatch(/^invalid: .* is no path inside /);
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "default"))).toMatch(/^invalid: .* is no path inside /);
     expect(filesOf(parent)).toEqual(before);
   });
 
   it.each(escapes)("to write %s", (name) => {
     const { parent, out } = place();
     const before = filesOf(parent);
-    expect(refusal(() => writeFolder(out, files("b.yaml", name), "-"))).toMatch(/^invalid: .* is no path inside /);
+    expect(refusal(() => writeFolder(out, files("b.yaml", name), "-", "default"))).toMatch(
+      /^invalid: .* is no path inside /,
+    );
     expect(filesOf(parent)).toEqual(before);
   });
 
@@ -165,7 +167,9 @@ describe("writeFolder refuses before it writes anything", () => {
         const { parent, out, outside } = place({ [list]: listed });
         symlinkSync(link === "sub" ? outside : join(outside, "secret.yaml"), join(out, link));
         const before = filesOf(parent);
-        expect(refusal(() => writeFolder(out, files("b.yaml", name), "-"))).toMatch(/^invalid: .* is a symbolic link/);
+        expect(refusal(() => writeFolder(out, files("b.yaml", name), "-", "default"))).toMatch(
+          /^invalid: .* is a symbolic link/,
+        );
         expect(filesOf(parent)).toEqual(before);
       }
   });
@@ -173,7 +177,7 @@ describe("writeFolder refuses before it writes anything", () => {
   it("a file that no render wrote", () => {
     const { parent, out } = place({ [list]: "a.yaml\n", "a.yaml": "old", "b.yaml": "mine" });
     const before = filesOf(parent);
-    expect(refusal(() => writeFolder(out, files("a.yaml", "b.yaml"), "-"))).toMatch(
+    expect(refusal(() => writeFolder(out, files("a.yaml", "b.yaml"), "-", "default"))).toMatch(
       /^invalid: .*b\.yaml is there, but no render wrote it\n {2}Render into a folder of its own\. If a merge has left this .*\.$/,
     );
     expect(filesOf(parent)).toEqual(before);
@@ -196,35 +200,39 @@ describe("writeFolder refuses before it writes anything", () => {
     });
     const before = filesOf(parent);
     for (const wanted of [files("a.yaml"), files("a.yaml", "b.yaml")])
-      expect(refusal(() => writeFolder(out, wanted, "-"))).toMatch(
+      expect(refusal(() => writeFolder(out, wanted, "-", "default"))).toMatch(
         /^invalid: .*b\.yaml has a policy, and is not in \.nodeippool-rendered\n.*below\/c\.yaml has .*\n {2}What others write .* a merge .*: rm \S+b\.yaml \S+c\.yaml$/,
       );
     expect(filesOf(parent)).toEqual(before);
     rmSync(join(out, list));
-    expect(refusal(() => writeFolder(out, files("a.yaml"), "-"))).toMatch(
+    expect(refusal(() => writeFolder(out, files("a.yaml"), "-", "default"))).toMatch(
       /\n {2}That list is not there, .* git ignore it.* a folder of its own\.$/,
     );
     writeFileSync(join(out, list), "a.yaml\n");
     for (const name of ["b.yaml", "below/c.yaml"]) rmSync(join(out, name));
-    expect(writeFolder(out, files("a.yaml"), "-")).toEqual({ written: 1, removed: 0 });
+    expect(writeFolder(out, files("a.yaml"), "-", "default")).toEqual({ written: 1, removed: 0 });
   });
 
   it("but not its own input, where that lies in the folder", () => {
     const policy = "kind: NodeNetworkConfigurationPolicy\nspec: {desiredState: {}}\n";
     const { out, parent } = place({ "src/a.yaml": policy, "one.yaml": policy });
-    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src")))).toMatch(/one\.yaml has a policy/);
+    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src"), "default"))).toMatch(
+      /one\.yaml has a policy/,
+    );
     rmSync(join(out, "one.yaml"));
-    expect(refusal(() => writeFolder(join(out, "src"), files("a.yaml"), join(out, "src/a.yaml")))).toMatch(
+    expect(refusal(() => writeFolder(join(out, "src"), files("a.yaml"), join(out, "src/a.yaml"), "default"))).toMatch(
       /a\.yaml lies in the manifests/,
     );
     for (const input of [join(out, "src"), join(out, "src/a.yaml")])
-      expect(writeFolder(out, files("b.yaml"), input)).toMatchObject({ removed: 0 });
+      expect(writeFolder(out, files("b.yaml"), input, "default")).toMatchObject({ removed: 0 });
     writeFileSync(join(parent, "outside/shared.yaml"), policy);
     for (const name of ["src/link.yaml", "beside.yaml"])
       symlinkSync(join(parent, "outside/shared.yaml"), join(out, name));
-    expect(writeFolder(out, files("b.yaml"), join(out, "src"))).toMatchObject({ removed: 0 });
+    expect(writeFolder(out, files("b.yaml"), join(out, "src"), "default")).toMatchObject({ removed: 0 });
     rmSync(join(out, "src/link.yaml"));
-    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src")))).toMatch(/beside\.yaml has a policy/);
+    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src"), "default"))).toMatch(
+      /beside\.yaml has a policy/,
+    );
   });
 
   it("a folder of another claim set, whose policies would go", () => {
@@ -234,7 +242,7 @@ describe("writeFolder refuses before it writes anything", () => {
     writeFolder(out, files("a.yaml"), "-", "network");
     expect(filesOf(out)[list]).toBe("# claim set network\na.yaml\n");
     expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "storage"))).toContain(other("network", "storage"));
-    expect(refusal(() => writeFolder(out, files("b.yaml"), "-"))).toContain(other("network", "default"));
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "default"))).toContain(other("network", "default"));
     expect(writeFolder(out, files("b.yaml"), "-", "network")).toEqual({ written: 1, removed: 1 });
     const both = "<<<<<<< ours\n# claim set network\n=======\n# claim set storage\n>>>>>>> theirs\nb.yaml\n";
     writeFileSync(join(out, list), both);
@@ -255,7 +263,7 @@ describe("writeFolder refuses before it writes anything", () => {
     ] as const) {
       const { parent, out } = place(before);
       const found = filesOf(parent);
-      expect(refusal(() => writeFolder(out, files("b.yaml", name), "-"))).toMatch(/^invalid: /);
+      expect(refusal(() => writeFolder(out, files("b.yaml", name), "-", "default"))).toMatch(/^invalid: /);
       expect(filesOf(parent)).toEqual(found);
     }
   });
@@ -263,7 +271,7 @@ describe("writeFolder refuses before it writes anything", () => {
   it("to remove a folder that stands where a file of its own was", () => {
     const { parent, out } = place({ [list]: "a.yaml\n", "a.yaml/x": "mine" });
     const before = filesOf(parent);
-    expect(refusal(() => writeFolder(out, files("b.yaml"), "-"))).toMatch(/^(invalid|unavailable): /);
+    expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "default"))).toMatch(/^(invalid|unavailable): /);
     expect(filesOf(parent)).toMatchObject(before);
   });
 });

@@ -172,6 +172,20 @@ it("finds nothing strange in an address that is reserved for whoever uses it, or
   expect(found("10.0.0.1 Node/m eth0")).toEqual(["10.0.0.1 of pool p is used by Node/m eth0, but not recorded"]);
 });
 
+it("asks the pools of all networks who has a reservation, in any order", () => {
+  const red = poolOf("red", "10.0.0.0/24", { network: "red" });
+  const reservations = [{ address: "10.0.0.1", owner: "Node/n" }];
+  const blue = poolOf("blue", "10.0.0.0/24", { network: "blue", reservations });
+  for (const pools of [
+    [red, blue],
+    [blue, red],
+  ]) {
+    const found = (use: string) => audit({ pools, snapshot: recordOf([], pools), uses: [useOf(use, 0)] });
+    expect([...found("10.0.0.1 Node/n eth0"), ...found("10.0.0.1")]).toEqual([]);
+    expect(found("10.0.0.1 Node/m eth0").map(({ kind }) => kind)).toEqual(["stranger"]);
+  }
+});
+
 describe("a finding says what is wrong", () => {
   it.each([
     {

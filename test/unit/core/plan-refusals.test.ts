@@ -216,6 +216,14 @@ describe("a pending claim says", () => {
       hint: /\. m, o would leave it: declare the rename, .* another folder or app plans them, that needs a claim set of its own\. Else/,
     },
     {
+      name: "exhausted, and somebody else's move is refused",
+      record: ["10.0.0.1 Node/m/a", "10.0.0.2 Node/o/a"],
+      claims: ["Node/m/b", "Node/n/a", "Node/o/a"],
+      code: "exhausted",
+      message: "pool p is exhausted: 1 needed, 0 free",
+      hint: /^(?!.*would leave it)Let the pool grow/,
+    },
+    {
       name: "exhausted, some releasing",
       record: ["10.0.0.1 Node/m/a releasing", "10.0.0.2 Node/m/b releasing"],
       claims: ["Node/n/a"],
@@ -269,11 +277,12 @@ describe("a pending claim says", () => {
       hint: /, or allow the move\.$/,
       remedy: ["allow-move"],
     },
-  ])("$name: $message", ({ record, claims, message, hint, remedy }) => {
+  ])("$name: $message", ({ record, claims, code, message, hint, remedy }) => {
     const pool = poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2");
     const { pending } = plan({ pools: [pool], claims: claims.map(claimOf), snapshot: recordOf(record, [pool]) });
-    expect(pending[0]).toMatchObject({ pool: "p", message });
-    expect(pending[0]?.remedy).toEqual(remedy);
-    expect(pending[0]?.hint).toMatch(hint);
+    const first = code === undefined ? pending[0] : pending.find((one) => one.code === code);
+    expect(first).toMatchObject({ pool: "p", message });
+    expect(first?.remedy).toEqual(remedy);
+    expect(first?.hint).toMatch(hint);
   });
 });

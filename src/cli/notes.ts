@@ -82,7 +82,7 @@ function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
 }
 
 /** Policies that are here no more, with all that they had: deleted, or those of another folder that shares the record. */
-function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan): string[] {
+export function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan): string[] {
   const here = new Set(manifests.policies.map(({ name }) => name));
   const lines = Map.groupBy(release, ({ allocation }) => policyOf(nameOfKey(allocation.claim)));
   return [...lines]

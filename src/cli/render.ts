@@ -11,11 +11,12 @@ import type { Left } from "../nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { allocateAgain, recordOptions } from "./argv.ts";
+import { gonePolicyNotes } from "./notes.ts";
 import { renameNote } from "./rename-note.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace } from "./workspace.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, type Workspace } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
@@ -25,7 +26,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
   refuseReplaced(made, recorded);
-  const snapshot = covering(made, recorded) ?? refuseDrift(made, recorded, options);
+  const snapshot = covering(made, recorded) ?? refuseDrift(made, recorded, workspace, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });
   progress();
@@ -53,14 +54,14 @@ function leftNote({ line, why }: Left): string {
 }
 
 /** Throws `stale` with what the record lacks. */
-function refuseDrift(made: Plan, recorded: Snapshot, options: StateOptions): never {
+function refuseDrift(made: Plan, recorded: Snapshot, workspace: Workspace, options: StateOptions): never {
   const { lock } = options;
   const isBegun = !isToBegin(options);
   const name = isLockfile(options) ? lock : "the record";
   const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
-  const renames = renameNote(made, recorded, () => "say so first");
+  const notes = [...gonePolicyNotes(workspace, made), ...renameNote(made, recorded, () => "say so first")];
   const afterwards = isLockfile(options) ? ", review the lock, and commit it" : "";
-  throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...renames].join("\n  "), {
+  throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...notes].join("\n  "), {
     hint: isBegun
       ? `Run ${allocateAgain()}${afterwards}.`
       : `Name the lock that belongs to these manifests (--lock FILE), or run ${allocateAgain()} to begin one.`,

@@ -320,10 +320,10 @@ it("a GIT_DIR, as hooks have it, does not hide that a lock in a subfolder was de
 
 it("a revision that a shallow clone lacks is said to be cut off, not unknown", () => {
   git("git init -q -b main .; git add -A; git commit -qm base; git commit -q --allow-empty -m next");
-  const landed = "cd shallow; nodeippool diff HEAD~1";
-  const shallow = shell(`git clone -q --depth 1 "file://$PWD" shallow && ${landed}`, folder);
+  const command = "cd shallow; nodeippool diff HEAD~1";
+  const shallow = shell(`git clone -q --depth 1 "file://$PWD" shallow && ${command}`, folder);
   expect(shallow).toMatchObject({ status: 2, stderr: expect.stringContaining("fetch the whole history") });
-  const whole = shell(`git clone -q . whole && ${landed.replace("shallow", "whole").replace("~1", "~2")}`, folder);
+  const whole = shell(`git clone -q . whole && ${command.replace("shallow", "whole").replace("~1", "~2")}`, folder);
   expect(whole).toMatchObject({ status: 2, stderr: expect.stringMatching(/is not a revision of (?!.*shallow)/s) });
 });
 

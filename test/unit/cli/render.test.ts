@@ -56,7 +56,8 @@ describe("nodeippool render", () => {
     [
       "an address whose policy is gone",
       { ...covered, "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy) },
-      "  - 10.0.0.1  n1  a/p  releasing\n    - 10.0.0.2  n2  a/p  releasing\n",
+      "  - 10.0.0.1  n1  a/p  releasing\n    - 10.0.0.2  n2  a/p  releasing\n" +
+        "  Note: policy a of claim set default is not here, and what it has goes (2 addresses); if it is of another folder, each folder needs a claim set of its own (--set)\n",
     ],
     [
       "another NIC",
@@ -90,7 +91,7 @@ describe("nodeippool render", () => {
         "nodeippool.lock" in files
           ? ["nodeippool.lock is not up to date with the manifests", "Run nodeippool allocate"]
           : ["there is no nodeippool.lock here", "Name the lock"];
-      expect(stderr.startsWith(`stale: ${head}:\n  ${diff}  ${hint}`)).toBe(true);
+      expect(stderr.slice(0, stderr.indexOf(hint))).toBe(`stale: ${head}:\n  ${diff}  `);
       expect(filesOf(folder)).toEqual(before);
     }
   });

@@ -81,7 +81,7 @@ function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
     .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
 }
 
-/** Policies that are here no more, with all that they had: deleted, or those of another folder that shares the record. */
+/** Policies that take nothing here, and had something: deleted, or those of another folder that shares the record. */
 export function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan): string[] {
   const here = new Set(manifests.policies.map(({ name }) => name));
   const lines = Map.groupBy(release, ({ allocation }) => policyOf(nameOfKey(allocation.claim)));
@@ -89,7 +89,7 @@ export function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan
     .filter(([policy]) => !here.has(policy))
     .map(
       ([policy, { length }]) =>
-        `Note: policy ${policy} of claim set ${set} is not here, and what it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set)`,
+        `Note: policy ${policy} of claim set ${set} takes no address here, and all it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set)`,
     );
 }
 

@@ -357,12 +357,12 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect((await run(folder, "plan")).stdout).not.toContain("Note");
   });
 
-  it("says which policies are not here any more: they may be another folder's", async () => {
+  it("says which policies take nothing here any more: they may be another folder's", async () => {
     const folder = projectOf({ "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2") });
     await run(folder, "allocate");
     rmSync(join(folder, "manifests/b.yaml"));
     const note =
-      /^ *Note: policy b of claim set default is not here, and what it has goes \(2 addresses\); if it is of another folder, .* \(--set\)$/m;
+      /^ *Note: policy b of claim set default takes no address here, and all it has goes \(2 addresses\); if it is of another folder, .* \(--set\)$/m;
     expect(await run(folder, "render")).toMatchObject({ status: 5, stderr: expect.stringMatching(note) });
     for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout).toMatch(note);
     expect((await run(folder, "plan")).stdout).not.toContain("Note");

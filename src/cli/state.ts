@@ -90,6 +90,7 @@ export async function record(state: StateBackend, plan: Plan): Promise<Snapshot>
 export function refuseNoFolder(lock: string): void {
   const folder = dirname(lock);
   if (existsSync(folder)) return;
+  refuseDeleted(lock);
   throw new IpamError("invalid", `${folder}, the folder of the lock ${lock}, does not exist`, {
     hint: `Look at the name; for a new record make the folder first: mkdir -p ${shellWord(folder)}`,
   });

@@ -341,6 +341,7 @@ it("a lock in a submodule that is not checked out is no new one", () => {
         "stale: ipam/nodeippool.lock is not there, and the submodule that it lies in is not checked out\n" +
         "  Check it out: git submodule init ipam && git submodule update ipam\n",
     });
+  expect(run("plan", "--lock", "ipam/prod/nodeippool.lock").stderr).toContain("git submodule update ipam");
   git("git submodule init ipam && git -c protocol.file.allow=always submodule --quiet update ipam");
   expect(run("plan", "--lock", "ipam/nodeippool.lock")).toMatchObject({ status: 0 });
 });

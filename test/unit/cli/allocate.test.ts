@@ -308,6 +308,13 @@ describe("nodeippool allocate -- COMMAND", () => {
     expect(alone.stderr).toContain(
       ", or nodeippool allocate manifests --nodes nodes.txt --lock ./nodeippool.lock --allow-move\n",
     );
+    for (const verb of ["plan", "allocate"]) {
+      const planned = [verb, "manifests", "--nodes", "nodes.txt"];
+      expect((await cli(planned, folder)).stderr).toMatch(
+        /^in-use: none of the 4 addresses .*\n.*, or --allow-move\n$/,
+      );
+      expect(await cli([...planned, "--allow-move"], folder)).toMatchObject({ status: 0, stderr: "" });
+    }
   });
 
   it("refuses a plan that was made for another lock", async () => {

@@ -347,6 +347,7 @@ describe("nodeippool plan finds manifests and nodes", () => {
     for (const [written, slip] of [
       ["address:", "adress:"],
       [".ip ", ".prefix-length "],
+      ["- ip:", "- ipp:"],
     ] as const) {
       writeFileSync(join(folder, "manifests/b.yaml"), text.replace(written, slip));
       expect((await run(folder, "plan")).stdout).toMatch(

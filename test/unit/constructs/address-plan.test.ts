@@ -95,6 +95,16 @@ describe("synthesis", () => {
     ]);
   });
 
+  it("refuses to replace all nodes of a claim set at once, but where that is allowed", async () => {
+    const build = (...names: string[]) => policy("a", ...names.map((name) => `${name}.example.org`));
+    const record = await recordAfter((chart, app) => build("a", "b", "c", "d")(chart, app));
+    const others = build("v");
+    expect(drift(appOf(others, { record }))).toMatch(
+      /^\[AddressPlan\] none of the 4 addresses of claim set default would stay/,
+    );
+    expect(linesOf(await recordAfter(others, { record, allowMove: true }))[0]).toMatch(/ Node\/v\./);
+  });
+
   it("names a rename that may be one, and how to declare it", async () => {
     const record = await recordAfter(policy("a", "n1"));
     expect(drift(appOf(policy("b", "n1"), { record }))).toBe(

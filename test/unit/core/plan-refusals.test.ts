@@ -224,6 +224,14 @@ describe("a pending claim says", () => {
       hint: /^(?!.*would leave it)Let the pool grow/,
     },
     {
+      name: "exhausted, and somebody else moves, as allowed",
+      record: ["10.0.0.1 Node/m/a", "10.0.0.2 Node/o/a"],
+      claims: ["Node/m/b", "Node/o/a"],
+      allowMove: true,
+      message: "pool p is exhausted: 1 needed, 0 free",
+      hint: /^(?!.*would leave it)Let the pool grow/,
+    },
+    {
       name: "exhausted, some releasing",
       record: ["10.0.0.1 Node/m/a releasing", "10.0.0.2 Node/m/b releasing"],
       claims: ["Node/n/a"],
@@ -277,9 +285,14 @@ describe("a pending claim says", () => {
       hint: /, or allow the move\.$/,
       remedy: ["allow-move"],
     },
-  ])("$name: $message", ({ record, claims, code, message, hint, remedy }) => {
+  ])("$name: $message", ({ record, claims, allowMove = false, code, message, hint, remedy }) => {
     const pool = poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2");
-    const { pending } = plan({ pools: [pool], claims: claims.map(claimOf), snapshot: recordOf(record, [pool]) });
+    const { pending } = plan({
+      pools: [pool],
+      claims: claims.map(claimOf),
+      snapshot: recordOf(record, [pool]),
+      allowMove,
+    });
     const first = code === undefined ? pending[0] : pending.find((one) => one.code === code);
     expect(first).toMatchObject({ pool: "p", message });
     expect(first?.remedy).toEqual(remedy);

@@ -1,6 +1,7 @@
 import {
   formatOwner,
   IpamError,
+  importedSet,
   isNamedBy,
   nameOfKey,
   namingOf,
@@ -35,7 +36,9 @@ export async function mvVerb(
 
 /** Throws `invalid` where the old name is that of owners, without their kind, and of nothing else. */
 function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to: string, set: string): void {
-  const lines = [...allocations, ...releasing].filter((line) => line.set === set && isNamedBy(line, from));
+  const lines = [...allocations, ...releasing].filter(
+    (line) => [set, importedSet].includes(line.set) && isNamedBy(line, from),
+  );
   const owner = parseOwner(ownerOfKey(lines[0]?.claim ?? "")).value;
   if (owner === undefined || formatOwner(owner) === from || lines.some((line) => namingOf(line, from) !== "owner"))
     return;

@@ -89,7 +89,7 @@ export function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan
     .filter(([policy]) => !here.has(policy))
     .map(
       ([policy, { length }]) =>
-        `Note: policy ${policy} of claim set ${set} takes no address here, and all it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set)`,
+        `Note: policy ${policy} of claim set ${set} takes no address here, and all it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set), and its lines the name of that`,
     );
 }
 

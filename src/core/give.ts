@@ -13,26 +13,22 @@ interface Given {
   readonly pending: Pending[];
 }
 
-/**
- * New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. `left` are the
- * lines that the same plan releases: they are `held` still, and a full pool's hint names them.
- */
-export function give(
-  pool: Pool,
-  requests: readonly Request[],
-  held: PoolLines,
-  set: string,
-  left: readonly Allocation[],
-): Given {
+/** The lines of a pool, and which of the live ones the same plan releases: nobody gets their addresses yet, and hints name them. */
+interface Held extends PoolLines {
+  readonly left: readonly Allocation[];
+}
+
+/** New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. */
+export function give(pool: Pool, requests: readonly Request[], held: Held, set: string): Given {
   const given: Given = { assign: [], pending: [] };
   const wanting = requests.filter(({ claim }) => wantedBy(claim, pool) !== undefined);
   const automatic = requests.filter(({ claim }) => wantedBy(claim, pool) === undefined);
   if (wanting.length > 0) giveWanted(pool, wanting, held, set, given);
-  if (automatic.length > 0) giveLowest(pool, automatic, held, set, left, given);
+  if (automatic.length > 0) giveLowest(pool, automatic, held, set, given);
   return given;
 }
 
-function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
+function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
   const holders = new Map([...held.live, ...held.releasing].map((line) => [line.address, line]));
   for (const request of requests) {
     const wanted = wantedBy(request.claim, pool) as Address;
@@ -43,10 +39,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
       given.pending.push(pendingOf(request, "out-of-range", message, "See what it is to the pool.", ["explain", text]));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
-      const hint = isForOwner(request, wanted, holder, pool)
-        ? "Say in the reservation which claim of its owner it is for."
-        : "Want another address, or release that one first.";
-      given.pending.push(pendingOf(request, "in-use", message, hint));
+      given.pending.push(pendingOf(request, "in-use", message, howToGet(request, holder, pool, held.left)));
     } else {
       const line = lineFor(request, set, wanted);
       holders.set(wanted, line);
@@ -55,9 +48,16 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
   }
 }
 
+function howToGet(request: Request, holder: Allocation, pool: Pool, left: readonly Allocation[]): string {
+  if (left.includes(holder)) return whatOfGone([holder]);
+  return isForOwner(request, holder, pool)
+    ? "Say in the reservation which claim of its owner it is for."
+    : "Want another address, or release that one first.";
+}
+
 /** Is it reserved for an owner, and another of its claims has it? */
-function isForOwner({ claim }: Request, wanted: Address, holder: Allocation, pool: Pool): boolean {
-  const kept = pool.reservations.at(wanted);
+function isForOwner({ claim }: Request, holder: Allocation, pool: Pool): boolean {
+  const kept = pool.reservations.at(holder.address);
   return (
     kept?.owner !== undefined &&
     kept.claim === undefined &&
@@ -66,14 +66,7 @@ function isForOwner({ claim }: Request, wanted: Address, holder: Allocation, poo
   );
 }
 
-function giveLowest(
-  pool: Pool,
-  requests: readonly Request[],
-  held: PoolLines,
-  set: string,
-  left: readonly Allocation[],
-  given: Given,
-): void {
+function giveLowest(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
   const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
   const taken = [held.live, held.releasing, given.assign];
   for (const lines of taken) for (const line of lines) space.take(line.address);
@@ -84,7 +77,12 @@ function giveLowest(
     return address === undefined;
   });
   if (served < 0) return;
-  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held, goneFrom(left, requests));
+  const hint = howToGetMore(
+    pool,
+    new Set(taken.flat().map(({ address }) => address)),
+    held,
+    goneFrom(held.left, requests),
+  );
   const remedy: Remedy | undefined = held.releasing.length > 0 ? ["release"] : undefined;
   for (const request of requests.slice(served))
     given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));

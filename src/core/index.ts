@@ -25,4 +25,4 @@ export { checkSet } from "./request.ts";
 export * from "./reservation.ts";
 export { shellWord } from "./shell-word.ts";
 export type { TakeOver } from "./take-over.ts";
-export { listed } from "./words.ts";
+export { listed, setMark } from "./words.ts";

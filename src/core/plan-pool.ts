@@ -3,12 +3,13 @@ import { type Adoptable, adoptable } from "./adopt.ts";
 import { type Allocation, byAddress, importedSet, type PoolLines, sameLine } from "./allocation.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
 import { type Claim, formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
-import { byCodeUnit, type Remedy } from "./errors.ts";
+import { byCodeUnit } from "./errors.ts";
 import { give } from "./give.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 import { policiesOf } from "./rename-remedy.ts";
 import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
+import { setMark } from "./words.ts";
 
 interface Options {
   readonly set: string;
@@ -28,6 +29,8 @@ interface Options {
  *  live               | other                 | pending in-use; with allowMove: release, and ask anew
  *  releasing          | as wanted, assignable | keep: back to live (not across sets or uids)
  *  releasing          | other                 | ask anew; the old address stays releasing
+ *  ... in another set | any                   | pending in-use, unless allowMove
+ *  releasing, set b   | any                   | pending in-use, unless allowMove: a claim that went to another set
  *  imported, its own  | as wanted, assignable | adopt: keep as its own, the owner has that address already (adopt.ts: which)
  *  imported, unclear  | as wanted, assignable | pending in-use
  *  none               | -                     | ask anew
@@ -55,7 +58,7 @@ export function planPool(
   const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
   const left = lost.filter((line) => !stuck.has(line));
   const fresh = allowed.filter((request) => !decided.returning.has(request));
-  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, lines, options.set, left);
+  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, { ...lines, left }, options.set);
   return {
     assign: given.assign,
     keep: [
@@ -118,12 +121,15 @@ interface Found {
 
 /**
  * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
- * releasing and would do, of several the lowest. Where moves are allowed, one that would do comes first.
+ * releasing and would do, of several the lowest, else one that is releasing in another set. Where moves are allowed, one
+ * that would do comes first, and other sets do not matter.
  */
 function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
   const own = lines.releasing.filter((line) => line.set === options.set).sort(byAddress);
   const releasing = Map.groupBy(own, (line) => line.claim);
+  const foreign = options.allowMove ? [] : lines.releasing.filter((line) => line.set !== options.set);
+  const elsewhere = new Map(foreign.map((line) => [line.claim, line]));
   return (request, pool) => {
     const from = options.movedFrom.get(request.key) ?? request.key;
     const line = live.get(request.key) ?? live.get(from);
@@ -133,7 +139,9 @@ function finder(lines: PoolLines, options: Options): (request: Request, pool: Po
       .flatMap((key) => releasing.get(key) ?? [])
       .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
     if (leaving !== undefined) return { line: leaving, releasing: true };
-    return line === undefined ? undefined : { line, releasing: false };
+    if (line !== undefined) return { line, releasing: false };
+    const other = elsewhere.get(request.key) ?? elsewhere.get(from);
+    return other === undefined || isAnotherObject(other, request.claim) ? undefined : { line: other, releasing: true };
   };
 }
 
@@ -171,20 +179,8 @@ interface Sticky {
 function sticky(request: Request, found: Found | undefined, pool: Pool, options: Options): Sticky {
   if (found === undefined) return {};
   const { line, releasing } = found;
-  const refuse = (message: string, hint: string, remedy?: Remedy): Sticky => ({
-    line,
-    refusal: pendingOf(request, "in-use", `${formatAddress(line.address)} ${message}`, hint, remedy),
-  });
-  if (line.set !== options.set && line.set !== importedSet)
-    return refuse(
-      `is already held by ${line.claim} in set ${line.set}`,
-      "Name the claim otherwise, or plan it in that set.",
-    );
-  if (isAnotherObject(line, request.claim))
-    return refuse(
-      `is held by an earlier ${formatOwner(request.claim.owner)} (uid ${line.uid})`,
-      "Release it once the earlier one is gone.",
-    );
+  const foreign = refusedForeign(request, found, options.set);
+  if (foreign !== undefined) return { line, refusal: foreign };
   if (wouldDo(line, request, pool)) {
     const allocation = {
       ...(line.uid === undefined ? {} : { uid: line.uid }),
@@ -192,19 +188,49 @@ function sticky(request: Request, found: Found | undefined, pool: Pool, options:
     };
     return { line, keep: !releasing && sameLine(line, allocation) ? { allocation: line } : { allocation, was: line } };
   }
-  if (options.allowMove) return {};
+  return options.allowMove ? {} : { line, refusal: refusedChange(request, line, pool) };
+}
+
+/** The line is that of another claim set, or of an object that had the name before. */
+function refusedForeign(request: Request, { line, releasing }: Found, set: string): Pending | undefined {
+  const text = formatAddress(line.address);
+  if (line.set !== set && releasing)
+    return pendingOf(
+      request,
+      "in-use",
+      `${text} is releasing, as the same claim of set ${line.set}`,
+      `If it came over from there, edit its line in the record: ${setMark(set)}. If not, free the address when it is off the node, or allow the move.`,
+      ["allow-move"],
+    );
+  if (line.set !== set && line.set !== importedSet)
+    return pendingOf(
+      request,
+      "in-use",
+      `${text} is already held by ${line.claim} in set ${line.set}`,
+      "Name the claim otherwise, or plan it in that set.",
+    );
+  if (isAnotherObject(line, request.claim))
+    return pendingOf(
+      request,
+      "in-use",
+      `${text} is held by an earlier ${formatOwner(request.claim.owner)} (uid ${line.uid})`,
+      "Release it once the earlier one is gone.",
+    );
+  return undefined;
+}
+
+/** The line is the claim's own, and would not do any more. */
+function refusedChange(request: Request, line: Allocation, pool: Pool): Pending {
   const wanted = wantedBy(request.claim, pool);
-  return wanted !== undefined && contains(pool.assignable, line.address)
-    ? refuse(
-        `is held by ${line.claim}, which now wants ${formatAddress(wanted)}`,
-        "Ask for the address it has, or allow the move.",
-        ["allow-move"],
-      )
-    : refuse(
-        `is held by ${line.claim}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
-        "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
-        ["allow-move"],
-      );
+  const held = `${formatAddress(line.address)} is held by ${line.claim}`;
+  const [message, hint] =
+    wanted !== undefined && contains(pool.assignable, line.address)
+      ? [`${held}, which now wants ${formatAddress(wanted)}`, "Ask for the address it has, or allow the move."]
+      : [
+          `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
+          "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
+        ];
+  return pendingOf(request, "in-use", message, hint, ["allow-move"]);
 }
 
 function isAnotherObject(line: Allocation, claim: Claim): boolean {

@@ -1,9 +1,10 @@
 import { formatAddress } from "./address.ts";
-import { type Allocation, identityOf, type Snapshot } from "./allocation.ts";
+import { type Allocation, identityOf, importedSet, type Snapshot } from "./allocation.ts";
 import { type Kept, noChanges } from "./changes.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import { IpamError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
+import { listed } from "./words.ts";
 
 /** What a word may be to a line. */
 export type Naming = "claim" | "owner" | "policy" | "address";
@@ -26,20 +27,21 @@ export function isNamedBy(line: Allocation, word: string): boolean {
 /**
  * A plan that renames claims of one set and moves nobody. `from` and `to` are two owners (`Node/a`), two claim names
  * (`static-ip/eth1`), two policies (the part before the `/`) or two whole keys.
- * A releasing line whose new name somebody live has keeps its old one, as long as anything else is renamed.
+ * A releasing line whose new name somebody live has keeps its old one, as long as anything else is renamed. What was
+ * imported for an owner, for whatever set adopts it, is renamed with that owner.
  * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken.
  */
 export function planRename(snapshot: Snapshot, from: string, to: string, set = "default"): Plan {
   const rename =
     (releasing: boolean) =>
     (line: Allocation): Kept[] => {
-      const claim = line.set === set ? renamed(line.claim, from, to) : undefined;
+      const claim = mayRename(line, from, set) ? renamed(line.claim, from, to) : undefined;
       if (claim === undefined) return [];
       return [{ allocation: { ...line, claim }, was: line, ...(releasing ? { releasing } : {}) }];
     };
   const keep = [...snapshot.allocations.flatMap(rename(false)), ...snapshot.releasing.flatMap(rename(true))];
   if (keep.length === 0)
-    throw new IpamError("invalid", `no allocation is named ${from}${ownerMeant(snapshot, from, set)}`, {
+    throw new IpamError("invalid", `no allocation is named ${from}${whatIsMeant(snapshot, from, set)}`, {
       hint: "Names are as the record has them.",
       remedy: ["show"],
     });
@@ -60,13 +62,17 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   });
 }
 
-/** A node's name alone could be a policy's: owners are named with their kind. */
-function ownerMeant({ allocations, releasing }: Snapshot, name: string, set: string): string {
-  const owners = [...allocations, ...releasing]
-    .filter((line) => line.set === set)
-    .map((line) => ownerOfKey(line.claim));
-  const meant = owners.find((owner) => parseOwner(owner).value?.name === name);
-  return meant === undefined ? "" : `; did you mean ${meant}?`;
+function mayRename(line: Allocation, from: string, set: string): boolean {
+  return line.set === set || (line.set === importedSet && ownerOfKey(line.claim) === from);
+}
+
+/** A node's name alone could be a policy's: owners are named with their kind. And another claim set may have the name. */
+function whatIsMeant({ allocations, releasing }: Snapshot, name: string, set: string): string {
+  const lines = [...allocations, ...releasing].filter((line) => isNamedBy(line, name));
+  const owner = lines.find((line) => line.set === set && namingOf(line, name) === "owner");
+  if (owner !== undefined) return `; did you mean ${ownerOfKey(owner.claim)}?`;
+  const sets = [...new Set(lines.map((line) => line.set))];
+  return sets.length === 0 ? "" : ` in claim set ${set}; it is of ${listed(sets)}`;
 }
 
 function renamed(key: string, from: string, to: string): string | undefined {

@@ -10,6 +10,7 @@ import {
   ownerOfKey,
   type Plan,
   type Pool,
+  setMark,
 } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -102,7 +103,7 @@ export function refuseSharedNics(
         message: `policies ${other} and ${policy} both set the ${place}; nmstate replaces the whole list`,
         ...(other.startsWith(`${policy} (set `)
           ? {
-              hint: "If it is the same policy, plan it as that set. Nodes of another cluster need a lock of their own.",
+              hint: `Nodes of another cluster need a lock of their own. If the policy came over from there, edit its lines in the record: ${setMark(set)}. If not, plan it as that set.`,
               remedy: ["set"],
             }
           : { hint: "Make all captures of one NIC in one policy." }),

@@ -92,6 +92,7 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
 
 describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
   const lock = lockText(
+    "10.0.0.1 Node/n7/imported/10.0.0.1 set=imported",
     "10.0.0.4 Node/n1/a/p",
     "10.0.0.5 Node/n2/a/p",
     "10.0.0.6 Node/n1/b/p",
@@ -111,6 +112,13 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
       "n9",
       2,
       "no allocation is named n1\n  Owners are named with their kind: nodeippool mv Node/n1 Node/n9",
+    ],
+    [
+      "a node by its name alone, of which an import knows",
+      "n7",
+      "n9",
+      2,
+      "no allocation is named n7\n  Owners are named with their kind: nodeippool mv Node/n7 Node/n9",
     ],
     ["a name that is taken", "a", "b", 3, "Node/n1/b/p already holds an address of pool p"],
     ["an owner that has one already", "Node/n1", "Node/n2", 3, "Node/n2/a/p already holds an address of pool p"],

@@ -255,6 +255,21 @@ describe("a pending claim says", () => {
       hint: /release that one first/,
     },
     {
+      name: "wanted, and held by one that leaves",
+      record: ["10.0.0.1 Node/m/a"],
+      claims: ["Node/n/a wanted=10.0.0.1"],
+      message: "10.0.0.1 is held by Node/m/a",
+      hint: /^m would leave it: declare the rename, if it is one\. Else record that first, without who comes, and free/,
+    },
+    {
+      name: "releasing in another set",
+      record: ["10.0.0.1 Node/n/a set=b releasing"],
+      claims: ["Node/n/a"],
+      message: "10.0.0.1 is releasing, as the same claim of set b",
+      hint: /edit its line in the record: no "set"\. If not, free the address when it is off the node, or allow the move\.$/,
+      remedy: ["allow-move"],
+    },
+    {
       name: "held in another set",
       record: ["10.0.0.1 Node/n/a set=b"],
       claims: ["Node/n/a"],

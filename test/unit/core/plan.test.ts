@@ -51,7 +51,13 @@ record                           | claims                   | with  | want
 # releasing, other
 .2 Node/n/a releasing            | Node/n/a wanted=.3       |       | assign .3 Node/n/a
 .3 Node/n/a releasing            | Node/n/a                 | small | assign .1 Node/n/a
-.1 Node/n/a set=b releasing      | Node/n/a                 |       | assign .2 Node/n/a
+.1 Node/n/a set=b releasing      | Node/n/a                 |       | in-use Node/n/a
+.1 Node/n/a set=b releasing      | Node/n/a                 | move  | assign .2 Node/n/a
+.1 Node/n/a set=b releasing      | Node/n/a                 | set=b | keep .1 Node/n/a set=b, was .1 Node/n/a set=b
+.1 Node/n/a set=b releasing      | Node/n/a wanted=.3       |       | in-use Node/n/a
+.1 Node/n/a set=b releasing ; .2 Node/n/a releasing | Node/n/a | | keep .2 Node/n/a, was .2 Node/n/a
+.1 Node/n/a set=b releasing ; .2 Node/n/a | Node/n/a           |       | keep .2 Node/n/a
+.1 VM/ns:v/a set=b uid=1 releasing | VM/ns:v/a uid=2           |       | assign .2 VM/ns:v/a uid=2
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1     |       | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth2     |       | assign .1 Node/n/a if=eth2
 .2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1

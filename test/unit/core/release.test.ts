@@ -147,6 +147,25 @@ describe("planRename", () => {
     expect(shown(made)).toEqual(["keep 10.0.0.2 Node/m/fixed/eth1 set=b, was 10.0.0.2 Node/m/static-ip/eth1 set=b"]);
   });
 
+  it("renames what was imported for an owner, whatever set adopts it, but not as a policy", () => {
+    const lines = ["10.0.0.1 Node/a/uplink/x set=b", "10.0.0.2 Node/a/imported/y set=imported"];
+    const before = recordOf(lines, pools);
+    const imported = "keep 10.0.0.2 Node/z/imported/y set=imported, was 10.0.0.2 Node/a/imported/y set=imported";
+    expect(shown(planRename(before, "Node/a", "Node/z"))).toEqual([imported]);
+    const own = "keep 10.0.0.1 Node/z/uplink/x set=b, was 10.0.0.1 Node/a/uplink/x set=b";
+    expect(shown(planRename(before, "Node/a", "Node/z", "b"))).toEqual([own, imported]);
+    expect(() => planRename(before, "imported", "z")).toThrow(
+      "no allocation is named imported in claim set default; it is of imported",
+    );
+  });
+
+  it("says of which claim set a name is", () => {
+    expect(() => planRename(recordOf(["10.0.0.1 Node/a/x set=b"], pools), "Node/a", "Node/z")).toThrow(
+      /no allocation is named Node\/a in claim set default; it is of b$/m,
+    );
+    expect(() => planRename(recordOf(["10.0.0.1 Node/a/x"], pools), "a", "z")).toThrow("did you mean Node/a?");
+  });
+
   it.each([
     { from: "nobody", to: "z", code: "invalid" },
     { from: "other", to: "", code: "invalid" },

@@ -1,6 +1,7 @@
 import type { Remedy } from "../core/errors.ts";
 import { renameCommands } from "../core/rename-remedy.ts";
 import { shellWord } from "../core/shell-word.ts";
+import { toSetCommands } from "../core/to-set.ts";
 import { allocateAgain, ownOptions, recordOptions } from "./argv.ts";
 
 /** The verb that declares a rename, for this record and claim set. */
@@ -14,6 +15,8 @@ export function command(remedy: Remedy): string {
   switch (remedy[0]) {
     case "rename":
       return `${renameCommands(remedy, mvCommand(remedy[4]))}, or ${allowing()}`;
+    case "to-set":
+      return toSetCommands(remedy, mvCommand(remedy[2]), "--to-set");
     case "allow-move":
       return allowing();
     case "explain":

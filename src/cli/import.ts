@@ -17,11 +17,12 @@ import {
   type Plan,
   type Pool,
   planImport,
+  policyOf,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import { addressList, listOf, policyOf } from "../nmstate/select.ts";
+import { addressList, listOf } from "../nmstate/select.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";

@@ -74,8 +74,9 @@ withState(program.command("mv"))
   .summary("declare a rename; nobody moves")
   .description("Renames claims in the lock: a policy, POLICY/CAPTURE, an owner (Node/name), or a whole claim.")
   .argument("<from>")
-  .argument("<to>")
+  .argument("[to]", "may be left out with --to-set")
   .option("--set <name>", "claim set; lines of other sets are left alone", "default")
+  .option("--to-set <name>", "take them to this claim set: a policy that goes to another folder")
   .action(async (from, to, options) => (await import("./mv.ts")).mvVerb(from, to, options));
 
 planning("audit", "find duplicates, strangers and leaks in any manifests")

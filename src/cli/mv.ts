@@ -19,19 +19,27 @@ import { changeLines } from "./report-plan.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
 
+/** Without a new name the old one stays. */
 export async function mvVerb(
   from: string,
-  to: string,
-  options: StateOptions & { readonly set: string },
+  to: string | undefined,
+  options: StateOptions & { readonly set: string; readonly toSet?: string },
 ): Promise<void> {
+  const { set, toSet } = options;
+  if (to === undefined && toSet === undefined)
+    throw new IpamError("invalid", `say what ${from} is called now`, {
+      hint: `Its new name, or the claim set that it goes to: ${mvCommand(set)} ${shellWord(from)} --to-set NAME`,
+    });
   const state = await openState(options);
   const snapshot = await state.read();
-  refuseBareOwner(snapshot, from, to, options.set);
-  const made = planRename(snapshot, from, to, options.set);
-  for (const { allocation, was } of made.keep)
-    refuseName(was?.claim ?? allocation.claim, allocation.claim, options.set);
+  refuseBareOwner(snapshot, from, to ?? from, set);
+  const made = planRename(snapshot, from, to ?? from, set, toSet);
+  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim, set);
   await record(state, made);
-  print(...changeLines(made), `Renamed ${plural(made.keep.length, "claim")} in ${state.name}; no address moved.`);
+  print(
+    ...changeLines(made),
+    `${toSet === undefined ? "Renamed" : "Moved"} ${plural(made.keep.length, "claim")} in ${state.name}; no address moved.`,
+  );
 }
 
 /** Throws `invalid` where the old name is that of owners, without their kind, and of nothing else. */

@@ -13,14 +13,15 @@ import {
   ownerOfKey,
   type Plan,
   placeOf,
+  policyOf,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
 import { selectNodes } from "../nmstate/index.ts";
-import { policyOf } from "../nmstate/select.ts";
 import { findUses } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { isInterfaceAddress, referencesIn } from "../schema/template.ts";
+import { mvCommand } from "./advice.ts";
 import { formerNicNotes } from "./nic-note.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
@@ -89,7 +90,7 @@ export function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan
     .filter(([policy]) => !here.has(policy))
     .map(
       ([policy, { length }]) =>
-        `Note: policy ${policy} of claim set ${set} takes no address here, and all it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set), and its lines the name of that`,
+        `Note: policy ${policy} of claim set ${set} takes no address here, and all it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set); if it went there: ${mvCommand(set)} ${policy} --to-set NAME`,
     );
 }
 

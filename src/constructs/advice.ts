@@ -1,4 +1,12 @@
-import { advised, formatIssue, type IpamError, type Remedy, renameCommands, shellWord } from "../core/index.ts";
+import {
+  advised,
+  formatIssue,
+  type IpamError,
+  type Remedy,
+  renameCommands,
+  shellWord,
+  toSetCommands,
+} from "../core/index.ts";
 import type { StateBackend } from "../state/index.ts";
 
 /** What an app, or the command line beside it, has for a remedy; `record` is what tells the latter of the app's record. */
@@ -6,7 +14,9 @@ function remedyText(remedy: Remedy, record = ""): string {
   const words = remedy.slice(1);
   switch (remedy[0]) {
     case "rename":
-      return `${renameCommands(remedy, `nodeippool mv${record}${remedy[4] === undefined ? "" : ` --set ${shellWord(remedy[4])}`}`)}, or allowMove: true in AddressPlan.configure`;
+      return `${renameCommands(remedy, mvCommand(record, remedy[4]))}, or allowMove: true in AddressPlan.configure`;
+    case "to-set":
+      return toSetCommands(remedy, mvCommand(record, remedy[2]), "--to-set");
     case "allow-move":
       return "allowMove: true in AddressPlan.configure";
     case "explain":
@@ -26,6 +36,10 @@ function remedyText(remedy: Remedy, record = ""): string {
         ? "AddressPlan.configure(app, { lock })"
         : "AddressPlan.configure(app, { state: await loadState(await openKubernetes({ context, namespace })) })";
   }
+}
+
+function mvCommand(record: string, set = "default"): string {
+  return `nodeippool mv${record}${set === "default" ? "" : ` --set ${shellWord(set)}`}`;
 }
 
 /** The same for the validation, which has properties of its own. */

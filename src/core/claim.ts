@@ -123,3 +123,8 @@ export function ownerName(claim: string): string {
 export function nameOfKey(key: string): string {
   return key.slice(key.indexOf("/", key.indexOf("/") + 1) + 1);
 }
+
+/** The policy of a claim name `<policy>/<capture>`; a name without `/` is its own. */
+export function policyOf(name: string): string {
+  return name.replace(/\/.*/s, "");
+}

@@ -25,4 +25,5 @@ export { checkSet } from "./request.ts";
 export * from "./reservation.ts";
 export { shellWord } from "./shell-word.ts";
 export type { TakeOver } from "./take-over.ts";
-export { listed, setMark } from "./words.ts";
+export { toSetCommands, toSetRemedy } from "./to-set.ts";
+export { listed } from "./words.ts";

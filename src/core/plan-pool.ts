@@ -9,7 +9,6 @@ import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 import { policiesOf } from "./rename-remedy.ts";
 import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
-import { setMark } from "./words.ts";
 
 interface Options {
   readonly set: string;
@@ -29,7 +28,7 @@ interface Options {
  *  live               | other                 | pending in-use; with allowMove: release, and ask anew
  *  releasing          | as wanted, assignable | keep: back to live (not across sets or uids)
  *  releasing          | other                 | ask anew; the old address stays releasing
- *  ... in another set | any                   | pending in-use, unless allowMove
+ *  ... in another set | any                   | pending in-use
  *  releasing, set b   | any                   | pending in-use, unless allowMove: a claim that went to another set
  *  imported, its own  | as wanted, assignable | adopt: keep as its own, the owner has that address already (adopt.ts: which)
  *  imported, unclear  | as wanted, assignable | pending in-use
@@ -122,14 +121,15 @@ interface Found {
 /**
  * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
  * releasing and would do, of several the lowest, else one that is releasing in another set. Where moves are allowed, one
- * that would do comes first, and other sets do not matter.
+ * that would do comes first.
  */
 function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
   const own = lines.releasing.filter((line) => line.set === options.set).sort(byAddress);
   const releasing = Map.groupBy(own, (line) => line.claim);
-  const foreign = options.allowMove ? [] : lines.releasing.filter((line) => line.set !== options.set);
-  const elsewhere = new Map(foreign.map((line) => [line.claim, line]));
+  const elsewhere = new Map(
+    lines.releasing.filter((line) => line.set !== options.set).map((line) => [line.claim, line]),
+  );
   return (request, pool) => {
     const from = options.movedFrom.get(request.key) ?? request.key;
     const line = live.get(request.key) ?? live.get(from);
@@ -199,8 +199,8 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       request,
       "in-use",
       `${text} is releasing, as the same claim of set ${line.set}`,
-      `If it came over from there, edit its line in the record: ${setMark(set)}. If not, free the address when it is off the node, or allow the move.`,
-      ["allow-move"],
+      "Free the address when it is off the node. If the claim came over from there, say so.",
+      ["to-set", [line.claim], line.set, set],
     );
   if (line.set !== set && line.set !== importedSet)
     return pendingOf(

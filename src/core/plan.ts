@@ -8,6 +8,7 @@ import { checkPools } from "./pools.ts";
 import { withReach } from "./rename-remedy.ts";
 import { checkSet, requestsByPool } from "./request.ts";
 import { inRecord, type TakeOver, takenOver } from "./take-over.ts";
+import { withToSet } from "./to-set.ts";
 
 /** What `plan` decides from. */
 export interface PlanInput {
@@ -87,7 +88,7 @@ export function plan(input: PlanInput): Plan {
     assign: assign.toSorted(byAddress),
     keep: keep.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
     release: release.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
-    pending: withReach(pending, input.claims, snapshot, set),
+    pending: withToSet(withReach(pending, input.claims, snapshot, set), snapshot),
   };
 }
 

@@ -4,6 +4,7 @@ import { type Kept, noChanges } from "./changes.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import { IpamError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
+import { checkSet } from "./request.ts";
 import { listed } from "./words.ts";
 
 /** What a word may be to a line. */
@@ -29,15 +30,18 @@ export function isNamedBy(line: Allocation, word: string): boolean {
  * (`static-ip/eth1`), two policies (the part before the `/`) or two whole keys.
  * A releasing line whose new name somebody live has keeps its old one, as long as anything else is renamed. What was
  * imported for an owner, for whatever set adopts it, is renamed with that owner.
+ * With `toSet`, what is named so goes to that claim set, and `to` may be `from`.
  * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken.
  */
-export function planRename(snapshot: Snapshot, from: string, to: string, set = "default"): Plan {
+export function planRename(snapshot: Snapshot, from: string, to: string, set = "default", toSet = set): Plan {
+  if (toSet !== set) for (const one of [set, toSet]) checkSet(one);
   const rename =
     (releasing: boolean) =>
     (line: Allocation): Kept[] => {
-      const claim = mayRename(line, from, set) ? renamed(line.claim, from, to) : undefined;
+      const claim = mayRename(line, from, to, set) ? renamed(line.claim, from, to) : undefined;
       if (claim === undefined) return [];
-      return [{ allocation: { ...line, claim }, was: line, ...(releasing ? { releasing } : {}) }];
+      const allocation = { ...line, claim, set: line.set === set ? toSet : line.set };
+      return [{ allocation, was: line, ...(releasing ? { releasing } : {}) }];
     };
   const keep = [...snapshot.allocations.flatMap(rename(false)), ...snapshot.releasing.flatMap(rename(true))];
   if (keep.length === 0)
@@ -47,11 +51,12 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
     });
   const bad = keep.find(({ allocation }) => parseClaimKey(allocation.claim).issues);
   const isKeyForName = parseClaimKey(to).value !== undefined && parseClaimKey(from).value === undefined;
-  if (bad !== undefined || isKeyForName || from === to)
+  if (bad !== undefined || isKeyForName || (from === to && set === toSet))
     throw new IpamError("invalid", `${from} cannot be renamed to ${JSON.stringify(to)}`, {
       hint: "Rename an owner to an owner (Node/a), a policy to a policy, a claim to a claim.",
     });
-  const taken = new Set(snapshot.allocations.map(identityOf));
+  const going = new Set(keep.map(({ was }) => was));
+  const taken = new Set(snapshot.allocations.filter((line) => !going.has(line)).map(identityOf));
   const isTaken = ({ allocation }: Kept) => taken.has(identityOf(allocation));
   const named = keep.filter((kept) => !kept.releasing || !isTaken(kept));
   const clash = named.length === 0 ? keep[0] : named.find(isTaken);
@@ -62,8 +67,8 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   });
 }
 
-function mayRename(line: Allocation, from: string, set: string): boolean {
-  return line.set === set || (line.set === importedSet && ownerOfKey(line.claim) === from);
+function mayRename(line: Allocation, from: string, to: string, set: string): boolean {
+  return line.set === set || (line.set === importedSet && ownerOfKey(line.claim) === from && from !== to);
 }
 
 /** A node's name alone could be a policy's: owners are named with their kind. And another claim set may have the name. */

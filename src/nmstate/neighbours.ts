@@ -7,9 +7,10 @@ import {
   nameOfKey,
   nodeOwner,
   ownerOfKey,
+  policyOf,
 } from "../core/index.ts";
 import { hasTemplate } from "../schema/template.ts";
-import { addressList, listOf, policyOf } from "./select.ts";
+import { addressList, listOf } from "./select.ts";
 import { type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
 
 /**

@@ -9,6 +9,7 @@ import {
   nodeOwner,
   ownerOfKey,
   type Pool,
+  policyOf,
   type Snapshot,
 } from "../core/index.ts";
 import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
@@ -16,7 +17,7 @@ import type { Origin } from "./child.ts";
 import { cleanupPolicy, whyLeft } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
 import { Neighbours } from "./neighbours.ts";
-import { claimName, listOf, policyOf, selectNodes } from "./select.ts";
+import { claimName, listOf, selectNodes } from "./select.ts";
 import type { Speaker } from "./speakers.ts";
 
 /** A releasing address that nothing rendered takes off its node, and why. */

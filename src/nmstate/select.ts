@@ -1,6 +1,7 @@
 import {
   type Allocation,
   type Claim,
+  claimKey,
   familyOf,
   formatOwner,
   IpamError,
@@ -10,7 +11,8 @@ import {
   ownerOfKey,
   type Plan,
   type Pool,
-  setMark,
+  policyOf,
+  toSetRemedy,
 } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -90,26 +92,53 @@ export function refuseSharedNics(
 ): void {
   const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const users = new Map(others.map((line) => [listOf(line), `${policyOf(nameOfKey(line.claim))} (set ${line.set})`]));
+  const users = new Map<string, User>(
+    others.map((line) => [listOf(line), { policy: policyOfLine(line), set: line.set }]),
+  );
   const issues = new Map<string, Issue>();
   for (const { owner, name, pool, interface: nic } of claims) {
     if (nic === undefined) continue;
     const place = addressList(families.get(pool), nic, formatOwner(owner));
     const policy = policyOf(name);
-    const other = users.get(place) ?? policy;
+    const other = users.get(place) ?? { policy };
     users.set(place, other);
-    if (other !== policy && !issues.has(`${other} ${policy}`))
-      issues.set(`${other} ${policy}`, {
-        message: `policies ${other} and ${policy} both set the ${place}; nmstate replaces the whole list`,
-        ...(other.startsWith(`${policy} (set `)
-          ? {
-              hint: `Nodes of another cluster need a lock of their own. If the policy came over from there, edit its lines in the record: ${setMark(set)}. If not, plan it as that set.`,
-              remedy: ["set"],
-            }
+    if (other.policy === policy && other.set === undefined) continue;
+    const shown = other.set === undefined ? other.policy : `${other.policy} (set ${other.set})`;
+    if (!issues.has(`${shown} ${policy}`))
+      issues.set(`${shown} ${policy}`, {
+        message: `policies ${shown} and ${policy} both set the ${place}; nmstate replaces the whole list`,
+        ...(other.policy === policy
+          ? helpForTwin(other, claims, others, set)
           : { hint: "Make all captures of one NIC in one policy." }),
       });
   }
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
+}
+
+/** Whose the addresses of a NIC are. */
+interface User {
+  readonly policy: string;
+  /** Of another claim set. */
+  readonly set?: string;
+}
+
+/** A policy of this name has the NIC in another claim set: it may be this one, under the wrong set, or before it came over. */
+function helpForTwin(
+  { policy, set: from = "default" }: User,
+  claims: readonly Claim[],
+  others: readonly Allocation[],
+  set: string,
+): Pick<Issue, "hint" | "remedy"> {
+  const asked = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
+  const there = others.filter((line) => line.set === from && policyOfLine(line) === policy && asked.has(line.claim));
+  const hint = `If it is that set's, plan it as ${from}; nodes of another cluster need a lock of their own.`;
+  if (there.length === 0) return { hint };
+  const keys = there.map(({ claim }) => claim);
+  return { hint: `${hint} If it came over from there, say so.`, remedy: toSetRemedy(keys, from, set, others) };
+}
+
+function policyOfLine(line: Allocation): string {
+  return policyOf(nameOfKey(line.claim));
 }
 
 /** What nmstate replaces as a whole: no two policies may set it. */
@@ -124,9 +153,4 @@ export function listOf(line: Allocation): string {
 
 export function claimName(policy: Policy, capture: string): string {
   return `${policy.name}/${capture}`;
-}
-
-/** The policy of a claim that `claimName` named. */
-export function policyOf(name: string): string {
-  return name.replace(/\/.*/s, "");
 }

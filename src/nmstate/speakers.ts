@@ -1,10 +1,10 @@
-import { type Address, type Allocation, type Family, nameOfKey, parseAddress } from "../core/index.ts";
+import { type Address, type Allocation, type Family, nameOfKey, parseAddress, policyOf } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
 import { asTruth } from "../schema/truth.ts";
 import { labelValue } from "./child.ts";
-import { policyOf, selectNodes } from "./select.ts";
+import { selectNodes } from "./select.ts";
 
 /** A policy, whoever made it, and the nodes that it speaks to. */
 export interface Speaker {

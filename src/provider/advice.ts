@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
-import { advised, formatIssue, renamesOf, shellWord } from "../core/index.ts";
+import { advised, formatIssue, renamesOf, shellWord, toSetCommands } from "../core/index.ts";
 import { foldersAbove } from "../state/git.ts";
 import { type ClaimInput, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
 
@@ -14,6 +14,8 @@ function input(remedy: Remedy, state: StateArgs): string {
   switch (remedy[0]) {
     case "rename":
       return `${movedInput(remedy)}, or allowMove: true`;
+    case "to-set":
+      return toSetCommands(remedy, `nodeippool mv --set ${shellWord(remedy[2])}`, "--to-set");
     case "allow-move":
       return "allowMove: true";
     case "release":

@@ -9,9 +9,11 @@ export function apply(plan: Plan, before: Snapshot): Snapshot {
   const gone = new Set(rewritten.map(place));
   const stays = (line: Allocation) => !gone.has(place(line));
   const leaving = plan.release.filter((release) => release.to === "releasing").map((release) => release.allocation);
+  const kept = (isLeaving: boolean) =>
+    plan.keep.flatMap(({ allocation, releasing = false }) => (releasing === isLeaving ? [allocation] : []));
   return snapshotOf(
-    [...before.allocations.filter(stays), ...plan.keep.map((kept) => kept.allocation), ...plan.assign],
-    [...before.releasing.filter(stays), ...leaving],
+    [...before.allocations.filter(stays), ...kept(false), ...plan.assign],
+    [...before.releasing.filter(stays), ...kept(true), ...leaving],
     [...plan.pools, ...before.pools.filter((record) => !plan.pools.some((pool) => pool.name === record.name))],
   );
 }

@@ -191,7 +191,11 @@ describe("a command line that is none, exit 2:", () => {
     [["frobnicate"], "unknown command 'frobnicate'"],
     [["plan", "--node", "nodes.txt"], "Did you mean --nodes?"],
     [["plan", "manifests", "--nodes"], "argument missing"],
-    [["mv", "a"], "missing required argument 'to'"],
+    [["mv"], "missing required argument 'from'"],
+    [
+      ["mv", "a"],
+      "say what a is called now\n  Its new name, or the claim set that it goes to: nodeippool mv a --to-set NAME",
+    ],
     [["plan", "-", "--nodes", "-"], "manifests and nodes cannot both come from standard input"],
     [["plan", "manifests"], "there are no nodes to plan for\n  Add --nodes FILE"],
     [["release"], "say what to free"],

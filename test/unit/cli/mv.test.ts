@@ -120,6 +120,14 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
       2,
       "no allocation is named n7\n  Owners are named with their kind: nodeippool mv Node/n7 Node/n9",
     ],
+    [
+      "a name as it is, of no other set",
+      "a",
+      "--to-set=default",
+      2,
+      'a cannot be renamed to "a"\n  Rename an owner to an owner',
+    ],
+    ["another set, for what was imported", "Node/n7", "--to-set=imported", 2, "claim set imported belongs to import"],
     ["a name that is taken", "a", "b", 3, "Node/n1/b/p already holds an address of pool p"],
     ["an owner that has one already", "Node/n1", "Node/n2", 3, "Node/n2/a/p already holds an address of pool p"],
     [

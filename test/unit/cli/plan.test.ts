@@ -363,13 +363,13 @@ describe("nodeippool plan finds manifests and nodes", () => {
     await run(folder, "allocate");
     rmSync(join(folder, "manifests/b.yaml"));
     const note =
-      /^ *Note: policy b of claim set default takes no address here, and all it has goes \(2 addresses\); if it is of another folder, .* \(--set\), and its lines the name of that$/m;
+      /^ *Note: policy b of claim set default takes no address here, and all it has goes \(2 addresses\); if it is of another folder, .* \(--set\); if it went there: nodeippool mv b --to-set NAME$/m;
     expect(await run(folder, "render")).toMatchObject({ status: 5, stderr: expect.stringMatching(note) });
     for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout).toMatch(note);
     expect((await run(folder, "plan")).stdout).not.toContain("Note");
   });
 
-  it("lets a policy go to another folder with its lines, and not without them", async () => {
+  it("lets a policy go to another folder once that is said, before or after it was released there", async () => {
     const folder = projectOf({ "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2") });
     await run(folder, "allocate");
     const lock = join(folder, "nodeippool.lock");
@@ -378,19 +378,27 @@ describe("nodeippool plan finds manifests and nodes", () => {
     renameSync(join(folder, "manifests/b.yaml"), join(folder, "edge/b.yaml"));
     writeFileSync(join(folder, "edge/pool.yaml"), poolText("  range: {cidr: 10.0.0.0/29}"));
     const edge = () => cli(["allocate", "edge", "--set", "edge", "--nodes", "nodes.txt"], folder);
-    const hint = 'came over from there, edit its lines in the record: "set":"edge" after "claim". If not, plan it as';
-    expect((await edge()).stderr).toContain(hint);
+    const addresses = (text: string) => text.match(/10\.0\.0\.\d+","pool":"p","claim":"[^"]*/g);
+    expect(await edge()).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining(
+        "\n  If it is that set's, plan it as default; nodes of another cluster need a lock of their own. If it came over from there, say so: nodeippool mv b --to-set edge\n",
+      ),
+    });
     await run(folder, "allocate");
-    expect((await edge()).stderr).toBe(
-      'in-use: Node/n1/b/p in pool p: 10.0.0.2 is releasing, as the same claim of set default (and 1 more like it)\n  If it came over from there, edit its line in the record: "set":"edge" after "claim". If not, free the address when it is off the node, or allow the move: --allow-move\n',
-    );
-    for (const text of [begun, readFileSync(lock, "utf8")]) {
-      writeFileSync(lock, text.replace(/("claim":"[^"]*\/b\/p")/g, '$1,"set":"edge"'));
+    expect(await edge()).toMatchObject({
+      status: 3,
+      stderr:
+        "in-use: Node/n1/b/p in pool p: 10.0.0.2 is releasing, as the same claim of set default (and 1 more like it)\n  Free the address when it is off the node. If the claim came over from there, say so: nodeippool mv b --to-set edge\n",
+    });
+    for (const text of [readFileSync(lock, "utf8"), begun]) {
+      writeFileSync(lock, text);
+      expect((await cli(["mv", "b", "--to-set", "edge"], folder)).stdout).toMatch(
+        /\nMoved 2 claims in .*; no address moved\.\n$/,
+      );
       expect((await edge()).status).toBe(0);
       expect(await run(folder, "plan")).toMatchObject({ stdout: expect.stringContaining("Nothing to record") });
-      expect(readFileSync(lock, "utf8").match(/10\.0\.0\.\d+","pool":"p","claim":"[^"]*/g)).toEqual(
-        begun.match(/10\.0\.0\.\d+","pool":"p","claim":"[^"]*/g),
-      );
+      expect(addresses(readFileSync(lock, "utf8"))).toEqual(addresses(begun));
     }
   });
 

@@ -57,7 +57,7 @@ describe("nodeippool render", () => {
       "an address whose policy is gone",
       { ...covered, "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy) },
       "  - 10.0.0.1  n1  a/p  releasing\n    - 10.0.0.2  n2  a/p  releasing\n" +
-        "  Note: policy a of claim set default takes no address here, and all it has goes (2 addresses); if it is of another folder, each folder needs a claim set of its own (--set), and its lines the name of that\n",
+        "  Note: policy a of claim set default takes no address here, and all it has goes (2 addresses); if it is of another folder, each folder needs a claim set of its own (--set); if it went there: nodeippool mv a --to-set NAME\n",
     ],
     [
       "another NIC",

@@ -266,8 +266,16 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/n/a set=b releasing"],
       claims: ["Node/n/a"],
       message: "10.0.0.1 is releasing, as the same claim of set b",
-      hint: /edit its line in the record: no "set"\. If not, free the address when it is off the node, or allow the move\.$/,
-      remedy: ["allow-move"],
+      hint: /^Free the address when it is off the node\. If the claim came over from there, say so\.$/,
+      remedy: ["to-set", ["a"], "b", "default"],
+    },
+    {
+      name: "releasing in another set, which has others of the policy",
+      record: ["10.0.0.1 Node/n/a/x set=b releasing", "10.0.0.2 Node/m/a/x set=b"],
+      claims: ["Node/n/a/x"],
+      message: "10.0.0.1 is releasing, as the same claim of set b",
+      hint: /say so/,
+      remedy: ["to-set", ["Node/n/a/x"], "b", "default"],
     },
     {
       name: "held in another set",

@@ -52,7 +52,7 @@ record                           | claims                   | with  | want
 .2 Node/n/a releasing            | Node/n/a wanted=.3       |       | assign .3 Node/n/a
 .3 Node/n/a releasing            | Node/n/a                 | small | assign .1 Node/n/a
 .1 Node/n/a set=b releasing      | Node/n/a                 |       | in-use Node/n/a
-.1 Node/n/a set=b releasing      | Node/n/a                 | move  | assign .2 Node/n/a
+.1 Node/n/a set=b releasing      | Node/n/a                 | move  | in-use Node/n/a
 .1 Node/n/a set=b releasing      | Node/n/a                 | set=b | keep .1 Node/n/a set=b, was .1 Node/n/a set=b
 .1 Node/n/a set=b releasing      | Node/n/a wanted=.3       |       | in-use Node/n/a
 .1 Node/n/a set=b releasing ; .2 Node/n/a releasing | Node/n/a | | keep .2 Node/n/a, was .2 Node/n/a

@@ -159,6 +159,36 @@ describe("planRename", () => {
     );
   });
 
+  it("takes what is named so to another set, as it is or renamed", () => {
+    const lines = ["10.0.0.1 Node/a/old/x if=eth1", "10.0.0.2 Node/a/old/x releasing", "10.0.0.3 Node/b/new/x set=c"];
+    const before = recordOf([...lines, "10.0.0.4 Node/a/imported/y set=imported"], pools);
+    const made = planRename(before, "old", "old", "default", "b");
+    expect(shown(made)).toEqual([
+      "keep 10.0.0.1 Node/a/old/x set=b if=eth1, was 10.0.0.1 Node/a/old/x if=eth1",
+      "keep 10.0.0.2 Node/a/old/x set=b, was 10.0.0.2 Node/a/old/x",
+    ]);
+    const { allocations, releasing } = apply(made, before);
+    expect([allocations, releasing].map((list) => list.filter(({ set }) => set === "b").map(textOf))).toEqual([
+      ["10.0.0.1 Node/a/old/x set=b if=eth1"],
+      ["10.0.0.2 Node/a/old/x set=b"],
+    ]);
+    expect(shown(planRename(before, "Node/a", "Node/a", "default", "b"))).toEqual(shown(made));
+    expect(shown(planRename(before, "old", "new", "default", "b"))[0]).toMatch(
+      /^keep 10\.0\.0\.1 Node\/a\/new\/x set=b /,
+    );
+    expect(shown(planRename(before, "new", "new", "c", "default"))).toHaveLength(1);
+    for (const sets of [
+      ["default", "imported"],
+      ["imported", "default"],
+      ["default", ""],
+    ] as const)
+      expect(() => planRename(before, "Node/a", "Node/a", ...sets)).toThrow(/claim set/);
+    expect(() => planRename(before, "Node/a", "Node/b", "default", "c")).not.toThrow();
+    expect(() => planRename(before, "Node/a/old/x", "Node/b/new/x", "default", "c")).toThrow(
+      "already holds an address",
+    );
+  });
+
   it("says of which claim set a name is", () => {
     expect(() => planRename(recordOf(["10.0.0.1 Node/a/x set=b"], pools), "Node/a", "Node/z")).toThrow(
       /no allocation is named Node\/a in claim set default; it is of b$/m,

@@ -104,7 +104,10 @@ function movedFrom({ moved = [], claims }: PlanInput): Map<string, string> {
   const claimed = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
   const declared = moved.filter(({ from, to }) => claimed.has(to) && from !== to);
   const issues = declared.flatMap(({ from, to }, i): Issue[] => {
-    if (claimed.has(from)) return [{ message: `${from} moved to ${to}, but is still claimed` }];
+    if (claimed.has(from))
+      return [
+        { message: `${from} moved to ${to}, but is still claimed`, hint: "If that rename is done, take it out." },
+      ];
     const other = declared.find((d, j) => j < i && (d.from === from) !== (d.to === to));
     return other === undefined ? [] : [{ message: `${from} moved to ${to}, but ${other.from} moved to ${other.to}` }];
   });

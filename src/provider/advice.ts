@@ -3,14 +3,14 @@ import { join, relative, resolve } from "node:path";
 import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
 import { advised, formatIssue, renamesOf, shellWord, toSetCommands } from "../core/index.ts";
 import { foldersAbove } from "../state/git.ts";
-import { type ClaimInput, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
+import { type ClaimInput, present, type SetInputs, type SetState, type StateArgs, textsOf } from "./set-state.ts";
 
 /** Why a set cannot have `ignoreChanges`. */
 export const noIgnoring = "ignoreChanges would plan addresses that the program does not ask for";
 
 /** What a program has for a remedy. */
 function input(remedy: Remedy, state: StateArgs): string {
-  const [what, ...words] = remedy;
+  const words = remedy.slice(1);
   switch (remedy[0]) {
     case "rename":
       return `${movedInput(remedy)}, or allowMove: true`;
@@ -33,8 +33,9 @@ function input(remedy: Remedy, state: StateArgs): string {
     case "merge-landed":
       return `${recording(state, " --landed REV")} (REV: a branch or commit)`;
     case "explain":
+      return "its range, gateway, exclude and reservations";
     case "show":
-      return `nodeippool ${[what, ...words].join(" ")}`;
+      return "nodeippool show";
   }
 }
 
@@ -88,5 +89,5 @@ function claimsOf({ addresses, releasing = {}, owners = {} }: SetState): Omit<Cl
   return [addresses, releasing]
     .flatMap((pools) => Object.values(pools))
     .flatMap((claims) => Object.entries(claims))
-    .map(([key, address]) => ({ key, address, ...present({ owner: owners[key] }) }));
+    .flatMap(([key, text]) => textsOf(text).map((address) => ({ key, address, ...present({ owner: owners[key] }) })));
 }

@@ -1,5 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import { claimKey, formatOwner, isNamedBy, type Moved, type PoolSpec, parsePrefix, unwrap } from "../core/index.ts";
+import {
+  claimKey,
+  formatOwner,
+  identityOf,
+  isNamedBy,
+  type Moved,
+  type PoolSpec,
+  parsePrefix,
+  unwrap,
+} from "../core/index.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
 import { warnOfPlace } from "./package-place.ts";
@@ -84,7 +93,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
       listed ??
       pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply((known) => made(name, known as ClaimArgs[]));
     const previous = previousStates(name, opts.parent);
-    previous.apply((held) => warnOfIdle(name, release, held));
+    previous.apply((held) => warnOfIdle(name, release, moved, held));
     const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
     const sent = {
       claims: isPlain ? JSON.stringify(listed) : claims,
@@ -173,12 +182,21 @@ function made(set: string, claims: readonly ClaimArgs[]): MadeClaim[] {
   return claims.map(claimInput);
 }
 
-/** Says which words of `release` name nothing that is releasing: they wait for what is given up next. */
-function warnOfIdle(set: string, words: readonly string[], previous: Previous): void {
-  if (previous.own === undefined || words.length === 0) return;
-  const { releasing } = recordOf(statesOf(previous));
+/**
+ * Says which words of `release` name nothing that is releasing: they wait for what is given up next. And which renames
+ * were declared when the new name had an address of its own.
+ */
+function warnOfIdle(set: string, words: readonly string[], moved: readonly Moved[], previous: Previous): void {
+  if (previous.own === undefined || (words.length === 0 && moved.length === 0)) return;
+  const { allocations, releasing } = recordOf(statesOf(previous));
   for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
+  const live = new Set(allocations.map(identityOf));
+  for (const { from, to } of moved)
+    if (releasing.some(({ claim, pool }) => claim === from && live.has(identityOf({ claim: to, pool }))))
+      pulumi.log.warn(
+        `allocation set ${set}: moved: ${to} has an address already, and what ${from} had stays releasing; if it is to have that one, give the claim that address, with allowMove, for one update; if not, take the entry out`,
+      );
 }
 
 function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs) {

@@ -65,6 +65,7 @@ function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
     if (claim[field] !== undefined && !isText(claim[field])) refuse(`${place}.${field} must be text`);
   const { kind, namespace, name } = claim.owner;
   if (name === undefined || name === null) refuse(`${place}.owner.name is missing`);
+  if (typeof kind !== "string") refuse(`${place}.owner.kind must be text, as in "Node"`);
   if (typeof name !== "string" && typeof name !== "object") refuse(`${place}.owner.name must be text`);
   const isGood = isOwner({ kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) });
   if (/^nodes?$/i.test(kind) && kind !== "Node") refuse(`${place}.owner.kind of a node is Node`);

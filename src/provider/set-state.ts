@@ -92,7 +92,10 @@ export function statesOf({ own, others }: Previous): readonly SetState[] {
 export interface SetState {
   /** An entry for each pool that the set has, even an empty one. */
   readonly addresses: Addresses;
-  /** Given up, and not known to be off their nodes. States of earlier versions have none where nothing is. */
+  /**
+   * Given up, and not known to be off their nodes; of a claim that gave up several, all of them: `10.0.0.1, 10.0.0.3`.
+   * States of earlier versions have none where nothing is.
+   */
   readonly releasing?: Addresses;
   /** Owners of claims that have an id, by claim key. */
   readonly owners?: { readonly [claim: string]: string };
@@ -155,8 +158,17 @@ function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): Pool
 
 function linesOf(addresses: Addresses, set: string): Allocation[] {
   return Object.entries(addresses).flatMap(([pool, claims]) =>
-    Object.entries(claims).map(([claim, text]) => ({ address: address(text), pool, claim, set })),
+    Object.entries(claims).flatMap(([claim, text]) =>
+      textsOf(text).map((one) => ({ address: address(one), pool, claim, set })),
+    ),
   );
+}
+
+const between = ", ";
+
+/** The addresses that a state has of one claim: several only where they are releasing. */
+export function textsOf(text: string): string[] {
+  return text.split(between);
 }
 
 /** The addresses of some lines, as a state keeps them; with an entry for each of `pools`. */
@@ -172,9 +184,14 @@ export function addressesOf(
   return Object.fromEntries(
     names.map((pool) => [
       pool,
-      Object.fromEntries((held.get(pool) ?? []).map((line) => [line.claim, formatAddress(line.address)])),
+      Object.fromEntries([...Map.groupBy(held.get(pool) ?? [], ({ claim }) => claim)].map(addressesOfClaim)),
     ]),
   );
+}
+
+function addressesOfClaim([claim, lines]: [string, { address: Address }[]]): [string, string] {
+  const addresses = lines.map(({ address }) => address).sort((a, b) => (a < b ? -1 : 1));
+  return [claim, addresses.map((one) => formatAddress(one)).join(between)];
 }
 
 /** The part of a map that is about some pools. */

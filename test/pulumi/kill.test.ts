@@ -94,7 +94,7 @@ describe("updates that are killed, with all their process group, and recovered a
         await recovered();
         const after = project.sets();
         const place = `seed ${seed}, kill ${figures.kills}: ${short(before.ips?.addresses)} -> ${nodes}`;
-        expect(broken(was, ledger()), place).toBeUndefined();
+        expect(broken(was, ledger(), []), place).toBeUndefined();
         expect(live(after.ips?.addresses), place).toEqual(nodes);
         const had = new Set([...live(before.ips?.addresses), ...live(before.ips?.releasing)]);
         expect(live(after.ips?.releasing), place).toEqual(

@@ -42,7 +42,7 @@ export function shortState({ addresses, releasing = {} }: SetState): string {
   const text = (held: SetState["addresses"]) =>
     Object.values(held)
       .flatMap((claims) => Object.entries(claims))
-      .map(([key, address]) => `${key.split("/")[1]}=${address.replace("10.0.0.", "")}`)
+      .map(([key, address]) => `${key.split("/")[1]}=${address.replaceAll("10.0.0.", "")}`)
       .join(" ");
   const gone = text(releasing);
   return gone === "" ? text(addresses) : `${text(addresses)} / ${gone}`;

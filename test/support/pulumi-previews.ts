@@ -33,7 +33,7 @@ export async function previewIsUp(monitor: Monitor, count: number, seed: number)
     figures[preview.errors.length === 0 ? "applied" : "refused"]++;
     expect(held(monitor), place).toMatchObject(preview.told);
     const next = entered(ledger, sets, preview.told);
-    expect(broken(ledger, next), place).toBeUndefined();
+    expect(broken(ledger, next, step.release), place).toBeUndefined();
     ledger = next;
     figures.addresses += Object.values(ledger).flatMap(({ live }) => Object.keys(live)).length;
   }

@@ -28,7 +28,12 @@ record                                | claims                | moved           
 .5 Node/n/b                           | Node/n/b              | Node/n/b > Node/n/a       |      | keep .5 Node/n/b
                                       | Node/n/b              | Node/n/a > Node/n/b       |      | assign .1 Node/n/b
 .5 Node/n/a                           |                       | Node/n/a > Node/n/b       |      | releasing .5 Node/n/a
-.4 Node/n/b ; .5 Node/n/a             | Node/n/b              | Node/n/a > Node/n/b       |      | keep .4 Node/n/b ; releasing .5 Node/n/a
+.4 Node/n/b ; .5 Node/n/a releasing   | Node/n/b              | Node/n/a > Node/n/b       |      | keep .4 Node/n/b
+.4 Node/n/b ; .5 Node/n/a set=b       | Node/n/b              | Node/n/a > Node/n/b       |      | keep .4 Node/n/b
+
+# a declaration that would make two live addresses one claim's
+.4 Node/n/b ; .5 Node/n/a             | Node/n/b              | Node/n/a > Node/n/b       |      | in-use Node/n/b
+.4 Node/n/b ; .5 Node/n/a             | Node/n/b              | Node/n/a > Node/n/b       | move | keep .4 Node/n/b ; releasing .5 Node/n/a
 
 # the renamed claim is live: it keeps its address, though the new name once had another one
 .5 Node/n/a ; .2 Node/n/b releasing   | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a

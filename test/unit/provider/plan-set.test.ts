@@ -46,6 +46,26 @@ describe("pools of a program", () => {
   });
 });
 
+describe("a claim that gave up several addresses", () => {
+  const next = (own: SetState, nodes: string[], rest: Partial<SetInputs> = {}) =>
+    planInStack(lanInputs(lanClaims(...nodes), own, rest));
+  const moved = [{ from: "Node/spare/eth1", to: "Node/w/eth1" }];
+  const begun = planInStack(lanInputs(lanClaims("spare", "w")));
+  const left = next(next(next(begun, ["spare"]), ["w"], { moved }), []);
+
+  it("has them all releasing: nobody else gets one of them", () => {
+    expect(shortState(left)).toBe(" / w=1, 2");
+    expect(left.releasing).toEqual({ lan: { "Node/w/eth1": "10.0.0.1, 10.0.0.2" } });
+    expect(shortState(next(left, ["x"]))).toBe("x=3 / w=1, 2");
+    expect(shortState(next(left, ["w"]))).toBe("w=1 / w=2");
+  });
+
+  it("frees the one that is named, or all of them", () => {
+    expect(shortState(next(left, [], { release: ["10.0.0.1"] }))).toBe(" / w=2");
+    expect(shortState(next(left, ["x"], { release: ["Node/w"] }))).toBe("x=3");
+  });
+});
+
 describe("a set whose record is in a cluster", () => {
   const state = { backend: "kubernetes" } as const;
   const planned = (names: string[], record: readonly SetState[], held?: Partial<SetState>, set = "shop") =>

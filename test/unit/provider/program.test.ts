@@ -129,6 +129,7 @@ describe("programs", () => {
     [{ claims: claims("a/b") }, "claims[0].owner is none: kind, namespace and name are words without a blank, / or :"],
     [{ claims: [{ ...claims("a")[0], name: 1 }] }, "claims[0].name must be text"],
     [{ claims: [{ ...claims("a")[0], owner: { kind: "node", name: "a" } }] }, "claims[0].owner.kind of a node is Node"],
+    [{ claims: [{ ...claims("a")[0], owner: { name: "a" } }] }, 'claims[0].owner.kind must be text, as in "Node"'],
     [{ claims: "Node/a" }, "claims must be a list"],
     [{ claims: undefined }, "claims are missing"],
     [{ claims: [{ ...claims("a")[0], interface: 5 }] }, "claims[0].interface must be text"],

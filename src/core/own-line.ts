@@ -1,0 +1,137 @@
+import { formatAddress } from "./address.ts";
+import { type Allocation, byAddress, importedSet, type PoolLines, sameLine } from "./allocation.ts";
+import type { Kept, Pending } from "./changes.ts";
+import { type Claim, formatOwner } from "./claim.ts";
+import type { Pool } from "./pool.ts";
+import { contains } from "./range.ts";
+import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
+
+/** What a plan goes by, beside pools and claims. */
+export interface Options {
+  readonly set: string;
+  readonly allowMove: boolean;
+  readonly movedFrom: ReadonlyMap<string, string>;
+}
+
+/** The line that a claim has. */
+export interface Found {
+  readonly line: Allocation;
+  readonly releasing: boolean;
+  /** What the claim was renamed from is live, too. */
+  readonly former?: Allocation;
+}
+
+/**
+ * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
+ * releasing and would do, of several the lowest, else one that is releasing in another set. Where moves are allowed, one
+ * that would do comes first.
+ */
+export function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
+  const live = new Map(lines.live.map((line) => [line.claim, line]));
+  const own = lines.releasing.filter((line) => line.set === options.set).sort(byAddress);
+  const releasing = Map.groupBy(own, (line) => line.claim);
+  const elsewhere = new Map(
+    lines.releasing.filter((line) => line.set !== options.set).map((line) => [line.claim, line]),
+  );
+  return (request, pool) => {
+    const from = options.movedFrom.get(request.key) ?? request.key;
+    const [now, former] = [live.get(request.key), from === request.key ? undefined : live.get(from)];
+    if (now?.set === options.set && former?.set === options.set && !options.allowMove)
+      return { line: now, releasing: false, former };
+    const line = now ?? former;
+    const mayMove = line?.set === options.set && options.allowMove && !isAnotherObject(line, request.claim);
+    if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
+    const leaving = [request.key, from]
+      .flatMap((key) => releasing.get(key) ?? [])
+      .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
+    if (leaving !== undefined) return { line: leaving, releasing: true };
+    if (line !== undefined) return { line, releasing: false };
+    const other = elsewhere.get(request.key) ?? elsewhere.get(from);
+    return other === undefined || isAnotherObject(other, request.claim) ? undefined : { line: other, releasing: true };
+  };
+}
+
+function wouldDo(line: Allocation, { claim }: Request, pool: Pool): boolean {
+  const wanted = wantedBy(claim, pool);
+  return contains(pool.assignable, line.address) && (wanted === undefined || wanted === line.address);
+}
+
+interface Sticky {
+  readonly line?: Allocation;
+  readonly keep?: Kept;
+  readonly refusal?: Pending;
+}
+
+/** May the claim keep the line it has? */
+export function sticky(request: Request, found: Found | undefined, pool: Pool, options: Options): Sticky {
+  if (found === undefined) return {};
+  const { line, releasing, former } = found;
+  if (former !== undefined) return { line, refusal: refusedRename(request, line, former) };
+  const foreign = refusedForeign(request, found, options.set);
+  if (foreign !== undefined) return { line, refusal: foreign };
+  if (wouldDo(line, request, pool)) {
+    const allocation = {
+      ...(line.uid === undefined ? {} : { uid: line.uid }),
+      ...lineFor(request, options.set, line.address),
+    };
+    return { line, keep: !releasing && sameLine(line, allocation) ? { allocation: line } : { allocation, was: line } };
+  }
+  return options.allowMove ? {} : { line, refusal: refusedChange(request, line, pool) };
+}
+
+/** The line is that of another claim set, or of an object that had the name before. */
+function refusedForeign(request: Request, { line, releasing }: Found, set: string): Pending | undefined {
+  const text = formatAddress(line.address);
+  if (line.set !== set && releasing)
+    return pendingOf(
+      request,
+      "in-use",
+      `${text} is releasing, as the same claim of set ${line.set}`,
+      "Free the address when it is off the node. If the claim came over from there, say so.",
+      ["to-set", [line.claim], line.set, set],
+    );
+  if (line.set !== set && line.set !== importedSet)
+    return pendingOf(
+      request,
+      "in-use",
+      `${text} is already held by ${line.claim} in set ${line.set}`,
+      "Name the claim otherwise, or plan it in that set.",
+    );
+  if (isAnotherObject(line, request.claim))
+    return pendingOf(
+      request,
+      "in-use",
+      `${text} is held by an earlier ${formatOwner(request.claim.owner)} (uid ${line.uid})`,
+      "Release it once the earlier one is gone.",
+    );
+  return undefined;
+}
+
+/** Two lines cannot become one claim. */
+function refusedRename(request: Request, line: Allocation, former: Allocation): Pending {
+  const [has, stays] = [line, former].map(({ address }) => formatAddress(address));
+  return pendingOf(
+    request,
+    "in-use",
+    `it has ${has}, and ${stays} of ${former.claim} cannot come by the rename`,
+    "Plan without this claim first, so that its address is releasing, and declare the rename then; or take that back.",
+  );
+}
+
+/** The line is the claim's own, and would not do any more. */
+function refusedChange(request: Request, line: Allocation, pool: Pool): Pending {
+  const wanted = wantedBy(request.claim, pool);
+  const held = `${formatAddress(line.address)} is held by ${line.claim}`;
+  const [message, hint] =
+    wanted !== undefined && contains(pool.assignable, line.address)
+      ? [`${held}, which now wants ${formatAddress(wanted)}`, "Ask for the address it has, or allow the move."]
+      : [
+          `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
+          "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
+        ];
+  return pendingOf(request, "in-use", message, hint, ["allow-move"]);
+}
+
+function isAnotherObject(line: Allocation, claim: Claim): boolean {
+  return claim.owner.kind !== "Node" && line.uid !== undefined && claim.uid !== undefined && line.uid !== claim.uid;
+}

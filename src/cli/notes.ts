@@ -82,9 +82,10 @@ function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
     .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
 }
 
-/** Policies that take nothing here, and had something: deleted, or those of another folder that shares the record. */
-export function gonePolicyNotes({ manifests }: Workspace, { release, set }: Plan): string[] {
-  const here = new Set(manifests.policies.map(({ name }) => name));
+/** Policies that are not here, and have nothing any more: deleted, or those of another folder that shares the record. */
+export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan): string[] {
+  const kept = keep.map(({ allocation }) => policyOf(nameOfKey(allocation.claim)));
+  const here = new Set([...manifests.policies.map(({ name }) => name), ...kept]);
   const lines = Map.groupBy(release, ({ allocation }) => policyOf(nameOfKey(allocation.claim)));
   return [...lines]
     .filter(([policy]) => !here.has(policy))

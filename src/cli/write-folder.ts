@@ -103,14 +103,23 @@ function ofSet(set: string): string {
 
 /** Throws `invalid` where the folder is that of other claim sets: their policies would go. */
 function refuseOtherSet(folder: string, list: string, set: string): void {
-  const others = [...list.matchAll(/^# claim set (.+?)\r?$/gm)].map(([, name]) => `${name}`);
-  // Below a conflict, one side may be that of the default one, which says nothing.
-  if (!list.startsWith(ofSet(""))) others.push("default");
-  const other = others.find((name) => name !== set);
+  const other = setsIn(list).find((name) => name !== set);
   if (other === undefined) return;
   throw new IpamError("invalid", `${folder} has what was rendered of claim set ${other}, not of ${set}`, {
     hint: `Each claim set is rendered into a folder of its own. If ${folder} is to be that of ${set}, remove what was rendered there, and ${renderedList}.`,
   });
+}
+
+/** Whose a list is: two names, of each side its own, where git left a conflict in it. */
+function setsIn(text: string): string[] {
+  const sides = ["", ""];
+  let within = [0, 1];
+  for (const line of text.split(/\r?\n/)) {
+    const mark = /^([<|=>])\1{6}( .*)?$/.exec(line)?.[1];
+    if (mark === undefined) for (const side of within) sides[side] += `${line}\n`;
+    else within = { "<": [0], "|": [], "=": [1] }[mark] ?? [0, 1];
+  }
+  return sides.map((side) => /^# claim set (.+)/.exec(side)?.[1] ?? "default");
 }
 
 function refuseInput(folder: string, input: string): void {

@@ -1,7 +1,7 @@
 import { type Address, formatAddress } from "./address.ts";
 import type { Allocation, PoolLines } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
-import { formatOwner, ownerName, ownerOfKey } from "./claim.ts";
+import { ownerName, ownerOfKey } from "./claim.ts";
 import type { Remedy } from "./errors.ts";
 import { FreeSpace } from "./free-space.ts";
 import { howToGrow, type Pool } from "./pool.ts";
@@ -13,9 +13,9 @@ interface Given {
   readonly pending: Pending[];
 }
 
-/** The lines of a pool, and which of the live ones the same plan releases: nobody gets their addresses yet, and hints name them. */
+/** The lines of a pool; `gone` are those live ones whose owners leave it by the same plan: nobody gets their addresses yet, and hints name them. */
 interface Held extends PoolLines {
-  readonly left: readonly Allocation[];
+  readonly gone: readonly Allocation[];
 }
 
 /** New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. */
@@ -39,7 +39,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: s
       given.pending.push(pendingOf(request, "out-of-range", message, "See what it is to the pool.", ["explain", text]));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
-      given.pending.push(pendingOf(request, "in-use", message, howToGet(request, holder, pool, held.left)));
+      given.pending.push(pendingOf(request, "in-use", message, howToGet(request, holder, pool, held.gone)));
     } else {
       const line = lineFor(request, set, wanted);
       holders.set(wanted, line);
@@ -48,8 +48,8 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: s
   }
 }
 
-function howToGet(request: Request, holder: Allocation, pool: Pool, left: readonly Allocation[]): string {
-  if (left.includes(holder)) return whatOfGone([holder]);
+function howToGet(request: Request, holder: Allocation, pool: Pool, gone: readonly Allocation[]): string {
+  if (gone.includes(holder)) return whatOfGone([holder]);
   return isForOwner(request, holder, pool)
     ? "Say in the reservation which claim of its owner it is for."
     : "Want another address, or release that one first.";
@@ -77,34 +77,18 @@ function giveLowest(pool: Pool, requests: readonly Request[], held: Held, set: s
     return address === undefined;
   });
   if (served < 0) return;
-  const hint = howToGetMore(
-    pool,
-    new Set(taken.flat().map(({ address }) => address)),
-    held,
-    goneFrom(held.left, requests),
-  );
+  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held);
   const remedy: Remedy | undefined = held.releasing.length > 0 ? ["release"] : undefined;
   for (const request of requests.slice(served))
     given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
 }
 
-function howToGetMore(
-  pool: Pool,
-  taken: ReadonlySet<Address>,
-  { releasing }: PoolLines,
-  gone: readonly Allocation[],
-): string {
+function howToGetMore(pool: Pool, taken: ReadonlySet<Address>, { releasing, gone }: Held): string {
   const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
   const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
   const leaving = gone.length === 0 ? "" : ` ${whatOfGone(gone)}`;
   const free = releasing.length === 0 ? "" : ` Or free the addresses that are releasing (${releasing.length}).`;
   return `${kept}${howToGrow(pool)}${leaving}${free}`;
-}
-
-/** The lines that are left by owners who ask for nothing instead. */
-function goneFrom(left: readonly Allocation[], requests: readonly Request[]): readonly Allocation[] {
-  const asking = new Set(requests.map(({ claim }) => formatOwner(claim.owner)));
-  return left.filter((line) => !asking.has(ownerOfKey(line.claim)));
 }
 
 /** They may have other names now, be gone, or be somebody else's. */

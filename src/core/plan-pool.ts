@@ -51,7 +51,8 @@ export function planPool(
   const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
   const left = lost.filter((line) => !stuck.has(line));
   const fresh = allowed.filter((request) => !decided.returning.has(request));
-  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, { ...lines, left }, options.set);
+  const held = { ...lines, gone: goneFrom(left, requests) };
+  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, held, options.set);
   return {
     assign: given.assign,
     keep: [
@@ -62,6 +63,12 @@ export function planPool(
     release: left.map((allocation): Release => ({ allocation, to: "releasing" })),
     pending: [...decided.pending, ...refused.map(({ request, line }) => refusedMove(request, line)), ...given.pending],
   };
+}
+
+/** The lines that are left by owners who ask for nothing instead. */
+function goneFrom(left: readonly Allocation[], requests: readonly Request[]): readonly Allocation[] {
+  const asking = new Set(requests.map(({ claim }) => formatOwner(claim.owner)));
+  return left.filter((line) => !asking.has(ownerOfKey(line.claim)));
 }
 
 interface Decided {

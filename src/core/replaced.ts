@@ -1,4 +1,4 @@
-import { type Allocation, placeOf, type Snapshot } from "./allocation.ts";
+import { type Allocation, importedSet, placeOf, type Snapshot } from "./allocation.ts";
 import { nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, IpamError } from "./errors.ts";
 import type { Plan } from "./plan.ts";
@@ -16,8 +16,8 @@ export function refuseReplaced(made: Plan, before: Snapshot): void {
 /**
  * `in-use` for a plan that gives up all that its claim set has and takes what has nothing in common with it: other owners,
  * which are sooner new names of the same machines, or somebody else's claims, than that many new machines at once; or, for
- * some of these owners, addresses of other pools, which is sooner another folder. What comes back from releasing
- * comes, too. Undefined for others, and where owners that come take the claims of those that go, and both have claims of
+ * some of these owners, addresses of other pools, which is sooner another folder. What comes back from releasing,
+ * or is adopted, comes, too. Undefined for others, and where owners that come take the claims of those that go, and both have claims of
  * one name in some other set: they are not the same.
  */
 export function replacedOwners(
@@ -26,7 +26,8 @@ export function replacedOwners(
 ): IpamError | undefined {
   const left = release.map(({ allocation }) => allocation);
   const live = keep.flatMap((kept) => (kept.releasing ? [] : [kept.allocation]));
-  const free = new Set(releasing.map(placeOf));
+  const imported = allocations.filter((line) => line.set === importedSet);
+  const free = new Set([...releasing, ...imported].map(placeOf));
   const coming = [...assign, ...live.filter((line) => free.has(placeOf(line)))];
   const [gone, come] = [ownersOf(left), ownersOf(coming)];
   if (gone.length <= few || come.length === 0 || coming.length < assign.length + live.length) return undefined;

@@ -369,6 +369,18 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect((await run(folder, "plan")).stdout).not.toContain("Note");
   });
 
+  it("says nothing of that where a policy is renamed for some of its nodes", async () => {
+    const folder = projectOf({ "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2") });
+    await run(folder, "allocate");
+    writeFileSync(
+      join(folder, "manifests/b.yaml"),
+      nicPolicyText("c", ["p"], "eth2", "  nodeSelector: {kubernetes.io/hostname: n1}\n"),
+    );
+    const { stdout } = await run(folder, "plan");
+    expect(stdout).toContain("10.0.0.4  n2  b/p  releasing");
+    expect(stdout).not.toContain("takes no address here");
+  });
+
   it("lets a policy go to another folder once that is said, before or after it was released there", async () => {
     const folder = projectOf({ "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2") });
     await run(folder, "allocate");

@@ -251,6 +251,10 @@ describe("writeFolder refuses before it writes anything", () => {
       writeFileSync(join(out, list), text);
       expect(refusal(() => writeFolder(out, files("b.yaml"), "-", "network"))).toContain(other("default", "network"));
     }
+    // As merge.conflictStyle=diff3 writes it where two branches begin the list.
+    const twice = `<<<<<<< ours\n# claim set network\nb.yaml\n||||||| base\n=======\n# claim set network\nc.yaml\n>>>>>>> theirs\n`;
+    writeFileSync(join(out, list), twice);
+    expect(writeFolder(out, files("b.yaml"), "-", "network")).toEqual({ written: 0, removed: 1 });
     rmSync(join(out, list));
     rmSync(join(out, "b.yaml"));
     for (const written of [1, 0]) expect(writeFolder(out, files("#a.yaml"), "-", "network")).toMatchObject({ written });

@@ -114,6 +114,15 @@ it("a refused move names the owner, the address, both claims and both ways out",
   ]);
 });
 
+it("a refused move is paired by the NIC first, then by the capture", () => {
+  const snapshot = recordOf(["10.0.0.4 Node/n/old/a if=eth1", "10.0.0.5 Node/n/old/b if=eth2"], pools);
+  const claims = ["Node/n/new/a if=eth2", "Node/n/new/b if=eth1"].map(claimOf);
+  expect(plan({ pools, claims, snapshot }).pending.map(({ remedy }) => remedy)).toEqual([
+    ["rename", "old/b", "new/a", "claim"],
+    ["rename", "old/a", "new/b", "claim"],
+  ]);
+});
+
 it("a refused move of another claim set says of which", () => {
   const snapshot = recordOf(["10.0.0.5 Node/n/old set=b"], pools);
   const [pending] = plan({ pools, claims: [claimOf("Node/n/new")], snapshot, set: "b" }).pending;

@@ -232,6 +232,13 @@ describe("a pending claim says", () => {
       hint: /^(?!.*would leave it)Let the pool grow/,
     },
     {
+      name: "exhausted, and somebody who stays leaves one of two",
+      record: ["10.0.0.1 Node/m/a", "10.0.0.2 Node/m/b"],
+      claims: ["Node/m/a", "Node/n/a"],
+      message: "pool p is exhausted: 1 needed, 0 free",
+      hint: /^(?!.*would leave it)Let the pool grow/,
+    },
+    {
       name: "exhausted, some releasing",
       record: ["10.0.0.1 Node/m/a releasing", "10.0.0.2 Node/m/b releasing"],
       claims: ["Node/n/a"],

@@ -56,6 +56,12 @@ describe("a plan that keeps no owner of its set", () => {
   it("is refused, too, where what comes was releasing, or where only another set says who they are", () => {
     const back = ["v", "w"].map((name, i) => `10.0.0.${i + 20} Node/${name}/nic/a releasing`);
     expect(() => replace(["a", "b", "c", "d"], ["v", "w"], undefined, back)).toThrow("Node/v, Node/w come");
+    const imported = ["v", "w"].map((name, i) => `10.0.0.${i + 20} Node/${name}/imported/x set=imported`);
+    for (const nodes of [
+      ["v", "w"],
+      ["v", "w", "z"],
+    ])
+      expect(() => replace(["a", "b", "c", "d"], nodes, undefined, imported)).toThrow("Node/v, Node/w");
     const lan = ["a", "w"].map((name, i) => `10.0.0.${i + 10} Node/${name}/lan/a set=lan`);
     const own = ["a", "b", "c", "d"].map((name, i) => `10.0.0.${i + 1} Node/${name}/nic/a`);
     const snapshot = recordOf([...own, ...lan], pools);

@@ -11,7 +11,7 @@ import {
   ownerOfKey,
   type Snapshot,
 } from "../core/index.ts";
-import { lockAt } from "../state/git.ts";
+import { lockAt } from "../state/git-versions.ts";
 import { readMarked } from "../state/lockfile.ts";
 import type { Mark } from "../state/mark.ts";
 import { digestOf } from "../state/next-step.ts";

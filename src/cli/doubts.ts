@@ -1,5 +1,5 @@
 import { type IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
-import { incomingHeads, isUndoable } from "../state/git.ts";
+import { incomingHeads, isUndoable } from "../state/git-merge.ts";
 import type { Merge } from "./merged-record.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameInMerge, renameNote } from "./rename-note.ts";

@@ -1,7 +1,7 @@
 import { formatAddress, IpamError, lineJson, nameOfKey, ownerName, planRelease, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
-import { refuseDeleted } from "../state/git.ts";
 import type { Loser } from "../state/merge.ts";
+import { refuseDeleted } from "../state/other-locks.ts";
 import { type Resolved, resolveLock } from "../state/resolve.ts";
 import { exists } from "./files.ts";
 import { isLockfile, openLock, openToPlan, record, type StateOptions } from "./state.ts";

@@ -3,12 +3,12 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { IpamError, shellWord } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
-import { locksAbove } from "../state/git.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
 import { refusalOfOnward, withoutMark } from "../state/mark.ts";
 import { moveRecord, type RecordPlace, withSet } from "../state/migrate.ts";
 import type { Step } from "../state/next-step.ts";
+import { locksAbove } from "../state/other-locks.ts";
 import { refuseNoFolder } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 

@@ -9,7 +9,8 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
-import { incomingHeads, isOfCommit, isUndoable, lockAt } from "../state/git.ts";
+import { incomingHeads, isOfCommit, isUndoable } from "../state/git-merge.ts";
+import { lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
 import { isLockfile, type StateOptions } from "./state.ts";

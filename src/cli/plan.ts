@@ -1,6 +1,6 @@
 import { isNoop, type Plan, refusePending, refuseReplaced, type Snapshot } from "../core/index.ts";
 import { applyPlan } from "../state/apply.ts";
-import { refuseSecond } from "../state/git.ts";
+import { refuseSecond } from "../state/other-locks.ts";
 import { allocateAgain } from "./argv.ts";
 import { planJson } from "./json.ts";
 import { notesOn } from "./notes.ts";

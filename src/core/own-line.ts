@@ -10,7 +10,8 @@ import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
 export interface Options {
   readonly set: string;
   readonly allowMove: boolean;
-  readonly movedFrom: ReadonlyMap<string, string>;
+  /** What a claim is called, and all that it was called before: the nearest name first. */
+  readonly namesOf: (claim: string) => readonly string[];
 }
 
 /** The line that a claim has. */
@@ -22,7 +23,7 @@ export interface Found {
 }
 
 /**
- * Finds the line of a claim, under its own key or the one it was renamed from: a live one, else one that is
+ * Finds the line of a claim, under its own key or one that it was renamed from: a live one, else one that is
  * releasing and would do, of several the lowest, else one that is releasing in another set. Where moves are allowed, one
  * that would do comes first.
  */
@@ -34,19 +35,18 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
     lines.releasing.filter((line) => line.set !== options.set).map((line) => [line.claim, line]),
   );
   return (request, pool) => {
-    const from = options.movedFrom.get(request.key) ?? request.key;
-    const [now, former] = [live.get(request.key), from === request.key ? undefined : live.get(from)];
-    if (now?.set === options.set && former?.set === options.set && !options.allowMove)
-      return { line: now, releasing: false, former };
-    const line = now ?? former;
+    const names = options.namesOf(request.key);
+    const [line, former] = names.flatMap((name) => live.get(name) ?? []);
+    if (line?.set === options.set && former?.set === options.set && !options.allowMove)
+      return { line, releasing: false, former };
     const mayMove = line?.set === options.set && options.allowMove && !isAnotherObject(line, request.claim);
     if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
-    const leaving = [request.key, from]
-      .flatMap((key) => releasing.get(key) ?? [])
+    const leaving = names
+      .flatMap((name) => releasing.get(name) ?? [])
       .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
     if (leaving !== undefined) return { line: leaving, releasing: true };
     if (line !== undefined) return { line, releasing: false };
-    const other = elsewhere.get(request.key) ?? elsewhere.get(from);
+    const [other] = names.flatMap((name) => elsewhere.get(name) ?? []);
     return other === undefined || isAnotherObject(other, request.claim) ? undefined : { line: other, releasing: true };
   };
 }
@@ -113,7 +113,7 @@ function refusedRename(request: Request, line: Allocation, former: Allocation): 
   return pendingOf(
     request,
     "in-use",
-    `it has ${has}, and ${stays} of ${former.claim} cannot come by the rename`,
+    `it ${line.claim === request.key ? "has" : "gets"} ${has}, and ${stays} of ${former.claim} cannot come by the rename`,
     "Plan without this claim first, so that its address is releasing, and declare the rename then; or take that back.",
   );
 }

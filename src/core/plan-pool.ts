@@ -120,11 +120,11 @@ function adoptions(
   own: ReadonlyMap<Request, Found | undefined>,
   pool: Pool,
   { live }: PoolLines,
-  { movedFrom }: Options,
+  { namesOf }: Options,
 ): ReadonlyMap<Request, Adoptable> {
   const imported = live.filter((line) => line.set === importedSet);
   if (imported.length === 0) return new Map();
-  const named = new Set(requests.flatMap(({ key }) => [key, movedFrom.get(key) ?? key]));
+  const named = new Set(requests.flatMap(({ key }) => namesOf(key)));
   return adoptable(
     requests.filter((request) => own.get(request) === undefined),
     requests,

@@ -1,7 +1,8 @@
 import { byAddress, type PoolRecord, type Snapshot } from "./allocation.ts";
 import type { Changes } from "./changes.ts";
 import { type Claim, claimKey } from "./claim.ts";
-import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import { byCodeUnit } from "./errors.ts";
+import { formerNames, type Moved } from "./moved.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
@@ -18,18 +19,12 @@ export interface PlanInput {
   readonly snapshot: Snapshot;
   /** Claim set; lines of other sets are occupied space. Default `default`. */
   readonly set?: string;
-  /** Declared renames, claim key to claim key: the address stays. */
+  /** Declared renames, claim key to claim key: the address stays. One may go on from where another one ends. */
   readonly moved?: readonly Moved[];
   /** Let a live owner lose its address and get another one of the same pool. */
   readonly allowMove?: boolean;
   /** What other claim sets have of pools that are this one's now: its lines, live and releasing, count as those of `set`. */
   readonly takes?: readonly TakeOver[];
-}
-
-/** A declared rename, claim key to claim key. */
-export interface Moved {
-  readonly from: string;
-  readonly to: string;
 }
 
 /** The difference between what is claimed and one snapshot. Data: nothing has happened yet. */
@@ -65,7 +60,7 @@ export function plan(input: PlanInput): Plan {
   const options = {
     set,
     allowMove: input.allowMove ?? false,
-    movedFrom: movedFrom(input),
+    namesOf: formerNames(input.moved ?? [], new Set(input.claims.map(({ owner, name }) => claimKey(owner, name)))),
   };
 
   const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
@@ -96,25 +91,4 @@ function recordsOf(pools: readonly Pool[]): PoolRecord[] {
   return pools
     .map(({ name, prefix, network }) => ({ name, prefix, network }))
     .sort((a, b) => byCodeUnit(a.name, b.name));
-}
-
-/** Old key of each new one. A declaration that two claims share, or whose old name is claimed as well, is no rename. */
-function movedFrom({ moved = [], claims }: PlanInput): Map<string, string> {
-  if (moved.length === 0) return new Map();
-  const claimed = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
-  const declared = moved.filter(({ from, to }) => claimed.has(to) && from !== to);
-  const issues = declared.flatMap(({ from, to }, i): Issue[] => {
-    if (claimed.has(from))
-      return [
-        { message: `${from} moved to ${to}, but is still claimed`, hint: "If that rename is done, take it out." },
-      ];
-    const other = declared.find((d, j) => j < i && (d.from === from) !== (d.to === to));
-    return other === undefined ? [] : [{ message: `${from} moved to ${to}, but ${other.from} moved to ${other.to}` }];
-  });
-  if (issues.length > 0)
-    throw new IpamError(
-      "invalid",
-      issues.sort((a, b) => byCodeUnit(a.message, b.message)),
-    );
-  return new Map(declared.map(({ from, to }) => [to, from]));
 }

@@ -15,13 +15,13 @@ function input(remedy: Remedy, state: StateArgs): string {
     case "rename":
       return `${movedInput(remedy)}, or allowMove: true`;
     case "to-set":
-      return toSetCommands(remedy, `nodeippool mv --set ${shellWord(remedy[2])}`, "--to-set");
+      return toSetCommands(remedy, `nodeippool mv${ofRecord(state)} --set ${shellWord(remedy[2])}`, "--to-set");
     case "allow-move":
       return "allowMove: true";
     case "release":
       return state.backend === "stack"
         ? 'release: ["Kind/name"], in an update without this claim'
-        : "nodeippool release";
+        : `nodeippool release${ofRecord(state)}`;
     case "set":
       return `set: "${words[0] ?? "NAME"}"`;
     case "moved":
@@ -35,15 +35,24 @@ function input(remedy: Remedy, state: StateArgs): string {
     case "explain":
       return "its range, gateway, exclude and reservations";
     case "show":
-      return "nodeippool show";
+      return `nodeippool show${ofRecord(state)}`;
   }
 }
 
 /** The command that records what a program asks of its lock. Its path is relative to the program; people are where Pulumi.yaml is. */
 export function recording(state: StateArgs, option = ""): string {
-  const lock = state.backend === "lockfile" ? relative(projectFolder(), resolve(state.path)) : "nodeippool.lock";
-  const named = lock === "nodeippool.lock" ? "" : ` --lock ${shellWord(lock)}`;
-  return `nodeippool allocate${named}${option} -- pulumi preview`;
+  return `nodeippool allocate${ofRecord(state)}${option} -- pulumi preview`;
+}
+
+/** What tells the command line of the record. */
+function ofRecord(state: StateArgs): string {
+  if (state.backend === "stack") return "";
+  if (state.backend === "kubernetes")
+    return (["backend", "context", "namespace"] as const)
+      .flatMap((name) => (state[name] === undefined ? [] : ` --${name} ${shellWord(state[name])}`))
+      .join("");
+  const lock = relative(projectFolder(), resolve(state.path));
+  return lock === "nodeippool.lock" ? "" : ` --lock ${shellWord(lock)}`;
 }
 
 function projectFolder(): string {

@@ -53,7 +53,7 @@ export interface AllocationSetArgs {
    * on. Only with the backend `stack`.
    */
   readonly release?: readonly string[];
-  /** Renames of claims, claim key to claim key: the address stays. */
+  /** Renames of claims, claim key to claim key: the address stays. One may go on from where another one ends. */
   readonly moved?: readonly Moved[];
   /** Let owners lose an address and get another one of the same pool. Default false. */
   readonly allowMove?: boolean;

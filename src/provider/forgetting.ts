@@ -5,6 +5,7 @@ import {
   IpamError,
   type Issue,
   identityOf,
+  laterNames,
   type Pool,
   placeOf,
   type Snapshot,
@@ -12,7 +13,7 @@ import {
 import { contains } from "../core/range.ts";
 import { rememberFollowed } from "./planned.ts";
 import { readShared } from "./record.ts";
-import { isSameRecord, missingIn, movedTo, namesOf, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
+import { isSameRecord, missingIn, movedTo, type RecordAt, type Recorded, refuseOther } from "./recorded.ts";
 import { sameValue, textOf } from "./same-value.ts";
 import {
   type Addresses,
@@ -121,7 +122,7 @@ function reader(previous: Previous, inputs: SetInputs, there: Destination): (of:
 function stillClaimed(addresses: Addresses, { claims, moved }: SetInputs): Addresses {
   if (claims === unknown) return addresses;
   const claimed = new Set(claims.map(({ pool, key }) => identityOf({ pool, claim: key })));
-  const names = namesOf(moved);
+  const names = laterNames(moved);
   const isClaimed = (pool: string, claim: string) =>
     names(claim).some((name) => claimed.has(identityOf({ pool, claim: name })));
   return Object.fromEntries(
@@ -194,11 +195,11 @@ export function refuseForgetting(
   const own = placed(left.own);
   const others = placed(left.record).filter((one) => pools.some((pool) => isOf(pool, one)));
   if (own.length + others.length === 0) return;
-  const renames = new Map(moved.map(({ from, to }) => [to, from]));
+  const names = laterNames(moved);
   const kept = new Map(placed(after()).map(({ line, place }) => [place, line]));
   const isKept = ({ line, place }: Placed) => {
     const claim = kept.get(place)?.claim;
-    return claim !== undefined && [claim, renames.get(claim)].includes(line.claim);
+    return claim !== undefined && names(line.claim).includes(claim);
   };
   const isOurs = (one: Placed) => isKept(one) && kept.get(one.place)?.set === set;
   const lost = [...own.filter((one) => !isOurs(one)), ...others.filter((one) => !isKept(one))];

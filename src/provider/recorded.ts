@@ -1,4 +1,4 @@
-import { formatAddress, IpamError, identityOf, type Moved, type Snapshot } from "../core/index.ts";
+import { formatAddress, IpamError, identityOf, laterNames, type Moved, type Snapshot } from "../core/index.ts";
 import { recordOfLock } from "../state/offer.ts";
 import { sameValue } from "./same-value.ts";
 import type { Addresses, SetState, StateArgs } from "./set-state.ts";
@@ -62,16 +62,10 @@ export function missingIn(
 ): Line[] {
   const lines = [...allocations, ...releasing];
   const there = new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
-  const names = namesOf(moved);
+  const names = laterNames(moved);
   return linesIn(addresses).filter(
     ({ pool, claim, address }) => !names(claim).some((name) => there.has(lineText(pool, name, address))),
   );
-}
-
-/** What a claim was called, and what it is called now. */
-export function namesOf(moved: readonly Moved[]): (claim: string) => readonly string[] {
-  const renames = new Map(moved.map(({ from, to }) => [from, to]));
-  return (claim) => [claim, renames.get(claim) ?? claim];
 }
 
 function lineText(pool: string, claim: string, address: string): string {

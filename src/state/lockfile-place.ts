@@ -1,9 +1,9 @@
 import { emptySnapshot, IpamError } from "../core/index.ts";
 import { decode, encode } from "./codec.ts";
-import { refuseDeleted } from "./git.ts";
 import { type Mark, markedText, withoutMark } from "./mark.ts";
 import type { RecordPlace } from "./migrate.ts";
 import { digestOf, type Sight } from "./next-step.ts";
+import { refuseDeleted } from "./other-locks.ts";
 import { readText, replaceFile } from "./replace-file.ts";
 
 interface FileSight extends Sight {

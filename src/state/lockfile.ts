@@ -3,8 +3,8 @@ import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/inde
 import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
-import { refuseDeleted, refuseSecond } from "./git.ts";
 import { refuseMarked, withoutMark } from "./mark.ts";
+import { refuseDeleted, refuseSecond } from "./other-locks.ts";
 import { type Outcome, readText, replaceFile } from "./replace-file.ts";
 
 /** A state backend in one file that lies beside the configuration and is reviewed with it. */

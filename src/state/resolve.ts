@@ -1,6 +1,7 @@
 import { IpamError, type Snapshot, shellWord } from "../core/index.ts";
 import { decode } from "./codec.ts";
-import { incomingHeads, lockAt, mergeStages, type Stages, sideAt, sideWith } from "./git.ts";
+import { incomingHeads, mergeStages, type Stages, sideAt, sideWith } from "./git-merge.ts";
+import { lockAt } from "./git-versions.ts";
 import { hasMarkers } from "./lockfile.ts";
 import { type Loser, mergeRecords } from "./merge.ts";
 import { salvage } from "./salvage.ts";

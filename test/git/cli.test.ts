@@ -307,6 +307,15 @@ it("a lock that somebody deleted is not taken for an empty record; one that git 
   expect(lock()).toBe(whole);
 });
 
+it("a lock that somebody deleted with its folder is not taken for one in a folder that is misspelt", () => {
+  mkdirSync(join(folder, "site"));
+  git("mv nodeippool.lock site; git init -q -b main .; git add -A; git commit -qm base; rm -r site");
+  expect(run("plan", "--lock", "site/nodeippool.lock")).toMatchObject({
+    status: 5,
+    stderr: expect.stringContaining("Bring it back: git restore site/nodeippool.lock."),
+  });
+});
+
 it("a GIT_DIR, as hooks have it, does not hide that a lock in a subfolder was deleted", () => {
   mkdirSync(join(folder, "site"));
   git("mv manifests nodes.txt nodeippool.lock site; git init -q -b main .; git add -A; git commit -qm base");

@@ -3,7 +3,8 @@ import { formatAddress } from "../../src/core/address.ts";
 import { type Allocation, emptySnapshot, type Snapshot } from "../../src/core/allocation.ts";
 import { type Claim, claimKey } from "../../src/core/claim.ts";
 import { IpamError } from "../../src/core/errors.ts";
-import { type Moved, type Plan, type PlanInput, plan } from "../../src/core/plan.ts";
+import type { Moved } from "../../src/core/moved.ts";
+import { type Plan, type PlanInput, plan } from "../../src/core/plan.ts";
 import type { Pool } from "../../src/core/pool.ts";
 import { apply, freed } from "./core-apply.ts";
 import { plus, poolOf } from "./core-text.ts";
@@ -122,7 +123,7 @@ function claimOf({ wanted, uid, interface: nic, ...claim }: Step["wishes"][numbe
   };
 }
 
-/** Renames of claims that are gone to claims that are new, each name once. */
+/** Renames of claims that are gone to claims that are new, each name once, every second one by way of another name. */
 function renamesOf(before: Snapshot, claims: readonly Claim[], step: Step): Moved[] {
   const keys = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
   const lines: readonly Allocation[] = [...before.allocations, ...before.releasing];
@@ -131,6 +132,13 @@ function renamesOf(before: Snapshot, claims: readonly Claim[], step: Step): Move
   const fresh = [...keys].filter((key) => !held.has(key));
   return gone.slice(0, step.renames).flatMap((from, i) => {
     const to = fresh[i];
-    return to === undefined ? [] : [{ from, to }];
+    if (to === undefined) return [];
+    const between = `Node/between/n${i}`;
+    return i % 2 === 0
+      ? [{ from, to }]
+      : [
+          { from: between, to },
+          { from, to: between },
+        ];
   });
 }

@@ -35,6 +35,18 @@ record                                | claims                | moved           
 .4 Node/n/b ; .5 Node/n/a             | Node/n/b              | Node/n/a > Node/n/b       |      | in-use Node/n/b
 .4 Node/n/b ; .5 Node/n/a             | Node/n/b              | Node/n/a > Node/n/b       | move | keep .4 Node/n/b ; releasing .5 Node/n/a
 
+# one rename after the other, in any order of the list, wherever the record is on the way; the nearest name counts
+.5 Node/n/a                           | Node/n/c              | Node/n/b > Node/n/c ; Node/n/a > Node/n/b |  | keep .5 Node/n/c, was .5 Node/n/a
+.5 Node/n/b                           | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | keep .5 Node/n/c, was .5 Node/n/b
+.5 Node/n/a releasing                 | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | keep .5 Node/n/c, was .5 Node/n/a
+.4 Node/n/a releasing ; .5 Node/n/b releasing | Node/n/c      | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | keep .5 Node/n/c, was .5 Node/n/b
+.4 Node/n/a ; .5 Node/n/b             | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | in-use Node/n/c
+.4 Node/n/a ; .5 Node/n/c             | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | in-use Node/n/c
+.5 Node/n/c                           | Node/n/a              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c ; Node/n/c > Node/n/a |  | keep .5 Node/n/a, was .5 Node/n/c
+
+# a name that is claimed itself is no name that another claim had before
+.5 Node/n/a                           | Node/n/a ; Node/n/c   | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | assign .1 Node/n/c ; keep .5 Node/n/a
+
 # the renamed claim is live: it keeps its address, though the new name once had another one
 .5 Node/n/a ; .2 Node/n/b releasing   | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
 
@@ -92,6 +104,18 @@ describe("moved that leads two claims to one address, or one claim to two, is re
       record: [a, b],
       claims: ["Node/n/c"],
       moved: ["Node/n/a > Node/n/c", "Node/n/b > Node/n/c"],
+    },
+    {
+      name: "two old names, one new one, further back",
+      record: [a, b],
+      claims: ["Node/n/d"],
+      moved: ["Node/n/c > Node/n/d", "Node/n/a > Node/n/c", "Node/n/b > Node/n/c"],
+    },
+    {
+      name: "one old name, two new ones, further on",
+      record: [a],
+      claims: ["Node/n/c", "Node/n/d"],
+      moved: ["Node/n/a > Node/n/b", "Node/n/b > Node/n/c", "Node/n/a > Node/n/d"],
     },
   ])("$name", ({ record, claims, moved }) => {
     const made = () =>

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { Issue } from "../../../src/core/index.ts";
 import { reasonOf } from "../../../src/provider/advice.ts";
+import type { StateArgs } from "../../../src/provider/set-state.ts";
 import { setInputs } from "../../support/pulumi-inputs.ts";
 
 it.each<[string, Issue["remedy"], string]>([
@@ -22,4 +23,27 @@ it.each<[string, Issue["remedy"], string]>([
 ])("a rename is declared in a program: %s", (_, remedy, says) => {
   const issue = { message: "no", hint: "Declare it.", ...(remedy === undefined ? {} : { remedy }) };
   expect(reasonOf("in-use", issue, setInputs(), [])).toBe(`in-use: no\n  Declare it: ${says}`);
+});
+
+it.each<[StateArgs, string, string]>([
+  [
+    { backend: "lockfile", path: "nodeippool.lock" },
+    "nodeippool mv --set shop nic --to-set site; nodeippool mv --set shop lan --to-set site",
+    "nodeippool release",
+  ],
+  [
+    { backend: "lockfile", path: "../net/a b.lock" },
+    "nodeippool mv --lock '../net/a b.lock' --set shop nic --to-set site; nodeippool mv --lock '../net/a b.lock' --set shop lan --to-set site",
+    "nodeippool release --lock '../net/a b.lock'",
+  ],
+  [
+    { backend: "kubernetes", namespace: "network", context: "prod" },
+    "nodeippool mv --backend kubernetes --context prod --namespace network --set shop nic --to-set site; nodeippool mv --backend kubernetes --context prod --namespace network --set shop lan --to-set site",
+    "nodeippool release --backend kubernetes --context prod --namespace network",
+  ],
+])("a command names the record that it is about: %o", (state, moves, releases) => {
+  const says = (remedy: NonNullable<Issue["remedy"]>) =>
+    reasonOf("in-use", { message: "no", hint: "Do", remedy }, setInputs({ state }), []);
+  expect(says(["to-set", ["nic", "lan"], "shop", "site"])).toBe(`in-use: no\n  Do: ${moves}`);
+  expect(says(["release"])).toBe(`in-use: no\n  Do: ${releases}`);
 });

@@ -56,6 +56,9 @@ describe("a set whose record is in a cluster, and that has others beside it in t
       const moved = [{ from: "Node/b/eth1", to: "Node/c/eth1" }];
       const { lan } = await go(stack, [...lanClaims("a", "c"), x], { ...two, moved });
       expect(lan).toEqual({ "Node/a/eth1": "10.0.0.1", "Node/c/eth1": "10.0.0.2" });
+      const twice = [...moved, { from: "Node/c/eth1", to: "Node/d/eth1" }];
+      const later = await go(stack, [...lanClaims("a", "d"), x], { ...two, moved: twice });
+      expect(later.lan).toEqual({ "Node/a/eth1": "10.0.0.1", "Node/d/eth1": "10.0.0.2" });
     });
   });
 

@@ -1,5 +1,5 @@
 import type { Remedy } from "../core/errors.ts";
-import { renameCommands } from "../core/rename-remedy.ts";
+import { type RenameRemedy, renameCommands, renamesOf } from "../core/rename-remedy.ts";
 import { shellWord } from "../core/shell-word.ts";
 import { toSetCommands } from "../core/to-set.ts";
 import { allocateAgain, ownOptions, recordOptions } from "./argv.ts";
@@ -14,9 +14,9 @@ export function command(remedy: Remedy): string {
   const words = remedy.slice(1);
   switch (remedy[0]) {
     case "rename":
-      return `${renameCommands(remedy, mvCommand(remedy[4]))}, or ${allowing()}`;
+      return `${renameCommands(remedy, mvCommand(remedy[4]))}, or ${allowing()}${orToSet(remedy)}`;
     case "to-set":
-      return toSetCommands(remedy, mvCommand(remedy[2]), "--to-set");
+      return toSetCommands(remedy, `--set ${shellWord(remedy[2])}`, mvCommand(remedy[2]), "--to-set");
     case "allow-move":
       return allowing();
     case "explain":
@@ -34,6 +34,14 @@ export function command(remedy: Remedy): string {
     case "moved":
       return words[0] === "file" ? "--lock FILE" : "--backend kubernetes --context CONTEXT --namespace NAMESPACE";
   }
+}
+
+/** Where there are several claim sets, a policy that seems to be renamed may have gone to another one, and this one come in its place. */
+function orToSet(remedy: RenameRemedy): string {
+  const [, , , reach, set] = remedy;
+  if (reach !== "policy" || set === undefined) return "";
+  const policies = renamesOf(remedy).map(([from]) => from);
+  return `; if it went to another set: ${command(["to-set", policies, set])}`;
 }
 
 /** The flag that lets addresses move, of this verb or of the one that has it. */

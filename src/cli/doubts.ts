@@ -3,6 +3,7 @@ import { incomingHeads, isUndoable } from "../state/git-merge.ts";
 import type { Merge } from "./merged-record.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameInMerge, renameNote } from "./rename-note.ts";
+import { cameOverNotes } from "./set-note.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 import { swapQuestions } from "./swap-note.ts";
 
@@ -20,5 +21,10 @@ export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge
     isUndoable(options.lock, incomingHeads(options.lock))
       ? `bring both sides back (git checkout -m -- ${lock}), merge them again, and say so then`
       : `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
-  return [...otherVersionNotes(made, before, options), ...renameNote(made, before, back), ...swapQuestions(made, back)];
+  return [
+    ...otherVersionNotes(made, before, options),
+    ...renameNote(made, before, back),
+    ...swapQuestions(made, back),
+    ...cameOverNotes(made, before, back),
+  ];
 }

@@ -19,12 +19,13 @@ import { changeLines } from "./report-plan.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
 
+interface Sets {
+  readonly set: string;
+  readonly toSet?: string;
+}
+
 /** Without a new name the old one stays. */
-export async function mvVerb(
-  from: string,
-  to: string | undefined,
-  options: StateOptions & { readonly set: string; readonly toSet?: string },
-): Promise<void> {
+export async function mvVerb(from: string, to: string | undefined, options: StateOptions & Sets): Promise<void> {
   const { set, toSet } = options;
   if (to === undefined && toSet === undefined)
     throw new IpamError("invalid", `say what ${from} is called now`, {
@@ -32,9 +33,9 @@ export async function mvVerb(
     });
   const state = await openState(options);
   const snapshot = await state.read();
-  refuseBareOwner(snapshot, from, to ?? from, set);
+  refuseBareOwner(snapshot, from, to ?? from, options);
   const made = planRename(snapshot, from, to ?? from, set, toSet);
-  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim, set);
+  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim, options);
   await record(state, made);
   print(
     ...changeLines(made),
@@ -43,21 +44,27 @@ export async function mvVerb(
 }
 
 /** Throws `invalid` where the old name is that of owners, without their kind, and of nothing else. */
-function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to: string, set: string): void {
+function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to: string, sets: Sets): void {
   const lines = [...allocations, ...releasing].filter(
-    (line) => [set, importedSet].includes(line.set) && isNamedBy(line, from),
+    (line) => [sets.set, importedSet].includes(line.set) && isNamedBy(line, from),
   );
   const owner = parseOwner(ownerOfKey(lines[0]?.claim ?? "")).value;
   if (owner === undefined || formatOwner(owner) === from || lines.some((line) => namingOf(line, from) !== "owner"))
     return;
   const meant = to.includes("/") ? to : formatOwner({ ...owner, name: to });
   throw new IpamError("invalid", `no allocation is named ${from}`, {
-    hint: `Owners are named with their kind: ${mvCommand(set)} ${shellWord(formatOwner(owner))} ${shellWord(meant)}`,
+    hint: `Owners are named with their kind: ${again(formatOwner(owner), meant, sets)}`,
   });
 }
 
+/** The same command, with other names. */
+function again(from: string, to: string, { set, toSet }: Sets): string {
+  const names = [from, ...(from === to ? [] : [to])].map(shellWord);
+  return [mvCommand(set), ...names, ...(toSet === undefined ? [] : ["--to-set", shellWord(toSet)])].join(" ");
+}
+
 /** Throws `invalid` for a node, policy or capture that nothing can be called: the next plan would move who has its addresses. */
-function refuseName(from: string, to: string, set: string): void {
+function refuseName(from: string, to: string, sets: Sets): void {
   const { kind, name } = parseOwner(ownerOfKey(to)).value ?? {};
   if (kind !== "Node") return;
   const node = ownerOfKey(from) === ownerOfKey(to) ? undefined : nameIssue(name);
@@ -66,9 +73,7 @@ function refuseName(from: string, to: string, set: string): void {
   const issue = old === now || claimIssue(old) ? undefined : claimIssue(now);
   if (issue === undefined) return;
   const whole = `${old.slice(0, old.indexOf("/"))}/${now}`;
-  const hint = claimIssue(whole)
-    ? {}
-    : { hint: `A capture is renamed with its policy: ${mvCommand(set)} ${old} ${whole}` };
+  const hint = claimIssue(whole) ? {} : { hint: `A capture is renamed with its policy: ${again(old, whole, sets)}` };
   throw new IpamError("invalid", issue, hint);
 }
 

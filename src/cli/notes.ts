@@ -21,7 +21,7 @@ import { selectNodes } from "../nmstate/index.ts";
 import { findUses } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { isInterfaceAddress, referencesIn } from "../schema/template.ts";
-import { mvCommand } from "./advice.ts";
+import { command } from "./advice.ts";
 import { formerNicNotes } from "./nic-note.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
@@ -91,7 +91,7 @@ export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }
     .filter(([policy]) => !here.has(policy))
     .map(
       ([policy, { length }]) =>
-        `Note: policy ${policy} of claim set ${set} takes no address here, and all it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set); if it went there: ${mvCommand(set)} ${policy} --to-set NAME`,
+        `Note: policy ${policy} of claim set ${set} takes no address here, and all it has goes (${plural(length, "address")}); if it is of another folder, each folder needs a claim set of its own (--set); if it went there: ${command(["to-set", [policy], set])}`,
     );
 }
 

@@ -7,6 +7,7 @@ import { notesOn } from "./notes.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
+import { cameOverNotes } from "./set-note.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { swapQuestions } from "./swap-note.ts";
 import { print, printJson } from "./terminal.ts";
@@ -24,6 +25,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
     ...otherVersionNotes(made, snapshot, options),
     ...renameNote(made, snapshot, before),
     ...swapQuestions(made, before),
+    ...cameOverNotes(made, snapshot, before),
   ];
   if (options.json) printJson({ ...planJson(made), notes });
   else {

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { IpamError, type Issue, isPlanned, type Plan, plan, type Snapshot } from "../core/index.ts";
 
 import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
+import { refuseSameName } from "../nmstate/same-name.ts";
 import { refuseNoPolicy } from "../nmstate/select.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { childLabels } from "../schema/node.ts";
@@ -87,6 +88,7 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   progress(`planning for ${workspace.nodes.length} nodes`);
   const claims = workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes));
   const { pools } = workspace.manifests;
+  refuseSameName(claims, snapshot, options.set);
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made, snapshot);

@@ -12,6 +12,7 @@ import {
 } from "../core/index.ts";
 import { type Holdings, heldAfter } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
+import { refuseSameName } from "../nmstate/same-name.ts";
 import { refuseNoPolicy, refuseSharedNics } from "../nmstate/select.ts";
 import type { Bag } from "../schema/objects.ts";
 import { applyPlan } from "../state/apply.ts";
@@ -190,6 +191,7 @@ export class AddressPlan extends Construct {
   private planFor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot): Plan {
     const defined: Pool[] = pools.map(({ pool }) => pool);
     const claims = claimsIn(policies, defined);
+    refuseSameName(claims, snapshot, this.set);
     refuseSharedNics(claims, defined, snapshot.allocations, this.set);
     const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
     refusePending(made);

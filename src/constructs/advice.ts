@@ -16,7 +16,7 @@ function remedyText(remedy: Remedy, record = ""): string {
     case "rename":
       return `${renameCommands(remedy, mvCommand(record, remedy[4]))}, or allowMove: true in AddressPlan.configure`;
     case "to-set":
-      return toSetCommands(remedy, mvCommand(record, remedy[2]), "--to-set");
+      return toSetCommands(remedy, planAs(remedy[2]), mvCommand(record, remedy[2]), "--to-set");
     case "allow-move":
       return "allowMove: true in AddressPlan.configure";
     case "explain":
@@ -30,12 +30,16 @@ function remedyText(remedy: Remedy, record = ""): string {
     case "merge-landed":
       return `nodeippool allocate${record} --landed REV -- npx cdk8s synth (REV: a branch or commit)`;
     case "set":
-      return `set: ${words[0] ?? "NAME"} in AddressPlan.configure`;
+      return planAs(remedy[1]);
     case "moved":
       return words[0] === "file"
         ? "AddressPlan.configure(app, { lock })"
         : "AddressPlan.configure(app, { state: await loadState(await openKubernetes({ context, namespace })) })";
   }
+}
+
+function planAs(set = "NAME"): string {
+  return `set: ${set} in AddressPlan.configure`;
 }
 
 function mvCommand(record: string, set = "default"): string {

@@ -20,7 +20,7 @@ export { checkPools } from "./pools.ts";
 export * from "./range.ts";
 export * from "./release.ts";
 export * from "./rename.ts";
-export { type RenameRemedy, renameCommands, renamesOf } from "./rename-remedy.ts";
+export { policiesOf, type RenameRemedy, renameCommands, renamesOf } from "./rename-remedy.ts";
 export * from "./replaced.ts";
 export { checkSet } from "./request.ts";
 export * from "./reservation.ts";

@@ -87,7 +87,7 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       request,
       "in-use",
       `${text} is releasing, as the same claim of set ${line.set}`,
-      "Free the address when it is off the node. If the claim came over from there, say so.",
+      "Free the address when it is off the node, plan the claim as that set, or say that it came over.",
       ["to-set", [line.claim], line.set, set],
     );
   if (line.set !== set && line.set !== importedSet)
@@ -95,7 +95,8 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       request,
       "in-use",
       `${text} is already held by ${line.claim} in set ${line.set}`,
-      "Name the claim otherwise, or plan it in that set.",
+      "Name the claim otherwise, plan it as that set, or say that it came over.",
+      ["to-set", [line.claim], line.set, set],
     );
   if (isAnotherObject(line, request.claim))
     return pendingOf(

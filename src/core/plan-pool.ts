@@ -22,8 +22,7 @@ import { pendingOf, type Request } from "./request.ts";
  *  live               | other                 | pending in-use; with allowMove: release, and ask anew
  *  releasing          | as wanted, assignable | keep: back to live (not across sets or uids)
  *  releasing          | other                 | ask anew; the old address stays releasing
- *  ... in another set | any                   | pending in-use
- *  releasing, set b   | any                   | pending in-use, unless allowMove: a claim that went to another set
+ *  ... in another set | any                   | pending in-use: the claim may have come from there
  *  imported, its own  | as wanted, assignable | adopt: keep as its own, the owner has that address already (adopt.ts: which)
  *  imported, unclear  | as wanted, assignable | pending in-use
  *  none               | -                     | ask anew
@@ -61,7 +60,11 @@ export function planPool(
       ...[...stuck].map((allocation): Kept => ({ allocation })),
     ],
     release: left.map((allocation): Release => ({ allocation, to: "releasing" })),
-    pending: [...decided.pending, ...refused.map(({ request, line }) => refusedMove(request, line)), ...given.pending],
+    pending: [
+      ...decided.pending,
+      ...refused.map(({ request, line }) => refusedMove(request, line, decided.returning.get(request))),
+      ...given.pending,
+    ],
   };
 }
 
@@ -161,11 +164,13 @@ function isSameCapture(line: Allocation, { claim }: Request): boolean {
   return policiesOf(nameOfKey(line.claim), claim.name) !== undefined;
 }
 
-function refusedMove(request: Request, line: Allocation): Pending {
+function refusedMove(request: Request, line: Allocation, returning: Kept | undefined): Pending {
+  const gets =
+    returning === undefined ? "get another address" : `have ${formatAddress(returning.allocation.address)} again`;
   return pendingOf(
     request,
     "in-use",
-    `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and get another address`,
+    `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and ${gets}`,
     "What another folder or app plans needs a claim set of its own. Declare the rename, if it is one, or allow the move.",
     ["rename", nameOfKey(line.claim), request.claim.name, [ownerOfKey(line.claim)]],
   );

@@ -83,7 +83,7 @@ export function plan(input: PlanInput): Plan {
     assign: assign.toSorted(byAddress),
     keep: keep.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
     release: release.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
-    pending: withToSet(withReach(pending, input.claims, snapshot, set), snapshot),
+    pending: withToSet(withReach(pending, input.claims, snapshot, set), snapshot, set),
   };
 }
 

@@ -51,7 +51,9 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
     });
   const bad = keep.find(({ allocation }) => parseClaimKey(allocation.claim).issues);
   const isKeyForName = parseClaimKey(to).value !== undefined && parseClaimKey(from).value === undefined;
-  if (bad !== undefined || isKeyForName || (from === to && set === toSet))
+  if (from === to && set === toSet)
+    throw new IpamError("invalid", `${from} is called so already, and is of claim set ${set}`);
+  if (bad !== undefined || isKeyForName)
     throw new IpamError("invalid", `${from} cannot be renamed to ${JSON.stringify(to)}`, {
       hint: "Rename an owner to an owner (Node/a), a policy to a policy, a claim to a claim.",
     });
@@ -74,8 +76,9 @@ function mayRename(line: Allocation, from: string, to: string, set: string): boo
 /** A node's name alone could be a policy's: owners are named with their kind. And another claim set may have the name. */
 function whatIsMeant({ allocations, releasing }: Snapshot, name: string, set: string): string {
   const lines = [...allocations, ...releasing].filter((line) => isNamedBy(line, name));
-  const owner = lines.find((line) => line.set === set && namingOf(line, name) === "owner");
-  if (owner !== undefined) return `; did you mean ${ownerOfKey(owner.claim)}?`;
+  const own = lines.find((line) => line.set === set);
+  if (own !== undefined)
+    return `; did you mean ${namingOf(own, name) === "owner" ? ownerOfKey(own.claim) : own.claim}?`;
   const sets = [...new Set(lines.map((line) => line.set))];
   return sets.length === 0 ? "" : ` in claim set ${set}; it is of ${listed(sets)}`;
 }

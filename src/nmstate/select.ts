@@ -1,7 +1,6 @@
 import {
   type Allocation,
   type Claim,
-  claimKey,
   familyOf,
   formatOwner,
   IpamError,
@@ -11,8 +10,8 @@ import {
   ownerOfKey,
   type Plan,
   type Pool,
+  policiesOf,
   policyOf,
-  toSetRemedy,
 } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -59,11 +58,12 @@ export function refuseTwins(nodes: readonly ClusterNode[]): void {
 }
 
 /** Throws `invalid` where no policy takes an address any more, and the plan gives up what they had: more likely one is missing. */
-export function refuseNoPolicy(policies: readonly Policy[], { release }: Plan): void {
+export function refuseNoPolicy(policies: readonly Policy[], { release, set }: Plan): void {
   if (release.length === 0 || policies.some(({ captures }) => captures.size > 0)) return;
   const held = release.length === 1 ? "1 address that is held" : `${release.length} addresses that are held`;
   throw new IpamError("invalid", `no policy here takes an address from a pool: ${held} would be given up`, {
-    hint: "See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}.",
+    hint: "See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}. Of those that went to another folder or app, say so.",
+    remedy: ["to-set", [...new Set(release.map(({ allocation }) => policyOf(nameOfKey(allocation.claim))))], set],
   });
 }
 
@@ -93,23 +93,24 @@ export function refuseSharedNics(
   const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
   const users = new Map<string, User>(
-    others.map((line) => [listOf(line), { policy: policyOfLine(line), set: line.set }]),
+    others.map((line) => [
+      listOf(line),
+      { policy: policyOf(nameOfKey(line.claim)), name: nameOfKey(line.claim), set: line.set },
+    ]),
   );
   const issues = new Map<string, Issue>();
   for (const { owner, name, pool, interface: nic } of claims) {
     if (nic === undefined) continue;
     const place = addressList(families.get(pool), nic, formatOwner(owner));
     const policy = policyOf(name);
-    const other = users.get(place) ?? { policy };
+    const other = users.get(place) ?? { policy, name };
     users.set(place, other);
-    if (other.policy === policy && other.set === undefined) continue;
+    if (other.policy === policy) continue;
     const shown = other.set === undefined ? other.policy : `${other.policy} (set ${other.set})`;
     if (!issues.has(`${shown} ${policy}`))
       issues.set(`${shown} ${policy}`, {
         message: `policies ${shown} and ${policy} both set the ${place}; nmstate replaces the whole list`,
-        ...(other.policy === policy
-          ? helpForTwin(other, claims, others, set)
-          : { hint: "Make all captures of one NIC in one policy." }),
+        ...howToShare(other, name, set),
       });
   }
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
@@ -118,27 +119,21 @@ export function refuseSharedNics(
 /** Whose the addresses of a NIC are. */
 interface User {
   readonly policy: string;
+  /** Of the claim. */
+  readonly name: string;
   /** Of another claim set. */
   readonly set?: string;
 }
 
-/** A policy of this name has the NIC in another claim set: it may be this one, under the wrong set, or before it came over. */
-function helpForTwin(
-  { policy, set: from = "default" }: User,
-  claims: readonly Claim[],
-  others: readonly Allocation[],
-  set: string,
-): Pick<Issue, "hint" | "remedy"> {
-  const asked = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
-  const there = others.filter((line) => line.set === from && policyOfLine(line) === policy && asked.has(line.claim));
-  const hint = `If it is that set's, plan it as ${from}; nodes of another cluster need a lock of their own.`;
-  if (there.length === 0) return { hint };
-  const keys = there.map(({ claim }) => claim);
-  return { hint: `${hint} If it came over from there, say so.`, remedy: toSetRemedy(keys, from, set, others) };
-}
-
-function policyOfLine(line: Allocation): string {
-  return policyOf(nameOfKey(line.claim));
+/** What another set has there may be this very claim, under the name that it had in that one. */
+function howToShare(other: User, name: string, set: string): Pick<Issue, "hint" | "remedy"> {
+  const hint = "Make all captures of one NIC in one policy.";
+  if (other.set === undefined) return { hint };
+  const renamed = policiesOf(other.name, name) ?? [other.name, name];
+  return {
+    hint: `${hint} If it is one that came over under a new name, say so.`,
+    remedy: ["to-set", [renamed], other.set, set],
+  };
 }
 
 /** What nmstate replaces as a whole: no two policies may set it. */

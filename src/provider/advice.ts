@@ -15,7 +15,7 @@ function input(remedy: Remedy, state: StateArgs): string {
     case "rename":
       return `${movedInput(remedy)}, or allowMove: true`;
     case "to-set":
-      return toSetCommands(remedy, `nodeippool mv${ofRecord(state)} --set ${shellWord(remedy[2])}`, "--to-set");
+      return toSetCommands(remedy, planAs(remedy[2]), `nodeippool mv${ofRecord(state)} --set ${remedy[2]}`, "--to-set");
     case "allow-move":
       return "allowMove: true";
     case "release":
@@ -23,7 +23,7 @@ function input(remedy: Remedy, state: StateArgs): string {
         ? 'release: ["Kind/name"], in an update without this claim'
         : `nodeippool release${ofRecord(state)}`;
     case "set":
-      return `set: "${words[0] ?? "NAME"}"`;
+      return planAs(remedy[1]);
     case "moved":
       return words[0] === "file"
         ? 'state: { backend: "lockfile", path }'
@@ -37,6 +37,10 @@ function input(remedy: Remedy, state: StateArgs): string {
     case "show":
       return `nodeippool show${ofRecord(state)}`;
   }
+}
+
+function planAs(set = "NAME"): string {
+  return `set: "${set}"`;
 }
 
 /** The command that records what a program asks of its lock. Its path is relative to the program; people are where Pulumi.yaml is. */

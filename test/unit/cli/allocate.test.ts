@@ -407,7 +407,7 @@ it("a folder without policies, or without anything, gives nothing up; one whose 
     expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining("no pool and no policy is here") });
     const pools = await cli([verb, "manifests"], folder);
     expect(pools.stderr).toBe(
-      "invalid: no policy here takes an address from a pool: 2 addresses that are held would be given up\n  See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}.\n",
+      "invalid: no policy here takes an address from a pool: 2 addresses that are held would be given up\n  See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}. Of those that went to another folder or app, say so: nodeippool mv a --to-set NAME\n",
     );
     expect(pools.status).toBe(2);
   }

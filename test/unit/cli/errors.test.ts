@@ -133,9 +133,9 @@ const rows: Row[] = [
   ],
   [
     "a claim of another set",
-    3,
+    2,
     { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p set=other if=eth9") },
-    /^in-use: .*in set other\n/,
+    /^invalid: policy a has addresses in claim set other, too: 10\.0\.0\.1 of n1\n.*: --set other, or nodeippool mv --set other a --to-set default\n$/,
   ],
   // 5: the record is broken
   [

@@ -394,14 +394,15 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await edge()).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(
-        "\n  If it is that set's, plan it as default; nodes of another cluster need a lock of their own. If it came over from there, say so: nodeippool mv b --to-set edge\n",
+        "invalid: policy b has addresses in claim set default, too: 10.0.0.2 of n1 and 1 more\n  Call one of them otherwise; nodes of another cluster need a lock of their own. If it is the same one, plan it as that set, or say that it came over: --set default, or nodeippool mv b --to-set edge\n",
       ),
     });
     await run(folder, "allocate");
     expect(await edge()).toMatchObject({
-      status: 3,
-      stderr:
-        "in-use: Node/n1/b/p in pool p: 10.0.0.2 is releasing, as the same claim of set default (and 1 more like it)\n  Free the address when it is off the node. If the claim came over from there, say so: nodeippool mv b --to-set edge\n",
+      status: 2,
+      stderr: expect.stringMatching(
+        /^invalid: policy b has addresses in claim set default, too: 10\.0\.0\.2 of n1 \(releasing\) and 1 more\n.*: --set default, or nodeippool mv b --to-set edge\n$/,
+      ),
     });
     for (const text of [readFileSync(lock, "utf8"), begun]) {
       writeFileSync(lock, text);

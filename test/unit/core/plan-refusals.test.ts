@@ -273,7 +273,7 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/n/a set=b releasing"],
       claims: ["Node/n/a"],
       message: "10.0.0.1 is releasing, as the same claim of set b",
-      hint: /^Free the address when it is off the node\. If the claim came over from there, say so\.$/,
+      hint: /^Free the address when it is off the node, plan the claim as that set, or say that it came over\.$/,
       remedy: ["to-set", ["a"], "b", "default"],
     },
     {
@@ -281,7 +281,7 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/n/a/x set=b releasing", "10.0.0.2 Node/m/a/x set=b"],
       claims: ["Node/n/a/x"],
       message: "10.0.0.1 is releasing, as the same claim of set b",
-      hint: /say so/,
+      hint: /say that it came over/,
       remedy: ["to-set", ["Node/n/a/x"], "b", "default"],
     },
     {
@@ -289,7 +289,8 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/n/a set=b"],
       claims: ["Node/n/a"],
       message: "10.0.0.1 is already held by Node/n/a in set b",
-      hint: /plan it in that set/,
+      hint: /plan it as that set/,
+      remedy: ["to-set", ["a"], "b", "default"],
     },
     {
       name: "held by an earlier object",

@@ -28,17 +28,17 @@ it.each<[string, Issue["remedy"], string]>([
 it.each<[StateArgs, string, string]>([
   [
     { backend: "lockfile", path: "nodeippool.lock" },
-    "nodeippool mv --set shop nic --to-set site; nodeippool mv --set shop lan --to-set site",
+    'set: "shop", or nodeippool mv --set shop nic --to-set site; nodeippool mv --set shop lan --to-set site',
     "nodeippool release",
   ],
   [
     { backend: "lockfile", path: "../net/a b.lock" },
-    "nodeippool mv --lock '../net/a b.lock' --set shop nic --to-set site; nodeippool mv --lock '../net/a b.lock' --set shop lan --to-set site",
+    "set: \"shop\", or nodeippool mv --lock '../net/a b.lock' --set shop nic --to-set site; nodeippool mv --lock '../net/a b.lock' --set shop lan --to-set site",
     "nodeippool release --lock '../net/a b.lock'",
   ],
   [
     { backend: "kubernetes", namespace: "network", context: "prod" },
-    "nodeippool mv --backend kubernetes --context prod --namespace network --set shop nic --to-set site; nodeippool mv --backend kubernetes --context prod --namespace network --set shop lan --to-set site",
+    'set: "shop", or nodeippool mv --backend kubernetes --context prod --namespace network --set shop nic --to-set site; nodeippool mv --backend kubernetes --context prod --namespace network --set shop lan --to-set site',
     "nodeippool release --backend kubernetes --context prod --namespace network",
   ],
 ])("a command names the record that it is about: %o", (state, moves, releases) => {

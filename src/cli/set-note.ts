@@ -1,0 +1,45 @@
+import {
+  type Allocation,
+  formatAddress,
+  importedSet,
+  nameOfKey,
+  ownerName,
+  ownerOfKey,
+  type Plan,
+  policiesOf,
+  type Snapshot,
+} from "../core/index.ts";
+import { command } from "./advice.ts";
+
+/**
+ * Asks whether a claim that gets a new address is one that another claim set has releasing, for the same NIC: it came over
+ * from there, and got a new name on the way. `before` says what to do first.
+ */
+export function cameOverNotes({ assign, set }: Plan, { releasing }: Snapshot, before: () => string): string[] {
+  const left = new Map(
+    releasing
+      .filter((line) => line.set !== set && line.set !== importedSet && line.interface !== undefined)
+      .map((line) => [nicOf(line), line]),
+  );
+  const pairs = assign.flatMap((now) => {
+    const was = left.get(nicOf(now));
+    return was === undefined ? [] : [{ now, was, names: namesOf(was, now) }];
+  });
+  return [...Map.groupBy(pairs, ({ was, names }) => `${was.set} ${names}`).values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { now, was, names } = first;
+    const more = others.length === 0 ? "" : ` (and ${others.length} more like it)`;
+    const mv = command(["to-set", [names], was.set, set]);
+    return `Note: ${ownerName(now.claim)} gets ${formatAddress(now.address)} on ${now.interface}, and has ${formatAddress(was.address)} there releasing, of claim set ${was.set}${more}; if ${names[0]} came over as ${names[1]}, ${before()}: ${mv}`;
+  });
+}
+
+/** Old and new name, of the policies where both have the same capture. */
+function namesOf(was: Allocation, now: Allocation): readonly [from: string, to: string] {
+  const names = [nameOfKey(was.claim), nameOfKey(now.claim)] as const;
+  return policiesOf(...names) ?? names;
+}
+
+function nicOf({ pool, claim, interface: nic }: Allocation): string {
+  return `${pool} ${ownerOfKey(claim)} ${nic}`;
+}

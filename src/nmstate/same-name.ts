@@ -1,0 +1,52 @@
+import {
+  type Allocation,
+  type Claim,
+  formatAddress,
+  formatOwner,
+  IpamError,
+  type Issue,
+  importedSet,
+  nameOfKey,
+  ownerName,
+  ownerOfKey,
+  policyOf,
+  type Snapshot,
+  toSetRemedy,
+} from "../core/index.ts";
+
+/**
+ * A policy for one node is called by the policy and the node, whatever the claim set: two sets that both have addresses of
+ * a policy of one name on a node would write one object. It may be one policy, planned as the wrong set, or before it is
+ * said that it came over. Throws `invalid` for each such policy, also where what the other set has of it is releasing.
+ */
+export function refuseSameName(claims: readonly Claim[], { allocations, releasing }: Snapshot, set: string): void {
+  const asked = new Set(claims.map(({ owner, name }) => placeOfPolicy(formatOwner(owner), name)));
+  const isAnothers = (line: Allocation) =>
+    line.set !== set &&
+    line.set !== importedSet &&
+    asked.has(placeOfPolicy(ownerOfKey(line.claim), nameOfKey(line.claim)));
+  const live = allocations.filter(isAnothers);
+  const lines = [...live, ...releasing.filter(isAnothers)];
+  const groups = Map.groupBy(lines, (line) => `${policyOf(nameOfKey(line.claim))} ${line.set}`);
+  const issues = [...groups.values()].map((group): Issue => {
+    const [first, ...others] = group as [Allocation, ...Allocation[]];
+    const policy = policyOf(nameOfKey(first.claim));
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    const what = `${formatAddress(first.address)} of ${ownerName(first.claim)}${live.includes(first) ? "" : " (releasing)"}`;
+    return {
+      message: `policy ${policy} has addresses in claim set ${first.set}, too: ${what}${more}`,
+      hint: "Call one of them otherwise; nodes of another cluster need a lock of their own. If it is the same one, plan it as that set, or say that it came over.",
+      remedy: toSetRemedy(
+        group.map(({ claim }) => claim),
+        first.set,
+        set,
+        allocations,
+      ),
+    };
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+}
+
+function placeOfPolicy(owner: string, name: string): string {
+  return `${owner} ${policyOf(name)}`;
+}

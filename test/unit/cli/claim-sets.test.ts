@@ -1,0 +1,117 @@
+import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { root } from "../../support/console.ts";
+import { cli } from "../../support/schema-cli.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "claim-sets-"));
+  cpSync(join(root, "examples/two-teams"), folder, { recursive: true });
+  for (const team of ["network", "storage"]) expect((await allocate(team)).status).toBe(0);
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const allocate = (team: string, verb = "allocate") => cli([verb, team, "--set", team, "--nodes", "nodes.txt"], folder);
+const words = (command: string) => cli(command.split(" ").slice(1), folder);
+const edit = (from: string, to: string, change = (text: string) => text) =>
+  writeFileSync(join(folder, to), change(readFileSync(join(folder, from), "utf8")));
+const move = (from: string, to: string, change?: (text: string) => string) => {
+  edit(from, to, change);
+  rmSync(join(folder, from));
+};
+/** A policy for no node, so that the folder has one. */
+const idle = (team: string) =>
+  edit(`${team}/policy.yaml`, `${team}/idle.yaml`, (text) =>
+    text.replace(/name: .*/, "name: idle").replace("spec:", "spec:\n  nodeSelector: {kubernetes.io/hostname: none}"),
+  );
+const held = () =>
+  [...readFileSync(join(folder, "nodeippool.lock"), "utf8").matchAll(/"(172\.22[.\d]+)".*?"claim":"Node\/([^"]+)"/g)]
+    .map(([, address, claim]) => `${address?.split(".")[3]} ${claim}`)
+    .join(", ");
+
+describe("a policy that goes to another folder keeps its addresses by the command that is printed", () => {
+  it("and leaves none behind", async () => {
+    renameSync(join(folder, "network/policy.yaml"), join(folder, "storage/uplink.yaml"));
+    const { stderr } = await allocate("network");
+    expect(stderr).toMatch(/say so: nodeippool mv --set network uplink --to-set NAME\n$/);
+    await words("nodeippool mv --set network uplink --to-set storage");
+    for (const team of ["network", "storage"]) expect((await allocate(team)).status).toBe(0);
+    expect(held()).toBe("2 node01/uplink/lan, 3 node02/uplink/lan, 4 node01/backup/lan, 5 node02/backup/lan");
+  });
+
+  it("and another one takes its place", async () => {
+    move("network/policy.yaml", "storage/uplink.yaml");
+    edit("storage/uplink.yaml", "network/policy.yaml", (text) =>
+      text.replace("uplink", "mgmt").replace("eth1", "eth3"),
+    );
+    const { stderr } = await allocate("network");
+    expect(stderr).toMatch(
+      /mv --set network uplink mgmt, or --allow-move; if it went to another set: nodeippool mv --set network uplink --to-set NAME\n$/,
+    );
+    await words("nodeippool mv --set network uplink --to-set storage");
+    for (const team of ["network", "storage"]) expect((await allocate(team)).status).toBe(0);
+    expect(held()).toMatch(
+      /^2 node01\/uplink\/lan, 3 node02\/uplink\/lan,.* 6 node01\/mgmt\/lan, 7 node02\/mgmt\/lan$/,
+    );
+  });
+
+  const comesOver = "nodeippool mv --set network uplink up2 --to-set storage";
+
+  it("under a new name, where its new folder is planned first", async () => {
+    idle("network");
+    move("network/policy.yaml", "storage/up2.yaml", (text) => text.replace("uplink", "up2"));
+    const { status, stderr } = await allocate("storage");
+    expect([status, stderr]).toEqual([2, expect.stringMatching(`under a new name, say so: ${comesOver}\n$`)]);
+    await words(comesOver);
+    for (const team of ["storage", "network"]) expect((await allocate(team)).status).toBe(0);
+    expect(held()).toMatch(/^2 node01\/up2\/lan, 3 node02\/up2\/lan,/);
+  });
+
+  it("under a new name, where its old folder is planned first", async () => {
+    idle("network");
+    move("network/policy.yaml", "storage/up2.yaml", (text) => text.replace("uplink", "up2"));
+    expect((await allocate("network")).status).toBe(0);
+    const note = `Note: node01 gets 172.22.0.6 on eth1, and has 172.22.0.2 there releasing, of claim set network (and 1 more like it); if uplink came over as up2, say so before this is recorded: ${comesOver}\n`;
+    expect((await allocate("storage", "plan")).stdout).toContain(note);
+    const begun = readFileSync(join(folder, "nodeippool.lock"));
+    expect((await allocate("storage")).stdout).toMatch(
+      `if uplink came over as up2, take the lock back (git checkout -- nodeippool.lock; any mv since then is to be made again) and say so before you allocate again: ${comesOver}\n`,
+    );
+    writeFileSync(join(folder, "nodeippool.lock"), begun);
+    await words(comesOver);
+    for (const team of ["storage", "network"]) expect((await allocate(team)).status).toBe(0);
+    expect(held()).toMatch(/^2 node01\/up2\/lan, 3 node02\/up2\/lan,/);
+  });
+
+  it("nothing is asked where the NIC is another one", async () => {
+    idle("network");
+    move("network/policy.yaml", "storage/up2.yaml", (text) => text.replace("uplink", "up2").replace("eth1", "eth5"));
+    await allocate("network");
+    expect((await allocate("storage", "plan")).stdout).not.toContain("Note:");
+  });
+});
+
+it.each([
+  ["mv node01 --set network --to-set storage", "mv --set network Node/node01 --to-set storage"],
+  ["mv node01 node09 --set network --to-set storage", "mv --set network Node/node01 Node/node09 --to-set storage"],
+  ["mv uplink/lan up --set network --to-set storage", "mv --set network uplink/lan uplink/up --to-set storage"],
+])("a hint keeps where claims go: nodeippool %s", async (command, hint) => {
+  const { stderr } = await cli(command.split(" "), folder);
+  expect(stderr).toMatch(new RegExp(`: nodeippool ${hint}\n$`));
+  expect((await cli(hint.split(" "), folder)).status).toBe(0);
+});
+
+it("two policies of one name in two folders are refused: they would be rendered as one", async () => {
+  edit("storage/policy.yaml", "storage/more.yaml", (text) =>
+    text.replace("backup", "uplink").replaceAll(/lan:|capture\.lan/g, (word) => word.replace("lan", "more")),
+  );
+  const { status, stderr } = await allocate("storage");
+  expect([status, stderr]).toEqual([
+    2,
+    expect.stringMatching(
+      /^invalid: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 and 1 more\n {2}Call one of them otherwise; .*: --set network, or nodeippool mv --set network uplink --to-set storage\n$/,
+    ),
+  ]);
+});

@@ -1,4 +1,4 @@
-import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import { byCodeUnit, type Issue } from "./errors.ts";
 
 /** A declared rename, claim key to claim key. */
 export interface Moved {
@@ -13,44 +13,48 @@ export function laterNames(moved: readonly Moved[]): (claim: string) => readonly
 }
 
 /**
- * Gives what a claim is called, and all that it was called before: the nearest name first. A name that is claimed itself
- * is behind no other one.
- * Throws IpamError `invalid` for a rename of what is still claimed, and where two names become one, or one becomes two.
+ * Gives what a claim of a pool is called, and all that it was called before: the nearest name first. A name that is claimed
+ * itself, of that pool, is behind no other one.
  */
 export function formerNames(
   moved: readonly Moved[],
   claimed: ReadonlySet<string>,
 ): (claim: string) => readonly string[] {
+  const sources = sourcesOf(moved, claimed);
+  return (claim) => follow(claim, (name) => sources(name).map(({ from }) => from));
+}
+
+/** What is wrong with renames for the claims of a pool: of what is still claimed; two names that become one, or one that becomes two. */
+export function movedIssues(moved: readonly Moved[], claimed: ReadonlySet<string>): Issue[] {
+  const done = "If that rename is done, take it out.";
+  const stale = moved
+    .filter(({ from, to }) => from !== to && claimed.has(from) && claimed.has(to))
+    .map(({ from, to }): Issue => ({ message: `${from} moved to ${to}, but is still claimed`, hint: done }));
+  const sources = sourcesOf(moved, claimed);
+  const names = formerNames(moved, claimed);
+  const heirs = new Set(moved.flatMap(({ to }) => (claimed.has(to) ? [to] : [])));
+  const declared = [...new Set([...heirs].flatMap((claim) => names(claim).flatMap(sources)))];
+  const forks = [...twice(declared, "from"), ...twice(declared, "to")].map(([one, other]): Issue => {
+    const message = `${other.from} moved to ${other.to}, but ${one.from} moved to ${one.to}`;
+    return { message, hint: "If one of them is done, take it out." };
+  });
+  return [...stale, ...forks];
+}
+
+/** Gives the renames that end at a name. */
+function sourcesOf(moved: readonly Moved[], claimed: ReadonlySet<string>): (name: string) => readonly Moved[] {
   const renames = Map.groupBy(
-    moved.filter(({ from, to }) => from !== to),
+    moved.filter(({ from, to }) => from !== to && !claimed.has(from)),
     ({ to }) => to,
   );
-  const sources = (name: string) => (renames.get(name) ?? []).filter(({ from }) => !claimed.has(from));
-  const names = (claim: string) => follow(claim, (name) => sources(name).map(({ from }) => from));
-  const declared = [...claimed].flatMap((claim) => (renames.has(claim) ? names(claim).flatMap(sources) : []));
-  const stale = moved.filter(({ from, to }) => from !== to && claimed.has(from) && claimed.has(to));
-  const issues = [
-    ...stale.map(({ from, to }): Issue => {
-      const hint = "If that rename is done, take it out.";
-      return { message: `${from} moved to ${to}, but is still claimed`, hint };
-    }),
-    ...[...twice(declared, "from"), ...twice(declared, "to")].map(
-      ([one, other]): Issue => ({
-        message: `${other.from} moved to ${other.to}, but ${one.from} moved to ${one.to}`,
-      }),
-    ),
-  ];
-  if (issues.length === 0) return names;
-  throw new IpamError(
-    "invalid",
-    issues.sort((a, b) => byCodeUnit(a.message, b.message)),
-  );
+  return (name) => renames.get(name) ?? [];
 }
 
 /** Renames of which two have the same name on one side, and not on the other. */
 function twice(moved: readonly Moved[], side: keyof Moved): [Moved, Moved][] {
+  const ordered = moved.toSorted((a, b) => byCodeUnit(`${a.from} ${a.to}`, `${b.from} ${b.to}`));
   const firsts = new Map<string, Moved>();
-  return moved.flatMap((one): [Moved, Moved][] => {
+  return ordered.flatMap((one): [Moved, Moved][] => {
     const first = firsts.get(one[side]) ?? one;
     firsts.set(one[side], first);
     return first.from === one.from && first.to === one.to ? [] : [[first, one]];

@@ -18,14 +18,14 @@ export interface Options {
 export interface Found {
   readonly line: Allocation;
   readonly releasing: boolean;
-  /** What the claim was renamed from is live, too. */
+  /** Live as well, under a name that the claim had before that of `line`. */
   readonly former?: Allocation;
 }
 
 /**
  * Finds the line of a claim, under its own key or one that it was renamed from: a live one, else one that is
- * releasing and would do, of several the lowest, else one that is releasing in another set. Where moves are allowed, one
- * that would do comes first.
+ * releasing and would do, of several the lowest, else one that another set has under a former name, or releasing. Where
+ * moves are allowed, one that would do comes first.
  */
 export function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
@@ -34,10 +34,13 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
   const elsewhere = new Map(
     lines.releasing.filter((line) => line.set !== options.set).map((line) => [line.claim, line]),
   );
+  const isOurs = (line: Allocation) => line.set === options.set || line.set === importedSet;
   return (request, pool) => {
     const names = options.namesOf(request.key);
-    const [line, former] = names.flatMap((name) => live.get(name) ?? []);
-    if (line?.set === options.set && former?.set === options.set && !options.allowMove)
+    const lines = names.flatMap((name) => live.get(name) ?? []);
+    const [line, ...others] = lines.filter((one) => one.claim === request.key || isOurs(one));
+    const former = others.find((one) => one.set === options.set);
+    if (line !== undefined && isOurs(line) && former !== undefined && !options.allowMove)
       return { line, releasing: false, former };
     const mayMove = line?.set === options.set && options.allowMove && !isAnotherObject(line, request.claim);
     if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
@@ -45,7 +48,8 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
       .flatMap((name) => releasing.get(name) ?? [])
       .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
     if (leaving !== undefined) return { line: leaving, releasing: true };
-    if (line !== undefined) return { line, releasing: false };
+    const held = line ?? lines[0];
+    if (held !== undefined) return { line: held, releasing: false };
     const [other] = names.flatMap((name) => elsewhere.get(name) ?? []);
     return other === undefined || isAnotherObject(other, request.claim) ? undefined : { line: other, releasing: true };
   };
@@ -82,13 +86,20 @@ export function sticky(request: Request, found: Found | undefined, pool: Pool, o
 /** The line is that of another claim set, or of an object that had the name before. */
 function refusedForeign(request: Request, { line, releasing }: Found, set: string): Pending | undefined {
   const text = formatAddress(line.address);
+  if (line.set !== set && line.set !== importedSet && line.claim !== request.key)
+    return pendingOf(
+      request,
+      "in-use",
+      `${text} of ${line.claim} is that of set ${line.set}, and cannot come by the rename`,
+      "If that rename is done, take it out.",
+    );
   if (line.set !== set && releasing)
     return pendingOf(
       request,
       "in-use",
       `${text} is releasing, as the same claim of set ${line.set}`,
       "Free the address when it is off the node, plan the claim as that set, or say that it came over.",
-      ["to-set", [line.claim], line.set, set],
+      line.set === importedSet ? undefined : ["to-set", [line.claim], line.set, set],
     );
   if (line.set !== set && line.set !== importedSet)
     return pendingOf(
@@ -115,7 +126,7 @@ function refusedRename(request: Request, line: Allocation, former: Allocation): 
     request,
     "in-use",
     `it ${line.claim === request.key ? "has" : "gets"} ${has}, and ${stays} of ${former.claim} cannot come by the rename`,
-    "Plan without this claim first, so that its address is releasing, and declare the rename then; or take that back.",
+    `Plan with ${former.claim} in place of this claim first, so that ${has} is releasing, and declare the rename then; or take that back.`,
   );
 }
 

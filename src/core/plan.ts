@@ -1,8 +1,8 @@
 import { byAddress, type PoolRecord, type Snapshot } from "./allocation.ts";
 import type { Changes } from "./changes.ts";
-import { type Claim, claimKey } from "./claim.ts";
-import { byCodeUnit } from "./errors.ts";
-import { formerNames, type Moved } from "./moved.ts";
+import type { Claim } from "./claim.ts";
+import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import { formerNames, type Moved, movedIssues } from "./moved.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
@@ -45,7 +45,7 @@ export function isNoop(plan: Plan): boolean {
  * Decides who gets what. Pure; the same inputs in any order give the same plan. First whoever holds an address
  * keeps it, then wanted addresses, then the lowest free ones, each in key order. An address that any line holds,
  * live or releasing, goes to nobody else in this plan.
- * Throws IpamError `invalid` (a claim twice, an unknown pool), `overlap` (of pools), `in-use` (a recorded pool
+ * Throws IpamError `invalid` (a claim twice, an unknown pool, renames that contradict each other), `overlap` (of pools), `in-use` (a recorded pool
  * has another prefix or network).
  */
 export function plan(input: PlanInput): Plan {
@@ -57,17 +57,16 @@ export function plan(input: PlanInput): Plan {
   const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
-  const options = {
-    set,
-    allowMove: input.allowMove ?? false,
-    namesOf: formerNames(input.moved ?? [], new Set(input.claims.map(({ owner, name }) => claimKey(owner, name)))),
-  };
+  const { moved = [], allowMove = false } = input;
+  const keys = new Map([...requests].map(([name, list]) => [name, new Set(list.map(({ key }) => key))]));
+  refuseMoved([...keys.values()].flatMap((claimed) => movedIssues(moved, claimed)));
 
   const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
   const parts = [...names].sort(byCodeUnit).map((name) => {
     const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
-    return planPool(byName.get(name), requests.get(name) ?? [], lines, options);
+    const namesOf = formerNames(moved, keys.get(name) ?? new Set());
+    return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf });
   });
   const all: Changes = {
     assign: parts.flatMap((part) => part.assign),
@@ -85,6 +84,16 @@ export function plan(input: PlanInput): Plan {
     release: release.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
     pending: withToSet(withReach(pending, input.claims, snapshot, set), snapshot, set),
   };
+}
+
+/** Throws `invalid`; what is wrong with a rename in several pools is said once. */
+function refuseMoved(issues: readonly Issue[]): void {
+  const each = new Map(issues.map((issue) => [issue.message, issue]));
+  if (each.size === 0) return;
+  throw new IpamError(
+    "invalid",
+    [...each.values()].sort((a, b) => byCodeUnit(a.message, b.message)),
+  );
 }
 
 function recordsOf(pools: readonly Pool[]): PoolRecord[] {

@@ -4,6 +4,7 @@ import {
   formatOwner,
   identityOf,
   isNamedBy,
+  laterNames,
   type Moved,
   type PoolSpec,
   parsePrefix,
@@ -192,11 +193,15 @@ function warnOfIdle(set: string, words: readonly string[], moved: readonly Moved
   for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
   const live = new Set(allocations.map(identityOf));
-  for (const { from, to } of moved)
-    if (releasing.some(({ claim, pool }) => claim === from && live.has(identityOf({ claim: to, pool }))))
+  const names = laterNames(moved);
+  for (const from of new Set(moved.map(({ from }) => from))) {
+    const left = releasing.filter(({ claim }) => claim === from);
+    const to = names(from).find((name) => left.some(({ pool }) => live.has(identityOf({ claim: name, pool }))));
+    if (to !== undefined && to !== from)
       pulumi.log.warn(
         `allocation set ${set}: moved: ${to} has an address already, and what ${from} had stays releasing; if it is to have that one, give the claim that address, with allowMove, for one update; if not, take the entry out`,
       );
+  }
 }
 
 function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs) {

@@ -5,6 +5,7 @@ import {
   claimKey,
   emptySnapshot,
   formatAddress,
+  formerNames,
   identityOf,
   importedSet,
   type Pending,
@@ -72,7 +73,7 @@ export function witnessOf(
 /**
  * The claims, where those that the stack, or a record that is left, has an address of want that address, whatever the
  * record says: it may be a new one, or have lost lines. Nobody moves because of that. A lockfile that stays the record is
- * right where it has a line, and so is any record about a claim that may move or was renamed.
+ * right where it has a line, and so is any record about a claim that may move.
  */
 export function asHeld(
   { claims, pools }: { readonly claims: readonly Claim[]; readonly pools: readonly Pool[] },
@@ -85,7 +86,9 @@ export function asHeld(
   // Of several lines of a claim a live one comes first, then the lowest of its own set that is releasing.
   const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];
   const known = new Map(own.map((line) => [identityOf(line), line]));
-  const renames = new Map(moved.map(({ from, to }) => [to, from]));
+  const keys = Map.groupBy(claims, ({ pool }) => pool);
+  const claimed = (pool: string) => new Set(keys.get(pool)?.map(({ owner, name }) => claimKey(owner, name)));
+  const namesIn = new Map([...keys.keys()].map((pool) => [pool, formerNames(moved, claimed(pool))]));
   const there = new Map(left.record.allocations.map((line) => [identityOf(line), line.address]));
   const taken = new Set([...lines.map((line) => line.address), ...claims.map(({ wanted }) => wanted)]);
   const mayTake = (pool: string, at: Allocation["address"]) =>
@@ -93,16 +96,17 @@ export function asHeld(
   return claims.map((claim) => {
     const { pool } = claim;
     const key = claimKey(claim.owner, claim.name);
-    const from = renames.get(key);
-    const names = [key, from ?? key].map((name) => identityOf({ pool, claim: name }));
-    const text = held.addresses?.[pool]?.[key] ?? held.addresses?.[pool]?.[from ?? key];
+    const called = namesIn.get(pool)?.(key) ?? [key];
+    const names = called.map((name) => identityOf({ pool, claim: name }));
+    const was = called.find((name) => held.addresses?.[pool]?.[name] !== undefined);
+    const text = was === undefined ? undefined : held.addresses?.[pool]?.[was];
     const [away] = names.map((name) => there.get(name)).filter((one) => one !== undefined);
     const wanted = text === undefined ? away : address(text);
     if (wanted === undefined || claim.wanted !== undefined) return claim;
     const [line] = names.map((name) => known.get(name)).filter((one) => one !== undefined);
     if (line?.address === wanted) return claim;
     const isRight = state.backend === "lockfile" && away !== wanted;
-    if (line !== undefined && (isRight || allowMove || from !== undefined)) return claim;
+    if (line !== undefined && (isRight || allowMove)) return claim;
     return allowMove && !mayTake(pool, wanted) ? claim : { ...claim, wanted };
   });
 }
@@ -116,16 +120,40 @@ export function withWayBack(
   { addresses = {} }: Partial<SetState>,
   { allocations }: Snapshot,
   set: string,
+  takes: readonly TakeOver[],
 ): Pending[] {
   if (pending.length === 0) return [];
-  const elsewhere = allocations.filter((line) => line.set !== set && line.set !== importedSet);
+  const isTaken = (line: Allocation) => takes.some((one) => one.pool === line.pool && one.set === line.set);
+  const elsewhere = allocations.filter((line) => line.set !== set && line.set !== importedSet && !isTaken(line));
   const others = new Map(elsewhere.map((line) => [identityOf(line), line]));
   return pending.map((one) => {
     const line = others.get(identityOf(one));
     if (line === undefined || addresses[one.pool]?.[one.claim] !== formatAddress(line.address)) return one;
-    const hint = `An update that did not end has moved it to set ${line.set}. Run the program of that update again, to its end, then this one.`;
-    return { ...one, hint };
+    const { remedy: _, ...rest } = one;
+    return {
+      ...rest,
+      hint: `An update that did not end has moved it to set ${line.set}. Run the program of that update again, to its end, then this one.`,
+    };
   });
+}
+
+/**
+ * The record, where what the stack has live of pools that are taken over is live: the set that gives them up may have done
+ * so before, in the same update. Its owners lose nothing that a plan of both would not let them lose.
+ */
+export function asTaken(
+  recorded: Snapshot,
+  { addresses = {} }: Partial<SetState>,
+  takes: readonly TakeOver[],
+): Snapshot {
+  const given = new Set(takes.map(({ pool, set }) => `${pool} ${set}`));
+  const live = new Set(recorded.allocations.map(identityOf));
+  const isGiven = (line: Allocation) =>
+    given.has(`${line.pool} ${line.set}`) &&
+    addresses[line.pool]?.[line.claim] === formatAddress(line.address) &&
+    !live.has(identityOf(line));
+  const [back, releasing] = [recorded.releasing.filter(isGiven), recorded.releasing.filter((line) => !isGiven(line))];
+  return back.length === 0 ? recorded : { ...recorded, allocations: [...recorded.allocations, ...back], releasing };
 }
 
 /** A plan that gives up nothing on other pools: other programs may have a set of this name there. */

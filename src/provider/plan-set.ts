@@ -15,7 +15,7 @@ import {
 import { applyPlan, covering } from "../state/index.ts";
 import { recording } from "./advice.ts";
 import { type Left, nothingLeft, refuseComing, refuseForgetting } from "./forgetting.ts";
-import { asHeld, ofPools, withWayBack } from "./held.ts";
+import { asHeld, asTaken, ofPools, withWayBack } from "./held.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
 import {
   type Addresses,
@@ -88,8 +88,8 @@ function planned(
   const { state, set, allowMove, moved } = inputs;
   const { pools } = read;
   const claims = asHeld(read, { held, left }, recorded, inputs);
-  const whole = plan({ pools, claims, snapshot: recorded, set, allowMove, moved, takes });
-  const pending = pendingErrors(withWayBack(whole.pending, held, recorded, set), listed);
+  const whole = plan({ pools, claims, snapshot: asTaken(recorded, held, takes), set, allowMove, moved, takes });
+  const pending = pendingErrors(withWayBack(whole.pending, held, recorded, set, takes), listed);
   if (pending.length > 0) throw new AggregateError(pending);
   if (state.backend === "lockfile") refuseUnknown(whole, listed);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;

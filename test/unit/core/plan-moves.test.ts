@@ -44,6 +44,16 @@ record                                | claims                | moved           
 .4 Node/n/a ; .5 Node/n/c             | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | in-use Node/n/c
 .5 Node/n/c                           | Node/n/a              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c ; Node/n/c > Node/n/a |  | keep .5 Node/n/a, was .5 Node/n/c
 
+# a rename is one in each pool by itself: the old name may go on in another one
+.5 Node/n/a ; 10.0.1.5 Node/n/a pool=q | Node/n/b ; Node/n/a pool=q | Node/n/a > Node/n/b |  | keep .5 Node/n/b, was .5 Node/n/a ; keep 10.0.1.5 Node/n/a pool=q
+
+# what another set has under a former name comes after all that is of this one
+.5 Node/n/a set=b ; .6 Node/n/b releasing | Node/n/b          | Node/n/a > Node/n/b       |      | keep .6 Node/n/b, was .6 Node/n/b
+.4 Node/n/a ; .5 Node/n/b set=b       | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | keep .4 Node/n/c, was .4 Node/n/a
+.4 Node/n/a ; .5 Node/n/b set=b ; .6 Node/n/c | Node/n/c      | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | in-use Node/n/c
+.5 Node/n/a set=b releasing           | Node/n/b              | Node/n/a > Node/n/b       |      | in-use Node/n/b
+.5 Node/n/a ; .6 Node/n/b set=imported | Node/n/b             | Node/n/a > Node/n/b       |      | in-use Node/n/b
+
 # a name that is claimed itself is no name that another claim had before
 .5 Node/n/a                           | Node/n/a ; Node/n/c   | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | assign .1 Node/n/c ; keep .5 Node/n/a
 

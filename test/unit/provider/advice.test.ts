@@ -47,3 +47,11 @@ it.each<[StateArgs, string, string]>([
   expect(says(["to-set", ["nic", "lan"], "shop", "site"])).toBe(`in-use: no\n  Do: ${moves}`);
   expect(says(["release"])).toBe(`in-use: no\n  Do: ${releases}`);
 });
+
+it("commands that are too many for people to run are counted", () => {
+  const words = Array.from({ length: 22 }, (_, i) => `Node/n${i}/a/x`);
+  const issue = { message: "no", hint: "Do", remedy: ["to-set", words, "shop", "site"] as const };
+  const text = reasonOf("in-use", issue, setInputs(), []);
+  expect(text).toMatch(/; nodeippool mv --set shop Node\/n19\/a\/x --to-set site \(and 2 more\)$/);
+  expect(text.match(/nodeippool mv/g)).toHaveLength(20);
+});

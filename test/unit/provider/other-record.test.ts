@@ -171,7 +171,10 @@ describe("a record that is left, and has another identity than it had", () => {
       // Renamed as the program says, or dropped and released, since it is there.
       writeFileSync(join(folder, "later.lock"), encode(recordOf([lanSet("shop", { "Node/c/eth1": "10.0.0.2" })])));
       expect(await goes("later.lock", "c")).toBe("c=2");
-      const moved = [{ from: "Node/a/eth1", to: "Node/c/eth1" }];
+      const moved = [
+        { from: "Node/a/eth1", to: "Node/x/eth1" },
+        { from: "Node/x/eth1", to: "Node/c/eth1" },
+      ];
       const renamed = { claims: lanClaims("c"), set: "shop", previous: { own, others: [] }, moved };
       const state = { backend: "lockfile", path: join(folder, "later.lock") } as const;
       expect(await check(own, { ...renamed, state })).toBe("c=2");

@@ -36,7 +36,7 @@ export async function allocateAround(
     if (error !== undefined) throw new IpamError("invalid", `${program} cannot be run: ${error.message}`);
     if (status !== 0) {
       process.stderr.write(
-        `${program} ended with ${status === null ? signal || "a signal" : `exit status ${status}`}; nothing ${merge.merged ? "but the merge " : ""}was recorded.\n`,
+        `${program} ended with ${status === null ? signal || "a signal" : `exit status ${status}`}; nothing that it planned was recorded.\n`,
       );
       // A real-time signal has no name here.
       process.exitCode = status ?? 128 + ((signal && constants.signals[signal]) || 0);

@@ -42,7 +42,7 @@ export function planPool(
 ): Changes {
   const decided = decide(requests, pool as Pool, lines, options);
   const lost = lines.live
-    .filter((line) => line.set === options.set && !decided.claimed.has(line))
+    .filter((line) => (line.set === options.set && !decided.claimed.has(line)) || decided.left.has(line))
     .sort((a, b) => byCodeUnit(a.claim, b.claim));
   const wanting = [...decided.asking, ...decided.returning.keys()];
   const { refused, allowed } = options.allowMove ? { refused: [], allowed: wanting } : separateMoves(wanting, lost);
@@ -77,6 +77,8 @@ function goneFrom(left: readonly Allocation[], requests: readonly Request[]): re
 interface Decided {
   /** Lines that are spoken for: not released, whatever else happens. */
   readonly claimed: Set<Allocation>;
+  /** Imported lines that bear the key of a claim which moves: it cannot have two. */
+  readonly left: Set<Allocation>;
   readonly keep: Kept[];
   readonly pending: Pending[];
   /** Owners of whose claims one may have an imported address, and nobody knows which: they lose nothing. */
@@ -90,6 +92,7 @@ interface Decided {
 function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, options: Options): Decided {
   const decided: Decided = {
     claimed: new Set(),
+    left: new Set(),
     keep: [],
     pending: [],
     unsure: new Set(),
@@ -110,8 +113,10 @@ function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, opti
     const { line, keep, refusal } = sticky(request, found, pool, options);
     for (const one of [line, found?.former]) if (one !== undefined) decided.claimed.add(one);
     if (refusal !== undefined) decided.pending.push(refusal);
-    else if (keep === undefined) decided.asking.push(request);
-    else if (found?.releasing || found?.line.set === importedSet) decided.returning.set(request, keep);
+    else if (keep === undefined) {
+      decided.asking.push(request);
+      if (found?.line.set === importedSet && found.line.claim === request.key) decided.left.add(found.line);
+    } else if (found?.releasing || found?.line.set === importedSet) decided.returning.set(request, keep);
     else decided.keep.push(keep);
   }
   return decided;

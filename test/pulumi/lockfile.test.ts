@@ -43,7 +43,7 @@ describe("a set whose record is a lockfile", () => {
     );
     const { status, text } = await project.start("nodeippool", ...allocate).ended;
     expect(status).not.toBe(0);
-    expect(text).toContain("nothing was recorded");
+    expect(text).toContain("nothing that it planned was recorded");
     expect(project.read("nodeippool.lock")).toBe(before);
   });
 

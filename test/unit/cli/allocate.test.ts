@@ -281,9 +281,14 @@ describe("nodeippool allocate -- COMMAND", () => {
   });
 
   it.each([
-    ["fails", "exit 7", 7, /^sh ended with exit status 7; nothing was recorded\.\n$/],
-    ["is killed", "kill -9 $$", 137, /^sh ended with SIGKILL; nothing was recorded\.\n$/],
-    ["is killed by what has no name", "kill -42 $$", 128, /^sh ended with a signal; nothing was recorded\.\n$/],
+    ["fails", "exit 7", 7, /^sh ended with exit status 7; nothing that it planned was recorded\.\n$/],
+    ["is killed", "kill -9 $$", 137, /^sh ended with SIGKILL; nothing that it planned was recorded\.\n$/],
+    [
+      "is killed by what has no name",
+      "kill -42 $$",
+      128,
+      /^sh ended with a signal; nothing that it planned was recorded\.\n$/,
+    ],
   ])("records nothing where the command %s", async (_, script, status, says) => {
     const folder = projectOf({ "nodeippool.lock": both });
     const ran = await around(folder, script);

@@ -68,6 +68,9 @@ record                                | claims                | moved           
 .6 Node/n/c set=imported if=eth1 | Node/n/b if=eth1 ; Node/n/c if=eth1 |  |  | assign .1 Node/n/b if=eth1 ; keep .6 Node/n/c if=eth1, was .6 Node/n/c set=imported if=eth1
 .6 Node/n/a set=imported if=eth1 | Node/n/b if=eth1 ; Node/n/c if=eth1 | Node/n/a > Node/n/c |  | assign .1 Node/n/b if=eth1 ; keep .6 Node/n/c if=eth1, was .6 Node/n/a set=imported if=eth1
 
+.6 Node/n/a set=imported              | Node/n/a wanted=.5    |                           |      | in-use Node/n/a
+.6 Node/n/a set=imported              | Node/n/a wanted=.5    |                           | move | assign .5 Node/n/a ; releasing .6 Node/n/a set=imported
+
 # another pool is no move
 .5 Node/n/a                           | Node/n/a pool=q       |                           |      | assign 10.0.1.1 Node/n/a pool=q ; releasing .5 Node/n/a
 .5 Node/n/a                           | Node/n/b pool=q       | Node/n/a > Node/n/b       |      | assign 10.0.1.1 Node/n/b pool=q ; releasing .5 Node/n/a

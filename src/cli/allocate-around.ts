@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { IpamError, type Plan } from "../core/index.ts";
-import { applyAll, issuesAfterWrite } from "../state/apply.ts";
+import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
+import { applyAll, applyPlan, issuesAfterWrite } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import type { AllocateOptions } from "./allocate.ts";
 import { doubtsOf, renamedIn } from "./doubts.ts";
-import { readMerged, recordMerge } from "./merged-record.ts";
+import { type Merge, readMerged, recordMerge } from "./merged-record.ts";
 import { changeLines } from "./report-plan.ts";
 import { isLockfile, openLock, record, type StateOptions } from "./state.ts";
 import { plural } from "./terminal.ts";
@@ -45,12 +45,23 @@ export async function allocateAround(
     const plans = readOffers(folder);
     const renamed = plans.flatMap((made) => renamedIn(made, snapshot, merge, options.lock) ?? []);
     if (renamed[0]) throw renamed[0];
-    const doubts = plans.flatMap((made) => doubtsOf(made, snapshot, merge, options));
+    const doubts = doubtsOfAll(plans, snapshot, merge, options);
     await recordAll(plans, state, options);
     process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Each plan is one on top of those before it. */
+function doubtsOfAll(plans: readonly Plan[], before: Snapshot, merge: Merge, options: StateOptions): string[] {
+  applyAll(before, plans);
+  let now = before;
+  return plans.flatMap((made) => {
+    const doubts = doubtsOf(made, now, merge, options);
+    now = applyPlan(now, made) ?? now;
+    return doubts;
+  });
 }
 
 /** What says how to plan is the command's: here it would be passed over in silence. */

@@ -1,4 +1,5 @@
-import { type IpamError, isNoop, type Plan, refusePending, replacedOwners, type Snapshot } from "../core/index.ts";
+import { IpamError, isNoop, type Plan, refusePending, replacedOwners, type Snapshot } from "../core/index.ts";
+import type { StateBackend } from "../state/backend.ts";
 import { doubtsOf, renamedIn } from "./doubts.ts";
 import { planJson } from "./json.ts";
 import { loserJson, type Merge, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
@@ -15,7 +16,7 @@ export interface AllocateOptions extends PlanningOptions, MergeOptions {
 export async function allocateVerb(path: string, options: AllocateOptions): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const { state, snapshot, merge } = await readMerged(options);
-  const made = planWorkspace(workspace, snapshot, options);
+  const made = await orMerged(() => planWorkspace(workspace, snapshot, options), state, merge, snapshot);
   const doubt = doubtOf(made, snapshot, merge, options);
   if (merge.merged && (made.pending.length > 0 || doubt)) await recordMerge(state, merge, snapshot);
   refusePending(made);
@@ -28,6 +29,16 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
   if (options.json) return printJson({ ...planJson(made), notes, lost: merge.losers.map(loserJson) });
   print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
+}
+
+/** What a refused plan needs, an `mv` for example, needs the lock settled: a merge is recorded where the plan on it fails. */
+async function orMerged(make: () => Plan, state: StateBackend, merge: Merge, merged: Snapshot): Promise<Plan> {
+  try {
+    return make();
+  } catch (error) {
+    if (merge.merged && error instanceof IpamError) await recordMerge(state, merge, merged);
+    throw error;
+  }
 }
 
 /** What is not recorded before somebody has said that it is meant. */

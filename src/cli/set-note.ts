@@ -8,6 +8,7 @@ import {
   type Plan,
   policiesOf,
   type Snapshot,
+  toSetRemedy,
 } from "../core/index.ts";
 import { command } from "./advice.ts";
 
@@ -15,7 +16,11 @@ import { command } from "./advice.ts";
  * Asks whether a claim that gets a new address is one that another claim set has releasing, for the same NIC: it came over
  * from there, and got a new name on the way. `before` says what to do first.
  */
-export function cameOverNotes({ assign, set }: Plan, { releasing }: Snapshot, before: () => string): string[] {
+export function cameOverNotes(
+  { assign, set }: Plan,
+  { allocations, releasing }: Snapshot,
+  before: () => string,
+): string[] {
   const left = new Map(
     releasing
       .filter((line) => line.set !== set && line.set !== importedSet && line.interface !== undefined)
@@ -25,11 +30,13 @@ export function cameOverNotes({ assign, set }: Plan, { releasing }: Snapshot, be
     const was = left.get(nicOf(now));
     return was === undefined ? [] : [{ now, was, names: namesOf(was, now) }];
   });
-  return [...Map.groupBy(pairs, ({ was, names }) => `${was.set} ${names}`).values()].flatMap(([first, ...others]) => {
+  return [...Map.groupBy(pairs, ({ was, names }) => `${was.set} ${names}`).values()].flatMap((group) => {
+    const [first, ...others] = group;
     if (first === undefined) return [];
     const { now, was, names } = first;
     const more = others.length === 0 ? "" : ` (and ${others.length} more like it)`;
-    const mv = command(["to-set", [names], was.set, set]);
+    const going = group.map((pair) => [pair.was.claim, pair.now.claim] as const);
+    const mv = command(toSetRemedy(going, was.set, set, allocations));
     return `Note: ${ownerName(now.claim)} gets ${formatAddress(now.address)} on ${now.interface}, and has ${formatAddress(was.address)} there releasing, of claim set ${was.set}${more}; if ${names[0]} came over as ${names[1]}, ${before()}: ${mv}`;
   });
 }

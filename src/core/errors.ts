@@ -10,7 +10,7 @@ export interface Place {
  * word for this, be it a flag, a field or a command.
  */
 export type Remedy =
-  /** Declare that claims of this name have that one now: all of their policy, all of the name, or those of these owners; or allow the move. `set`: of which claim set, if not of `default`. */
+  /** Declare that claims of this name have that one now: all of their policy, all of the name, or those of these owners; or allow the move. `set`: of which claim set, if not of `default` alone. */
   | readonly ["rename", from: string, to: string, reach: "policy" | "claim" | readonly string[], set?: string]
   /** Declare that what these words name, some under a new name, went from one claim set to the other, with its addresses. */
   | readonly ["to-set", words: readonly (string | readonly [from: string, to: string])[], from: string, to?: string]

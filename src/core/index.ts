@@ -11,7 +11,7 @@ export * from "./diff.ts";
 export * from "./errors.ts";
 export { FreeSpace } from "./free-space.ts";
 export { planImport } from "./import.ts";
-export { formerNames, laterNames, type Moved } from "./moved.ts";
+export { type Moved, Renames } from "./moved.ts";
 export { addressAt, offsetOf } from "./numbering.ts";
 export * from "./pending.ts";
 export * from "./plan.ts";

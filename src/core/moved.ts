@@ -6,59 +6,71 @@ export interface Moved {
   readonly to: string;
 }
 
-/** Gives what a claim is called, and all that it is called later, by renames after renames. */
-export function laterNames(moved: readonly Moved[]): (claim: string) => readonly string[] {
-  const renames = Map.groupBy(moved, ({ from }) => from);
-  return (claim) => follow(claim, (name) => (renames.get(name) ?? []).map(({ to }) => to));
+/** Declared renames, of which one may go on from where another one ends. What is claimed is so of one pool. */
+export class Renames {
+  private readonly into: ReadonlyMap<string, readonly Moved[]>;
+  private readonly from: ReadonlyMap<string, readonly Moved[]>;
+
+  constructor(moved: readonly Moved[]) {
+    const real = moved.filter(({ from, to }) => from !== to).toSorted(byNames);
+    this.into = Map.groupBy(real, ({ to }) => to);
+    this.from = Map.groupBy(real, ({ from }) => from);
+  }
+
+  /** What a claim is called, and all that it is called later. */
+  after(name: string): readonly string[] {
+    return follow(name, (one) => (this.from.get(one) ?? []).map(({ to }) => to));
+  }
+
+  /** What a claim is called, and all that it was called before, the nearest name first: none that is claimed itself. */
+  before(name: string, claimed: ReadonlySet<string>): readonly string[] {
+    return follow(name, (one) => (this.into.get(one) ?? []).flatMap(({ from }) => (claimed.has(from) ? [] : from)));
+  }
+
+  /**
+   * What is wrong with those that lead to claims: of a name that is still claimed; two names that become one; one that
+   * becomes two. One that was taken back, and goes on elsewhere, is neither.
+   */
+  issues(claimed: ReadonlySet<string>): Issue[] {
+    const heirs = new Map<Moved, string[]>();
+    for (const claim of claimed)
+      for (const name of this.into.has(claim) ? this.before(claim, claimed) : [])
+        for (const one of this.into.get(name) ?? [])
+          if (one.from !== claim) heirs.set(one, [...(heirs.get(one) ?? []), claim]);
+    const all = [...heirs.keys()].sort(byNames);
+    const declared = all.filter(({ from }) => !claimed.has(from));
+    const forward = declared.filter(({ from, to }) => !this.after(to).includes(from));
+    const splits = pairsOf(declared, "from", (one, other) => `${heirs.get(one)}` !== `${heirs.get(other)}`);
+    const merges = pairsOf(forward, "to", (one, other) => one.from !== other.from);
+    return [
+      ...all.filter(({ from }) => claimed.has(from)).map(issueOfStale),
+      ...[...splits, ...merges].map(([one, other]) => issueOfFork(one, other)),
+    ];
+  }
 }
 
-/**
- * Gives what a claim of a pool is called, and all that it was called before: the nearest name first. A name that is claimed
- * itself, of that pool, is behind no other one.
- */
-export function formerNames(
+function issueOfStale({ from, to }: Moved): Issue {
+  return { message: `${from} moved to ${to}, but is still claimed`, hint: "If that rename is done, take it out." };
+}
+
+function issueOfFork(one: Moved, other: Moved): Issue {
+  const message = `${other.from} moved to ${other.to}, but ${one.from} moved to ${one.to}`;
+  return { message, hint: "If one of them is done, take it out." };
+}
+
+/** Each rename that is unlike the first one with the same name on this side, with that one. */
+function pairsOf(
   moved: readonly Moved[],
-  claimed: ReadonlySet<string>,
-): (claim: string) => readonly string[] {
-  const sources = sourcesOf(moved, claimed);
-  return (claim) => follow(claim, (name) => sources(name).map(({ from }) => from));
-}
-
-/** What is wrong with renames for the claims of a pool: of what is still claimed; two names that become one, or one that becomes two. */
-export function movedIssues(moved: readonly Moved[], claimed: ReadonlySet<string>): Issue[] {
-  const done = "If that rename is done, take it out.";
-  const stale = moved
-    .filter(({ from, to }) => from !== to && claimed.has(from) && claimed.has(to))
-    .map(({ from, to }): Issue => ({ message: `${from} moved to ${to}, but is still claimed`, hint: done }));
-  const sources = sourcesOf(moved, claimed);
-  const names = formerNames(moved, claimed);
-  const heirs = new Set(moved.flatMap(({ to }) => (claimed.has(to) ? [to] : [])));
-  const declared = [...new Set([...heirs].flatMap((claim) => names(claim).flatMap(sources)))];
-  const forks = [...twice(declared, "from"), ...twice(declared, "to")].map(([one, other]): Issue => {
-    const message = `${other.from} moved to ${other.to}, but ${one.from} moved to ${one.to}`;
-    return { message, hint: "If one of them is done, take it out." };
-  });
-  return [...stale, ...forks];
-}
-
-/** Gives the renames that end at a name. */
-function sourcesOf(moved: readonly Moved[], claimed: ReadonlySet<string>): (name: string) => readonly Moved[] {
-  const renames = Map.groupBy(
-    moved.filter(({ from, to }) => from !== to && !claimed.has(from)),
-    ({ to }) => to,
+  side: keyof Moved,
+  isUnlike: (one: Moved, other: Moved) => boolean,
+): [Moved, Moved][] {
+  return [...Map.groupBy(moved, (one) => one[side]).values()].flatMap(([first, ...others]) =>
+    others.flatMap((other): [Moved, Moved][] => (first && isUnlike(first, other) ? [[first, other]] : [])),
   );
-  return (name) => renames.get(name) ?? [];
 }
 
-/** Renames of which two have the same name on one side, and not on the other. */
-function twice(moved: readonly Moved[], side: keyof Moved): [Moved, Moved][] {
-  const ordered = moved.toSorted((a, b) => byCodeUnit(`${a.from} ${a.to}`, `${b.from} ${b.to}`));
-  const firsts = new Map<string, Moved>();
-  return ordered.flatMap((one): [Moved, Moved][] => {
-    const first = firsts.get(one[side]) ?? one;
-    firsts.set(one[side], first);
-    return first.from === one.from && first.to === one.to ? [] : [[first, one]];
-  });
+function byNames(a: Moved, b: Moved): number {
+  return byCodeUnit(a.from, b.from) || byCodeUnit(a.to, b.to);
 }
 
 /** A name, and all that lead on from it. */

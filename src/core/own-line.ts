@@ -91,7 +91,8 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       request,
       "in-use",
       `${text} of ${line.claim} is that of set ${line.set}, and cannot come by the rename`,
-      "If that rename is done, take it out.",
+      "If that rename is done, take it out. If the claim came over from there, say so.",
+      ["to-set", [[line.claim, request.key]], line.set, set],
     );
   if (line.set !== set && releasing)
     return pendingOf(
@@ -122,10 +123,13 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
 /** Two lines cannot become one claim. */
 function refusedRename(request: Request, line: Allocation, former: Allocation): Pending {
   const [has, stays] = [line, former].map(({ address }) => formatAddress(address));
+  const message = `it ${line.claim === request.key ? "has" : "gets"} ${has}, and ${stays} of ${former.claim} cannot come by the rename`;
+  if (line.set === importedSet)
+    return pendingOf(request, "in-use", message, `Take that back, or free ${has}, which was imported.`, ["release"]);
   return pendingOf(
     request,
     "in-use",
-    `it ${line.claim === request.key ? "has" : "gets"} ${has}, and ${stays} of ${former.claim} cannot come by the rename`,
+    message,
     `Plan with ${former.claim} in place of this claim first, so that ${has} is releasing, and declare the rename then; or take that back.`,
   );
 }

@@ -2,7 +2,7 @@ import { byAddress, type PoolRecord, type Snapshot } from "./allocation.ts";
 import type { Changes } from "./changes.ts";
 import type { Claim } from "./claim.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
-import { formerNames, type Moved, movedIssues } from "./moved.ts";
+import { type Moved, Renames } from "./moved.ts";
 import { planPool } from "./plan-pool.ts";
 import type { Pool } from "./pool.ts";
 import { checkPools } from "./pools.ts";
@@ -59,13 +59,15 @@ export function plan(input: PlanInput): Plan {
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
   const { moved = [], allowMove = false } = input;
   const keys = new Map([...requests].map(([name, list]) => [name, new Set(list.map(({ key }) => key))]));
-  refuseMoved([...keys.values()].flatMap((claimed) => movedIssues(moved, claimed)));
+  const renames = new Renames(moved);
+  refuseMoved([...keys.values()].flatMap((claimed) => renames.issues(claimed)));
 
   const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
   const parts = [...names].sort(byCodeUnit).map((name) => {
     const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
-    const namesOf = formerNames(moved, keys.get(name) ?? new Set());
+    const claimed = keys.get(name) ?? new Set();
+    const namesOf = (claim: string) => renames.before(claim, claimed);
     return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf });
   });
   const all: Changes = {

@@ -2,6 +2,7 @@ import type { Allocation, Snapshot } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
 import { nameOfKey, policyOf } from "./claim.ts";
 import type { Remedy } from "./errors.ts";
+import { policiesOf } from "./rename-remedy.ts";
 import { shellWord } from "./shell-word.ts";
 
 /** What takes claims, with their lines, from one claim set to another. */
@@ -10,17 +11,31 @@ export type ToSetRemedy = Extract<Remedy, readonly ["to-set", ...unknown[]]>;
 /** How many words are written out. */
 const most = 20;
 
-/** By their policies, where no others of that set are live there; else each by itself. */
+/** A claim key, or the old one and the new one. */
+type Going = ToSetRemedy[1][number];
+
+/** By their policies or names, where no others of these policies are live in that set; else each claim by itself. */
 export function toSetRemedy(
-  claims: readonly string[],
+  claims: readonly Going[],
   from: string,
   to: string,
   live: readonly Allocation[],
 ): ToSetRemedy {
-  const going = new Set(claims);
-  const policies = new Set(claims.map(policyOfKey));
+  const going = new Set(claims.map(oldKey));
+  const policies = new Set([...going].map(policyOfKey));
   const stays = ({ set, claim }: Allocation) => set === from && !going.has(claim) && policies.has(policyOfKey(claim));
-  return ["to-set", [...(live.some(stays) ? going : policies)], from, to];
+  const words = live.some(stays) ? claims : claims.map(shortOf);
+  return ["to-set", [...new Map(words.map((word) => [`${word}`, word])).values()], from, to];
+}
+
+function shortOf(claim: Going): Going {
+  if (typeof claim === "string") return policyOfKey(claim);
+  const [old, now] = [nameOfKey(claim[0]), nameOfKey(claim[1])];
+  return policiesOf(old, now) ?? [old, now];
+}
+
+function oldKey(claim: Going): string {
+  return typeof claim === "string" ? claim : claim[0];
 }
 
 /** The same remedy for all claims of a policy that one other set has. */
@@ -28,7 +43,7 @@ export function withToSet(pending: readonly Pending[], { allocations }: Snapshot
   const single = pending.flatMap(({ remedy }) => (remedy?.[0] === "to-set" ? [remedy] : []));
   const remedies = new Map(
     [...Map.groupBy(single, groupOf)].map(([group, remedies]) => {
-      const claims = remedies.flatMap(([, words]) => words.flat());
+      const claims = remedies.flatMap(([, words]) => words);
       return [group, toSetRemedy(claims, (remedies[0] as ToSetRemedy)[2], set, allocations)];
     }),
   );

@@ -5,6 +5,7 @@ import {
   formatOwner,
   IpamError,
   type Issue,
+  identityOf,
   importedSet,
   nameOfKey,
   ownerName,
@@ -17,25 +18,33 @@ import {
 /**
  * A policy for one node is called by the policy and the node, whatever the claim set: two sets that both have addresses of
  * a policy of one name on a node would write one object. It may be one policy, planned as the wrong set, or before it is
- * said that it came over. Throws `invalid` for each such policy, also where what the other set has of it is releasing.
+ * said that it came over. Throws `invalid` for each such policy, also where what the other set has of it is releasing. A
+ * program's claim whose name has no capture is that of no policy.
  */
 export function refuseSameName(claims: readonly Claim[], { allocations, releasing }: Snapshot, set: string): void {
   const asked = new Set(claims.map(({ owner, name }) => placeOfPolicy(formatOwner(owner), name)));
   const isAnothers = (line: Allocation) =>
     line.set !== set &&
     line.set !== importedSet &&
+    nameOfKey(line.claim).includes("/") &&
     asked.has(placeOfPolicy(ownerOfKey(line.claim), nameOfKey(line.claim)));
   const live = allocations.filter(isAnothers);
   const lines = [...live, ...releasing.filter(isAnothers)];
+  const own = new Set(allocations.filter((line) => line.set === set).map(identityOf));
   const groups = Map.groupBy(lines, (line) => `${policyOf(nameOfKey(line.claim))} ${line.set}`);
   const issues = [...groups.values()].map((group): Issue => {
     const [first, ...others] = group as [Allocation, ...Allocation[]];
     const policy = policyOf(nameOfKey(first.claim));
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
     const what = `${formatAddress(first.address)} of ${ownerName(first.claim)}${live.includes(first) ? "" : " (releasing)"}`;
+    const message = `policy ${policy} has addresses in claim set ${first.set}, too: ${what}${more}`;
+    // What this set has by the same key has no room for the other one: that can only be freed.
+    if (group.every((line) => own.has(identityOf(line))))
+      return { message, hint: "Call this one otherwise, or free that when it is off the node.", remedy: ["release"] };
+    const free = group.every((line) => live.includes(line)) ? "" : " Free what is off the node.";
     return {
-      message: `policy ${policy} has addresses in claim set ${first.set}, too: ${what}${more}`,
-      hint: "Call one of them otherwise; nodes of another cluster need a lock of their own. If it is the same one, plan it as that set, or say that it came over.",
+      message,
+      hint: `Call one of them otherwise; nodes of another cluster need a lock of their own.${free} If it is the same one, plan it as that set, or say that it came over.`,
       remedy: toSetRemedy(
         group.map(({ claim }) => claim),
         first.set,

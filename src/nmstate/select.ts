@@ -1,6 +1,7 @@
 import {
   type Allocation,
   type Claim,
+  claimKey,
   familyOf,
   formatOwner,
   IpamError,
@@ -10,8 +11,8 @@ import {
   ownerOfKey,
   type Plan,
   type Pool,
-  policiesOf,
   policyOf,
+  toSetRemedy,
 } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -93,46 +94,52 @@ export function refuseSharedNics(
   const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
   const users = new Map<string, User>(
-    others.map((line) => [
-      listOf(line),
-      { policy: policyOf(nameOfKey(line.claim)), name: nameOfKey(line.claim), set: line.set },
-    ]),
+    others.map((line) => [listOf(line), { policy: policyOf(nameOfKey(line.claim)), line }]),
   );
-  const issues = new Map<string, Issue>();
+  const clashes = new Map<string, Clash>();
   for (const { owner, name, pool, interface: nic } of claims) {
     if (nic === undefined) continue;
     const place = addressList(families.get(pool), nic, formatOwner(owner));
     const policy = policyOf(name);
-    const other = users.get(place) ?? { policy, name };
+    const other = users.get(place) ?? { policy };
     users.set(place, other);
     if (other.policy === policy) continue;
-    const shown = other.set === undefined ? other.policy : `${other.policy} (set ${other.set})`;
-    if (!issues.has(`${shown} ${policy}`))
-      issues.set(`${shown} ${policy}`, {
-        message: `policies ${shown} and ${policy} both set the ${place}; nmstate replaces the whole list`,
-        ...howToShare(other, name, set),
-      });
+    const shown = other.line === undefined ? other.policy : `${other.policy} (set ${other.line.set})`;
+    const clash = clashes.get(`${shown} ${policy}`) ?? { policies: `${shown} and ${policy}`, place, lines: [] };
+    clashes.set(`${shown} ${policy}`, clash);
+    if (other.line !== undefined) clash.lines.push({ line: other.line, now: claimKey(owner, name) });
   }
-  if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
+  if (clashes.size === 0) return;
+  const issues = [...clashes.values()].map(({ policies, place, lines }) => ({
+    message: `policies ${policies} both set the ${place}; nmstate replaces the whole list`,
+    ...howToShare(lines, set, recorded),
+  }));
+  throw new IpamError("invalid", issues);
 }
 
 /** Whose the addresses of a NIC are. */
 interface User {
   readonly policy: string;
-  /** Of the claim. */
-  readonly name: string;
   /** Of another claim set. */
-  readonly set?: string;
+  readonly line?: Allocation;
 }
 
-/** What another set has there may be this very claim, under the name that it had in that one. */
-function howToShare(other: User, name: string, set: string): Pick<Issue, "hint" | "remedy"> {
+/** Two policies that set one list, where they first do, and what another claim set has in such places. */
+interface Clash {
+  readonly policies: string;
+  readonly place: string;
+  readonly lines: { readonly line: Allocation; readonly now: string }[];
+}
+
+/** What another set has there may be these very claims, under the names that they had in that one. */
+function howToShare(lines: Clash["lines"], set: string, live: readonly Allocation[]): Pick<Issue, "hint" | "remedy"> {
   const hint = "Make all captures of one NIC in one policy.";
-  if (other.set === undefined) return { hint };
-  const renamed = policiesOf(other.name, name) ?? [other.name, name];
+  const [first] = lines;
+  if (first === undefined) return { hint };
+  const renamed = lines.map(({ line, now }) => [line.claim, now] as const);
   return {
     hint: `${hint} If it is one that came over under a new name, say so.`,
-    remedy: ["to-set", [renamed], other.set, set],
+    remedy: toSetRemedy(renamed, first.line.set, set, live),
   };
 }
 

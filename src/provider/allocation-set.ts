@@ -4,10 +4,10 @@ import {
   formatOwner,
   identityOf,
   isNamedBy,
-  laterNames,
   type Moved,
   type PoolSpec,
   parsePrefix,
+  Renames,
   unwrap,
 } from "../core/index.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
@@ -193,10 +193,10 @@ function warnOfIdle(set: string, words: readonly string[], moved: readonly Moved
   for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
   const live = new Set(allocations.map(identityOf));
-  const names = laterNames(moved);
+  const renames = new Renames(moved);
   for (const from of new Set(moved.map(({ from }) => from))) {
     const left = releasing.filter(({ claim }) => claim === from);
-    const to = names(from).find((name) => left.some(({ pool }) => live.has(identityOf({ claim: name, pool }))));
+    const to = renames.after(from).find((name) => left.some(({ pool }) => live.has(identityOf({ claim: name, pool }))));
     if (to !== undefined && to !== from)
       pulumi.log.warn(
         `allocation set ${set}: moved: ${to} has an address already, and what ${from} had stays releasing; if it is to have that one, give the claim that address, with allowMove, for one update; if not, take the entry out`,

@@ -5,9 +5,9 @@ import {
   IpamError,
   type Issue,
   identityOf,
-  laterNames,
   type Pool,
   placeOf,
+  Renames,
   type Snapshot,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
@@ -122,9 +122,9 @@ function reader(previous: Previous, inputs: SetInputs, there: Destination): (of:
 function stillClaimed(addresses: Addresses, { claims, moved }: SetInputs): Addresses {
   if (claims === unknown) return addresses;
   const claimed = new Set(claims.map(({ pool, key }) => identityOf({ pool, claim: key })));
-  const names = laterNames(moved);
+  const renames = new Renames(moved);
   const isClaimed = (pool: string, claim: string) =>
-    names(claim).some((name) => claimed.has(identityOf({ pool, claim: name })));
+    renames.after(claim).some((name) => claimed.has(identityOf({ pool, claim: name })));
   return Object.fromEntries(
     Object.entries(addresses).map(([pool, held]) => [
       pool,
@@ -195,11 +195,11 @@ export function refuseForgetting(
   const own = placed(left.own);
   const others = placed(left.record).filter((one) => pools.some((pool) => isOf(pool, one)));
   if (own.length + others.length === 0) return;
-  const names = laterNames(moved);
+  const renames = new Renames(moved);
   const kept = new Map(placed(after()).map(({ line, place }) => [place, line]));
   const isKept = ({ line, place }: Placed) => {
     const claim = kept.get(place)?.claim;
-    return claim !== undefined && names(line.claim).includes(claim);
+    return claim !== undefined && renames.after(line.claim).includes(claim);
   };
   const isOurs = (one: Placed) => isKept(one) && kept.get(one.place)?.set === set;
   const lost = [...own.filter((one) => !isOurs(one)), ...others.filter((one) => !isKept(one))];

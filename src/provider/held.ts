@@ -5,12 +5,12 @@ import {
   claimKey,
   emptySnapshot,
   formatAddress,
-  formerNames,
   identityOf,
   importedSet,
   type Pending,
   type Plan,
   type Pool,
+  Renames,
   type Snapshot,
   type TakeOver,
 } from "../core/index.ts";
@@ -86,24 +86,28 @@ export function asHeld(
   // Of several lines of a claim a live one comes first, then the lowest of its own set that is releasing.
   const own = [...releasing.filter((line) => line.set === set).toReversed(), ...allocations];
   const known = new Map(own.map((line) => [identityOf(line), line]));
+  const live = new Set(allocations);
   const keys = Map.groupBy(claims, ({ pool }) => pool);
-  const claimed = (pool: string) => new Set(keys.get(pool)?.map(({ owner, name }) => claimKey(owner, name)));
-  const namesIn = new Map([...keys.keys()].map((pool) => [pool, formerNames(moved, claimed(pool))]));
-  const there = new Map(left.record.allocations.map((line) => [identityOf(line), line.address]));
+  const claimed = new Map(
+    [...keys].map(([pool, list]) => [pool, new Set(list.map(({ owner, name }) => claimKey(owner, name)))]),
+  );
+  const renames = new Renames(moved);
+  const before = new Map(left.record.allocations.map((line) => [identityOf(line), line.address]));
   const taken = new Set([...lines.map((line) => line.address), ...claims.map(({ wanted }) => wanted)]);
   const mayTake = (pool: string, at: Allocation["address"]) =>
     !taken.has(at) && pools.some(({ name, assignable }) => name === pool && contains(assignable, at));
   return claims.map((claim) => {
     const { pool } = claim;
     const key = claimKey(claim.owner, claim.name);
-    const called = namesIn.get(pool)?.(key) ?? [key];
+    const called = renames.before(key, claimed.get(pool) ?? new Set());
     const names = called.map((name) => identityOf({ pool, claim: name }));
     const was = called.find((name) => held.addresses?.[pool]?.[name] !== undefined);
     const text = was === undefined ? undefined : held.addresses?.[pool]?.[was];
-    const [away] = names.map((name) => there.get(name)).filter((one) => one !== undefined);
+    const [away] = names.map((name) => before.get(name)).filter((one) => one !== undefined);
     const wanted = text === undefined ? away : address(text);
     if (wanted === undefined || claim.wanted !== undefined) return claim;
-    const [line] = names.map((name) => known.get(name)).filter((one) => one !== undefined);
+    const there = names.flatMap((name) => known.get(name) ?? []);
+    const line = there.find((one) => live.has(one)) ?? there[0];
     if (line?.address === wanted) return claim;
     const isRight = state.backend === "lockfile" && away !== wanted;
     if (line !== undefined && (isRight || allowMove)) return claim;

@@ -1,4 +1,4 @@
-import { formatAddress, IpamError, identityOf, laterNames, type Moved, type Snapshot } from "../core/index.ts";
+import { formatAddress, IpamError, identityOf, type Moved, Renames, type Snapshot } from "../core/index.ts";
 import { recordOfLock } from "../state/offer.ts";
 import { sameValue } from "./same-value.ts";
 import type { Addresses, SetState, StateArgs } from "./set-state.ts";
@@ -62,9 +62,9 @@ export function missingIn(
 ): Line[] {
   const lines = [...allocations, ...releasing];
   const there = new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
-  const names = laterNames(moved);
+  const renames = new Renames(moved);
   return linesIn(addresses).filter(
-    ({ pool, claim, address }) => !names(claim).some((name) => there.has(lineText(pool, name, address))),
+    ({ pool, claim, address }) => !renames.after(claim).some((name) => there.has(lineText(pool, name, address))),
   );
 }
 

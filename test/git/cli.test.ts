@@ -131,6 +131,22 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
+  it("a plan that is refused leaves the lock settled, so that the command that it names can run", () => {
+    git("git checkout -q feature");
+    const mv = "nodeippool mv static-ip --to-set edge";
+    expect(shell(mv, folder).status).toBe(0);
+    git("git commit -qam edge", "git merge main || true");
+    nodes("node01", "node02", "node03", "node04", "node05");
+    const refused = run("allocate", "--set", "edge", "--landed", "main");
+    expect(refused).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/lost in the merge[\s\S]*static-ip --to-set edge\n$/),
+    });
+    expect(shell(mv, folder)).toMatchObject({ status: 0, stderr: "" });
+    expect(run("allocate", "--set", "edge").status).toBe(0);
+    expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
+  });
+
   it("who loses an address to a lock of one side, without a merge of the two, is named", () => {
     git("git merge feature || true", "git checkout -q --ours nodeippool.lock", "git add -A");
     nodes("node01", "node02", "node03", "node04", "node05");

@@ -218,6 +218,20 @@ describe("nodeippool allocate -- COMMAND", () => {
     );
   });
 
+  it("asks what an earlier plan of the same run gave up", async () => {
+    const pool = poolText("  range: {cidr: 10.0.0.0/29}");
+    const folder = projectOf({ "other/b.yaml": documentsOf(pool, nicPolicyText("b", ["p"], "eth1")) });
+    await around(folder, render);
+    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pool, idlePolicy));
+    const { status, stderr } = await around(folder, `${render}; ${render.replace("manifests", "other")} --set other`);
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /\nNote: n1 gets 10\.0\.0\.3 on eth1, and has 10\.0\.0\.1 there releasing, of claim set default .*: nodeippool mv a b --to-set other\n$/,
+      ),
+    ]);
+  });
+
   it("records several plans at once, all of them or none", async () => {
     const folder = projectOf(other);
     const fails = await around(folder, `${render} && exit 7`);

@@ -93,6 +93,65 @@ describe("a policy that goes to another folder keeps its addresses by the comman
   });
 });
 
+describe("one node that goes to a policy of another folder, with others that stay", () => {
+  const nodes = (...roles: string[]) =>
+    writeFileSync(
+      join(folder, "nodes.txt"),
+      roles.map((role, i) => `node0${i + 1} kubernetes.io/hostname=node0${i + 1},role=${role}\n`).join(""),
+    );
+  const select = (role: string) => (text: string) =>
+    text.replace("spec:", `spec:\n  nodeSelector: {role: ${role}}`).replace("eth2", "eth1");
+  beforeEach(async () => {
+    rmSync(join(folder, "nodeippool.lock"));
+    edit("network/policy.yaml", "network/policy.yaml", select("a"));
+    edit("storage/policy.yaml", "storage/policy.yaml", select("b"));
+    nodes("a", "a", "b");
+    for (const team of ["network", "storage"]) await allocate(team);
+    expect(held()).toBe("2 node01/uplink/lan, 3 node02/uplink/lan, 4 node03/backup/lan");
+    nodes("b", "a", "b");
+  });
+  const command = "nodeippool mv --set network Node/node01/uplink/lan Node/node01/backup/lan --to-set storage";
+  const settled = async () => {
+    await words(command);
+    for (const team of ["network", "storage", "network"]) expect((await allocate(team)).status).toBe(0);
+    expect(held()).toBe("2 node01/backup/lan, 3 node02/uplink/lan, 4 node03/backup/lan");
+  };
+
+  it("goes alone, by the refusal of its new folder", async () => {
+    expect((await allocate("storage")).stderr).toMatch(`say so: ${command}\n`);
+    await settled();
+  });
+
+  it("goes alone, by the note of its new folder, if its old one came first", async () => {
+    await allocate("network");
+    expect((await allocate("storage", "plan")).stdout).toMatch(`say so before this is recorded: ${command}\n`);
+    await settled();
+  });
+});
+
+it("a folder that is planned without a claim set may lose a policy to one that has one, too", async () => {
+  await words("nodeippool mv --set network uplink --to-set default");
+  move("network/policy.yaml", "storage/uplink.yaml");
+  edit("storage/uplink.yaml", "network/policy.yaml", (text) => text.replace("uplink", "mgmt").replace("eth1", "eth3"));
+  const { stderr } = await cli(["allocate", "network", "--nodes", "nodes.txt"], folder);
+  expect(stderr).toMatch(
+    /nodeippool mv uplink mgmt, or .*; if it went to another set: nodeippool mv uplink --to-set NAME\n$/,
+  );
+});
+
+it("what another set has releasing by a name that is this set's now is to be freed: there is no room for two", async () => {
+  idle("network");
+  rmSync(join(folder, "network/policy.yaml"));
+  await allocate("network");
+  await words("nodeippool mv --set storage backup uplink");
+  edit("storage/policy.yaml", "storage/policy.yaml", (text) => text.replace("backup", "uplink"));
+  expect((await allocate("storage")).stderr).toMatch(
+    /^invalid: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 \(releasing\) and 1 more\n {2}Call this one otherwise, or free that when it is off the node: nodeippool release\n$/,
+  );
+  expect((await words("nodeippool release 172.22.0.2 172.22.0.3 --confirm")).status).toBe(0);
+  expect((await allocate("storage")).status).toBe(0);
+});
+
 it.each([
   ["mv node01 --set network --to-set storage", "mv --set network Node/node01 --to-set storage"],
   ["mv node01 node09 --set network --to-set storage", "mv --set network Node/node01 Node/node09 --to-set storage"],

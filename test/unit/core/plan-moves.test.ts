@@ -54,8 +54,11 @@ record                                | claims                | moved           
 .5 Node/n/a set=b releasing           | Node/n/b              | Node/n/a > Node/n/b       |      | in-use Node/n/b
 .5 Node/n/a ; .6 Node/n/b set=imported | Node/n/b             | Node/n/a > Node/n/b       |      | in-use Node/n/b
 
-# a name that is claimed itself is no name that another claim had before
-.5 Node/n/a                           | Node/n/a ; Node/n/c   | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | assign .1 Node/n/c ; keep .5 Node/n/a
+# a rename that was taken back, and goes on elsewhere
+.5 Node/n/a                           | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/a ; Node/n/a > Node/n/c |  | keep .5 Node/n/c, was .5 Node/n/a
+.5 Node/n/c                           | Node/n/b              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c ; Node/n/c > Node/n/b |  | keep .5 Node/n/b, was .5 Node/n/c
+.5 Node/n/a                           | Node/n/b              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c ; Node/n/c > Node/n/b |  | keep .5 Node/n/b, was .5 Node/n/a
+.4 Node/n/a ; .5 Node/n/c             | Node/n/b              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c ; Node/n/c > Node/n/b |  | in-use Node/n/b
 
 # the renamed claim is live: it keeps its address, though the new name once had another one
 .5 Node/n/a ; .2 Node/n/b releasing   | Node/n/b              | Node/n/a > Node/n/b       |      | keep .5 Node/n/b, was .5 Node/n/a
@@ -117,6 +120,12 @@ describe("moved that leads two claims to one address, or one claim to two, is re
       record: [a, b],
       claims: ["Node/n/c"],
       moved: ["Node/n/a > Node/n/c", "Node/n/b > Node/n/c"],
+    },
+    {
+      name: "the old name is still claimed, further back",
+      record: [a],
+      claims: ["Node/n/a", "Node/n/c"],
+      moved: ["Node/n/a > Node/n/b", "Node/n/b > Node/n/c"],
     },
     {
       name: "two old names, one new one, further back",

@@ -42,6 +42,7 @@ it.each<[string, string[], ReturnType<typeof issues>]>([
       ["policy a has addresses in claim set c, too: 10.0.0.2 of n2", ["to-set", ["a"], "c", "default"]],
     ],
   ],
+  ["of a program, whose claims are those of no policy", ["10.0.0.1 Node/n1/a set=b"], []],
   ["on other nodes", ["10.0.0.1 Node/n9/a/x set=b"], []],
   ["of another name", ["10.0.0.1 Node/n1/aa/x set=b", "10.0.0.2 Node/n1/b/a set=b"], []],
   ["of the same set", ["10.0.0.1 Node/n1/a/x", "10.0.0.2 Node/n2/a/y releasing"], []],

@@ -47,10 +47,13 @@ describe("what the stack has of a claim that is renamed", () => {
     ["the record has another address under the new name", "a=3", "b=4", "a>b", "b", "which now wants 10.0.0.3"],
     ["the record has another one, and a rename is long done", "c=3", "c=4", "b>c", "c", "which now wants 10.0.0.3"],
     ["the record is an old one: the former name has the line", "c=3", "b=1", "b>c", "c", "which now wants 10.0.0.3"],
+    ["the same, and its own line is releasing there", "c=3", "b=1 / c=3", "b>c", "c", "which now wants 10.0.0.3"],
   ];
   it.each(rows)("%s", (_, stack, record, moved, claims, wants) => {
     const own = setOf("shop", stack);
-    const there = record === "" ? emptySnapshot : recordOf([setOf("shop", record)]);
+    const [live = "", releasing] = record.split(" / ");
+    const gone = releasing === undefined ? {} : { releasing: { lan: addresses(releasing) } };
+    const there = record === "" ? emptySnapshot : recordOf([{ ...setOf("shop", live), ...gone }]);
     const inputs = lanInputs(lanClaims(claims), own, { state, set: "shop", moved: movesOf(moved) });
     expect(planned(inputs, there).text).toContain(wants);
   });

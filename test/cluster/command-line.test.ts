@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { Session } from "../support/console.ts";
-import { manifests, projectOf } from "../support/schema-cli.ts";
+import { projectOf } from "../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
 
 describe("verbs with --backend kubernetes", () => {
   const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
@@ -55,12 +56,11 @@ describe("verbs with --backend kubernetes", () => {
 
   describe("where one could be taken for another", () => {
     const plannedBy = (cwd: string) => new Session(cwd, { KUBECONFIG: cluster().kubeconfig });
-    const asOther = (text: string) =>
-      text.replace("10.0.0.0/29", "10.0.1.0/29").replaceAll(/\bp\b/g, "q").replaceAll("eth1", "eth2");
+    const others = documentsOf(poolText("  range: {cidr: 10.0.1.0/29}", "q"), nicPolicyText("b", ["q"], "eth2"));
 
     it("plans of one run that undo each other are not recorded, none of them", async () => {
       await cluster().kubectl(["create", "namespace", "undone"]);
-      const two = projectOf({ "other/a.yaml": asOther(manifests) });
+      const two = projectOf({ "other/a.yaml": others });
       const $ = (line: string) => plannedBy(two).run(`${line}; echo $?`);
       const there = "--backend kubernetes --namespace undone";
       const render = (path: string) => `nodeippool render ${path} --nodes nodes.txt ${there} > /dev/null`;
@@ -74,7 +74,7 @@ describe("verbs with --backend kubernetes", () => {
 
     it("says what is recorded, where somebody comes between the plans of one run", async () => {
       await cluster().kubectl(["create", "namespace", "between"]);
-      const two = projectOf({ "other/a.yaml": asOther(manifests) });
+      const two = projectOf({ "other/a.yaml": others });
       const there = "--backend kubernetes --namespace between";
       const render = (path: string) => `nodeippool render ${path} --nodes nodes.txt ${there} > /dev/null`;
       const meanwhile = `env -u NODEIPPOOL_ALLOCATE nodeippool allocate other --nodes nodes.txt --set late ${there}`;
@@ -83,7 +83,7 @@ describe("verbs with --backend kubernetes", () => {
         /conflict: pool q changed since this plan was made; nothing was written\n[\s\S]*\n4\n$/,
       );
       const shown = plannedBy(two).run(`nodeippool show ${there} --json`);
-      expect(shown).toContain('"claim": "Node/n1/a/q"');
+      expect(shown).toContain('"claim": "Node/n1/b/q"');
       expect(shown).not.toContain('"claim": "Node/n1/a/p"');
     });
 
@@ -116,7 +116,7 @@ describe("verbs with --backend kubernetes", () => {
         expect($(`nodeippool ${verb} manifests --nodes nodes.txt --backend kubernetes --namespace typo`)).toMatch(
           /^stale: the record of nodeippool\.lock has moved to namespace home of .*; namespace typo of .* does not have it\n(?: {2}.*\n)+5\n$/,
         );
-      const theirs = projectOf({ "manifests/a.yaml": asOther(manifests) });
+      const theirs = projectOf({ "manifests/a.yaml": others });
       plannedBy(theirs).run(
         "nodeippool allocate manifests --nodes nodes.txt --set b --backend kubernetes --namespace stranger",
       );

@@ -7,7 +7,8 @@ import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";
 import { blockWith } from "../support/markdown.ts";
-import { manifests, projectOf } from "../support/schema-cli.ts";
+import { projectOf } from "../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
 import { tool } from "../support/tools.ts";
 
 describe("nodeippool migrate", () => {
@@ -44,10 +45,7 @@ describe("nodeippool migrate", () => {
   it("two folders of one claim set do not meet there unseen: each would release the other's nodes", async () => {
     await cluster().kubectl(["create", "namespace", "shared"]);
     const two = projectOf({
-      "manifests/a.yaml": manifests
-        .replace("10.0.0.0/29", "10.0.1.0/29")
-        .replaceAll(/\bp\b/g, "q")
-        .replaceAll("eth1", "eth2"),
+      "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.1.0/29}", "q"), nicPolicyText("b", ["q"], "eth2")),
     });
     const there = "--backend kubernetes --namespace shared";
     const planned = (cwd: string, flags: string) =>

@@ -6,13 +6,14 @@ import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";
 import { blockWith } from "../support/markdown.ts";
 import { manifests, projectOf } from "../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
 import { tool } from "../support/tools.ts";
 
 describe("what the page on state backends says of a record in a cluster", () => {
   const cluster = clusterOfFile(async () => {});
   const page = readFileSync("docs/state-backends.md", "utf8");
-  const other = (net: string, pool: string, nic: string) =>
-    manifests.replace("10.0.0.0/29", `${net}.0/29`).replaceAll(/\bp\b/g, pool).replaceAll("eth1", nic);
+  const other = (net: string, pool: string, policy: string, nic: string) =>
+    documentsOf(poolText(`  range: {cidr: ${net}.0/29}`, pool), nicPolicyText(policy, [pool], nic));
 
   /** Two folders, each with a lock, whose records a namespace has; and one that has none yet. */
   async function twoFolders() {
@@ -20,7 +21,7 @@ describe("what the page on state backends says of a record in a cluster", () => 
     const { dir } = parse(await tool("kubectl"));
     const PATH = `PATH=${dir}:$PATH`;
     const env = { KUBECONFIG: cluster().kubeconfig };
-    const folders = [manifests, other("10.0.1", "q", "eth2"), other("10.0.2", "r", "eth3")];
+    const folders = [manifests, other("10.0.1", "q", "b", "eth2"), other("10.0.2", "r", "c", "eth3")];
     const [one, two, three] = folders.map((text) => {
       const folder = projectOf({ "manifests/a.yaml": text });
       const session = new Session(folder, env);

@@ -45,7 +45,7 @@ export async function allocateAround(
     const plans = readOffers(folder);
     const renamed = plans.flatMap((made) => renamedIn(made, snapshot, merge, options.lock) ?? []);
     if (renamed[0]) throw renamed[0];
-    const doubts = doubtsOfAll(plans, snapshot, merge, options);
+    const doubts = isLockfile(options) ? doubtsOfAll(plans, await state.read(), merge, options) : [];
     await recordAll(plans, state, options);
     process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
   } finally {
@@ -53,10 +53,10 @@ export async function allocateAround(
   }
 }
 
-/** Each plan is one on top of those before it. */
-function doubtsOfAll(plans: readonly Plan[], before: Snapshot, merge: Merge, options: StateOptions): string[] {
-  applyAll(before, plans);
-  let now = before;
+/** Each plan is one on top of those before it; the first one on the record as the command may have left it. */
+function doubtsOfAll(plans: readonly Plan[], present: Snapshot, merge: Merge, options: StateOptions): string[] {
+  applyAll(present, plans);
+  let now = present;
   return plans.flatMap((made) => {
     const doubts = doubtsOf(made, now, merge, options);
     now = applyPlan(now, made) ?? now;

@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  comersOf,
   formatAddress,
   importedSet,
   nameOfKey,
@@ -21,15 +22,13 @@ export function cameOverNotes(
   { allocations, releasing }: Snapshot,
   before: () => string,
 ): string[] {
-  const left = new Map(
-    releasing
-      .filter((line) => line.set !== set && line.set !== importedSet && line.interface !== undefined)
-      .map((line) => [nicOf(line), line]),
+  const left = Map.groupBy(
+    releasing.filter((line) => line.set !== set && line.set !== importedSet && line.interface !== undefined),
+    nicOf,
   );
-  const pairs = assign.flatMap((now) => {
-    const was = left.get(nicOf(now));
-    return was === undefined ? [] : [{ now, was, names: namesOf(was, now) }];
-  });
+  const pairs = [...Map.groupBy(assign, nicOf)]
+    .flatMap(([nic, fresh]) => comersOf(fresh, left.get(nic) ?? []))
+    .map(({ was, now }) => ({ was, now, names: namesOf(was, now) }));
   return [...Map.groupBy(pairs, ({ was, names }) => `${was.set} ${names}`).values()].flatMap((group) => {
     const [first, ...others] = group;
     if (first === undefined) return [];
@@ -47,6 +46,6 @@ function namesOf(was: Allocation, now: Allocation): readonly [from: string, to: 
   return policiesOf(...names) ?? names;
 }
 
-function nicOf({ pool, claim, interface: nic }: Allocation): string {
-  return `${pool} ${ownerOfKey(claim)} ${nic}`;
+function nicOf({ claim, interface: nic }: Allocation): string {
+  return `${ownerOfKey(claim)} ${nic}`;
 }

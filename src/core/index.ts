@@ -26,5 +26,5 @@ export { checkSet } from "./request.ts";
 export * from "./reservation.ts";
 export { shellWord } from "./shell-word.ts";
 export type { TakeOver } from "./take-over.ts";
-export { toSetCommands, toSetRemedy } from "./to-set.ts";
+export { comersOf, toSetCommands, toSetRemedy } from "./to-set.ts";
 export { listed } from "./words.ts";

@@ -14,7 +14,10 @@ const most = 20;
 /** A claim key, or the old one and the new one. */
 type Going = ToSetRemedy[1][number];
 
-/** By their policies or names, where no others of these policies are live in that set; else each claim by itself. */
+/**
+ * By their policies or names, where no others of these policies are live in that set, and one word says it of each; else
+ * each claim by itself.
+ */
 export function toSetRemedy(
   claims: readonly Going[],
   from: string,
@@ -24,8 +27,37 @@ export function toSetRemedy(
   const going = new Set(claims.map(oldKey));
   const policies = new Set([...going].map(policyOfKey));
   const stays = ({ set, claim }: Allocation) => set === from && !going.has(claim) && policies.has(policyOfKey(claim));
-  const words = live.some(stays) ? claims : claims.map(shortOf);
-  return ["to-set", [...new Map(words.map((word) => [`${word}`, word])).values()], from, to];
+  const short = unique(claims.map(shortOf));
+  const isWhole = short.length === policies.size && !live.some(stays);
+  return ["to-set", isWhole ? short : unique(claims), from, to];
+}
+
+function unique(words: readonly Going[]): Going[] {
+  return [...new Map(words.map((word) => [`${word}`, word])).values()];
+}
+
+/**
+ * Which line each of these claims may have been under another name, of those on the same NIC of the same owner: one of its
+ * pool, and rather of its capture. No line was two of them.
+ */
+export function comersOf<T extends Pick<Allocation, "pool" | "claim">>(
+  claims: readonly T[],
+  lines: readonly Allocation[],
+): { readonly was: Allocation; readonly now: T }[] {
+  const left = new Set(lines);
+  const found = new Map<T, Allocation>();
+  const isSameCapture = (line: Allocation, { claim }: T) =>
+    policiesOf(nameOfKey(line.claim), nameOfKey(claim)) !== undefined;
+  for (const isMatch of [isSameCapture, () => true])
+    for (const claim of claims) {
+      const line = found.has(claim)
+        ? undefined
+        : [...left].find((one) => one.pool === claim.pool && isMatch(one, claim));
+      if (line === undefined) continue;
+      left.delete(line);
+      found.set(claim, line);
+    }
+  return [...found].map(([now, was]) => ({ was, now }));
 }
 
 function shortOf(claim: Going): Going {

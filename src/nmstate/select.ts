@@ -2,6 +2,7 @@ import {
   type Allocation,
   type Claim,
   claimKey,
+  comersOf,
   familyOf,
   formatOwner,
   IpamError,
@@ -93,8 +94,9 @@ export function refuseSharedNics(
 ): void {
   const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
+  const lists = Map.groupBy(others, listOf);
   const users = new Map<string, User>(
-    others.map((line) => [listOf(line), { policy: policyOf(nameOfKey(line.claim)), line }]),
+    others.map((line) => [listOf(line), { policy: policyOf(nameOfKey(line.claim)), set: line.set }]),
   );
   const clashes = new Map<string, Clash>();
   for (const { owner, name, pool, interface: nic } of claims) {
@@ -104,15 +106,19 @@ export function refuseSharedNics(
     const other = users.get(place) ?? { policy };
     users.set(place, other);
     if (other.policy === policy) continue;
-    const shown = other.line === undefined ? other.policy : `${other.policy} (set ${other.line.set})`;
-    const clash = clashes.get(`${shown} ${policy}`) ?? { policies: `${shown} and ${policy}`, place, lines: [] };
+    const shown = other.set === undefined ? other.policy : `${other.policy} (set ${other.set})`;
+    const clash = clashes.get(`${shown} ${policy}`) ?? {
+      policies: `${shown} and ${policy}`,
+      from: other.set,
+      claims: [],
+    };
     clashes.set(`${shown} ${policy}`, clash);
-    if (other.line !== undefined) clash.lines.push({ line: other.line, now: claimKey(owner, name) });
+    clash.claims.push({ place, pool, claim: claimKey(owner, name) });
   }
   if (clashes.size === 0) return;
-  const issues = [...clashes.values()].map(({ policies, place, lines }) => ({
-    message: `policies ${policies} both set the ${place}; nmstate replaces the whole list`,
-    ...howToShare(lines, set, recorded),
+  const issues = [...clashes.values()].map((clash) => ({
+    message: `policies ${clash.policies} both set the ${clash.claims[0]?.place}; nmstate replaces the whole list`,
+    ...howToShare(clash, lists, set, recorded),
   }));
   throw new IpamError("invalid", issues);
 }
@@ -121,25 +127,32 @@ export function refuseSharedNics(
 interface User {
   readonly policy: string;
   /** Of another claim set. */
-  readonly line?: Allocation;
+  readonly set?: string;
 }
 
-/** Two policies that set one list, where they first do, and what another claim set has in such places. */
+/** Two policies that set one list, the claim set of the first one if it is another, and the claims of the second one. */
 interface Clash {
   readonly policies: string;
-  readonly place: string;
-  readonly lines: { readonly line: Allocation; readonly now: string }[];
+  readonly from: string | undefined;
+  readonly claims: { readonly place: string; readonly pool: string; readonly claim: string }[];
 }
 
 /** What another set has there may be these very claims, under the names that they had in that one. */
-function howToShare(lines: Clash["lines"], set: string, live: readonly Allocation[]): Pick<Issue, "hint" | "remedy"> {
+function howToShare(
+  { from, claims }: Clash,
+  lists: ReadonlyMap<string, readonly Allocation[]>,
+  set: string,
+  live: readonly Allocation[],
+): Pick<Issue, "hint" | "remedy"> {
   const hint = "Make all captures of one NIC in one policy.";
-  const [first] = lines;
-  if (first === undefined) return { hint };
-  const renamed = lines.map(({ line, now }) => [line.claim, now] as const);
+  const came = [...Map.groupBy(claims, ({ place }) => place)].flatMap(([place, asked]) =>
+    comersOf(asked, lists.get(place)?.filter((line) => line.set === from) ?? []),
+  );
+  if (from === undefined || came.length === 0) return { hint };
+  const renamed = came.map(({ was, now }) => [was.claim, now.claim] as const);
   return {
     hint: `${hint} If it is one that came over under a new name, say so.`,
-    remedy: toSetRemedy(renamed, first.line.set, set, live),
+    remedy: toSetRemedy(renamed, from, set, live),
   };
 }
 

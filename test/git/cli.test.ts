@@ -147,6 +147,19 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
+  it("a plan that is refused for what the manifests say leaves the merge open: the same command works when they are mended", () => {
+    git("git merge feature || true", "sed s/static-ip/twin/ manifests/static-ip.yaml > manifests/twin.yaml");
+    nodes("node01", "node02", "node03", "node04", "node05");
+    const open = lock();
+    expect(run("allocate", "--landed", "HEAD")).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("both set"),
+    });
+    expect(lock()).toBe(open);
+    git("rm manifests/twin.yaml");
+    expect(run("allocate", "--landed", "HEAD").status).toBe(0);
+  });
+
   it("who loses an address to a lock of one side, without a merge of the two, is named", () => {
     git("git merge feature || true", "git checkout -q --ours nodeippool.lock", "git add -A");
     nodes("node01", "node02", "node03", "node04", "node05");

@@ -218,6 +218,20 @@ describe("nodeippool allocate -- COMMAND", () => {
     );
   });
 
+  it("records what is planned on a change that the command made itself", async () => {
+    const folder = projectOf({ "nodeippool.lock": both });
+    writeFileSync(
+      join(folder, "manifests/a.yaml"),
+      documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), nicPolicyText("b")),
+    );
+    nodes(folder, "n1\nn2\nn3\n");
+    const ran = await around(folder, `nodeippool mv a b; ${render}`);
+    expect(ran).toMatchObject({
+      status: 0,
+      stderr: "  + 10.0.0.3  n3  b/p\n  = 2 kept\n1 plan recorded in nodeippool.lock.\n",
+    });
+  });
+
   it("asks what an earlier plan of the same run gave up", async () => {
     const pool = poolText("  range: {cidr: 10.0.0.0/29}");
     const folder = projectOf({ "other/b.yaml": documentsOf(pool, nicPolicyText("b", ["p"], "eth1")) });

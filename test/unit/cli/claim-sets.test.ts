@@ -93,6 +93,59 @@ describe("a policy that goes to another folder keeps its addresses by the comman
   });
 });
 
+describe("a policy of two captures that goes to another folder under a new name", () => {
+  const twoCaptures =
+    (name: string, ...captures: string[]) =>
+    (text: string) =>
+      text
+        .replace(/uplink|backup/, name)
+        .replace(/ +lan: .*/, captures.map((capture) => `    ${capture}: ippool.lan.allocate`).join("\n"))
+        .replace(
+          / +- ip: .*\n.*prefix-length.*/,
+          captures
+            .map(
+              (one) =>
+                `            - ip: "{{ capture.${one}.ip }}"\n              prefix-length: "{{ capture.${one}.prefix-length }}"`,
+            )
+            .join("\n"),
+        );
+  beforeEach(async () => {
+    rmSync(join(folder, "nodeippool.lock"));
+    rmSync(join(folder, "storage/policy.yaml"));
+    edit("network/policy.yaml", "network/policy.yaml", twoCaptures("uplink", "a", "b"));
+    await allocate("network");
+    expect(held()).toBe("2 node01/uplink/a, 3 node01/uplink/b, 4 node02/uplink/a, 5 node02/uplink/b");
+    idle("network");
+  });
+  const whole = "nodeippool mv --set network uplink wan --to-set storage";
+
+  it.each([["storage"], ["network"]])("takes both along by one command, where %s is planned first", async (team) => {
+    move("network/policy.yaml", "storage/wan.yaml", (text) => text.replace("uplink", "wan"));
+    await allocate(team);
+    const { stdout, stderr } = await allocate("storage", "plan");
+    expect(stdout + stderr).toMatch(`: ${whole}\n`);
+    await words(whole);
+    for (const one of ["storage", "network"]) expect((await allocate(one)).status).toBe(0);
+    expect(held()).toBe("2 node01/wan/a, 3 node01/wan/b, 4 node02/wan/a, 5 node02/wan/b");
+  });
+
+  it("takes each along by a command of its own, where a capture has another name, too", async () => {
+    move("network/policy.yaml", "storage/wan.yaml");
+    edit("storage/wan.yaml", "storage/wan.yaml", (text) =>
+      text
+        .replace("uplink", "wan")
+        .replace(/^ {4}b: /m, "    c: ")
+        .replaceAll("capture.b", "capture.c"),
+    );
+    const { stderr } = await allocate("storage");
+    const commands = [...stderr.matchAll(/nodeippool mv [^;\n]*/g)].map(([command]) => command);
+    expect(commands).toHaveLength(4);
+    for (const command of commands) expect((await words(command)).status).toBe(0);
+    for (const one of ["storage", "network"]) expect((await allocate(one)).status).toBe(0);
+    expect(held()).toBe("2 node01/wan/a, 3 node01/wan/c, 4 node02/wan/a, 5 node02/wan/c");
+  });
+});
+
 describe("one node that goes to a policy of another folder, with others that stay", () => {
   const nodes = (...roles: string[]) =>
     writeFileSync(

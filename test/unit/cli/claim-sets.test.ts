@@ -135,14 +135,16 @@ describe("a policy of two captures that goes to another folder under a new name"
       text
         .replace("uplink", "wan")
         .replace(/^ {4}b: /m, "    c: ")
-        .replaceAll("capture.b", "capture.c"),
+        .replaceAll("capture.b", "capture.c")
+        .replace(/^ {4}a: /m, "    b: ")
+        .replaceAll("capture.a", "capture.b"),
     );
     const { stderr } = await allocate("storage");
     const commands = [...stderr.matchAll(/nodeippool mv [^;\n]*/g)].map(([command]) => command);
     expect(commands).toHaveLength(4);
     for (const command of commands) expect((await words(command)).status).toBe(0);
     for (const one of ["storage", "network"]) expect((await allocate(one)).status).toBe(0);
-    expect(held()).toBe("2 node01/wan/a, 3 node01/wan/c, 4 node02/wan/a, 5 node02/wan/c");
+    expect(held()).toBe("2 node01/wan/c, 3 node01/wan/b, 4 node02/wan/c, 5 node02/wan/b");
   });
 });
 

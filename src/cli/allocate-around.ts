@@ -45,7 +45,8 @@ export async function allocateAround(
     const plans = readOffers(folder);
     const renamed = plans.flatMap((made) => renamedIn(made, snapshot, merge, options.lock) ?? []);
     if (renamed[0]) throw renamed[0];
-    const doubts = isLockfile(options) ? doubtsOfAll(plans, await state.read(), merge, options) : [];
+    // Not `state`: that would settle the merge once more.
+    const doubts = isLockfile(options) ? doubtsOfAll(plans, await openLock(options).read(), merge, options) : [];
     await recordAll(plans, state, options);
     process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
   } finally {

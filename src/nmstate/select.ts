@@ -7,6 +7,7 @@ import {
   formatOwner,
   IpamError,
   type Issue,
+  identityOf,
   importedSet,
   nameOfKey,
   ownerOfKey,
@@ -145,7 +146,9 @@ function howToShare(
   live: readonly Allocation[],
 ): Pick<Issue, "hint" | "remedy"> {
   const hint = "Make all captures of one NIC in one policy.";
-  const came = [...Map.groupBy(claims, ({ place }) => place)].flatMap(([place, asked]) =>
+  const held = new Set(live.filter((line) => line.set === set).map(identityOf));
+  const fresh = claims.filter((claim) => !held.has(identityOf(claim)));
+  const came = [...Map.groupBy(fresh, ({ place }) => place)].flatMap(([place, asked]) =>
     comersOf(asked, lists.get(place)?.filter((line) => line.set === from) ?? []),
   );
   if (from === undefined || came.length === 0) return { hint };

@@ -131,6 +131,24 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
+  it("is settled around a command, also where the outcome is neither side, and the command renames", () => {
+    git("git checkout -q feature");
+    nodes("node01", "node02", "node03", "node04", "node06");
+    expect(run("allocate").status).toBe(0);
+    git("git commit -qam node06", "git merge main || true");
+    nodes("node01", "node02", "node03", "node04", "node05", "node09");
+    const render = "nodeippool render manifests --nodes nodes.txt --out rendered";
+    const settled = shell(
+      `nodeippool allocate --landed main -- sh -c 'nodeippool mv Node/node06 Node/node09 && ${render}'`,
+      folder,
+    );
+    expect(settled).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("1 plan recorded in nodeippool.lock."),
+    });
+    expect(["10.10.10.5", "10.10.10.6", "10.10.10.8"].map(holderOf)).toEqual(["node05", "node09", "node04"]);
+  });
+
   it("a plan that is refused leaves the lock settled, so that the command that it names can run", () => {
     git("git checkout -q feature");
     const mv = "nodeippool mv static-ip --to-set edge";

@@ -93,6 +93,12 @@ describe("a policy that goes to another folder keeps its addresses by the comman
   });
 });
 
+it("a policy that comes to the NIC of another folder's with the addresses that it has did not come from there", async () => {
+  edit("storage/policy.yaml", "storage/policy.yaml", (text) => text.replace("eth2", "eth1"));
+  const { status, stderr } = await allocate("storage");
+  expect([status, stderr]).toEqual([2, expect.stringMatching(/\n {2}Make all captures of one NIC in one policy\.\n$/)]);
+});
+
 describe("a policy of two captures that goes to another folder under a new name", () => {
   const twoCaptures =
     (name: string, ...captures: string[]) =>

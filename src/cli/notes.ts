@@ -3,17 +3,16 @@ import {
   contains,
   formatAddress,
   IpamError,
-  importedSet,
+  isOfOtherSet,
   isPlanned,
   listed,
-  nameOfKey,
   nodeNameOf,
   nodeOwner,
   ownerName,
   ownerOfKey,
   type Plan,
   placeOf,
-  policyOf,
+  policyOfKey,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
@@ -42,7 +41,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
 /** Addresses that another claim set has of a pool, and that the pool as it is defined here gives to nobody, or to another one. */
 function otherRangeNotes({ manifests: { pools } }: Workspace, { set }: Plan, { allocations }: Snapshot): string[] {
   const foreign = Map.groupBy(
-    allocations.filter((line) => line.set !== set && line.set !== importedSet),
+    allocations.filter((line) => isOfOtherSet(line, set)),
     (line) => line.pool,
   );
   return pools.filter(isPlanned).flatMap((pool) => {
@@ -84,9 +83,9 @@ function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
 
 /** Policies that are not here, and have nothing any more: deleted, or those of another folder that shares the record. */
 export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan): string[] {
-  const kept = keep.map(({ allocation }) => policyOf(nameOfKey(allocation.claim)));
+  const kept = keep.map(({ allocation }) => policyOfKey(allocation.claim));
   const here = new Set([...manifests.policies.map(({ name }) => name), ...kept]);
-  const lines = Map.groupBy(release, ({ allocation }) => policyOf(nameOfKey(allocation.claim)));
+  const lines = Map.groupBy(release, ({ allocation }) => policyOfKey(allocation.claim));
   return [...lines]
     .filter(([policy]) => !here.has(policy))
     .map(

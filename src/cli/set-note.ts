@@ -2,7 +2,7 @@ import {
   type Allocation,
   comersOf,
   formatAddress,
-  importedSet,
+  isOfOtherSet,
   nameOfKey,
   ownerName,
   ownerOfKey,
@@ -23,7 +23,7 @@ export function cameOverNotes(
   before: () => string,
 ): string[] {
   const left = Map.groupBy(
-    releasing.filter((line) => line.set !== set && line.set !== importedSet && line.interface !== undefined),
+    releasing.filter((line) => isOfOtherSet(line, set) && line.interface !== undefined),
     nicOf,
   );
   const pairs = [...Map.groupBy(assign, nicOf)]

@@ -94,3 +94,8 @@ export function lineJson(line: Allocation): LineJson {
 
 /** The claim set of addresses that owners have and nobody claims (see `planImport`): nobody else gets them. */
 export const importedSet = "imported";
+
+/** Is the line that of another claim set? What was imported is nobody's yet. */
+export function isOfOtherSet(line: Allocation, set: string): boolean {
+  return line.set !== set && line.set !== importedSet;
+}

@@ -124,6 +124,11 @@ export function nameOfKey(key: string): string {
   return key.slice(key.indexOf("/", key.indexOf("/") + 1) + 1);
 }
 
+/** The policy of a claim, by its key. */
+export function policyOfKey(claim: string): string {
+  return policyOf(nameOfKey(claim));
+}
+
 /** The policy of a claim name `<policy>/<capture>`; a name without `/` is its own. */
 export function policyOf(name: string): string {
   return name.replace(/\/.*/s, "");

@@ -24,6 +24,7 @@ export class Renames {
 
   /** What a claim is called, and all that it was called before, the nearest name first: none that is claimed itself. */
   before(name: string, claimed: ReadonlySet<string>): readonly string[] {
+    if (!this.into.has(name)) return [name];
     return follow(name, (one) => (this.into.get(one) ?? []).flatMap(({ from }) => (claimed.has(from) ? [] : from)));
   }
 

@@ -1,5 +1,5 @@
 import { formatAddress } from "./address.ts";
-import { type Allocation, byAddress, importedSet, type PoolLines, sameLine } from "./allocation.ts";
+import { type Allocation, byAddress, importedSet, isOfOtherSet, type PoolLines, sameLine } from "./allocation.ts";
 import type { Kept, Pending } from "./changes.ts";
 import { type Claim, formatOwner } from "./claim.ts";
 import type { Pool } from "./pool.ts";
@@ -34,7 +34,7 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
   const elsewhere = new Map(
     lines.releasing.filter((line) => line.set !== options.set).map((line) => [line.claim, line]),
   );
-  const isOurs = (line: Allocation) => line.set === options.set || line.set === importedSet;
+  const isOurs = (line: Allocation) => !isOfOtherSet(line, options.set);
   return (request, pool) => {
     const names = options.namesOf(request.key);
     const lines = names.flatMap((name) => live.get(name) ?? []);
@@ -86,7 +86,7 @@ export function sticky(request: Request, found: Found | undefined, pool: Pool, o
 /** The line is that of another claim set, or of an object that had the name before. */
 function refusedForeign(request: Request, { line, releasing }: Found, set: string): Pending | undefined {
   const text = formatAddress(line.address);
-  if (line.set !== set && line.set !== importedSet && line.claim !== request.key)
+  if (isOfOtherSet(line, set) && line.claim !== request.key)
     return pendingOf(
       request,
       "in-use",
@@ -102,7 +102,7 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       "Free the address when it is off the node, plan the claim as that set, or say that it came over.",
       line.set === importedSet ? undefined : ["to-set", [line.claim], line.set, set],
     );
-  if (line.set !== set && line.set !== importedSet)
+  if (isOfOtherSet(line, set))
     return pendingOf(
       request,
       "in-use",

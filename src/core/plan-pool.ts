@@ -6,6 +6,7 @@ import { formatOwner, nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit } from "./errors.ts";
 import { give } from "./give.ts";
 import { type Found, finder, type Options, sticky } from "./own-line.ts";
+import { paired } from "./pairing.ts";
 import type { Pool } from "./pool.ts";
 import { policiesOf } from "./rename-remedy.ts";
 import { pendingOf, type Request } from "./request.ts";
@@ -147,14 +148,13 @@ function adoptions(
  */
 function separateMoves(asking: readonly Request[], lost: readonly Allocation[]) {
   const lostBy = Map.groupBy(lost, (line) => ownerOfKey(line.claim));
-  const lineOf = new Map<Request, Allocation>();
   const isSame = (line: Allocation, request: Request) => isSameNic(line, request) && isSameCapture(line, request);
-  for (const isMatch of [isSame, isSameNic, isSameCapture, () => true])
-    for (const request of asking) {
-      const lines = lineOf.has(request) ? [] : (lostBy.get(formatOwner(request.claim.owner)) ?? []);
-      const at = lines.findIndex((line) => isMatch(line, request));
-      for (const line of at < 0 ? [] : lines.splice(at, 1)) lineOf.set(request, line);
-    }
+  const lineOf = paired(asking, ({ claim }) => lostBy.get(formatOwner(claim.owner)) ?? [], [
+    isSame,
+    isSameNic,
+    isSameCapture,
+    () => true,
+  ]);
   return {
     refused: [...lineOf].map(([request, line]) => ({ request, line })),
     allowed: asking.filter((request) => !lineOf.has(request)),

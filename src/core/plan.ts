@@ -45,8 +45,8 @@ export function isNoop(plan: Plan): boolean {
  * Decides who gets what. Pure; the same inputs in any order give the same plan. First whoever holds an address
  * keeps it, then wanted addresses, then the lowest free ones, each in key order. An address that any line holds,
  * live or releasing, goes to nobody else in this plan.
- * Throws IpamError `invalid` (a claim twice, an unknown pool, renames that contradict each other), `overlap` (of pools), `in-use` (a recorded pool
- * has another prefix or network).
+ * Throws IpamError `invalid` (a claim twice, an unknown pool, renames that contradict each other), `overlap` (of pools),
+ * `in-use` (a recorded pool has another prefix or network).
  */
 export function plan(input: PlanInput): Plan {
   const { pools, set = "default" } = input;

@@ -1,4 +1,4 @@
-import { type Allocation, identityOf, importedSet, type Snapshot } from "./allocation.ts";
+import { type Allocation, identityOf, isOfOtherSet, type Snapshot } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
 import { type Claim, nameOfKey, ownerOfKey } from "./claim.ts";
 import type { Remedy } from "./errors.ts";
@@ -27,8 +27,7 @@ export function withReach(
   const live = new Set(allocations.map(identityOf));
   const isTaken = ({ pool, claim }: Allocation, name: string) =>
     live.has(identityOf({ pool, claim: `${ownerOfKey(claim)}/${name}` }));
-  const others = allocations.filter((line) => line.set !== set && line.set !== importedSet);
-  const isAlone = set === "default" && others.length === 0;
+  const isAlone = set === "default" && !allocations.some((line) => isOfOtherSet(line, set));
   const known = new Map<string, boolean>();
   const isSafe = (from: string, to: string) => {
     const rest = (name: string) => `${to}${name.slice(from.length)}`;

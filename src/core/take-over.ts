@@ -7,11 +7,17 @@ export interface TakeOver {
   readonly set: string;
 }
 
+/** Tells lines that are taken over. */
+export function areOf(takes: readonly TakeOver[]): (line: Allocation) => boolean {
+  const given = new Set(takes.map(({ pool, set }) => `${pool} ${set}`));
+  return ({ pool, set }) => given.has(`${pool} ${set}`);
+}
+
 /** What a plan that takes lines over is made against: there, they are lines of its own set. */
 export function takenOver(snapshot: Snapshot, takes: readonly TakeOver[], set: string): Snapshot {
   if (takes.length === 0) return snapshot;
-  const given = new Set(takes.map((one) => `${one.pool} ${one.set}`));
-  const take = (line: Allocation) => (given.has(`${line.pool} ${line.set}`) ? { ...line, set } : line);
+  const isTaken = areOf(takes);
+  const take = (line: Allocation) => (isTaken(line) ? { ...line, set } : line);
   return { ...snapshot, allocations: snapshot.allocations.map(take), releasing: snapshot.releasing.map(take) };
 }
 
@@ -21,8 +27,7 @@ export function takenOver(snapshot: Snapshot, takes: readonly TakeOver[], set: s
  */
 export function inRecord(changes: Changes, snapshot: Snapshot, takes: readonly TakeOver[], set: string): Changes {
   if (takes.length === 0) return changes;
-  const given = new Set(takes.map((one) => `${one.pool} ${one.set}`));
-  const isTaken = (line: Allocation) => given.has(`${line.pool} ${line.set}`);
+  const isTaken = areOf(takes);
   const lines = new Map([...snapshot.allocations, ...snapshot.releasing].filter(isTaken).map((l) => [placeOf(l), l]));
   const keep = changes.keep.map(({ was, ...kept }): Kept => {
     const line = lines.get(placeOf(kept.allocation)) ?? was;

@@ -1,7 +1,8 @@
 import type { Allocation, Snapshot } from "./allocation.ts";
 import type { Pending } from "./changes.ts";
-import { nameOfKey, policyOf } from "./claim.ts";
+import { nameOfKey, policyOfKey } from "./claim.ts";
 import type { Remedy } from "./errors.ts";
+import { paired } from "./pairing.ts";
 import { policiesOf } from "./rename-remedy.ts";
 import { shellWord } from "./shell-word.ts";
 
@@ -44,19 +45,10 @@ export function comersOf<T extends Pick<Allocation, "pool" | "claim">>(
   claims: readonly T[],
   lines: readonly Allocation[],
 ): { readonly was: Allocation; readonly now: T }[] {
-  const left = new Set(lines);
-  const found = new Map<T, Allocation>();
-  const isSameCapture = (line: Allocation, { claim }: T) =>
-    policiesOf(nameOfKey(line.claim), nameOfKey(claim)) !== undefined;
-  for (const isMatch of [isSameCapture, () => true])
-    for (const claim of claims) {
-      const line = found.has(claim)
-        ? undefined
-        : [...left].find((one) => one.pool === claim.pool && isMatch(one, claim));
-      if (line === undefined) continue;
-      left.delete(line);
-      found.set(claim, line);
-    }
+  const isOfPool = (line: Allocation, { pool }: T) => line.pool === pool;
+  const isSameCapture = (line: Allocation, claim: T) =>
+    isOfPool(line, claim) && policiesOf(nameOfKey(line.claim), nameOfKey(claim.claim)) !== undefined;
+  const found = paired(claims, () => lines, [isSameCapture, isOfPool]);
   return [...found].map(([now, was]) => ({ was, now }));
 }
 
@@ -86,10 +78,6 @@ export function withToSet(pending: readonly Pending[], { allocations }: Snapshot
 
 function groupOf([, claims, from]: ToSetRemedy): string {
   return `${from} ${claims.flat().map(policyOfKey)}`;
-}
-
-function policyOfKey(claim: string): string {
-  return policyOf(nameOfKey(claim));
 }
 
 /**

@@ -4,10 +4,9 @@ import {
   formatAddress,
   IpamError,
   type Issue,
-  nameOfKey,
   nodeOwner,
   ownerOfKey,
-  policyOf,
+  policyOfKey,
 } from "../core/index.ts";
 import { hasTemplate } from "../schema/template.ts";
 import { addressList, listOf } from "./select.ts";
@@ -29,7 +28,7 @@ export function refuseWiping(lines: readonly Allocation[], speakers: readonly Sp
         const there = held.get(place) ?? [];
         const [line] = there;
         if (line === undefined || speaksFor(speaker, line) || isSame(saying, there)) continue;
-        const policy = policyOf(nameOfKey(line.claim));
+        const policy = policyOfKey(line.claim);
         const pair = JSON.stringify([policy, speaker.name]);
         if (!issues.has(pair))
           issues.set(pair, {

@@ -5,11 +5,10 @@ import {
   IpamError,
   identityOf,
   importedSet,
-  nameOfKey,
   nodeOwner,
   ownerOfKey,
   type Pool,
-  policyOf,
+  policyOfKey,
   type Snapshot,
 } from "../core/index.ts";
 import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
@@ -53,7 +52,7 @@ export class PolicyLines {
       const live = byList.get(listOf(line));
       return live === undefined ? [] : { line, live };
     });
-    this.leaving = Map.groupBy(leaving, (line) => `${policyOfLine(line)} ${ownerOfKey(line.claim)}`);
+    this.leaving = Map.groupBy(leaving, (line) => `${policyOfKey(line.claim)} ${ownerOfKey(line.claim)}`);
   }
 
   private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
@@ -96,11 +95,11 @@ export class PolicyLines {
     const selected = new Map(policies.map((policy) => [policy.name, ownersOf(selectNodes(policy, nodes))]));
     const found = [...this.leaving.values()].flatMap((lines) => {
       const [first] = lines as [Allocation];
-      const policy = byName.get(policyOfLine(first));
-      const isForNode = selected.get(policyOfLine(first))?.has(ownerOfKey(first.claim));
+      const policy = byName.get(policyOfKey(first.claim));
+      const isForNode = selected.get(policyOfKey(first.claim))?.has(ownerOfKey(first.claim));
       const state = isForNode ? policy?.desiredState : undefined;
       return lines.flatMap((line) => {
-        const why = whyLeft(line, state, lines, policy ?? { name: policyOfLine(line) });
+        const why = whyLeft(line, state, lines, policy ?? { name: policyOfKey(line.claim) });
         return why === undefined ? [] : { line, why };
       });
     });
@@ -118,15 +117,11 @@ export class PolicyLines {
   /** Clean-up policies of policies that are gone. */
   orphans(policies: readonly Policy[], nodes: readonly ClusterNode[]): PolicyObject[] {
     const known = new Set(policies.map((policy) => policy.name));
-    const gone = new Set([...this.leaving.values()].flat().map(policyOfLine));
+    const gone = new Set([...this.leaving.values()].flat().map((line) => policyOfKey(line.claim)));
     return [...gone]
       .filter((name) => !known.has(name))
       .sort()
       .flatMap((name) => nodes.map((node) => this.cleanup({ name }, node)))
       .filter((object) => object !== undefined);
   }
-}
-
-function policyOfLine(line: Allocation): string {
-  return policyOf(nameOfKey(line.claim));
 }

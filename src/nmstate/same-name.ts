@@ -6,11 +6,12 @@ import {
   IpamError,
   type Issue,
   identityOf,
-  importedSet,
+  isOfOtherSet,
   nameOfKey,
   ownerName,
   ownerOfKey,
   policyOf,
+  policyOfKey,
   type Snapshot,
   toSetRemedy,
 } from "../core/index.ts";
@@ -24,24 +25,23 @@ import {
 export function refuseSameName(claims: readonly Claim[], { allocations, releasing }: Snapshot, set: string): void {
   const asked = new Set(claims.map(({ owner, name }) => placeOfPolicy(formatOwner(owner), name)));
   const isAnothers = (line: Allocation) =>
-    line.set !== set &&
-    line.set !== importedSet &&
+    isOfOtherSet(line, set) &&
     nameOfKey(line.claim).includes("/") &&
     asked.has(placeOfPolicy(ownerOfKey(line.claim), nameOfKey(line.claim)));
-  const live = allocations.filter(isAnothers);
-  const lines = [...live, ...releasing.filter(isAnothers)];
+  const lines = [...allocations, ...releasing].filter(isAnothers);
+  const left = new Set(releasing);
   const own = new Set(allocations.filter((line) => line.set === set).map(identityOf));
-  const groups = Map.groupBy(lines, (line) => `${policyOf(nameOfKey(line.claim))} ${line.set}`);
+  const groups = Map.groupBy(lines, (line) => `${policyOfKey(line.claim)} ${line.set}`);
   const issues = [...groups.values()].map((group): Issue => {
     const [first, ...others] = group as [Allocation, ...Allocation[]];
-    const policy = policyOf(nameOfKey(first.claim));
+    const policy = policyOfKey(first.claim);
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    const what = `${formatAddress(first.address)} of ${ownerName(first.claim)}${live.includes(first) ? "" : " (releasing)"}`;
+    const what = `${formatAddress(first.address)} of ${ownerName(first.claim)}${left.has(first) ? " (releasing)" : ""}`;
     const message = `policy ${policy} has addresses in claim set ${first.set}, too: ${what}${more}`;
     // What this set has by the same key has no room for the other one: that can only be freed.
     if (group.every((line) => own.has(identityOf(line))))
       return { message, hint: "Call this one otherwise, or free that when it is off the node.", remedy: ["release"] };
-    const free = group.every((line) => live.includes(line)) ? "" : " Free what is off the node.";
+    const free = group.some((line) => left.has(line)) ? " Free what is off the node." : "";
     return {
       message,
       hint: `Call one of them otherwise; nodes of another cluster need a lock of their own.${free} If it is the same one, plan it as that set, or say that it came over.`,

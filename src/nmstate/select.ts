@@ -8,12 +8,12 @@ import {
   IpamError,
   type Issue,
   identityOf,
-  importedSet,
-  nameOfKey,
+  isOfOtherSet,
   ownerOfKey,
   type Plan,
   type Pool,
   policyOf,
+  policyOfKey,
   toSetRemedy,
 } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
@@ -66,7 +66,7 @@ export function refuseNoPolicy(policies: readonly Policy[], { release, set }: Pl
   const held = release.length === 1 ? "1 address that is held" : `${release.length} addresses that are held`;
   throw new IpamError("invalid", `no policy here takes an address from a pool: ${held} would be given up`, {
     hint: "See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}. Of those that went to another folder or app, say so.",
-    remedy: ["to-set", [...new Set(release.map(({ allocation }) => policyOf(nameOfKey(allocation.claim))))], set],
+    remedy: ["to-set", [...new Set(release.map(({ allocation }) => policyOfKey(allocation.claim)))], set],
   });
 }
 
@@ -93,11 +93,11 @@ export function refuseSharedNics(
   recorded: readonly Allocation[] = [],
   set = "default",
 ): void {
-  const others = recorded.filter((line) => line.set !== set && line.set !== importedSet);
+  const others = recorded.filter((line) => isOfOtherSet(line, set));
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
   const lists = Map.groupBy(others, listOf);
   const users = new Map<string, User>(
-    others.map((line) => [listOf(line), { policy: policyOf(nameOfKey(line.claim)), set: line.set }]),
+    others.map((line) => [listOf(line), { policy: policyOfKey(line.claim), set: line.set }]),
   );
   const clashes = new Map<string, Clash>();
   for (const { owner, name, pool, interface: nic } of claims) {

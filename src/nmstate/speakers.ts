@@ -1,4 +1,4 @@
-import { type Address, type Allocation, type Family, nameOfKey, parseAddress, policyOf } from "../core/index.ts";
+import { type Address, type Allocation, type Family, parseAddress, policyOfKey } from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
@@ -40,7 +40,7 @@ export function otherSpeakers(objects: readonly Bag[], nodes: readonly ClusterNo
 
 /** Is the speaker the policy that a line of the record is of, or what was rendered of it before? */
 export function speaksFor({ origin }: Speaker, line: Allocation): boolean {
-  return origin === labelValue(policyOf(nameOfKey(line.claim)));
+  return origin === labelValue(policyOfKey(line.claim));
 }
 
 /** What a state says of the addresses of one family of a NIC. */

@@ -1,12 +1,13 @@
 import {
   type Allocation,
   address,
+  areOf,
   type Claim,
   claimKey,
   emptySnapshot,
   formatAddress,
   identityOf,
-  importedSet,
+  isOfOtherSet,
   type Pending,
   type Plan,
   type Pool,
@@ -127,8 +128,8 @@ export function withWayBack(
   takes: readonly TakeOver[],
 ): Pending[] {
   if (pending.length === 0) return [];
-  const isTaken = (line: Allocation) => takes.some((one) => one.pool === line.pool && one.set === line.set);
-  const elsewhere = allocations.filter((line) => line.set !== set && line.set !== importedSet && !isTaken(line));
+  const isTaken = areOf(takes);
+  const elsewhere = allocations.filter((line) => isOfOtherSet(line, set) && !isTaken(line));
   const others = new Map(elsewhere.map((line) => [identityOf(line), line]));
   return pending.map((one) => {
     const line = others.get(identityOf(one));
@@ -150,12 +151,10 @@ export function asTaken(
   { addresses = {} }: Partial<SetState>,
   takes: readonly TakeOver[],
 ): Snapshot {
-  const given = new Set(takes.map(({ pool, set }) => `${pool} ${set}`));
+  const isTaken = areOf(takes);
   const live = new Set(recorded.allocations.map(identityOf));
   const isGiven = (line: Allocation) =>
-    given.has(`${line.pool} ${line.set}`) &&
-    addresses[line.pool]?.[line.claim] === formatAddress(line.address) &&
-    !live.has(identityOf(line));
+    isTaken(line) && addresses[line.pool]?.[line.claim] === formatAddress(line.address) && !live.has(identityOf(line));
   const [back, releasing] = [recorded.releasing.filter(isGiven), recorded.releasing.filter((line) => !isGiven(line))];
   return back.length === 0 ? recorded : { ...recorded, allocations: [...recorded.allocations, ...back], releasing };
 }

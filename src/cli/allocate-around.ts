@@ -8,7 +8,7 @@ import type { StateBackend } from "../state/backend.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import type { AllocateOptions } from "./allocate.ts";
 import { doubtsOf, renamedIn } from "./doubts.ts";
-import { type Merge, readMerged, recordMerge } from "./merged-record.ts";
+import { readMerged, recordMerge } from "./merged-record.ts";
 import { changeLines } from "./report-plan.ts";
 import { isLockfile, openLock, record, type StateOptions } from "./state.ts";
 import { plural } from "./terminal.ts";
@@ -43,10 +43,11 @@ export async function allocateAround(
       return;
     }
     const plans = readOffers(folder);
-    const renamed = plans.flatMap((made) => renamedIn(made, snapshot, merge, options.lock) ?? []);
-    if (renamed[0]) throw renamed[0];
     // Not `state`: that would settle the merge once more.
-    const doubts = isLockfile(options) ? doubtsOfAll(plans, await openLock(options).read(), merge, options) : [];
+    const steps = isLockfile(options) ? inTurn(plans, await openLock(options).read()) : [];
+    const [renamed] = steps.flatMap(({ made, before }) => renamedIn(made, before, merge, options.lock) ?? []);
+    if (renamed) throw renamed;
+    const doubts = steps.flatMap(({ made, before }) => doubtsOf(made, before, merge, options));
     await recordAll(plans, state, options);
     process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
   } finally {
@@ -54,14 +55,14 @@ export async function allocateAround(
   }
 }
 
-/** Each plan is one on top of those before it; the first one on the record as the command may have left it. */
-function doubtsOfAll(plans: readonly Plan[], present: Snapshot, merge: Merge, options: StateOptions): string[] {
+/** Each plan with the record that it is on top of; the first one with that which the command may have left. */
+function inTurn(plans: readonly Plan[], present: Snapshot): { readonly made: Plan; readonly before: Snapshot }[] {
   applyAll(present, plans);
-  let now = present;
-  return plans.flatMap((made) => {
-    const doubts = doubtsOf(made, now, merge, options);
-    now = applyPlan(now, made) ?? now;
-    return doubts;
+  let before = present;
+  return plans.map((made) => {
+    const step = { made, before };
+    before = applyPlan(before, made) ?? before;
+    return step;
   });
 }
 

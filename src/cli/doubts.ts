@@ -1,5 +1,6 @@
 import { type IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
 import { incomingHeads, isUndoable } from "../state/git-merge.ts";
+import type { Loser } from "../state/merge.ts";
 import type { Merge } from "./merged-record.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameInMerge, renameNote } from "./rename-note.ts";
@@ -15,16 +16,18 @@ export function renamedIn(made: Plan, before: Snapshot, merge: Merge, lock: stri
 /** What may be a mistake, though it is recorded; to be asked before that. */
 export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
   if (!isLockfile(options)) return [];
-  if (merged) return otherVersionNotes(made, before, options, losers);
   const lock = shellWord(options.lock);
   const back = () =>
     isUndoable(options.lock, incomingHeads(options.lock))
       ? `bring both sides back (git checkout -m -- ${lock}), merge them again, and say so then`
       : `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
   return [
-    ...otherVersionNotes(made, before, options),
-    ...renameNote(made, before, back),
-    ...swapQuestions(made, back),
-    ...cameOverNotes(made, before, back),
+    ...otherVersionNotes(made, before, options, merged ? losers : undefined),
+    ...questionsOn(made, before, back, losers),
   ];
+}
+
+/** Is it what was meant? `say` tells how to say that it was not. */
+export function questionsOn(made: Plan, before: Snapshot, say: () => string, losers: readonly Loser[] = []): string[] {
+  return [...renameNote(made, before, say, losers), ...swapQuestions(made, say), ...cameOverNotes(made, before, say)];
 }

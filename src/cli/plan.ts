@@ -2,14 +2,12 @@ import { isNoop, type Plan, refusePending, refuseReplaced, type Snapshot } from 
 import { applyPlan } from "../state/apply.ts";
 import { refuseSecond } from "../state/other-locks.ts";
 import { allocateAgain } from "./argv.ts";
+import { questionsOn } from "./doubts.ts";
 import { planJson } from "./json.ts";
 import { notesOn } from "./notes.ts";
 import { otherVersionNotes } from "./other-versions.ts";
-import { renameNote } from "./rename-note.ts";
 import { reportPlan } from "./report-plan.ts";
-import { cameOverNotes } from "./set-note.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
-import { swapQuestions } from "./swap-note.ts";
 import { print, printJson } from "./terminal.ts";
 import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
 
@@ -19,13 +17,10 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const made = planWorkspace(workspace, snapshot, options);
   refuseUnrenderable(workspace, made, snapshot, options);
   refuseUnrecordable(made, snapshot, options);
-  const before = () => "say so before this is recorded";
   const notes = [
     ...notesOn(workspace, made, snapshot),
     ...otherVersionNotes(made, snapshot, options),
-    ...renameNote(made, snapshot, before),
-    ...swapQuestions(made, before),
-    ...cameOverNotes(made, snapshot, before),
+    ...questionsOn(made, snapshot, () => "say so before this is recorded"),
   ];
   if (options.json) printJson({ ...planJson(made), notes });
   else {

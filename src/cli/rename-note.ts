@@ -22,8 +22,13 @@ interface Suspicion {
 }
 
 /** Asks whether nodes that come are those that go. `before` says what to do first. */
-export function renameNote(made: Plan, present: Snapshot, before: () => string): string[] {
-  const found = suspectRename(made, present, []);
+export function renameNote(
+  made: Plan,
+  present: Snapshot,
+  before: () => string,
+  losers: readonly Loser[] = [],
+): string[] {
+  const found = suspectRename(made, present, losers);
   return found === undefined ? [] : [`Note: if ${found.renamed}, ${before()}: ${found.command}`];
 }
 

@@ -433,3 +433,58 @@ describe("a collision, beside which nodes go and come", () => {
     expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "5 m5", "6 f5", "4 n4 releasing"]);
   });
 });
+
+describe("a collision, beside which something else changes hands", () => {
+  const render = (more = "") => `nodeippool render manifests --nodes nodes.txt --out out ${more}`;
+  const around = (command: string) => shell(`nodeippool allocate --landed main -- sh -c '${command}'`, folder);
+  const second = (nic: string) => {
+    mkdirSync(join(folder, "second"));
+    write("second/pool.yaml", pool());
+    write("second/policy.yaml", policy.replaceAll("pol", "sec").replaceAll("eth1", nic));
+    write("second.txt", "n1\n");
+  };
+  const renderSecond = "nodeippool render second --nodes second.txt --set second --out out2";
+
+  it("what the command renames itself is no name that was there before", () => {
+    fork(["f5"], ["m5"]);
+    git("git merge f || true");
+    nodes("n2", "n3", "n4", "n9", "f5", "m5");
+    expect(around(`nodeippool mv Node/n4 Node/n9 && ${render()}`)).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining("in-use: n1 would be given up in this merge, and n4 come in place\n"),
+    });
+    expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "4 n9", "5 m5"]);
+  });
+
+  it("a node that comes to two folders is no new name of one that leaves the second alone", () => {
+    second("eth2");
+    git("nodeippool allocate second --nodes second.txt --set second; git add -A; git commit -qm second");
+    fork(["f6"], ["m6"]);
+    git("git merge f || true");
+    nodes("n1", "n2", "n3", "n4", "n9", "f6", "m6");
+    write("second.txt", "n9\n");
+    expect(around(`${render()} && ${renderSecond}`)).toMatchObject({ status: 0 });
+    expect(holders()).toContain("5 n1 releasing");
+  });
+
+  it("a policy that may have come over is asked about", () => {
+    fork(["f5"], ["m5"]);
+    write(
+      "manifests/policy.yaml",
+      policy.replace("  desired", "  nodeSelector: {kubernetes.io/hostname: none}\n  desired"),
+    );
+    allocate();
+    git("git merge f || true");
+    second("eth1");
+    const { stdout, status } = shell(
+      "nodeippool allocate second --nodes second.txt --set second --landed main",
+      folder,
+    );
+    expect([status, stdout]).toEqual([
+      0,
+      expect.stringMatching(
+        /n1 gets 10\.0\.0\.6 on eth1, and has 10\.0\.0\.1 .* if pol came over as sec, bring both sides back/,
+      ),
+    ]);
+  });
+});

@@ -15,8 +15,9 @@ import {
 } from "../core/index.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
+import { auditNotes } from "./audit-notes.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
-import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
+import { isLockfile, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 export interface AuditOptions extends StateOptions {
@@ -41,14 +42,15 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;
   const shows = { owners: new Set(reports.keys()), set: options.set };
-  const found = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
+  const input = { pools, snapshot, uses, elsewhere, shows, ...existing };
+  const found = audit(input).map(placed);
+  const notes = auditNotes(input, found, options);
   const checked = countChecked(pools, snapshot, uses);
-  if (options.json) printJson({ checked, findings: found.map(findingJson) });
+  if (options.json) printJson({ checked, findings: found.map(findingJson), notes });
   else
     print(
       ...found.map(findingLine),
-      ...nodesNote(uses),
-      ...(found.length > 0 ? recordNote(options) : []),
+      ...notes,
       `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
     );
   if (found.length > 0) process.exitCode = codes.stale.exit;
@@ -72,19 +74,6 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
   throw new IpamError("invalid", `nothing in ${path} uses any address`, {
     hint: "Name what render has written, or what nodes report: kubectl get nns -o json.",
   });
-}
-
-function recordNote(options: StateOptions): string[] {
-  return isToBegin(options)
-    ? [
-        `Note: there is no ${options.lock} here, so nothing counts as recorded. Name the lock that belongs to this: --lock FILE.`,
-      ]
-    : [];
-}
-
-function nodesNote(uses: readonly Use[]): string[] {
-  const isUnknown = uses.some(({ owner }) => owner?.startsWith("NodeNetworkConfigurationPolicy/"));
-  return isUnknown ? ["Note: for which nodes such a policy is, --nodes FILE tells."] : [];
 }
 
 /** The pools that the record is for: where the controller allocates, it is not. */

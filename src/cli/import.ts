@@ -21,11 +21,12 @@ import {
   type Snapshot,
   type Use,
 } from "../core/index.ts";
+import { addressList, listOf } from "../nmstate/address-list.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
-import { addressList, listOf } from "../nmstate/select.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
+import { configures } from "../schema/uses.ts";
 import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
@@ -70,12 +71,15 @@ function claimsFor(policies: readonly Policy[], pools: readonly Pool[], nodes: r
   return claims;
 }
 
-/** A file; of a folder, the files that can say anything. */
+/** A file; of a folder, those that say what nodes have. */
 async function readSpeaking(path: string): Promise<SourceFile[]> {
   const files = await readDeployed(path);
-  const speaking = files.filter((file) => /\bNodeNetwork(?:State|ConfigurationPolicy)/.test(file.text));
+  const speaking = files.filter((file) => configures.test(file.text));
   const chosen = files.length === 1 ? files : speaking;
-  if (chosen.length === 0) throw new IpamError("invalid", `no file in ${path} shows a node's addresses`);
+  if (chosen.length === 0)
+    throw new IpamError("invalid", `no file in ${path} shows a node's addresses`, {
+      hint: "A list (CSV) or a ConfigMap of addresses is given by its own name, not by its folder's.",
+    });
   return chosen;
 }
 

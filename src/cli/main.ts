@@ -150,6 +150,11 @@ program
 
 program.hook("preAction", (_, verb) => {
   const { backend, context, namespace } = verb.opts();
+  const empty = verb.options.find((option) => verb.getOptionValue(option.attributeName()) === "");
+  if (empty !== undefined)
+    throw new IpamError("invalid", `${empty.long} is given, and empty`, {
+      hint: "Is it a variable of the shell that is not set?",
+    });
   // A default is no word of the user's: only what was typed contradicts.
   if (backend === "kubernetes" && verb.getOptionValueSource("lock") === "cli")
     throw new IpamError("invalid", "--lock names a file, but with --backend kubernetes the record is in a cluster", {

@@ -9,7 +9,7 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
-import { incomingHeads, isOfCommit, isUndoable } from "../state/git-merge.ts";
+import { incomingHeads, isOfCommit, isUndoable, mergedHeads } from "../state/git-merge.ts";
 import { lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
@@ -47,7 +47,27 @@ export function otherVersionNotes(
   const advice = (isHead: boolean) => (losers === undefined ? adviceFor(options.lock, incoming, isHead) : []);
   if (coming.length > 0) return [...coming, ...advice(false)];
   const lost = notRenamed(forgottenIn("HEAD"), present, options.lock, incoming);
-  return lost.length === 0 ? [] : [...lostNotes(lost, "HEAD"), ...advice(true)];
+  if (lost.length > 0) return [...lostNotes(lost, "HEAD"), ...advice(true)];
+  return incoming.length === 0 ? mergedNotes(options.lock, forgottenIn) : [];
+}
+
+/** HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away. */
+function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly Allocation[]): string[] {
+  const { parents, base } = mergedHeads(lock);
+  const lost = parents.map((revision) => ({ revision, lines: forgottenIn(revision) }));
+  if (lost.every(({ lines }) => lines.length === 0)) return [];
+  const common = new Set((base === undefined ? [] : linesAt(lock, base)).map(lineKey));
+  const notes = lost.flatMap(({ revision, lines }) =>
+    lostNotes(
+      lines.filter((line) => !common.has(lineKey(line))),
+      revision,
+    ),
+  );
+  if (notes.length === 0) return [];
+  return [
+    ...notes,
+    `Note: if that is in force, the merge took the lock of one side alone: make it again, leave ${shellWord(lock)} as git does, and settle it with ${allocateAgain("--landed REV")}`,
+  ];
 }
 
 /**

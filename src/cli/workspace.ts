@@ -1,7 +1,5 @@
 import { resolve } from "node:path";
-
 import { IpamError, type Issue, isPlanned, type Plan, plan, type Snapshot } from "../core/index.ts";
-
 import { claimsOf, refuseSharedNics, render } from "../nmstate/index.ts";
 import { refuseSameName } from "../nmstate/same-name.ts";
 import { refuseNoPolicy } from "../nmstate/select.ts";
@@ -10,6 +8,7 @@ import { childLabels } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
 import { isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
+import { orBuilt } from "./kustomize.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
 import { together } from "./together.ts";
@@ -39,7 +38,7 @@ export async function readWorkspace(
   const files = (await readInputs(path)).filter((file) => !isNodesFile(file, path, options.nodes));
   const list = options.nodes === undefined ? undefined : { path: options.nodes, text: await readInput(options.nodes) };
   const [manifests, listed] = together(
-    () => ofPlanTools(readManifests(files)),
+    () => orBuilt(files, () => ofPlanTools(readManifests(files))),
     () => (list === undefined ? undefined : readNodes(list)),
   );
   const nodes = listed ?? manifests.nodes;

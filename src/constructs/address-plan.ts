@@ -13,7 +13,8 @@ import {
 import { type Holdings, heldAfter } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { refuseSameName } from "../nmstate/same-name.ts";
-import { refuseNoPolicy, refuseSharedNics } from "../nmstate/select.ts";
+import { refuseNoPolicy } from "../nmstate/select.ts";
+import { refuseSharedNics } from "../nmstate/shared-nics.ts";
 import type { Bag } from "../schema/objects.ts";
 import { applyPlan } from "../state/apply.ts";
 import { covering } from "../state/index.ts";

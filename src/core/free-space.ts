@@ -53,7 +53,7 @@ export class FreeSpace {
     else if (count >= 0) this.taken.add(count);
   }
 
-  /** Gives an address back. One that is not taken changes nothing. */
+  /** Gives an address back, where one space is used for long; a plan begins a new one. One that is not taken changes nothing. */
   release(address: Address): void {
     const count = this.countOf(address);
     if (count > Number.MAX_SAFE_INTEGER) this.beyond.delete(address);

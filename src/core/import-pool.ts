@@ -134,7 +134,7 @@ export class PoolImport {
     uses: readonly Had[],
   ): { request: Request; use: Had }[] {
     const pairs: { request: Request; use: Had }[] = [];
-    const left = [...uses];
+    const left = [...new Map(uses.map((use) => [use.address, use])).values()];
     const waiting = requests.filter((request) => {
       const wanted = wantedBy(request.claim, this.pool);
       const i = left.findIndex((use) => use.address === wanted);

@@ -25,6 +25,6 @@ export * from "./replaced.ts";
 export { checkSet } from "./request.ts";
 export * from "./reservation.ts";
 export { shellWord } from "./shell-word.ts";
-export { areOf, type TakeOver } from "./take-over.ts";
+export { type TakeOver, takenBy } from "./take-over.ts";
 export { comersOf, toSetCommands, toSetRemedy } from "./to-set.ts";
 export { listed } from "./words.ts";

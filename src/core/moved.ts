@@ -35,7 +35,7 @@ export class Renames {
   issues(claimed: ReadonlySet<string>): Issue[] {
     const heirs = new Map<Moved, string[]>();
     for (const claim of claimed)
-      for (const name of this.into.has(claim) ? this.before(claim, claimed) : [])
+      for (const name of this.before(claim, claimed))
         for (const one of this.into.get(name) ?? [])
           if (one.from !== claim) heirs.set(one, [...(heirs.get(one) ?? []), claim]);
     const all = [...heirs.keys()].sort(byNames);

@@ -37,8 +37,8 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
   const isOurs = (line: Allocation) => !isOfOtherSet(line, options.set);
   return (request, pool) => {
     const names = options.namesOf(request.key);
-    const lines = names.flatMap((name) => live.get(name) ?? []);
-    const [line, ...others] = lines.filter((one) => one.claim === request.key || isOurs(one));
+    const found = names.flatMap((name) => live.get(name) ?? []);
+    const [line, ...others] = found.filter((one) => one.claim === request.key || isOurs(one));
     const former = others.find((one) => one.set === options.set);
     if (line !== undefined && isOurs(line) && former !== undefined && !options.allowMove)
       return { line, releasing: false, former };
@@ -46,9 +46,9 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
     if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
     const leaving = names
       .flatMap((name) => releasing.get(name) ?? [])
-      .find((found) => wouldDo(found, request, pool) && !isAnotherObject(found, request.claim));
+      .find((one) => wouldDo(one, request, pool) && !isAnotherObject(one, request.claim));
     if (leaving !== undefined) return { line: leaving, releasing: true };
-    const held = line ?? lines[0];
+    const held = line ?? found[0];
     if (held !== undefined) return { line: held, releasing: false };
     const [other] = names.flatMap((name) => elsewhere.get(name) ?? []);
     return other === undefined || isAnotherObject(other, request.claim) ? undefined : { line: other, releasing: true };
@@ -94,14 +94,7 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       "If that rename is done, take it out. If the claim came over from there, say so.",
       ["to-set", [[line.claim, request.key]], line.set, set],
     );
-  if (line.set !== set && releasing)
-    return pendingOf(
-      request,
-      "in-use",
-      `${text} is releasing, as the same claim of set ${line.set}`,
-      "Free the address when it is off the node, plan the claim as that set, or say that it came over.",
-      line.set === importedSet ? undefined : ["to-set", [line.claim], line.set, set],
-    );
+  if (line.set !== set && releasing) return refusedLeaving(request, line, set);
   if (isOfOtherSet(line, set))
     return pendingOf(
       request,
@@ -118,6 +111,20 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       "Release it once the earlier one is gone.",
     );
   return undefined;
+}
+
+/** The line is releasing, of another claim set, or of none. */
+function refusedLeaving(request: Request, line: Allocation, set: string): Pending {
+  const held = `${formatAddress(line.address)} is releasing`;
+  if (line.set === importedSet)
+    return pendingOf(request, "in-use", `${held}, and was imported`, "Free it when it is off the node.", ["release"]);
+  return pendingOf(
+    request,
+    "in-use",
+    `${held}, as the same claim of set ${line.set}`,
+    "Free the address when it is off the node, plan the claim as that set, or say that it came over.",
+    ["to-set", [line.claim], line.set, set],
+  );
 }
 
 /** Two lines cannot become one claim. */

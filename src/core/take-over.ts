@@ -8,7 +8,7 @@ export interface TakeOver {
 }
 
 /** Tells lines that are taken over. */
-export function areOf(takes: readonly TakeOver[]): (line: Allocation) => boolean {
+export function takenBy(takes: readonly TakeOver[]): (line: Allocation) => boolean {
   const given = new Set(takes.map(({ pool, set }) => `${pool} ${set}`));
   return ({ pool, set }) => given.has(`${pool} ${set}`);
 }
@@ -16,7 +16,7 @@ export function areOf(takes: readonly TakeOver[]): (line: Allocation) => boolean
 /** What a plan that takes lines over is made against: there, they are lines of its own set. */
 export function takenOver(snapshot: Snapshot, takes: readonly TakeOver[], set: string): Snapshot {
   if (takes.length === 0) return snapshot;
-  const isTaken = areOf(takes);
+  const isTaken = takenBy(takes);
   const take = (line: Allocation) => (isTaken(line) ? { ...line, set } : line);
   return { ...snapshot, allocations: snapshot.allocations.map(take), releasing: snapshot.releasing.map(take) };
 }
@@ -27,7 +27,7 @@ export function takenOver(snapshot: Snapshot, takes: readonly TakeOver[], set: s
  */
 export function inRecord(changes: Changes, snapshot: Snapshot, takes: readonly TakeOver[], set: string): Changes {
   if (takes.length === 0) return changes;
-  const isTaken = areOf(takes);
+  const isTaken = takenBy(takes);
   const lines = new Map([...snapshot.allocations, ...snapshot.releasing].filter(isTaken).map((l) => [placeOf(l), l]));
   const keep = changes.keep.map(({ was, ...kept }): Kept => {
     const line = lines.get(placeOf(kept.allocation)) ?? was;

@@ -2,7 +2,8 @@
 
 // Policies to claims, for `plan`.
 
-export { claimsOf, refuseSharedNics, selectNodes } from "./select.ts";
+export { claimsOf, selectNodes } from "./select.ts";
+export { refuseSharedNics } from "./shared-nics.ts";
 
 // Allocations to manifests: a folder at once, or the policy of one node.
 

@@ -9,7 +9,8 @@ import {
   policyOfKey,
 } from "../core/index.ts";
 import { hasTemplate } from "../schema/template.ts";
-import { addressList, listOf } from "./select.ts";
+import { addressList, listOf } from "./address-list.ts";
+
 import { type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
 
 /**

@@ -12,11 +12,12 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import type { ClusterNode, Policy, PolicyObject } from "../schema/index.ts";
+import { listOf } from "./address-list.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy, whyLeft } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
 import { Neighbours } from "./neighbours.ts";
-import { claimName, listOf, selectNodes } from "./select.ts";
+import { claimName, selectNodes } from "./select.ts";
 import type { Speaker } from "./speakers.ts";
 
 /** A releasing address that nothing rendered takes off its node, and why. */

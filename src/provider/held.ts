@@ -1,7 +1,6 @@
 import {
   type Allocation,
   address,
-  areOf,
   type Claim,
   claimKey,
   emptySnapshot,
@@ -14,6 +13,7 @@ import {
   Renames,
   type Snapshot,
   type TakeOver,
+  takenBy,
 } from "../core/index.ts";
 import { contains } from "../core/range.ts";
 import type { Left } from "./forgetting.ts";
@@ -128,7 +128,7 @@ export function withWayBack(
   takes: readonly TakeOver[],
 ): Pending[] {
   if (pending.length === 0) return [];
-  const isTaken = areOf(takes);
+  const isTaken = takenBy(takes);
   const elsewhere = allocations.filter((line) => isOfOtherSet(line, set) && !isTaken(line));
   const others = new Map(elsewhere.map((line) => [identityOf(line), line]));
   return pending.map((one) => {
@@ -151,7 +151,7 @@ export function asTaken(
   { addresses = {} }: Partial<SetState>,
   takes: readonly TakeOver[],
 ): Snapshot {
-  const isTaken = areOf(takes);
+  const isTaken = takenBy(takes);
   const live = new Set(recorded.allocations.map(identityOf));
   const isGiven = (line: Allocation) =>
     isTaken(line) && addresses[line.pool]?.[line.claim] === formatAddress(line.address) && !live.has(identityOf(line));

@@ -241,7 +241,11 @@ function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnr
       if (poolNames.has(pool)) continue;
       const hint = issues.length < enough ? didYouMean(pool, poolNames) : "";
       const message = `capture ${capture} asks for pool ${pool}, which is not defined${hint}`;
-      issues.push({ message, at: yaml.at([...path, "spec", "capture", capture]) });
+      issues.push({
+        message,
+        at: yaml.at([...path, "spec", "capture", capture]),
+        hint: "If it is defined elsewhere, as in another folder, define it here as well, word for word.",
+      });
     }
   }
   return issues;

@@ -220,6 +220,27 @@ describe("a lock of one side alone, where both gave .5 away", () => {
   });
 });
 
+describe("a merge that was committed with the lock of one side", () => {
+  it.each([
+    ["--ours", "f5 has 10.0.0.5 in HEAD^2"],
+    ["--theirs", "m5 has 10.0.0.5 in HEAD^1"],
+  ])("%s: who has .5 on the other side is named", (side, who) => {
+    fork(["f5"], ["m5"]);
+    git(`git merge f || true; git checkout -q ${side} nodeippool.lock; git add -A; git commit -qm merged`);
+    nodes("n1", "n2", "n3", "n4", "f5", "m5");
+    const notes = `Note: ${who}\nNote: if that is in force, the merge took the lock of one side alone: make it again, leave nodeippool.lock as git does, and settle it with nodeippool allocate manifests --nodes nodes.txt --landed REV\n`;
+    for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain(notes);
+  });
+
+  it("nothing is said of a node that was renamed on a branch, and whose name another one has now", () => {
+    git("git checkout -qb f; nodeippool mv Node/n4 Node/k4; git commit -qam renamed; git checkout -q main");
+    git("touch other; git add -A; git commit -qm other; git merge -q f");
+    nodes("n1", "n2", "n3", "n4", "k4");
+    expect(run("plan").stdout).toContain("+ 10.0.0.5  n4");
+    expect(run("plan").stdout).not.toContain("Note");
+  });
+});
+
 it.each([
   ["by git", ":"],
   ["by the driver", mergeDriver],

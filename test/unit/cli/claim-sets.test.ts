@@ -31,6 +31,53 @@ const held = () =>
     .map(([, address, claim]) => `${address?.split(".")[3]} ${claim}`)
     .join(", ");
 
+describe("audit of what two teams have rendered", () => {
+  const nodes = (...names: string[]) => writeFileSync(join(folder, "some.txt"), `${names.join("\n")}\n`);
+  const audit = async (...args: string[]) =>
+    (await cli(["audit", "rendered", "--nodes", "some.txt", ...args], folder)).stdout;
+  beforeEach(async () => {
+    for (const team of ["network", "storage"])
+      await words(`nodeippool render ${team} --set ${team} --nodes nodes.txt --out rendered/${team}`);
+    nodes("node01", "node02");
+  });
+
+  it("says nothing of other sets that are well", async () => {
+    expect(await audit()).toBe("4 addresses checked, 0 findings\n");
+    expect(await audit("--set", "network")).toBe("4 addresses checked, 0 findings\n");
+  });
+
+  it.each([
+    ["without --set", []],
+    ["with one that nobody has", ["--set", "nettwork"]],
+  ])("tells of findings of other sets, %s", async (_, args) => {
+    nodes("node01");
+    const notes = ["network", "storage"].map(
+      (set) => `Note: claim set ${set} has 1 finding of its own (leaked, unknown-owner), which --set ${set} lists.\n`,
+    );
+    expect(await audit(...args)).toBe(`${notes.join("")}4 addresses checked, 0 findings\n`);
+    expect(await audit("--set", "network")).toMatch(
+      /: unknown-owner: 172\.22\.0\.3 is .*\n.*set storage has 1 finding/,
+    );
+  });
+
+  it("tells of a pool that nothing uses", async () => {
+    edit(
+      "network/pool.yaml",
+      "network/pool.yaml",
+      (text) => `${text}\n---\n${text.replace("name: lan", "name: other").replaceAll("172.22", "172.23")}`,
+    );
+    edit("network/policy.yaml", "network/other.yaml", (text) =>
+      text.replace("uplink", "other").replace("eth1", "eth7").replace("ippool.lan", "ippool.other"),
+    );
+    await allocate("network");
+    await words("nodeippool render network --set network --nodes nodes.txt --out rendered/network");
+    expect(await audit("--set", "network")).toBe("6 addresses checked, 0 findings\n");
+    rmSync(join(folder, "rendered/network/other.yaml"));
+    const note = "Note: nothing here uses an address of pool other, so its 2 recorded ones may have leaked.\n";
+    expect(await audit("--set", "network")).toBe(`${note}6 addresses checked, 0 findings\n`);
+  });
+});
+
 describe("a policy that goes to another folder keeps its addresses by the command that is printed", () => {
   it("and leaves none behind", async () => {
     renameSync(join(folder, "network/policy.yaml"), join(folder, "storage/uplink.yaml"));

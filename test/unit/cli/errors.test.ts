@@ -12,11 +12,11 @@ const policyOn = (selector: string, name = "a") =>
   nicPolicyText(name, ["p"], "eth1", `  nodeSelector: {${selector}}\n`);
 const markers = `${lockText().slice(0, -1)}\n<<<<<<< ours\n=======\n>>>>>>> theirs\n`;
 
-/** Files to add, the verb and options, and what standard error says. */
-type Row = [what: string, status: number, files: Files, says: string | RegExp, ...options: string[]];
+/** Files to add, and what standard error says. */
+type Row = [what: string, status: number, files: Files, says: string | RegExp];
 const rows: Row[] = [
   // 2: the input is wrong
-  ["no such manifests", 2, {}, "nope does not exist", "--nodes", "nodes.txt"],
+  ["no such manifests", 2, {}, "nope does not exist"],
   ["broken YAML", 2, { "manifests/b.yaml": "kind: NodeIPPool\nspec: {\n" }, "invalid: manifests/b.yaml:3:1: "],
   [
     "a typo",
@@ -37,7 +37,26 @@ const rows: Row[] = [
     "a pool that no document defines",
     2,
     { "manifests/a.yaml": nicPolicyText("a") },
-    "asks for pool p, which is not defined",
+    /asks for pool p, which is not defined\n {2}If it is defined elsewhere, as in another folder, define it here as well, word for word\./,
+  ],
+  [
+    "layers of kustomize",
+    2,
+    {
+      "manifests/base/kustomization.yaml": "resources: [a.yaml]\n",
+      "manifests/base/a.yaml": manifests,
+      "manifests/over/kustomization.yaml": "resources: [../base]\n",
+    },
+    /base\/kustomization\.yaml says that kustomize builds this\n.*: kubectl kustomize OVERLAY \| nodeippool plan - /,
+  ],
+  [
+    "a patch of kustomize",
+    2,
+    {
+      "manifests/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: patch.yaml}]\n",
+      "manifests/patch.yaml": poolText("  gateway: 10.0.0.6"),
+    },
+    /manifests\/kustomization\.yaml says .*\n.*: kubectl kustomize manifests \| /,
   ],
   [
     "pools that overlap",
@@ -172,6 +191,12 @@ describe.each(["plan", "allocate", "render"])("nodeippool %s fails and leaves ev
     if (verb !== "plan" || status === 2) expect(ran.stdout).toBe("");
     expect(filesOf(folder)).toEqual(before);
   });
+});
+
+it.each(["--lock", "--set", "--out"])("an empty %s is no value, exit 2", async (option) => {
+  const { stderr, status } = await run(projectOf(), "render", option, "");
+  const says = `invalid: ${option} is given, and empty\n  Is it a variable of the shell that is not set?\n`;
+  expect([status, stderr]).toEqual([2, says]);
 });
 
 describe("a record in the middle of a merge", () => {

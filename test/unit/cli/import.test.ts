@@ -347,7 +347,11 @@ spec:
     const folder = workspace(fleet);
     const ran = await cli(title.startsWith("a folder") ? ["import", folderOf({}), ...line.slice(2)] : line, folder);
     expect([ran.status, ran.stdout]).toEqual([2, ""]);
-    expect(ran.stderr).toMatch(stderr === "" ? /^invalid: no file in .* shows a node's addresses\n$/ : stderr);
+    expect(ran.stderr).toMatch(
+      stderr === ""
+        ? /^invalid: no file in .* shows a node's addresses\n {2}A list \(CSV\) or a ConfigMap of addresses is given by its own name, .*\n$/
+        : stderr,
+    );
   });
 
   it("reads the evidence from standard input", () => {

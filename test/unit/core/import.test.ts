@@ -51,6 +51,8 @@ Node/n/a if=eth1                    |                           | .10 Node/n eth
                                     |                           | .4 Node/n eth1 ; .5 Node/n eth1    |
 Node/n/a if=eth1                    |                           | .1 Node/n eth1 ; .200 Node/n eth1  | assign .1 Node/n/a if=eth1
 # the same use twice, or on a second NIC
+Node/n/a if=eth1                    |                           | .1 Node/n eth1 ; .1 Node/n eth1    | assign .1 Node/n/a if=eth1
+Node/n/a                            |                           | .1 Node/n ; .1 Node/n              | assign .1 Node/n/a
                                     |                           | .1 Node/n eth2 ; .1 Node/n eth1 ; .1 Node/n eth1 | assign .1 Node/n/imported/.1 set=imported if=eth1
 Node/n/a if=eth2                    |                           | .1 Node/n eth2 ; .1 Node/n eth1    | assign .1 Node/n/a if=eth2
                                     |                           | .1 Node/n                          | assign .1 Node/n/imported/.1 set=imported

@@ -52,6 +52,7 @@ record                                | claims                | moved           
 .4 Node/n/a ; .5 Node/n/b set=b       | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | keep .4 Node/n/c, was .4 Node/n/a
 .4 Node/n/a ; .5 Node/n/b set=b ; .6 Node/n/c | Node/n/c      | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | in-use Node/n/c
 .5 Node/n/a set=b releasing           | Node/n/b              | Node/n/a > Node/n/b       |      | in-use Node/n/b
+.6 Node/n/b set=imported releasing    | Node/n/b              |                           |      | in-use Node/n/b
 .5 Node/n/a ; .6 Node/n/b set=imported | Node/n/b             | Node/n/a > Node/n/b       |      | in-use Node/n/b
 
 # a rename that was taken back, and goes on elsewhere

@@ -1,5 +1,13 @@
-import { type AuditInput, audit, type Finding, importedSet, type Use } from "../core/index.ts";
-import { isLockfile, isToBegin, type StateOptions } from "./state.ts";
+import {
+  type Allocation,
+  type AuditInput,
+  audit,
+  type Finding,
+  importedSet,
+  ownerOfKey,
+  type Use,
+} from "../core/index.ts";
+import { isToBegin, type StateOptions } from "./state.ts";
 import { plural } from "./terminal.ts";
 
 type Input = AuditInput & Required<Pick<AuditInput, "uses" | "shows">>;
@@ -9,7 +17,7 @@ export function auditNotes(input: Input, found: readonly Finding[], options: Sta
   return [
     ...nodesNote(input.uses),
     ...unseenNotes(input, found),
-    ...otherSetNotes(input),
+    ...otherSetNotes(input, found),
     ...(found.length > 0 ? recordNote(options) : []),
   ];
 }
@@ -20,39 +28,43 @@ function nodesNote(uses: readonly Use[]): string[] {
 }
 
 /** A pool of which nothing is used may be that of a folder that was not named, or of one that was lost. */
-function unseenNotes({ pools, snapshot, uses, shows }: Input, found: readonly Finding[]): string[] {
-  const judged = new Set(found.flatMap(({ line }) => line ?? []));
-  const used = new Set(uses.map(({ address }) => address));
+function unseenNotes(input: Input, found: readonly Finding[]): string[] {
+  const { pools, snapshot, uses, shows } = input;
   const own = snapshot.allocations.filter(({ set }) => set === shows.set);
-  if (!own.some(({ address }) => used.has(address))) return [];
+  if (!own.some(isShownBy(input))) return [];
+  const told = new Set([...uses, ...found].map(({ address }) => address));
   const recorded = Map.groupBy(own, ({ pool }) => pool);
   return pools.flatMap(({ name }) => {
     const lines = recorded.get(name) ?? [];
-    if (lines.length === 0 || lines.some((line) => used.has(line.address) || judged.has(line))) return [];
+    if (lines.length === 0 || lines.some(({ address }) => told.has(address))) return [];
     const count = lines.length === 1 ? "its recorded one" : `its ${lines.length} recorded ones`;
     return [`Note: nothing here uses an address of pool ${name}, so ${count} may have leaked.`];
   });
 }
 
-/** Claim sets that this shows addresses of, and that would have findings of their own. */
-function otherSetNotes(input: Input): string[] {
-  const { snapshot, uses, shows } = input;
-  const used = new Set(uses.map(({ address }) => address));
-  const shown = new Set(snapshot.allocations.flatMap(({ address, set }) => (used.has(address) ? set : [])));
+/** Claim sets whose manifests this shows, and that would have findings of their own. */
+function otherSetNotes(input: Input, found: readonly Finding[]): string[] {
+  const { snapshot, shows } = input;
+  const shown = new Set(snapshot.allocations.filter(isShownBy(input)).map(({ set }) => set));
+  const listed = new Set(found.map(({ message }) => message));
   return [...shown].flatMap((set) => {
     if (set === shows.set || set === importedSet) return [];
-    const found = audit({ ...input, shows: { ...shows, set } }).filter(({ line }) => line?.set === set);
-    const own = found.filter(({ kind }) => kind === "leaked" || kind === "unknown-owner");
-    return own.length === 0
-      ? []
-      : [
-          `Note: claim set ${set} has ${plural(own.length, "finding")} of its own (leaked, unknown-owner), which --set ${set} lists.`,
-        ];
+    const own = audit({ ...input, shows: { ...shows, set } }).filter(({ message }) => !listed.has(message));
+    if (own.length === 0) return [];
+    const count = plural(own.length, "finding");
+    return [`Note: claim set ${set} has ${count} of its own (leaked, unknown-owner), which --set ${set} lists.`];
   });
 }
 
+/** Do manifests give its owner the address of a line? A node's own report is of that node alone, whatever the set. */
+function isShownBy({ uses, shows }: Input): (line: Allocation) => boolean {
+  const given = uses.filter(({ owner }) => owner !== undefined && !shows.owners.has(owner));
+  const known = new Set(given.map(({ owner, address }) => `${owner} ${address}`));
+  return ({ claim, address }) => known.has(`${ownerOfKey(claim)} ${address}`);
+}
+
 function recordNote(options: StateOptions): string[] {
-  return isLockfile(options) && isToBegin(options)
+  return isToBegin(options)
     ? [
         `Note: there is no ${options.lock} here, so nothing counts as recorded. Name the lock that belongs to this: --lock FILE.`,
       ]

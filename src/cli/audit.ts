@@ -17,6 +17,7 @@ import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
 import { auditNotes } from "./audit-notes.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
+import { orBuilt } from "./kustomize.ts";
 import { isLockfile, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -79,7 +80,7 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
 /** The pools that the record is for: where the controller allocates, it is not. */
 async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
   const source = options.pools === undefined ? files : await readInputs(options.pools);
-  const pools = definedPools(source).filter(isPlanned);
+  const pools = orBuilt(source, () => definedPools(source)).filter(isPlanned);
   if (pools.length === 0)
     throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
       hint: "Say where the pools are defined: --pools MANIFESTS.",

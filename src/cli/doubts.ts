@@ -1,6 +1,7 @@
 import { type IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
 import { incomingHeads, isUndoable } from "../state/git-merge.ts";
 import type { Loser } from "../state/merge.ts";
+import { recordOptions } from "./argv.ts";
 import type { Merge } from "./merged-record.ts";
 import { otherVersionNotes } from "./other-versions.ts";
 import { renameInMerge, renameNote } from "./rename-note.ts";
@@ -19,7 +20,7 @@ export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge
   const lock = shellWord(options.lock);
   const back = () =>
     isUndoable(options.lock, incomingHeads(options.lock))
-      ? `bring both sides back (git checkout -m -- ${lock}), merge them again, and say so then`
+      ? `bring both sides back (git checkout -m -- ${lock}), settle them alone (nodeippool allocate${recordOptions()} --landed REV -- true), and say so then`
       : `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
   return [
     ...otherVersionNotes(made, before, options, merged ? losers : undefined),

@@ -4,10 +4,10 @@ import type { SourceFile } from "../schema/index.ts";
 
 const name = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;
 
-/** What is wrong with files of kustomize may be that they are not built yet: patches, one object in several layers. */
+/** What is wrong with layers or patches of kustomize may be that they are not built yet: no object is whole or alone there. */
 export function orBuilt<T>(files: readonly SourceFile[], read: () => T): T {
   const [first, ...others] = files.filter(({ path }) => name.test(path));
-  if (first === undefined) return read();
+  if (first === undefined || (others.length === 0 && !/^patches/m.test(first.text))) return read();
   try {
     return read();
   } catch (error) {
@@ -17,7 +17,7 @@ export function orBuilt<T>(files: readonly SourceFile[], read: () => T): T {
       ...error.issues,
       {
         message: `${first.label ?? first.path} says that kustomize builds this`,
-        hint: `Plan and render what it builds: kubectl kustomize ${folder} | nodeippool plan - (with --nodes, and whatever else).`,
+        hint: `Read what it builds, from standard input: kubectl kustomize ${folder} | nodeippool plan - (audit, show, explain: --pools -). Or name a folder that is whole without its patches.`,
       },
     ]);
   }

@@ -4,6 +4,12 @@ import { sayingsOf } from "../nmstate/speakers.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
+/** What takes the addresses of a family off a NIC; of IPv6 the link keeps its own. */
+const off = {
+  IPv4: "ipv4: {enabled: false}",
+  IPv6: "ipv6: {enabled: true, dhcp: false, autoconf: false, address: []}",
+};
+
 /** A NIC that has had an address, which is to be on another one. */
 interface Former {
   readonly node: string;
@@ -34,7 +40,7 @@ export function formerNicNotes({ keep }: Plan, workspace: Workspace): string[] {
     if (first === undefined) return [];
     const { nic, node, family } = first;
     const whose = others.length === 0 ? node : `${node} and ${plural(others.length, "other")}`;
-    return `Note: ${nic} of ${whose} keeps the ${family} address as well, until it is taken off (unless it is the same NIC by another name): say "${family.toLowerCase()}: {enabled: false}" of ${nic} in the policy`;
+    return `Note: ${nic} of ${whose} keeps the ${family} address as well, until it is taken off (unless it is the same NIC by another name): say "${off[family]}" of ${nic} in the policy`;
   });
 }
 

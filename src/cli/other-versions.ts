@@ -56,7 +56,9 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
   const { parents, base } = mergedHeads(lock);
   const lost = parents.map((revision) => ({ revision, lines: forgottenIn(revision) }));
   if (lost.every(({ lines }) => lines.length === 0)) return [];
-  const common = new Set((base === undefined ? [] : linesAt(lock, base)).map(lineKey));
+  // Not for a shallow clone: what one side gave up in good order cannot be told there.
+  if (base === undefined) return [];
+  const common = new Set(["HEAD", base].flatMap((revision) => linesAt(lock, revision)).map(lineKey));
   const notes = lost.flatMap(({ revision, lines }) =>
     lostNotes(
       lines.filter((line) => !common.has(lineKey(line))),

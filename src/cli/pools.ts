@@ -2,6 +2,7 @@ import { type Allocation, IpamError, type Pool, type PoolRecord, type Snapshot }
 import { definedPools } from "../schema/defined-pools.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { readInputs } from "./files.ts";
+import { orBuilt } from "./kustomize.ts";
 import { openState, type StateOptions } from "./state.ts";
 
 export interface PoolOptions extends StateOptions {
@@ -10,7 +11,8 @@ export interface PoolOptions extends StateOptions {
 
 /** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
 export async function readPools(options: PoolOptions): Promise<{ pools: readonly Pool[]; snapshot: Snapshot }> {
-  const pools = definedPools(await readInputs(options.pools));
+  const files = await readInputs(options.pools);
+  const pools = orBuilt(files, () => definedPools(files));
   const state = await openState(options);
   const snapshot = await state.read();
   if (pools.length === 0 && snapshot.pools.length === 0)

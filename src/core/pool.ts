@@ -237,7 +237,7 @@ class Reader {
         this.issues.push({
           message: `${text} is outside start to end, excluded, or reserved for the network itself`,
           path,
-          hint: "Reserve what the pool could give: an address outside of start to end needs additionalRanges.",
+          hint: "Reserve what the pool could give: leave it out of exclude; outside of start to end it needs additionalRanges.",
         });
       if (seen.has(address)) this.fail(`${text} is reserved twice`, path);
       seen.add(address);

@@ -10,7 +10,6 @@ import {
 } from "../core/index.ts";
 import { hasTemplate } from "../schema/template.ts";
 import { addressList, listOf } from "./address-list.ts";
-
 import { type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
 
 /**

@@ -116,11 +116,10 @@ describe("a node that was renamed on a branch", () => {
     expect(run("allocate", "--landed", "main").status).toBe(3);
     git("git add nodeippool.lock");
     expect(run("allocate").stdout).toContain(
-      "Note: if j3 was renamed to k3, bring both sides back (git checkout -m -- nodeippool.lock), merge them again, and say so then: nodeippool mv Node/j3 Node/k3\n",
+      "Note: if j3 was renamed to k3, bring both sides back (git checkout -m -- nodeippool.lock), settle them alone (nodeippool allocate --landed REV -- true), and say so then: nodeippool mv Node/j3 Node/k3\n",
     );
     expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 j3 releasing"]);
-    git("git checkout -q -m -- nodeippool.lock");
-    expect(run("allocate", "--landed", "main").status).toBe(3);
+    git("git checkout -q -m -- nodeippool.lock; nodeippool allocate --landed main -- true");
     git("git add nodeippool.lock; nodeippool mv Node/j3 Node/k3");
     expect(run("allocate").status).toBe(0);
     expect(holders()).toEqual(["1 n1", "2 n2", "3 k3", "4 n4"]);
@@ -232,12 +231,30 @@ describe("a merge that was committed with the lock of one side", () => {
     for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain(notes);
   });
 
+  it("nothing is said where nothing was lost: a node of the branch was renamed since, and its name another one has now", () => {
+    git("git checkout -qb f");
+    nodes("n1", "n2", "n3", "n4", "f5");
+    allocate();
+    git(
+      "git checkout -q main; touch other; git add -A; git commit -qm other; git merge -q f; nodeippool mv Node/f5 Node/k5",
+    );
+    nodes("n1", "n2", "n3", "n4", "k5", "f5");
+    expect(run("plan").stdout).toContain("+ 10.0.0.6  f5");
+    expect(run("plan").stdout).not.toContain("Note");
+  });
+
   it("nothing is said of a node that was renamed on a branch, and whose name another one has now", () => {
     git("git checkout -qb f; nodeippool mv Node/n4 Node/k4; git commit -qam renamed; git checkout -q main");
     git("touch other; git add -A; git commit -qm other; git merge -q f");
-    nodes("n1", "n2", "n3", "n4", "k4");
-    expect(run("plan").stdout).toContain("+ 10.0.0.5  n4");
-    expect(run("plan").stdout).not.toContain("Note");
+    const shallow = scratchFolder();
+    folders.push(shallow);
+    git(`git clone -q --depth 2 "file://$PWD" '${shallow}/clone'`);
+    for (const one of [folder, join(shallow, "clone")]) {
+      folder = one;
+      nodes("n1", "n2", "n3", "n4", "k4");
+      expect(run("plan").stdout).toContain("+ 10.0.0.5  n4");
+      expect(run("plan").stdout).not.toContain("Note");
+    }
   });
 });
 
@@ -488,7 +505,7 @@ describe("a collision, beside which something else changes hands", () => {
     expect(holders()).toContain("5 n1 releasing");
   });
 
-  it("a policy that may have come over is asked about", () => {
+  it("a policy that may have come over is asked about, and what the note says brings its addresses along", () => {
     fork(["f5"], ["m5"]);
     write(
       "manifests/policy.yaml",
@@ -497,15 +514,20 @@ describe("a collision, beside which something else changes hands", () => {
     allocate();
     git("git merge f || true");
     second("eth1");
-    const { stdout, status } = shell(
-      "nodeippool allocate second --nodes second.txt --set second --landed main",
-      folder,
-    );
-    expect([status, stdout]).toEqual([
-      0,
-      expect.stringMatching(
-        /n1 gets 10\.0\.0\.6 on eth1, and has 10\.0\.0\.1 .* if pol came over as sec, bring both sides back/,
-      ),
+    const allocateSecond = "nodeippool allocate second --nodes second.txt --set second";
+    const { stdout } = shell(`${allocateSecond} --landed main`, folder);
+    const [, asked = "", ...commands] =
+      /^(Note: n1 gets 10\.0\.0\.6 on eth1, and has 10\.0\.0\.1 .*; if pol came over as sec, bring both sides back) \((.*)\), settle them alone \((.*)\), and say so then: (.*)$/m.exec(
+        stdout,
+      ) ?? [];
+    expect([asked, ...commands]).toEqual([
+      expect.stringContaining("releasing, of claim set default"),
+      "git checkout -m -- nodeippool.lock",
+      "nodeippool allocate --landed REV -- true",
+      expect.stringMatching(/^nodeippool mv .* --to-set second$/),
     ]);
+    for (const command of commands) git(command.replace("REV", "main"));
+    expect(shell(allocateSecond, folder)).toMatchObject({ status: 0, stdout: expect.not.stringContaining("Note") });
+    expect(holders()[0]).toBe("1 n1");
   });
 });

@@ -60,6 +60,47 @@ describe("audit of what two teams have rendered", () => {
     );
   });
 
+  it("says nothing of a set whose manifests are not here, though somebody mentions an address of it", async () => {
+    writeFileSync(join(folder, "rendered/network/hosts.yaml"), "kind: ConfigMap\ndata: {backup: 172.22.0.4}\n");
+    const { stdout } = await words("nodeippool audit rendered/network --set network --nodes nodes.txt");
+    expect(stdout).toBe("4 addresses checked, 0 findings\n");
+  });
+
+  const report = (...addresses: string[]) => {
+    const ips = addresses.map((ip) => ({ ip, "prefix-length": 24 }));
+    const interfaces = ips.map((ip, i) => ({ name: `eth${i + 1}`, ipv4: { address: [ip] } }));
+    const state = { kind: "NodeNetworkState", apiVersion: "nmstate.io/v1beta1", metadata: { name: "node01" } };
+    writeFileSync(join(folder, "nns.json"), JSON.stringify({ ...state, status: { currentState: { interfaces } } }));
+  };
+  const without = (file: string, name: string) =>
+    edit(file, file, (text) =>
+      text
+        .split("---\n")
+        .filter((one) => !one.includes(name))
+        .join("---\n"),
+    );
+
+  it("a node's report is of that node alone, whatever the set, and what it lists is not told again", async () => {
+    const options = "--set network --pools network --nodes nodes.txt".split(" ");
+    const audited = async (...paths: string[]) =>
+      (await cli(["audit", "nns.json", ...paths, ...options], folder)).stdout;
+    report("172.22.0.2", "172.22.0.4");
+    for (const paths of [[], ["rendered/network"]])
+      expect(await audited(...paths)).toBe("4 addresses checked, 0 findings\n");
+    report("172.22.0.2");
+    const leaked =
+      "nodeippool.lock:8:1: leaked: 172.22.0.4 is recorded for Node/node01/backup/lan, but nothing uses it\n4 addresses checked, 1 finding\n";
+    expect(await audited()).toBe(leaked);
+    without("rendered/storage/policy.yaml", "node01");
+    expect(await audited("rendered/network", "rendered/storage")).toBe(leaked);
+  });
+
+  it("what was imported has no manifests that could show all of it", async () => {
+    edit("nodeippool.lock", "nodeippool.lock", (text) => text.replaceAll('"set":"storage"', '"set":"imported"'));
+    without("rendered/storage/policy.yaml", "node02");
+    expect(await audit("--set", "network")).toBe("4 addresses checked, 0 findings\n");
+  });
+
   it("tells of a pool that nothing uses", async () => {
     edit(
       "network/pool.yaml",
@@ -72,7 +113,15 @@ describe("audit of what two teams have rendered", () => {
     await allocate("network");
     await words("nodeippool render network --set network --nodes nodes.txt --out rendered/network");
     expect(await audit("--set", "network")).toBe("6 addresses checked, 0 findings\n");
-    rmSync(join(folder, "rendered/network/other.yaml"));
+    report("172.22.0.2");
+    const partial = await words("nodeippool audit nns.json --set network --pools network --nodes nodes.txt");
+    expect(partial.stdout).not.toContain("pool other, so");
+    const other = "rendered/network/other.yaml";
+    edit(other, other, (text) => text.replaceAll("172.23.0.", "10.9.0."));
+    expect(await audit("--set", "network")).toMatch(
+      /(leaked: 172\.23\.0\.\d .*, which is in no pool\n.*){2}6 addresses checked, 2 findings\n$/,
+    );
+    rmSync(join(folder, other));
     const note = "Note: nothing here uses an address of pool other, so its 2 recorded ones may have leaked.\n";
     expect(await audit("--set", "network")).toBe(`${note}6 addresses checked, 0 findings\n`);
   });

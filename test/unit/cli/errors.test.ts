@@ -56,7 +56,24 @@ const rows: Row[] = [
       "manifests/kustomization.yaml": "resources: [a.yaml]\npatches: [{path: patch.yaml}]\n",
       "manifests/patch.yaml": poolText("  gateway: 10.0.0.6"),
     },
-    /manifests\/kustomization\.yaml says .*\n.*: kubectl kustomize manifests \| /,
+    /patch\.yaml:5:3: .*field range\n(.*\n)*.*manifests\/kustomization\.yaml says .*\n.*: kubectl kustomize manifests \| /,
+  ],
+  [
+    "a mistake beside a kustomization without patches",
+    2,
+    { "manifests/kustomization.yaml": "resources: [a.yaml]\n", "manifests/b.yaml": poolText("  rnge: {}", "q") },
+    /^(?!(.*\n)*.*kustomize)(.*\n)*.*did you mean range\?/,
+  ],
+  [
+    "a reservation for a node, of an address that is excluded",
+    2,
+    {
+      "manifests/b.yaml": poolText(
+        "  range: {cidr: 10.1.0.0/24, exclude: [10.1.0.8/29]}\n  reservations: [{address: 10.1.0.9, owner: Node/n1}]",
+        "q",
+      ),
+    },
+    /b\.yaml:6:.*10\.1\.0\.9 is outside .*\n {2}Reserve what the pool could give: leave it out of exclude; /,
   ],
   [
     "pools that overlap",

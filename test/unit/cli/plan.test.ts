@@ -91,6 +91,16 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
     const note =
       'Note: eth9 of n1 and 1 other keeps the IPv4 address as well, until it is taken off (unless it is the same NIC by another name): say "ipv4: {enabled: false}" of eth9 in the policy\n';
 
+    it("of IPv6 it takes off no more than that", async () => {
+      const six = documentsOf(poolText("  range: {cidr: 2001:db8::/64}", "six"), nicPolicyText("a", ["six"]));
+      const folder = projectOf({ "manifests/a.yaml": six.replace("eth1", "eth9") });
+      await run(folder, "allocate");
+      writeFileSync(join(folder, "manifests/a.yaml"), six);
+      expect((await run(folder, "plan")).stdout).toContain(
+        ': say "ipv6: {enabled: true, dhcp: false, autoconf: false, address: []}" of eth9 in the policy\n',
+      );
+    });
+
     it("on all nodes", async () => {
       expect((await run(projectOf(moved), "plan")).stdout).toContain(note);
     });

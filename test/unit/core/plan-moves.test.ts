@@ -52,7 +52,6 @@ record                                | claims                | moved           
 .4 Node/n/a ; .5 Node/n/b set=b       | Node/n/c              | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | keep .4 Node/n/c, was .4 Node/n/a
 .4 Node/n/a ; .5 Node/n/b set=b ; .6 Node/n/c | Node/n/c      | Node/n/a > Node/n/b ; Node/n/b > Node/n/c |  | in-use Node/n/c
 .5 Node/n/a set=b releasing           | Node/n/b              | Node/n/a > Node/n/b       |      | in-use Node/n/b
-.6 Node/n/b set=imported releasing    | Node/n/b              |                           |      | in-use Node/n/b
 .5 Node/n/a ; .6 Node/n/b set=imported | Node/n/b             | Node/n/a > Node/n/b       |      | in-use Node/n/b
 
 # a rename that was taken back, and goes on elsewhere
@@ -265,4 +264,11 @@ describe("the rename that a refused move may be", () => {
     );
     expect(found.sort()).toEqual(want);
   });
+});
+
+it("what was imported for a claim, and is releasing, is to be freed: it cannot come over", () => {
+  const snapshot = recordOf(["10.0.0.6 Node/n/b set=imported releasing"], pools);
+  expect(plan({ pools, claims: [claimOf("Node/n/b")], snapshot }).pending).toMatchObject([
+    { code: "in-use", message: "10.0.0.6 is releasing, and was imported", remedy: ["release"] },
+  ]);
 });

@@ -5,6 +5,7 @@ import {
   type Finding,
   importedSet,
   ownerOfKey,
+  shellWord,
   type Use,
 } from "../core/index.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
@@ -32,7 +33,7 @@ function unseenNotes(input: Input, found: readonly Finding[]): string[] {
   const { pools, snapshot, uses, shows } = input;
   const own = snapshot.allocations.filter(({ set }) => set === shows.set);
   if (!own.some(isShownBy(input))) return [];
-  const told = new Set([...uses, ...found].map(({ address }) => address));
+  const told = new Set([...uses.filter(({ owner }) => owner !== undefined), ...found].map(({ address }) => address));
   const recorded = Map.groupBy(own, ({ pool }) => pool);
   return pools.flatMap(({ name }) => {
     const lines = recorded.get(name) ?? [];
@@ -52,7 +53,9 @@ function otherSetNotes(input: Input, found: readonly Finding[]): string[] {
     const own = audit({ ...input, shows: { ...shows, set } }).filter(({ message }) => !listed.has(message));
     if (own.length === 0) return [];
     const count = plural(own.length, "finding");
-    return [`Note: claim set ${set} has ${count} of its own (leaked, unknown-owner), which --set ${set} lists.`];
+    return [
+      `Note: claim set ${set} has ${count} of its own (leaked, or not of these nodes), which --set ${shellWord(set)} lists.`,
+    ];
   });
 }
 

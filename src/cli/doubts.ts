@@ -20,7 +20,7 @@ export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge
   const lock = shellWord(options.lock);
   const back = () =>
     isUndoable(options.lock, incomingHeads(options.lock))
-      ? `bring both sides back (git checkout -m -- ${lock}), settle them alone (nodeippool allocate${recordOptions()} --landed REV -- true), and say so then`
+      ? `bring both sides back (git checkout -m -- ${lock}; any mv since then is to be made again), settle them alone (nodeippool allocate${recordOptions()} --landed REV -- true), and say so then`
       : `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
   return [
     ...otherVersionNotes(made, before, options, merged ? losers : undefined),

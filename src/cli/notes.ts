@@ -21,6 +21,7 @@ import { findUses } from "../schema/index.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { isInterfaceAddress, referencesIn } from "../schema/template.ts";
 import { command } from "./advice.ts";
+import { kustomizeNotes } from "./kustomize.ts";
 import { formerNicNotes } from "./nic-note.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
@@ -35,6 +36,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
     ...mentionNotes(workspace, made),
     ...otherRangeNotes(workspace, made, before),
     ...formerNicNotes(made, workspace),
+    ...kustomizeNotes(workspace.files),
   ];
 }
 

@@ -46,44 +46,49 @@ export function otherVersionNotes(
   // Where both sides have been merged, what they say of this address would come out the same again.
   const advice = (isHead: boolean) => (losers === undefined ? adviceFor(options.lock, incoming, isHead) : []);
   if (coming.length > 0) return [...coming, ...advice(false)];
-  const lost = notRenamed(forgottenIn("HEAD"), present, options.lock, incoming);
+  const forgotten = forgottenIn("HEAD");
+  // What has this very lock, it was taken from: nobody renamed anything here.
+  const isTaken = forgotten.length > 0 && isOfCommit(options.lock);
+  const lost = isTaken ? forgotten : notRenamed(forgotten, present, options.lock, incoming);
   if (lost.length > 0) return [...lostNotes(lost, "HEAD"), ...advice(true)];
-  return incoming.length === 0 ? mergedNotes(options.lock, forgottenIn) : [];
+  return incoming.length === 0 ? mergedNotes(options.lock, present, forgottenIn) : [];
 }
 
 /** HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away. */
-function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly Allocation[]): string[] {
+function mergedNotes(
+  lock: string,
+  present: Snapshot,
+  forgottenIn: (revision: string) => readonly Allocation[],
+): string[] {
   const { parents, base } = mergedHeads(lock);
   const lost = parents.map((revision) => ({ revision, lines: forgottenIn(revision) }));
   if (lost.every(({ lines }) => lines.length === 0)) return [];
   // Not for a shallow clone: what one side gave up in good order cannot be told there.
   if (base === undefined) return [];
   const common = new Set(["HEAD", base].flatMap((revision) => linesAt(lock, revision)).map(lineKey));
-  const notes = lost.flatMap(({ revision, lines }) =>
-    lostNotes(
-      lines.filter((line) => !common.has(lineKey(line))),
-      revision,
-    ),
-  );
+  const notes = lost.flatMap(({ revision, lines }) => {
+    const own = lines.filter((line) => !common.has(lineKey(line)));
+    return lostNotes(notRenamed(own, present, lock, parents), revision);
+  });
   if (notes.length === 0) return [];
   return [
     ...notes,
-    `Note: if that is in force, the merge took the lock of one side alone: make it again, leave ${shellWord(lock)} as git does, and settle it with ${allocateAgain("--landed REV")}`,
+    `Note: if that is in force, the merge took the lock of one side alone: make it again, and where git stops at ${shellWord(lock)}, settle that with ${allocateAgain("--landed REV")}`,
   ];
 }
 
 /**
- * The lines of HEAD whose address has not just got another name since. Where somebody else has it now, that is a rename,
- * unless the line, or the whole lock, is that of another commit.
+ * The lines whose address has not just got another name since. Where somebody else has it now, that is a rename, unless
+ * one of these revisions says so, too.
  */
 function notRenamed(
   lines: readonly Allocation[],
   { allocations, releasing }: Snapshot,
   lock: string,
-  incoming: readonly string[],
+  revisions: readonly string[],
 ): readonly Allocation[] {
-  if (lines.length === 0 || isOfCommit(lock)) return lines;
-  const others = new Set(incoming.flatMap((revision) => linesAt(lock, revision)).map(lineKey));
+  if (lines.length === 0) return lines;
+  const others = new Set(revisions.flatMap((revision) => linesAt(lock, revision)).map(lineKey));
   const own = [...allocations, ...releasing].filter((line) => !others.has(lineKey(line)));
   const renamed = new Set(own.map(placeOf));
   return lines.filter((line) => !renamed.has(placeOf(line)));

@@ -116,7 +116,7 @@ describe("a node that was renamed on a branch", () => {
     expect(run("allocate", "--landed", "main").status).toBe(3);
     git("git add nodeippool.lock");
     expect(run("allocate").stdout).toContain(
-      "Note: if j3 was renamed to k3, bring both sides back (git checkout -m -- nodeippool.lock), settle them alone (nodeippool allocate --landed REV -- true), and say so then: nodeippool mv Node/j3 Node/k3\n",
+      "Note: if j3 was renamed to k3, bring both sides back (git checkout -m -- nodeippool.lock; any mv since then is to be made again), settle them alone (nodeippool allocate --landed REV -- true), and say so then: nodeippool mv Node/j3 Node/k3\n",
     );
     expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 j3 releasing"]);
     git("git checkout -q -m -- nodeippool.lock; nodeippool allocate --landed main -- true");
@@ -227,7 +227,7 @@ describe("a merge that was committed with the lock of one side", () => {
     fork(["f5"], ["m5"]);
     git(`git merge f || true; git checkout -q ${side} nodeippool.lock; git add -A; git commit -qm merged`);
     nodes("n1", "n2", "n3", "n4", "f5", "m5");
-    const notes = `Note: ${who}\nNote: if that is in force, the merge took the lock of one side alone: make it again, leave nodeippool.lock as git does, and settle it with nodeippool allocate manifests --nodes nodes.txt --landed REV\n`;
+    const notes = `Note: ${who}\nNote: if that is in force, the merge took the lock of one side alone: make it again, and where git stops at nodeippool.lock, settle that with nodeippool allocate manifests --nodes nodes.txt --landed REV\n`;
     for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain(notes);
   });
 
@@ -517,7 +517,7 @@ describe("a collision, beside which something else changes hands", () => {
     const allocateSecond = "nodeippool allocate second --nodes second.txt --set second";
     const { stdout } = shell(`${allocateSecond} --landed main`, folder);
     const [, asked = "", ...commands] =
-      /^(Note: n1 gets 10\.0\.0\.6 on eth1, and has 10\.0\.0\.1 .*; if pol came over as sec, bring both sides back) \((.*)\), settle them alone \((.*)\), and say so then: (.*)$/m.exec(
+      /^(Note: n1 gets 10\.0\.0\.6 on eth1, and has 10\.0\.0\.1 .*; if pol came over as sec, bring both sides back) \((.*); any mv .*\), settle them alone \((.*)\), and say so then: (.*)$/m.exec(
         stdout,
       ) ?? [];
     expect([asked, ...commands]).toEqual([

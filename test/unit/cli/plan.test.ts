@@ -86,6 +86,19 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
     });
   });
 
+  it.each([
+    ["ours", "NodeIPPool", "kubectl kustomize manifests |"],
+    ["others", "Deployment", undefined],
+  ])("says that patches inside a kustomization are passed over: of %s", async (_, kind, said) => {
+    const patch = "patch: '[{op: add, path: /spec/range/exclude, value: [10.0.0.0/30]}]'";
+    const text = `resources: [a.yaml]\npatches:\n- target: {kind: ${kind}}\n  ${patch}\n`;
+    const { stdout, status } = await run(projectOf({ "manifests/kustomization.yaml": text }), "plan");
+    expect(status).toBe(0);
+    if (said === undefined) expect(stdout).not.toContain("Note");
+    else expect(stdout).toMatch(/Note: manifests\/kustomization\.yaml says that kustomize builds this, with patches /);
+    if (said !== undefined) expect(stdout).toContain(said);
+  });
+
   describe("says of an address that goes to another NIC that the old one keeps it", () => {
     const moved = { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p if=eth9", "10.0.0.2 Node/n2/a/p if=eth9") };
     const note =

@@ -44,10 +44,11 @@ export async function allocateAround(
     }
     const plans = readOffers(folder);
     // Not `state`: that would settle the merge once more.
-    const steps = isLockfile(options) ? inTurn(plans, await openLock(options).read()) : [];
+    const present = isLockfile(options) ? await openLock(options).read() : undefined;
+    const steps = present === undefined ? [] : inTurn(plans, present);
     const [renamed] = steps.flatMap(({ made, before }) => renamedIn(made, before, merge, options.lock) ?? []);
     if (renamed) throw renamed;
-    const doubts = steps.flatMap(({ made, before }) => doubtsOf(made, before, merge, options));
+    const doubts = steps.flatMap(({ made, before }) => doubtsOf(made, before, merge, options, present));
     await recordAll(plans, state, options);
     process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
   } finally {

@@ -1,5 +1,6 @@
-import { type IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
+import { type Allocation, type IpamError, type Plan, placeOf, type Snapshot, shellWord } from "../core/index.ts";
 import { incomingHeads, isUndoable } from "../state/git-merge.ts";
+import { lockInIndex } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { recordOptions } from "./argv.ts";
 import type { Merge } from "./merged-record.ts";
@@ -14,18 +15,37 @@ export function renamedIn(made: Plan, before: Snapshot, merge: Merge, lock: stri
   return merge.merged || merge.isOpen ? renameInMerge(made, before, merge.losers, lock) : undefined;
 }
 
-/** What may be a mistake, though it is recorded; to be asked before that. */
-export function doubtsOf(made: Plan, before: Snapshot, { merged, losers }: Merge, options: StateOptions): string[] {
+/**
+ * What may be a mistake, though it is recorded; to be asked before that. `present` is the record before all that is
+ * recorded now.
+ */
+export function doubtsOf(
+  made: Plan,
+  before: Snapshot,
+  { merged, losers }: Merge,
+  options: StateOptions,
+  present = before,
+): string[] {
   if (!isLockfile(options)) return [];
-  const lock = shellWord(options.lock);
-  const back = () =>
-    isUndoable(options.lock, incomingHeads(options.lock))
-      ? `bring both sides back (git checkout -m -- ${lock}; any mv since then is to be made again), settle them alone (nodeippool allocate${recordOptions()} --landed REV -- true), and say so then`
-      : `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
   return [
     ...otherVersionNotes(made, before, options, merged ? losers : undefined),
-    ...questionsOn(made, before, back, losers),
+    ...questionsOn(made, before, () => wayBack(options.lock, present), losers),
   ];
+}
+
+/** How to say what should have been said before. Git may not have all of the lock that was there: others' addresses, even. */
+function wayBack(path: string, present: Snapshot): string {
+  const lock = shellWord(path);
+  if (isUndoable(path, incomingHeads(path)))
+    return `bring both sides back (git checkout -m -- ${lock}; any mv since then is to be made again), settle them alone (nodeippool allocate${recordOptions()} --landed REV -- true), and say so then`;
+  const kept = new Set(linesOf(lockInIndex(path)).map(placeOf));
+  if (linesOf(present).every((line) => kept.has(placeOf(line))))
+    return `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
+  return "allocate once more with manifests and nodes as they were before, and say so then";
+}
+
+function linesOf(record: Snapshot | undefined): readonly Allocation[] {
+  return record === undefined ? [] : [...record.allocations, ...record.releasing];
 }
 
 /** Is it what was meant? `say` tells how to say that it was not. */

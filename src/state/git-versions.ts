@@ -30,6 +30,16 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   );
 }
 
+/** The lock as the index has it, which is what `git checkout -- LOCK` brings back; undefined where it has none that is whole. */
+export function lockInIndex(path: string): Snapshot | undefined {
+  const text = git(dirname(path), "show", `:./${basename(path)}`);
+  try {
+    return text === undefined ? undefined : decode(text, path);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * One side of a merge. Throws `conflict` where it has no lock any more although the base had one: nobody gives up every
  * address that way.

@@ -428,6 +428,42 @@ it("a lock that was taken from another branch: allocate says who loses an addres
   for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain("Note: f5 has 10.0.0.5 in HEAD");
 });
 
+describe("a rename that nobody declared, once it is recorded", () => {
+  const back =
+    "take the lock back (git checkout -- nodeippool.lock; any mv since then is to be made again) and say so before you allocate again";
+  const again = "allocate once more with manifests and nodes as they were before, and say so then";
+  const around = () => shell("nodeippool allocate -- nodeippool render manifests --nodes nodes.txt --out out", folder);
+  const renamed = (four = "n4") => {
+    nodes("n1", "n2", "n3", four, "k5");
+    return around().stderr;
+  };
+  const note = (before: string) => `Note: if n5 was renamed to k5, ${before}: nodeippool mv Node/n5 Node/k5\n`;
+
+  it.each([
+    ["", ":", "n4"],
+    [", but for an mv", "nodeippool mv Node/n4 Node/m4", "m4"],
+  ])("is taken back where git has the lock from before%s", (_, mv, four) => {
+    nodes("n1", "n2", "n3", "n4", "n5");
+    around();
+    git(`git add nodeippool.lock; ${mv}`);
+    expect(renamed(four)).toContain(note(back));
+    git(`git checkout -- nodeippool.lock; ${mv}; nodeippool mv Node/n5 Node/k5`);
+    expect(run("plan").stdout).toMatch(/Nothing to record\.\n$/);
+  });
+
+  it("is undone by the tool where git has not all of the lock from before", () => {
+    nodes("n1", "n2", "n3", "n4", "n5");
+    around();
+    expect(renamed()).toContain(note(again));
+    nodes("n1", "n2", "n3", "n4", "n5");
+    around();
+    git("nodeippool mv Node/n5 Node/k5");
+    nodes("n1", "n2", "n3", "n4", "k5");
+    expect(run("plan").stdout).toMatch(/Nothing to record\.\n$/);
+    expect(holders()).toContain("5 k5");
+  });
+});
+
 it("names the claim set of a rename", () => {
   git("git rm -q nodeippool.lock");
   allocate("--set", "b");

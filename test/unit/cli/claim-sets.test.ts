@@ -175,7 +175,7 @@ describe("a policy that goes to another folder keeps its addresses by the comman
     expect((await allocate("storage", "plan")).stdout).toContain(note);
     const begun = readFileSync(join(folder, "nodeippool.lock"));
     expect((await allocate("storage")).stdout).toMatch(
-      `if uplink came over as up2, take the lock back (git checkout -- nodeippool.lock; any mv since then is to be made again) and say so before you allocate again: ${comesOver}\n`,
+      `if uplink came over as up2, allocate once more with manifests and nodes as they were before, and say so then: ${comesOver}\n`,
     );
     writeFileSync(join(folder, "nodeippool.lock"), begun);
     await words(comesOver);

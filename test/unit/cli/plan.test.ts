@@ -336,9 +336,7 @@ describe("nodeippool plan finds manifests and nodes", () => {
       const notes = async (verb: string) => (await run(folder, verb)).stdout.match(/^Note: .*$/gm) ?? [];
       expect(await notes("plan")).toEqual(note("say so before this is recorded"));
       expect(await notes("allocate")).toEqual(
-        note(
-          "take the lock back (git checkout -- nodeippool.lock; any mv since then is to be made again) and say so before you allocate again",
-        ),
+        note("allocate once more with manifests and nodes as they were before, and say so then"),
       );
       expect(await notes("plan")).toEqual([]);
     },

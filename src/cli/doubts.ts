@@ -1,4 +1,4 @@
-import { type Allocation, type IpamError, type Plan, placeOf, type Snapshot, shellWord } from "../core/index.ts";
+import { type Allocation, type IpamError, identityOf, type Plan, type Snapshot, shellWord } from "../core/index.ts";
 import { incomingHeads, isUndoable } from "../state/git-merge.ts";
 import { lockInIndex } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
@@ -29,19 +29,26 @@ export function doubtsOf(
   if (!isLockfile(options)) return [];
   return [
     ...otherVersionNotes(made, before, options, merged ? losers : undefined),
-    ...questionsOn(made, before, () => wayBack(options.lock, present), losers),
+    ...questionsOn(made, before, () => wayBack(options.lock, present, made.set), losers),
   ];
 }
 
 /** How to say what should have been said before. Git may not have all of the lock that was there: others' addresses, even. */
-function wayBack(path: string, present: Snapshot): string {
+function wayBack(path: string, present: Snapshot, set: string): string {
   const lock = shellWord(path);
   if (isUndoable(path, incomingHeads(path)))
     return `bring both sides back (git checkout -m -- ${lock}; any mv since then is to be made again), settle them alone (nodeippool allocate${recordOptions()} --landed REV -- true), and say so then`;
-  const kept = new Set(linesOf(lockInIndex(path)).map(placeOf));
-  if (linesOf(present).every((line) => kept.has(placeOf(line))))
+  const kept = new Set(linesOf(lockInIndex(path)).map(lineKey));
+  if (linesOf(present).every((line) => kept.has(lineKey(line))))
     return `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
-  return "allocate once more with manifests and nodes as they were before, and say so then";
+  const before = linesOf(present).some((line) => line.set === set)
+    ? "manifests and nodes as they were before"
+    : "a policy for no node in place of these (nodeSelector: {kubernetes.io/hostname: none})";
+  return `allocate once more with ${before}, --allow-move where that is refused, and say so then`;
+}
+
+function lineKey(line: Allocation): string {
+  return `${line.address} ${line.set} ${identityOf(line)}`;
 }
 
 function linesOf(record: Snapshot | undefined): readonly Allocation[] {

@@ -49,26 +49,25 @@ export function otherVersionNotes(
   const forgotten = forgottenIn("HEAD");
   // What has this very lock, it was taken from: nobody renamed anything here.
   const isTaken = forgotten.length > 0 && isOfCommit(options.lock);
-  const lost = isTaken ? forgotten : notRenamed(forgotten, present, options.lock, incoming);
+  const lost = isTaken
+    ? forgotten
+    : notRenamed(forgotten, [...present.allocations, ...present.releasing], options.lock, incoming);
   if (lost.length > 0) return [...lostNotes(lost, "HEAD"), ...advice(true)];
-  return incoming.length === 0 ? mergedNotes(options.lock, present, forgottenIn) : [];
+  return incoming.length === 0 ? mergedNotes(options.lock, forgottenIn) : [];
 }
 
 /** HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away. */
-function mergedNotes(
-  lock: string,
-  present: Snapshot,
-  forgottenIn: (revision: string) => readonly Allocation[],
-): string[] {
+function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly Allocation[]): string[] {
   const { parents, base } = mergedHeads(lock);
   const lost = parents.map((revision) => ({ revision, lines: forgottenIn(revision) }));
   if (lost.every(({ lines }) => lines.length === 0)) return [];
   // Not for a shallow clone: what one side gave up in good order cannot be told there.
   if (base === undefined) return [];
-  const common = new Set(["HEAD", base].flatMap((revision) => linesAt(lock, revision)).map(lineKey));
+  const merged = linesAt(lock, "HEAD");
+  const common = new Set([...merged, ...linesAt(lock, base)].map(lineKey));
   const notes = lost.flatMap(({ revision, lines }) => {
     const own = lines.filter((line) => !common.has(lineKey(line)));
-    return lostNotes(notRenamed(own, present, lock, parents), revision);
+    return lostNotes(notRenamed(own, merged, lock, parents), revision);
   });
   if (notes.length === 0) return [];
   return [
@@ -78,18 +77,18 @@ function mergedNotes(
 }
 
 /**
- * The lines whose address has not just got another name since. Where somebody else has it now, that is a rename, unless
- * one of these revisions says so, too.
+ * The lines whose address has not just got another name. Where somebody else has it now, that is a rename, unless one of
+ * these revisions says so, too.
  */
 function notRenamed(
   lines: readonly Allocation[],
-  { allocations, releasing }: Snapshot,
+  now: readonly Allocation[],
   lock: string,
   revisions: readonly string[],
 ): readonly Allocation[] {
   if (lines.length === 0) return lines;
   const others = new Set(revisions.flatMap((revision) => linesAt(lock, revision)).map(lineKey));
-  const own = [...allocations, ...releasing].filter((line) => !others.has(lineKey(line)));
+  const own = now.filter((line) => !others.has(lineKey(line)));
   const renamed = new Set(own.map(placeOf));
   return lines.filter((line) => !renamed.has(placeOf(line)));
 }

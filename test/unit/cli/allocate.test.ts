@@ -214,7 +214,7 @@ describe("nodeippool allocate -- COMMAND", () => {
     const folder = projectOf({ "nodeippool.lock": both });
     nodes(folder, "n1\nw2\n");
     expect((await around(folder, render)).stderr).toMatch(
-      /1 plan recorded in nodeippool\.lock\.\nNote: if n2 was renamed to w2, allocate once more with manifests and nodes as they were before, and say so then: nodeippool mv Node\/n2 Node\/w2\n$/,
+      /1 plan recorded in nodeippool\.lock\.\nNote: if n2 was renamed to w2, allocate once more with manifests and nodes as they were before, --allow-move where that is refused, and say so then: nodeippool mv Node\/n2 Node\/w2\n$/,
     );
   });
 

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -175,11 +175,31 @@ describe("a policy that goes to another folder keeps its addresses by the comman
     expect((await allocate("storage", "plan")).stdout).toContain(note);
     const begun = readFileSync(join(folder, "nodeippool.lock"));
     expect((await allocate("storage")).stdout).toMatch(
-      `if uplink came over as up2, allocate once more with manifests and nodes as they were before, and say so then: ${comesOver}\n`,
+      `if uplink came over as up2, allocate once more with manifests and nodes as they were before, --allow-move where that is refused, and say so then: ${comesOver}\n`,
     );
     writeFileSync(join(folder, "nodeippool.lock"), begun);
     await words(comesOver);
     for (const team of ["storage", "network"]) expect((await allocate(team)).status).toBe(0);
+    expect(held()).toMatch(/^2 node01\/up2\/lan, 3 node02\/up2\/lan,/);
+  });
+
+  it("under a new name, to a set that had nothing yet, once that is recorded", async () => {
+    idle("network");
+    mkdirSync(join(folder, "third"));
+    edit("network/pool.yaml", "third/pool.yaml");
+    move("network/policy.yaml", "third/up2.yaml", (text) => text.replace("uplink", "up2"));
+    expect((await allocate("network")).status).toBe(0);
+    const mv = "nodeippool mv --set network uplink up2 --to-set third";
+    expect((await allocate("third")).stdout).toContain(
+      `if uplink came over as up2, allocate once more with a policy for no node in place of these (nodeSelector: {kubernetes.io/hostname: none}), --allow-move where that is refused, and say so then: ${mv}\n`,
+    );
+    edit("third/up2.yaml", "third/up2.yaml", (text) =>
+      text.replace("spec:", "spec:\n  nodeSelector: {kubernetes.io/hostname: none}"),
+    );
+    expect((await allocate("third")).status).toBe(0);
+    await words(mv);
+    edit("third/up2.yaml", "third/up2.yaml", (text) => text.replace(/ {2}nodeSelector.*\n/, ""));
+    expect((await allocate("third")).status).toBe(0);
     expect(held()).toMatch(/^2 node01\/up2\/lan, 3 node02\/up2\/lan,/);
   });
 

@@ -336,7 +336,9 @@ describe("nodeippool plan finds manifests and nodes", () => {
       const notes = async (verb: string) => (await run(folder, verb)).stdout.match(/^Note: .*$/gm) ?? [];
       expect(await notes("plan")).toEqual(note("say so before this is recorded"));
       expect(await notes("allocate")).toEqual(
-        note("allocate once more with manifests and nodes as they were before, and say so then"),
+        note(
+          "allocate once more with manifests and nodes as they were before, --allow-move where that is refused, and say so then",
+        ),
       );
       expect(await notes("plan")).toEqual([]);
     },

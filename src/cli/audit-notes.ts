@@ -1,13 +1,4 @@
-import {
-  type Allocation,
-  type AuditInput,
-  audit,
-  type Finding,
-  importedSet,
-  ownerOfKey,
-  shellWord,
-  type Use,
-} from "../core/index.ts";
+import { type AuditInput, audit, type Finding, importedSet, ownerOfKey, shellWord, type Use } from "../core/index.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
 import { plural } from "./terminal.ts";
 
@@ -15,10 +6,11 @@ type Input = AuditInput & Required<Pick<AuditInput, "uses" | "shows">>;
 
 /** What the findings do not say, and who reads them may take for granted. */
 export function auditNotes(input: Input, found: readonly Finding[], options: StateOptions): string[] {
+  const shown = setsShown(input);
   return [
     ...nodesNote(input.uses),
-    ...unseenNotes(input, found),
-    ...otherSetNotes(input, found),
+    ...(shown.has(input.shows.set) ? unseenNotes(input, found) : []),
+    ...otherSetNotes(input, found, shown),
     ...(found.length > 0 ? recordNote(options) : []),
   ];
 }
@@ -29,10 +21,8 @@ function nodesNote(uses: readonly Use[]): string[] {
 }
 
 /** A pool of which nothing is used may be that of a folder that was not named, or of one that was lost. */
-function unseenNotes(input: Input, found: readonly Finding[]): string[] {
-  const { pools, snapshot, uses, shows } = input;
+function unseenNotes({ pools, snapshot, uses, shows }: Input, found: readonly Finding[]): string[] {
   const own = snapshot.allocations.filter(({ set }) => set === shows.set);
-  if (!own.some(isShownBy(input))) return [];
   const told = new Set([...uses.filter(({ owner }) => owner !== undefined), ...found].map(({ address }) => address));
   const recorded = Map.groupBy(own, ({ pool }) => pool);
   return pools.flatMap(({ name }) => {
@@ -44,9 +34,8 @@ function unseenNotes(input: Input, found: readonly Finding[]): string[] {
 }
 
 /** Claim sets whose manifests this shows, and that would have findings of their own. */
-function otherSetNotes(input: Input, found: readonly Finding[]): string[] {
-  const { snapshot, shows } = input;
-  const shown = new Set(snapshot.allocations.filter(isShownBy(input)).map(({ set }) => set));
+function otherSetNotes(input: Input, found: readonly Finding[], shown: ReadonlySet<string>): string[] {
+  const { shows } = input;
   const listed = new Set(found.map(({ message }) => message));
   return [...shown].flatMap((set) => {
     if (set === shows.set || set === importedSet) return [];
@@ -59,11 +48,15 @@ function otherSetNotes(input: Input, found: readonly Finding[]): string[] {
   });
 }
 
-/** Do manifests give its owner the address of a line? A node's own report is of that node alone, whatever the set. */
-function isShownBy({ uses, shows }: Input): (line: Allocation) => boolean {
+/**
+ * The claim sets of which manifests give an owner its address. A node's own report is of that node alone, whatever the
+ * set.
+ */
+function setsShown({ snapshot, uses, shows }: Input): ReadonlySet<string> {
   const given = uses.filter(({ owner }) => owner !== undefined && !shows.owners.has(owner));
   const known = new Set(given.map(({ owner, address }) => `${owner} ${address}`));
-  return ({ claim, address }) => known.has(`${ownerOfKey(claim)} ${address}`);
+  const lines = snapshot.allocations.filter(({ claim, address }) => known.has(`${ownerOfKey(claim)} ${address}`));
+  return new Set(lines.map(({ set }) => set));
 }
 
 function recordNote(options: StateOptions): string[] {

@@ -1,4 +1,4 @@
-import { type Allocation, type IpamError, identityOf, type Plan, type Snapshot, shellWord } from "../core/index.ts";
+import { type Allocation, holdingOf, type IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts";
 import { incomingHeads, isUndoable } from "../state/git-merge.ts";
 import { lockInIndex } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
@@ -27,9 +27,15 @@ export function doubtsOf(
   present = before,
 ): string[] {
   if (!isLockfile(options)) return [];
+  let back: string | undefined;
+  // Git is asked only where there is a question, and once.
+  const say = () => {
+    back ??= wayBack(options.lock, present, made.set);
+    return back;
+  };
   return [
     ...otherVersionNotes(made, before, options, merged ? losers : undefined),
-    ...questionsOn(made, before, () => wayBack(options.lock, present, made.set), losers),
+    ...questionsOn(made, before, say, losers),
   ];
 }
 
@@ -38,17 +44,13 @@ function wayBack(path: string, present: Snapshot, set: string): string {
   const lock = shellWord(path);
   if (isUndoable(path, incomingHeads(path)))
     return `bring both sides back (git checkout -m -- ${lock}; any mv since then is to be made again), settle them alone (nodeippool allocate${recordOptions()} --landed REV -- true), and say so then`;
-  const kept = new Set(linesOf(lockInIndex(path)).map(lineKey));
-  if (linesOf(present).every((line) => kept.has(lineKey(line))))
+  const kept = new Set(linesOf(lockInIndex(path)).map(holdingOf));
+  if (linesOf(present).every((line) => kept.has(holdingOf(line))))
     return `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
   const before = linesOf(present).some((line) => line.set === set)
     ? "manifests and nodes as they were before"
     : "a policy for no node in place of these (nodeSelector: {kubernetes.io/hostname: none})";
   return `allocate once more with ${before}, --allow-move where that is refused, and say so then`;
-}
-
-function lineKey(line: Allocation): string {
-  return `${line.address} ${line.set} ${identityOf(line)}`;
 }
 
 function linesOf(record: Snapshot | undefined): readonly Allocation[] {

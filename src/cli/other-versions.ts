@@ -1,6 +1,7 @@
 import {
   type Allocation,
   formatAddress,
+  holdingOf,
   IpamError,
   identityOf,
   ownerName,
@@ -9,7 +10,7 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
-import { incomingHeads, isOfCommit, isUndoable, mergedHeads } from "../state/git-merge.ts";
+import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads } from "../state/git-merge.ts";
 import { lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
@@ -28,19 +29,19 @@ export function otherVersionNotes(
   losers?: readonly Loser[],
 ): string[] {
   if (made.assign.length === 0 || !isLockfile(options)) return [];
-  const known = new Set([...present.allocations, ...present.releasing].map(lineKey));
-  const named = new Set(losers?.map(({ line }) => lineKey(line)));
+  const known = new Set([...present.allocations, ...present.releasing].map(holdingOf));
+  const named = new Set(losers?.map(({ line }) => holdingOf(line)));
   const fresh = new Map(made.assign.map((line) => [claimOf(line), line]));
   const incoming = incomingHeads(options.lock);
   const forgottenIn = (revision: string) =>
     linesAt(options.lock, revision).filter((line) => {
       const now = fresh.get(claimOf(line));
-      const key = lineKey(line);
+      const key = holdingOf(line);
       return now !== undefined && now.address !== line.address && !known.has(key) && !named.has(key);
     });
   const coming = incoming.flatMap((revision) => {
     const lost = forgottenIn(revision);
-    for (const line of lost) named.add(lineKey(line));
+    for (const line of lost) named.add(holdingOf(line));
     return lostNotes(lost, revision);
   });
   // Where both sides have been merged, what they say of this address would come out the same again.
@@ -58,15 +59,16 @@ export function otherVersionNotes(
 
 /** HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away. */
 function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly Allocation[]): string[] {
-  const { parents, base } = mergedHeads(lock);
+  const parents = mergedHeads(lock);
   const lost = parents.map((revision) => ({ revision, lines: forgottenIn(revision) }));
   if (lost.every(({ lines }) => lines.length === 0)) return [];
+  const base = mergeBase(lock, parents);
   // Not for a shallow clone: what one side gave up in good order cannot be told there.
   if (base === undefined) return [];
   const merged = linesAt(lock, "HEAD");
-  const common = new Set([...merged, ...linesAt(lock, base)].map(lineKey));
+  const common = new Set([...merged, ...linesAt(lock, base)].map(holdingOf));
   const notes = lost.flatMap(({ revision, lines }) => {
-    const own = lines.filter((line) => !common.has(lineKey(line)));
+    const own = lines.filter((line) => !common.has(holdingOf(line)));
     return lostNotes(notRenamed(own, merged, lock, parents), revision);
   });
   if (notes.length === 0) return [];
@@ -87,8 +89,8 @@ function notRenamed(
   revisions: readonly string[],
 ): readonly Allocation[] {
   if (lines.length === 0) return lines;
-  const others = new Set(revisions.flatMap((revision) => linesAt(lock, revision)).map(lineKey));
-  const own = now.filter((line) => !others.has(lineKey(line)));
+  const others = new Set(revisions.flatMap((revision) => linesAt(lock, revision)).map(holdingOf));
+  const own = now.filter((line) => !others.has(holdingOf(line)));
   const renamed = new Set(own.map(placeOf));
   return lines.filter((line) => !renamed.has(placeOf(line)));
 }
@@ -122,8 +124,4 @@ function linesAt(lock: string, revision: string): readonly Allocation[] {
 
 function claimOf(line: Allocation): string {
   return `${line.set} ${identityOf(line)}`;
-}
-
-function lineKey(line: Allocation): string {
-  return `${line.address} ${claimOf(line)}`;
 }

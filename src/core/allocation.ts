@@ -59,6 +59,11 @@ export function placeOf({ pool, address }: Pick<Allocation, "pool" | "address">)
   return `${pool} ${address}`;
 }
 
+/** Who has what: a line, wherever its NIC is. */
+export function holdingOf(line: Pick<Allocation, "address" | "set" | "pool" | "claim">): string {
+  return `${line.address} ${line.set} ${identityOf(line)}`;
+}
+
 /** Are two pools in one subnet: the same addresses of the same network? */
 export function sameSubnet(
   a: Pick<PoolRecord, "prefix" | "network">,

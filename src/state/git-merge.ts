@@ -65,12 +65,14 @@ export function incomingHeads(path: string): string[] {
   });
 }
 
-/** The parents of HEAD where that is a merge, and the commit that they began with, if there is one. */
-export function mergedHeads(path: string): { readonly parents: readonly string[]; readonly base?: string } {
-  const ask = (...args: string[]) => git(dirname(path), ...args)?.trim() ?? "";
-  const parents = ask("rev-parse", "--verify", "--quiet", "HEAD^2") === "" ? [] : ["HEAD^1", "HEAD^2"];
-  const base = parents.length === 0 ? "" : ask("merge-base", ...parents);
-  return base === "" ? { parents } : { parents, base };
+/** The parents of HEAD where that is a merge; else none. */
+export function mergedHeads(path: string): readonly string[] {
+  return git(dirname(path), "rev-parse", "--verify", "--quiet", "HEAD^2") === undefined ? [] : ["HEAD^1", "HEAD^2"];
+}
+
+/** The commit that these began with; undefined where there is none, or a shallow clone does not have it. */
+export function mergeBase(path: string, revisions: readonly string[]): string | undefined {
+  return git(dirname(path), "merge-base", ...revisions)?.trim();
 }
 
 /** The sides of the merge in progress. Of several heads git merges one after the other into HEAD, and stops at the last one. */

@@ -22,6 +22,7 @@ export async function allocateAround(
   path: string,
   options: AllocateOptions,
 ): Promise<void> {
+  refuseEmpty(program);
   refuseOwnInputs(path === program ? undefined : path, options);
   const { state, snapshot, merge } = await readMerged(options);
   if (merge.merged) await recordMerge(state, merge, snapshot);
@@ -54,6 +55,13 @@ export async function allocateAround(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function refuseEmpty(program: string): void {
+  if (program !== "") return;
+  throw new IpamError("invalid", "the command after -- is empty", {
+    hint: "Is it a variable of the shell that is not set?",
+  });
 }
 
 /** Each plan with the record that it is on top of; the first one with that which the command may have left. */

@@ -80,12 +80,14 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
 /** The pools that the record is for: where the controller allocates, it is not. */
 async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
   const source = options.pools === undefined ? files : await readInputs(options.pools);
-  const pools = orBuilt(source, () => definedPools(source)).filter(isPlanned);
-  if (pools.length === 0)
-    throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
-      hint: "Say where the pools are defined: --pools MANIFESTS.",
-    });
-  return pools;
+  return orBuilt(source, () => {
+    const pools = definedPools(source).filter(isPlanned);
+    if (pools.length === 0)
+      throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
+        hint: "Say where the pools are defined: --pools MANIFESTS.",
+      });
+    return pools;
+  });
 }
 
 /** The nodes; of owners of other kinds nothing is known, so those on record are taken to exist. */

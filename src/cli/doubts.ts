@@ -39,7 +39,7 @@ export function doubtsOf(
   ];
 }
 
-/** How to say what should have been said before. Git may not have all of the lock that was there: others' addresses, even. */
+/** How to say what should have been said before. What git has may be older than what was there, and then lacks addresses, even of others. */
 function wayBack(path: string, present: Snapshot, set: string): string {
   const lock = shellWord(path);
   if (isUndoable(path, incomingHeads(path)))
@@ -47,10 +47,13 @@ function wayBack(path: string, present: Snapshot, set: string): string {
   const kept = new Set(linesOf(lockInIndex(path)).map(holdingOf));
   if (linesOf(present).every((line) => kept.has(holdingOf(line))))
     return `take the lock back (git checkout -- ${lock}; any mv since then is to be made again) and say so before you allocate again`;
-  const before = linesOf(present).some((line) => line.set === set)
-    ? "manifests and nodes as they were before"
-    : "a policy for no node in place of these (nodeSelector: {kubernetes.io/hostname: none})";
-  return `allocate once more with ${before}, --allow-move where that is refused, and say so then`;
+  const [before, after] = linesOf(present).some((line) => line.set === set)
+    ? ["manifests and nodes as they were before", ""]
+    : [
+        "a policy for no node in place of these (nodeSelector: {kubernetes.io/hostname: none})",
+        "release what that gives up, ",
+      ];
+  return `allocate once more with ${before}, --allow-move where that is refused, ${after}and say so then`;
 }
 
 function linesOf(record: Snapshot | undefined): readonly Allocation[] {

@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
 import { IpamError, type Issue, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
+import { ownOptions, recordOptions } from "./argv.ts";
 
-const name = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;
+const name = /(?:^|\/)kustomization\.ya?ml$/;
 const ours = /\b(?:NodeIPPool|NodeNetworkConfigurationPolicy)\b/;
 
 /** What is wrong with layers or patches of kustomize may be that they are not built yet: no object is whole or alone there. */
@@ -37,8 +38,9 @@ function patches({ text }: SourceFile): boolean {
 
 function unbuilt(layer: SourceFile, layers: readonly SourceFile[]): Issue {
   const folder = layers.length > 1 ? "OVERLAY" : shellWord(dirname(layer.label ?? layer.path));
+  const others = `${ownOptions(["--nodes"]) || " --nodes FILE"}${ownOptions(["--set"])}${recordOptions()}`;
   return {
     message: `${layer.label ?? layer.path} says that kustomize builds this`,
-    hint: `Read what it builds, from standard input: kubectl kustomize ${folder} | nodeippool plan - --nodes FILE (audit, show, explain: --pools -). Or name a folder that is whole without its patches.`,
+    hint: `Read what it builds, from standard input: kubectl kustomize ${folder} | nodeippool plan -${others} (audit, show, explain: --pools -). Or name a folder that is whole without its patches.`,
   };
 }

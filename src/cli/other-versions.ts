@@ -3,7 +3,6 @@ import {
   formatAddress,
   holdingOf,
   IpamError,
-  identityOf,
   ownerName,
   type Plan,
   placeOf,
@@ -14,6 +13,7 @@ import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads } from ".
 import { lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
+import { forgetting } from "./forgotten.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 const most = 5;
@@ -29,16 +29,11 @@ export function otherVersionNotes(
   losers?: readonly Loser[],
 ): string[] {
   if (made.assign.length === 0 || !isLockfile(options)) return [];
-  const known = new Set([...present.allocations, ...present.releasing].map(holdingOf));
+  const isForgotten = forgetting(made, present);
   const named = new Set(losers?.map(({ line }) => holdingOf(line)));
-  const fresh = new Map(made.assign.map((line) => [claimOf(line), line]));
   const incoming = incomingHeads(options.lock);
   const forgottenIn = (revision: string) =>
-    linesAt(options.lock, revision).filter((line) => {
-      const now = fresh.get(claimOf(line));
-      const key = holdingOf(line);
-      return now !== undefined && now.address !== line.address && !known.has(key) && !named.has(key);
-    });
+    linesAt(options.lock, revision).filter((line) => isForgotten(line) && !named.has(holdingOf(line)));
   const coming = incoming.flatMap((revision) => {
     const lost = forgottenIn(revision);
     for (const line of lost) named.add(holdingOf(line));
@@ -74,7 +69,7 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
   if (notes.length === 0) return [];
   return [
     ...notes,
-    `Note: if that is in force, the merge took the lock of one side alone: make it again, and where git stops at ${shellWord(lock)}, settle that with ${allocateAgain("--landed REV")}`,
+    `Note: if that is in force, this merge gave it up: make it again, and where git stops at ${shellWord(lock)}, settle that with ${allocateAgain("--landed REV")}`,
   ];
 }
 
@@ -120,8 +115,4 @@ function linesAt(lock: string, revision: string): readonly Allocation[] {
     if (error instanceof IpamError) return [];
     throw error;
   }
-}
-
-function claimOf(line: Allocation): string {
-  return `${line.set} ${identityOf(line)}`;
 }

@@ -12,14 +12,16 @@ export interface PoolOptions extends StateOptions {
 /** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
 export async function readPools(options: PoolOptions): Promise<{ pools: readonly Pool[]; snapshot: Snapshot }> {
   const files = await readInputs(options.pools);
-  const pools = orBuilt(files, () => definedPools(files));
   const state = await openState(options);
   const snapshot = await state.read();
-  if (pools.length === 0 && snapshot.pools.length === 0)
-    throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
-      hint: "Say where the pools are defined: --pools FOLDER.",
-    });
-  return { pools, snapshot };
+  return orBuilt(files, () => {
+    const pools = definedPools(files);
+    if (pools.length === 0 && snapshot.pools.length === 0)
+      throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
+        hint: "Say where the pools are defined: --pools FOLDER.",
+      });
+    return { pools, snapshot };
+  });
 }
 
 /** A pool and its lines. `pool` is undefined where the record has lines of a pool that is not defined here. */

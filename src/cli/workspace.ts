@@ -91,7 +91,7 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made, snapshot);
-  if (made.release.length > 0) refuseNothing(workspace);
+  if (made.release.length > 0) orBuilt(workspace.files, () => refuseNothing(workspace));
   refuseNoPolicy(workspace.manifests.policies, made);
   return made;
 }

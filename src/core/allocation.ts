@@ -59,7 +59,7 @@ export function placeOf({ pool, address }: Pick<Allocation, "pool" | "address">)
   return `${pool} ${address}`;
 }
 
-/** Who has what: a line, wherever its NIC is. */
+/** Who has what: the same for a line that is live and one that is releasing, and whatever its NIC and node are now. */
 export function holdingOf(line: Pick<Allocation, "address" | "set" | "pool" | "claim">): string {
   return `${line.address} ${line.set} ${identityOf(line)}`;
 }

@@ -26,8 +26,8 @@ export type FindingKind =
   /** A recorded allocation outside its pool's range. */
   | "out-of-pool"
   /**
-   * In the range, but never handed out: excluded, network, broadcast or gateway. A line of the record also where the
-   * address is reserved for nobody, or the controller's.
+   * Never handed out: excluded, network or broadcast in the range, and the gateway wherever it is. A line of the record
+   * also where the address is reserved for nobody, or the controller's.
    */
   | "excluded"
   /** Recorded, but nothing uses it. */
@@ -62,7 +62,7 @@ export interface AuditInput {
   readonly owners?: ReadonlySet<string>;
   /** All uses found; without it nothing leaks and nobody is a stranger. */
   readonly uses?: readonly Use[];
-  /** What the owners configure besides, in none of the pools: it tells what a NIC has instead of its recorded address. */
+  /** What the owners configure besides, in none of the ranges: what a NIC has instead of its recorded address; a gateway's. */
   readonly elsewhere?: readonly Use[];
   /** What `uses` shows all of, in the ranges of the pools; without it, everything. A line it ought to show leaks. */
   readonly shows?: {
@@ -112,6 +112,7 @@ function auditUses(input: AuditInput, uses: readonly Use[]): Finding[] {
     ...leaked(input, uses, recorded),
     ...duplicates(uses, recorded),
     ...uses.flatMap((use) => strangers(use, pools, recorded.get(use.address) ?? [])),
+    ...(input.elsewhere ?? []).flatMap((use) => nobodys(use, pools)),
     ...misplaced(input, uses),
   ];
 }
@@ -226,10 +227,10 @@ function clashes(same: readonly Use[], recorded: Lines): Finding[] {
 }
 
 function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[]): Finding[] {
-  const { address, at } = use;
+  const { address, owner, at } = use;
   const text = formatAddress(address);
   if (lines.length > 0) {
-    if (use.owner === undefined || lines.some((line) => ownerOfKey(line.claim) === use.owner)) return [];
+    if (owner === undefined || lines.some((line) => ownerOfKey(line.claim) === owner)) return [];
     const message = `${text} is used${by(use)}, but recorded for ${lines.map((line) => line.claim).join(", ")}`;
     return [{ kind: "wrong-owner", address, message, at }];
   }
@@ -238,11 +239,16 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
   const pool = assigning[0];
   if (pool !== undefined)
     return [{ kind: "stranger", address, message: `${text} of pool ${pool.name} is ${strange(use)}`, at }];
-  const excluding = use.owner === undefined ? undefined : pools.find((p) => excludes(p, address));
-  if (excluding === undefined) return [];
-  return [
-    { kind: "excluded", address, message: `${text} is used${by(use)}, but pool ${excluding.name} excludes it`, at },
-  ];
+  return owner === undefined ? [] : nobodys(use, pools);
+}
+
+/** An owner has what a pool gives to nobody. */
+function nobodys(use: Use, pools: readonly Pool[]): Finding[] {
+  const { address, at } = use;
+  const pool = pools.find((one) => excludes(one, address));
+  if (pool === undefined) return [];
+  const why = pool.gateway === address ? `it is the gateway of pool ${pool.name}` : `pool ${pool.name} excludes it`;
+  return [{ kind: "excluded", address, message: `${formatAddress(address)} is used${by(use)}, but ${why}`, at }];
 }
 
 /** Is it kept for its user; for anybody, where it is only named? */
@@ -259,8 +265,9 @@ function strange(use: Use): string {
 }
 
 /** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */
-function excludes({ range, clusterRange, reservations }: Pool, address: Address): boolean {
-  return contains(range, address) && !contains(clusterRange, address) && reservations.at(address) === undefined;
+function excludes({ range, gateway, clusterRange, reservations }: Pool, address: Address): boolean {
+  const isNobodys = address === gateway || (contains(range, address) && !contains(clusterRange, address));
+  return isNobodys && reservations.at(address) === undefined;
 }
 
 function by(use: Use): string {

@@ -60,12 +60,31 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   const going = new Set(keep.map(({ was }) => was));
   const taken = new Set(snapshot.allocations.filter((line) => !going.has(line)).map(identityOf));
   const isTaken = ({ allocation }: Kept) => taken.has(identityOf(allocation));
+  refuseTwoLeaving(keep, snapshot, taken);
   const named = keep.filter((kept) => !kept.releasing || !isTaken(kept));
   const clash = named.length === 0 ? keep[0] : named.find(isTaken);
   if (clash === undefined) return { ...noChanges, set, pools: [], base: snapshot.base, keep: named };
   const { claim, pool } = clash.allocation;
   throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`, {
     hint: "If it got that one instead of the old one, take the record back as it was, and rename before you plan.",
+  });
+}
+
+/** Where all that is renamed is releasing: a claim that comes back would have one of two addresses, whatever the rename says. */
+function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot, taken: ReadonlySet<string>): void {
+  if (keep.some((kept) => !kept.releasing)) return;
+  const going = new Set(keep.map(({ was }) => was));
+  const keyOf = (line: Allocation) => `${line.set} ${identityOf(line)}`;
+  const left = new Map(releasing.filter((line) => !going.has(line)).map((line) => [keyOf(line), line]));
+  const others = keep.flatMap(({ allocation }) =>
+    taken.has(identityOf(allocation)) ? [] : (left.get(keyOf(allocation)) ?? []),
+  );
+  const [first] = others;
+  if (first === undefined) return;
+  const addresses = listed(others.map(({ address }) => formatAddress(address)));
+  throw new IpamError("in-use", `${first.claim} has ${formatAddress(first.address)} releasing already`, {
+    hint: `A claim comes back to one address: free ${addresses} first, when off the node.`,
+    remedy: ["release"],
   });
 }
 

@@ -219,6 +219,40 @@ describe("a lock of one side alone, where both gave .5 away", () => {
   });
 });
 
+describe("the lock of one side, where one branch renamed the policy, and both gave .5 away", () => {
+  const rename = () => {
+    write("manifests/policy.yaml", policy.replace("name: pol}", "name: new}"));
+    git("nodeippool mv pol new");
+  };
+  it.each([
+    ["--theirs", "z5 has 10.0.0.5 in HEAD"],
+    ["--theirs, committed", "z5 has 10.0.0.5 in HEAD^1"],
+  ])("%s: who had .5 by the old name is named", (how, who) => {
+    fork(["a0"], ["z5"], rename);
+    git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
+    if (how.includes("committed")) git("git commit -qm merged");
+    nodes("a0", "n1", "n2", "n3", "n4", "z5");
+    expect(run("plan").stdout).toContain(`Note: ${who}\nNote: if that is in force, `);
+  });
+
+  it.each([
+    ["since HEAD", ":"],
+    ["before a merge", "git commit -qam renamed; git merge -q --no-commit --no-ff f"],
+  ])("nothing is said of a rename %s where the NIC gets a second address", (_, then) => {
+    git("git checkout -qb f; touch f; git add -A; git commit -qm f; git checkout -q main");
+    rename();
+    git(then);
+    const second = (text: string) => text.replaceAll("capture.a", "capture.b");
+    const text = readFileSync(join(folder, "manifests/policy.yaml"), "utf8")
+      .replace("{a: ippool.p.allocate}", "{a: ippool.p.allocate, b: ippool.p.allocate}")
+      .replace(/address: \[(.*)\]/, (_, entry) => `address: [${entry}, ${second(entry)}]`);
+    write("manifests/policy.yaml", text);
+    const { stdout } = run("plan");
+    expect(stdout).toContain("Plan: 4 to allocate, 4 kept");
+    expect(stdout).not.toContain("Note");
+  });
+});
+
 describe("a merge that was committed with the lock of one side", () => {
   it.each([
     ["--ours", "f5 has 10.0.0.5 in HEAD^2"],
@@ -227,7 +261,7 @@ describe("a merge that was committed with the lock of one side", () => {
     fork(["f5"], ["m5"]);
     git(`git merge f || true; git checkout -q ${side} nodeippool.lock; git add -A; git commit -qm merged`);
     nodes("n1", "n2", "n3", "n4", "f5", "m5");
-    const notes = `Note: ${who}\nNote: if that is in force, the merge took the lock of one side alone: make it again, and where git stops at nodeippool.lock, settle that with nodeippool allocate manifests --nodes nodes.txt --landed REV\n`;
+    const notes = `Note: ${who}\nNote: if that is in force, this merge gave it up: make it again, and where git stops at nodeippool.lock, settle that with nodeippool allocate manifests --nodes nodes.txt --landed REV\n`;
     expect(run("plan").stdout).toContain(notes);
     const [winner = "", loser = ""] = side === "--ours" ? ["m5", "f5"] : ["f5", "m5"];
     git(`nodeippool mv Node/${winner} Node/k5`);

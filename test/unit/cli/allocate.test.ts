@@ -382,9 +382,12 @@ describe("nodeippool allocate -- COMMAND", () => {
     expect(existsSync(join(folder, "ran"))).toBe(false);
   });
 
-  it("says so where there is no such command", async () => {
-    const ran = await cli(["allocate", "--", "no-such-command"], projectOf());
-    expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining("no-such-command cannot be run") });
+  it.each([
+    ["no-such-command", "no-such-command cannot be run"],
+    ["", "the command after -- is empty"],
+  ])("says so where there is no such command: %j", async (command, says) => {
+    const ran = await cli(["allocate", "--", command], projectOf());
+    expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining(says) });
   });
 
   it("a command that plans nothing writes no lock", async () => {

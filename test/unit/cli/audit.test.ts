@@ -207,6 +207,14 @@ describe("hand edits", () => {
       [[rendered, "10.10.10.3", "10.10.10.4"]],
       ["leaked 10.10.10.3 nodeippool.lock", `excluded 10.10.10.4 ${rendered}`],
     ],
+    [
+      "the gateway, outside the range",
+      [
+        ["rendered/pools.yaml", "spec:\n", "spec:\n  gateway: 10.10.10.254\n"],
+        [rendered, "10.10.10.3", "10.10.10.254"],
+      ],
+      [`leaked 10.10.10.3 ${rendered}`, `excluded 10.10.10.254 ${rendered}`],
+    ],
     ["an address outside", [[rendered, "10.10.10.3", "10.10.10.200"]], [`leaked 10.10.10.3 ${rendered}`]],
     [
       "all addresses outside",

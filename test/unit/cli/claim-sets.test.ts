@@ -191,12 +191,13 @@ describe("a policy that goes to another folder keeps its addresses by the comman
     expect((await allocate("network")).status).toBe(0);
     const mv = "nodeippool mv --set network uplink up2 --to-set third";
     expect((await allocate("third")).stdout).toContain(
-      `if uplink came over as up2, allocate once more with a policy for no node in place of these (nodeSelector: {kubernetes.io/hostname: none}), --allow-move where that is refused, and say so then: ${mv}\n`,
+      `if uplink came over as up2, allocate once more with a policy for no node in place of these (nodeSelector: {kubernetes.io/hostname: none}), --allow-move where that is refused, release what that gives up, and say so then: ${mv}\n`,
     );
     edit("third/up2.yaml", "third/up2.yaml", (text) =>
       text.replace("spec:", "spec:\n  nodeSelector: {kubernetes.io/hostname: none}"),
     );
     expect((await allocate("third")).status).toBe(0);
+    await words("nodeippool release up2 --confirm");
     await words(mv);
     edit("third/up2.yaml", "third/up2.yaml", (text) => text.replace(/ {2}nodeSelector.*\n/, ""));
     expect((await allocate("third")).status).toBe(0);

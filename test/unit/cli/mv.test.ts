@@ -96,9 +96,17 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
     "10.0.0.4 Node/n1/a/p",
     "10.0.0.5 Node/n2/a/p",
     "10.0.0.6 Node/n1/b/p",
+    "10.0.0.2 Node/gone/a/p releasing",
     "10.0.0.3 Node/old/a/p releasing",
   );
   const rows: [what: string, from: string, to: string, status: number, says: string][] = [
+    [
+      "a claim that would come back to one of two addresses",
+      "Node/old",
+      "Node/gone",
+      3,
+      "Node/gone/a/p has 10.0.0.2 releasing already\n  A claim comes back to one address: free 10.0.0.2 first, when off the node: nodeippool release\n",
+    ],
     [
       "an unknown name",
       "nobody",

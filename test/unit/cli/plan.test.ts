@@ -87,12 +87,13 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
   });
 
   it.each([
-    ["ours", "NodeIPPool", "kubectl kustomize manifests |"],
+    ["ours", "NodeIPPool", "kubectl kustomize manifests | nodeippool plan - --nodes nodes.txt --set a --lock x.lock ("],
     ["others", "Deployment", undefined],
   ])("says that patches inside a kustomization are passed over: of %s", async (_, kind, said) => {
     const patch = "patch: '[{op: add, path: /spec/range/exclude, value: [10.0.0.0/30]}]'";
     const text = `resources: [a.yaml]\npatches:\n- target: {kind: ${kind}}\n  ${patch}\n`;
-    const { stdout, status } = await run(projectOf({ "manifests/kustomization.yaml": text }), "plan");
+    const options = ["--set", "a", "--lock", "x.lock"];
+    const { stdout, status } = await run(projectOf({ "manifests/kustomization.yaml": text }), "plan", ...options);
     expect(status).toBe(0);
     if (said === undefined) expect(stdout).not.toContain("Note");
     else expect(stdout).toMatch(/Note: manifests\/kustomization\.yaml says that kustomize builds this, with patches /);

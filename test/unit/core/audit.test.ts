@@ -172,6 +172,18 @@ it("finds nothing strange in an address that is reserved for whoever uses it, or
   expect(found("10.0.0.1 Node/m eth0")).toEqual(["10.0.0.1 of pool p is used by Node/m eth0, but not recorded"]);
 });
 
+it.each(["in", "outside"])("finds who has a gateway, %s the range, unless it is reserved for nobody", (where) => {
+  const gateway = where === "in" ? "10.0.0.7" : "10.0.0.14";
+  const found = (reservations: { address: string }[], uses: string[]) => {
+    const pools = [poolOf("p", "10.0.0.0/28 10.0.0.1 10.0.0.9", { gateway, reservations })];
+    const known = { [where === "in" ? "uses" : "elsewhere"]: uses.map(useOf) };
+    return audit({ pools, snapshot: recordOf([], pools), uses: [], ...known }).map(({ message }) => message);
+  };
+  const message = `${gateway} is used by Node/n eth0, but it is the gateway of pool p`;
+  expect(found([], [`${gateway} Node/n eth0`])).toEqual([message]);
+  expect(found([{ address: gateway }], [`${gateway} Node/n eth0`])).toEqual([]);
+});
+
 it("asks the pools of all networks who has a reservation, in any order", () => {
   const red = poolOf("red", "10.0.0.0/24", { network: "red" });
   const reservations = [{ address: "10.0.0.1", owner: "Node/n" }];

@@ -7,6 +7,7 @@ import { type Allocation, holdingOf, identityOf, ownerOfKey, type Plan, type Sna
 export function forgetting({ assign }: Plan, present: Snapshot): (line: Allocation) => boolean {
   const now = [...present.allocations, ...present.releasing];
   const known = new Set(now.map(holdingOf));
+  const claims = new Set(now.map(claimOf));
   const fresh = new Map(assign.map((line) => [claimOf(line), line.address]));
   const nics = new Set(assign.map(nicOf));
   const onNics = new Set([...now, ...assign].filter((line) => nics.has(nicOf(line))).map(placeOnNic));
@@ -14,7 +15,8 @@ export function forgetting({ assign }: Plan, present: Snapshot): (line: Allocati
     if (known.has(holdingOf(line))) return false;
     const address = fresh.get(claimOf(line));
     if (address !== undefined) return address !== line.address;
-    return line.interface !== undefined && nics.has(nicOf(line)) && !onNics.has(placeOnNic(line));
+    if (claims.has(claimOf(line)) || line.interface === undefined) return false;
+    return nics.has(nicOf(line)) && !onNics.has(placeOnNic(line));
   };
 }
 
@@ -26,6 +28,7 @@ function nicOf({ pool, claim, interface: nic }: Allocation): string {
   return `${pool} ${ownerOfKey(claim)} ${nic}`;
 }
 
-function placeOnNic(line: Allocation): string {
+/** Where an address is: on which NIC, whatever the claim is called. */
+export function placeOnNic(line: Allocation): string {
   return `${line.address} ${nicOf(line)}`;
 }

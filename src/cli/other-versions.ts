@@ -13,7 +13,7 @@ import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads } from ".
 import { lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
-import { forgetting } from "./forgotten.ts";
+import { forgetting, placeOnNic } from "./forgotten.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 const most = 5;
@@ -84,8 +84,9 @@ function notRenamed(
   revisions: readonly string[],
 ): readonly Allocation[] {
   if (lines.length === 0) return lines;
-  const others = new Set(revisions.flatMap((revision) => linesAt(lock, revision)).map(holdingOf));
-  const own = now.filter((line) => !others.has(holdingOf(line)));
+  const others = revisions.flatMap((revision) => linesAt(lock, revision));
+  const theirs = new Set([...others.map(holdingOf), ...others.map(placeOnNic)]);
+  const own = now.filter((line) => !theirs.has(holdingOf(line)) && !theirs.has(placeOnNic(line)));
   const renamed = new Set(own.map(placeOf));
   return lines.filter((line) => !renamed.has(placeOf(line)));
 }

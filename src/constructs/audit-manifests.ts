@@ -38,9 +38,10 @@ export async function auditManifests(
   const open = files.flatMap((file) => unresolved(file, files));
   // An address list that holds a token cannot be read.
   if (open.length > 0) return { checked: 0, findings: open };
-  const { uses } = findUses(files, pools, props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes")));
+  const nodes = props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes"));
+  const { uses, elsewhere } = findUses(files, pools, nodes);
   const { name, snapshot, isMissing } = await readRecord(props);
-  const found = audit({ pools, snapshot, uses, shows: { owners: new Set(), set: "" } });
+  const found = audit({ pools, snapshot, uses, elsewhere, shows: { owners: new Set(), set: "" } });
   const checked = usedIn(pools, uses).size;
   return {
     checked,

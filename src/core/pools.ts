@@ -39,7 +39,7 @@ function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolR
     if (pool === undefined || sameSubnet(pool, record)) return [];
     return {
       message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
-      hint: "Restore it and add a second pool. Or release every allocation, and import into the changed one what the nodes have.",
+      hint: "Restore it and add a second pool. Or release every allocation first: all are given anew then.",
     };
   });
 }

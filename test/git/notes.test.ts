@@ -224,6 +224,12 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
     write("manifests/policy.yaml", policy.replace("name: pol}", "name: new}"));
     git("nodeippool mv pol new");
   };
+  const secondCapture = () => {
+    const text = readFileSync(join(folder, "manifests/policy.yaml"), "utf8")
+      .replace("{a: ippool.p.allocate}", "{a: ippool.p.allocate, b: ippool.p.allocate}")
+      .replace(/address: \[(.*)\]/, (_, one) => `address: [${one}, ${one.replaceAll("capture.a", "capture.b")}]`);
+    write("manifests/policy.yaml", text);
+  };
   it.each([
     ["--theirs", "z5 has 10.0.0.5 in HEAD"],
     ["--theirs, committed", "z5 has 10.0.0.5 in HEAD^1"],
@@ -235,6 +241,32 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
     expect(run("plan").stdout).toContain(`Note: ${who}\nNote: if that is in force, `);
   });
 
+  it("who had .5 by the new name is named, once the other side's lines are called that, too", () => {
+    git("git checkout -qb f");
+    nodes("a0", "n1", "n2", "n3", "n4");
+    allocate();
+    git("git checkout -q main");
+    rename();
+    nodes("n1", "n2", "n3", "n4", "z5");
+    allocate();
+    git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
+    nodes("a0", "n1", "n2", "n3", "n4", "z5");
+    expect(run("allocate").stderr).toContain("nodeippool mv pol new");
+    git("nodeippool mv pol new");
+    expect(run("allocate").stdout).toContain("Note: z5 has 10.0.0.5 in HEAD\nNote: if that is in force, ");
+  });
+
+  it("nothing is said of who lost .5 in a merge that was settled, where that NIC gets a second address", () => {
+    fork(["a0"], ["z5"]);
+    git("git merge f || true");
+    nodes("a0", "n1", "n2", "n3", "n4", "z5");
+    allocate("--landed", "main");
+    secondCapture();
+    const { stdout } = run("plan");
+    expect(stdout).toContain("Plan: 6 to allocate, 6 kept");
+    expect(stdout).not.toContain("Note");
+  });
+
   it.each([
     ["since HEAD", ":"],
     ["before a merge", "git commit -qam renamed; git merge -q --no-commit --no-ff f"],
@@ -242,11 +274,7 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
     git("git checkout -qb f; touch f; git add -A; git commit -qm f; git checkout -q main");
     rename();
     git(then);
-    const second = (text: string) => text.replaceAll("capture.a", "capture.b");
-    const text = readFileSync(join(folder, "manifests/policy.yaml"), "utf8")
-      .replace("{a: ippool.p.allocate}", "{a: ippool.p.allocate, b: ippool.p.allocate}")
-      .replace(/address: \[(.*)\]/, (_, entry) => `address: [${entry}, ${second(entry)}]`);
-    write("manifests/policy.yaml", text);
+    secondCapture();
     const { stdout } = run("plan");
     expect(stdout).toContain("Plan: 4 to allocate, 4 kept");
     expect(stdout).not.toContain("Note");

@@ -69,12 +69,16 @@ describe("AddressValidation", () => {
     expect(submitted).toEqual([["failure", { "addresses checked": "1" }]]);
   });
 
-  it("finds an address that the pool hands out to nobody", async () => {
-    const bounded = poolText("  range: {cidr: 10.0.0.0/29, exclude: [10.0.0.5]}");
-    const { violations } = await reported({ "a.k8s.yaml": documentsOf(bounded, literal("n1", "10.0.0.5")) });
+  it.each([
+    ["excluded", "  range: {cidr: 10.0.0.0/29, exclude: [10.0.0.5]}"],
+    ["the gateway, outside the range", "  gateway: 10.0.0.5\n  range: {cidr: 10.0.0.0/29, end: 10.0.0.4}"],
+  ])("finds an address that the pool hands out to nobody: %s", async (_, spec) => {
+    const { violations } = await reported({
+      "a.k8s.yaml": documentsOf(poolText(spec), literal("n1", "10.0.0.5")),
+      "nodeippool.lock": lockText(),
+    });
     expect(violations).toEqual([
-      expect.stringContaining("no-record"),
-      expect.stringContaining("a.k8s.yaml a--n1-eth1 line 12, column 81: excluded: 10.0.0.5"),
+      expect.stringMatching(/a\.k8s\.yaml a--n1-eth1 line 1[23], column 81: excluded: 10\.0\.0\.5/),
     ]);
   });
 

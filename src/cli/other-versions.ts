@@ -13,7 +13,7 @@ import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads } from ".
 import { lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
-import { forgetting, placeOnNic } from "./forgotten.ts";
+import { forgetting, placeOfOwner } from "./forgotten.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 const most = 5;
@@ -85,8 +85,8 @@ function notRenamed(
 ): readonly Allocation[] {
   if (lines.length === 0) return lines;
   const others = revisions.flatMap((revision) => linesAt(lock, revision));
-  const theirs = new Set([...others.map(holdingOf), ...others.map(placeOnNic)]);
-  const own = now.filter((line) => !theirs.has(holdingOf(line)) && !theirs.has(placeOnNic(line)));
+  const theirs = new Set(others.map(placeOfOwner));
+  const own = now.filter((line) => !theirs.has(placeOfOwner(line)));
   const renamed = new Set(own.map(placeOf));
   return lines.filter((line) => !renamed.has(placeOf(line)));
 }

@@ -60,7 +60,7 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   const going = new Set(keep.map(({ was }) => was));
   const taken = new Set(snapshot.allocations.filter((line) => !going.has(line)).map(identityOf));
   const isTaken = ({ allocation }: Kept) => taken.has(identityOf(allocation));
-  refuseTwoLeaving(keep, snapshot, taken);
+  refuseTwoLeaving(keep, snapshot);
   const named = keep.filter((kept) => !kept.releasing || !isTaken(kept));
   const clash = named.length === 0 ? keep[0] : named.find(isTaken);
   if (clash === undefined) return { ...noChanges, set, pools: [], base: snapshot.base, keep: named };
@@ -71,14 +71,11 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
 }
 
 /** Where all that is renamed is releasing: a claim that comes back would have one of two addresses, whatever the rename says. */
-function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot, taken: ReadonlySet<string>): void {
+function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot): void {
   if (keep.some((kept) => !kept.releasing)) return;
-  const going = new Set(keep.map(({ was }) => was));
   const keyOf = (line: Allocation) => `${line.set} ${identityOf(line)}`;
-  const left = new Map(releasing.filter((line) => !going.has(line)).map((line) => [keyOf(line), line]));
-  const others = keep.flatMap(({ allocation }) =>
-    taken.has(identityOf(allocation)) ? [] : (left.get(keyOf(allocation)) ?? []),
-  );
+  const left = new Map(releasing.map((line) => [keyOf(line), line]));
+  const others = keep.flatMap(({ allocation }) => left.get(keyOf(allocation)) ?? []);
   const [first] = others;
   if (first === undefined) return;
   const addresses = listed(others.map(({ address }) => formatAddress(address)));

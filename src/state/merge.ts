@@ -205,7 +205,7 @@ function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecor
 export function onePool(a: PoolRecord, b: PoolRecord): PoolRecord {
   if (sameSubnet(a, b)) return a;
   throw new IpamError("conflict", `pool ${a.name} was recorded as ${describeSubnet(a)} and as ${describeSubnet(b)}`, {
-    hint: "Keep one of the two in the manifests and take that side's lock.",
+    hint: "Say on one branch, in manifests and lock, what the other one says, and merge then.",
   });
 }
 

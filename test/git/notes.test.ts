@@ -220,8 +220,8 @@ describe("a lock of one side alone, where both gave .5 away", () => {
 });
 
 describe("the lock of one side, where one branch renamed the policy, and both gave .5 away", () => {
-  const rename = () => {
-    write("manifests/policy.yaml", policy.replace("name: pol}", "name: new}"));
+  const rename = (nic = "eth1") => {
+    write("manifests/policy.yaml", policy.replace("name: pol}", "name: new}").replace("eth1", nic));
     git("nodeippool mv pol new");
   };
   const secondCapture = () => {
@@ -232,9 +232,10 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
   };
   it.each([
     ["--theirs", "z5 has 10.0.0.5 in HEAD"],
+    ["--theirs, on another NIC", "z5 has 10.0.0.5 in HEAD"],
     ["--theirs, committed", "z5 has 10.0.0.5 in HEAD^1"],
   ])("%s: who had .5 by the old name is named", (how, who) => {
-    fork(["a0"], ["z5"], rename);
+    fork(["a0"], ["z5"], () => rename(how.includes("NIC") ? "eth2" : "eth1"));
     git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
     if (how.includes("committed")) git("git commit -qm merged");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");

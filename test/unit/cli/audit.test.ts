@@ -415,10 +415,18 @@ it.each<[string, string[], string]>([
     ["audit", "nodes.txt"],
     "invalid: no pool of authority Plan is defined in nodes.txt\n  Say where the pools are defined: --pools MANIFESTS.\n",
   ],
+  [
+    "an overlay without pools",
+    ["audit", "rendered", "--pools", "overlay"],
+    "invalid: no pool of authority Plan is defined in overlay\n  Say where the pools are defined: --pools MANIFESTS.\ninvalid: overlay/kustomization.yaml says that kustomize builds this\n  Read what it builds, from standard input: kubectl kustomize overlay | nodeippool plan - --nodes FILE (audit, show, explain: --pools -). Or name a folder that is whole without its patches.\n",
+  ],
   ["no such file", ["audit", "nowhere"], "invalid: nowhere does not exist\n"],
   ["standard input twice", ["audit", "-", "--nodes", "-"], "invalid: only one input can come from standard input\n"],
 ])("refuses %s", async (_, args, stderr) => {
-  const ran = await cli(args, example);
+  const folder = edited();
+  mkdirSync(join(folder, "overlay"));
+  writeFileSync(join(folder, "overlay/kustomization.yaml"), "resources: [../base]\npatches: [{path: ../p.yaml}]\n");
+  const ran = await cli(args, folder);
   expect([ran.stdout, ran.stderr, ran.status]).toEqual(["", stderr, 2]);
 });
 

@@ -75,6 +75,17 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
     expect(lockIn(folder)).toBe(lockText("10.0.0.4 Node/n1/My_thing", "10.0.0.5 Vm/N_2/a/p"));
   });
 
+  it.each([
+    ["somebody live is renamed with it", "10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n1/b/p releasing"],
+    ["another set has that name", "10.0.0.4 Node/n1/a/p releasing", "10.0.0.5 Node/n2/b/p set=other releasing"],
+  ])("renames what is releasing to what is releasing, too, where %s", async (_, first, second) => {
+    const lines = (mine: string) =>
+      lockText(first.replace("/a/", `/${mine}/`), second, `10.0.0.6 Node/n2/${mine}/p releasing`);
+    const folder = projectOf({ "nodeippool.lock": lines("a") });
+    expect(await cli(["mv", "a", "b"], folder)).toMatchObject({ status: 0, stderr: "" });
+    expect(lockIn(folder)).toBe(lines("b"));
+  });
+
   it("renames the lines of its own set, those that are releasing too", async () => {
     const lines = (mine: string, theirs: string) =>
       lockText(

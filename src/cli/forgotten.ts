@@ -2,15 +2,23 @@ import { type Allocation, identityOf, ownerOfKey, type Plan, type Snapshot } fro
 
 /**
  * Is a line of another version of the record forgotten by the present one: would its owner get another address of the pool
- * by this plan, and not have that one any more? The claim may be called otherwise by now; one that keeps an address is none.
+ * by this plan, and not have that one any more? The claim that gets one may be called otherwise by now; then a line is not
+ * forgotten whose own claim has an address all the same, nor one that was given up in good order.
  */
-export function forgetting({ assign }: Plan, present: Snapshot): (line: Allocation) => boolean {
+export function forgetting(
+  { assign }: Plan,
+  present: Snapshot,
+  isGivenUp: (line: Allocation) => boolean,
+): (line: Allocation) => boolean {
   const owners = new Set(assign.map(ownerIn));
   const now = [...present.allocations, ...present.releasing].filter((line) => owners.has(ownerIn(line)));
   const held = new Set([...now, ...assign].map(placeOfOwner));
   const fresh = new Set(assign.map(claimOf));
-  const kept = new Set(now.map(claimOf).filter((claim) => !fresh.has(claim)));
-  return (line) => owners.has(ownerIn(line)) && !held.has(placeOfOwner(line)) && !kept.has(claimOf(line));
+  const kept = new Set(now.map(claimOf));
+  return (line) => {
+    if (!owners.has(ownerIn(line)) || held.has(placeOfOwner(line))) return false;
+    return fresh.has(claimOf(line)) || !(kept.has(claimOf(line)) || isGivenUp(line));
+  };
 }
 
 function claimOf(line: Allocation): string {

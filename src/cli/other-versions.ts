@@ -9,7 +9,7 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
-import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads } from "../state/git-merge.ts";
+import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads, mergedVersions } from "../state/git-merge.ts";
 import { lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
@@ -29,9 +29,9 @@ export function otherVersionNotes(
   losers?: readonly Loser[],
 ): string[] {
   if (made.assign.length === 0 || !isLockfile(options)) return [];
-  const isForgotten = forgetting(made, present);
-  const named = new Set(losers?.map(({ line }) => holdingOf(line)));
   const incoming = incomingHeads(options.lock);
+  const isForgotten = forgetting(made, present, givenUp(options.lock, incoming));
+  const named = new Set(losers?.map(({ line }) => holdingOf(line)));
   const forgottenIn = (revision: string) =>
     linesAt(options.lock, revision).filter((line) => isForgotten(line) && !named.has(holdingOf(line)));
   const coming = incoming.flatMap((revision) => {
@@ -50,6 +50,18 @@ export function otherVersionNotes(
     : notRenamed(forgotten, [...present.allocations, ...present.releasing], options.lock, incoming);
   if (lost.length > 0) return [...lostNotes(lost, "HEAD"), ...advice(true)];
   return incoming.length === 0 ? mergedNotes(options.lock, forgottenIn) : [];
+}
+
+/** Did one side of the merge in progress give up what both began with? Git is asked once somebody wants to know. */
+function givenUp(lock: string, incoming: readonly string[]): (line: Allocation) => boolean {
+  let versions: readonly ReadonlySet<string>[] | undefined;
+  const read = (revision: string) => new Set(linesAt(lock, revision).map(placeOfOwner));
+  return (line) => {
+    versions ??= mergedVersions(lock, incoming).map(read);
+    const [before, ...sides] = versions;
+    const place = placeOfOwner(line);
+    return before?.has(place) === true && !sides.every((side) => side.has(place));
+  };
 }
 
 /** HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away. */
@@ -105,7 +117,9 @@ function adviceFor(lock: string, incoming: readonly string[], isHead: boolean): 
     return [
       `Note: if that is in force, git checkout -m -- ${shellWord(lock)} brings both sides back, and ${allocateAgain("--landed REV")} settles them`,
     ];
-  return isHead ? [`Note: if that is in force, git checkout HEAD -- ${shellWord(lock)} brings the lock back`] : [];
+  // In a merge that did not stop at the lock, what HEAD has lacks the other side.
+  if (!isHead || incoming.length > 0) return [];
+  return [`Note: if that is in force, git checkout HEAD -- ${shellWord(lock)} brings the lock back`];
 }
 
 /** The live lines of a version of the lock; none where git, or that version, cannot say. */

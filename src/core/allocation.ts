@@ -59,7 +59,7 @@ export function placeOf({ pool, address }: Pick<Allocation, "pool" | "address">)
   return `${pool} ${address}`;
 }
 
-/** Who has what: the same for a line that is live and one that is releasing, and whatever its NIC and node are now. */
+/** Who has what: the same for a line that is live and one that is releasing, whatever its NIC is. */
 export function holdingOf(line: Pick<Allocation, "address" | "set" | "pool" | "claim">): string {
   return `${line.address} ${line.set} ${identityOf(line)}`;
 }

@@ -31,7 +31,8 @@ export function isNamedBy(line: Allocation, word: string): boolean {
  * A releasing line whose new name somebody live has keeps its old one, as long as anything else is renamed. What was
  * imported for an owner, for whatever set adopts it, is renamed with that owner.
  * With `toSet`, what is named so goes to that claim set, and `to` may be `from`.
- * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken.
+ * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken, or all that
+ * is renamed is releasing and the new name has another address releasing.
  */
 export function planRename(snapshot: Snapshot, from: string, to: string, set = "default", toSet = set): Plan {
   if (toSet !== set) for (const one of [set, toSet]) checkSet(one);
@@ -60,7 +61,10 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   const going = new Set(keep.map(({ was }) => was));
   const taken = new Set(snapshot.allocations.filter((line) => !going.has(line)).map(identityOf));
   const isTaken = ({ allocation }: Kept) => taken.has(identityOf(allocation));
-  refuseTwoLeaving(keep, snapshot);
+  refuseTwoLeaving(
+    keep,
+    snapshot.releasing.filter((line) => !going.has(line)),
+  );
   const named = keep.filter((kept) => !kept.releasing || !isTaken(kept));
   const clash = named.length === 0 ? keep[0] : named.find(isTaken);
   if (clash === undefined) return { ...noChanges, set, pools: [], base: snapshot.base, keep: named };
@@ -71,11 +75,11 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
 }
 
 /** Where all that is renamed is releasing: a claim that comes back would have one of two addresses, whatever the rename says. */
-function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot): void {
+function refuseTwoLeaving(keep: readonly Kept[], releasing: readonly Allocation[]): void {
   if (keep.some((kept) => !kept.releasing)) return;
   const keyOf = (line: Allocation) => `${line.set} ${identityOf(line)}`;
-  const left = new Map(releasing.map((line) => [keyOf(line), line]));
-  const others = keep.flatMap(({ allocation }) => left.get(keyOf(allocation)) ?? []);
+  const names = new Set(keep.map(({ allocation }) => keyOf(allocation)));
+  const others = releasing.filter((line) => names.has(keyOf(line)));
   const [first] = others;
   if (first === undefined) return;
   const addresses = listed(others.map(({ address }) => formatAddress(address)));

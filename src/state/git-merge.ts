@@ -75,6 +75,15 @@ export function mergeBase(path: string, revisions: readonly string[]): string | 
   return git(dirname(path), "merge-base", ...revisions)?.trim();
 }
 
+/** What the merge in progress, that of these heads, began with, and its sides; none where git cannot say. A commit that is picked began with its parent. */
+export function mergedVersions(path: string, incoming: readonly string[]): readonly string[] {
+  const [first] = incoming;
+  if (first === undefined) return [];
+  const isPicked = ["CHERRY_PICK_HEAD", "REBASE_HEAD"].includes(first);
+  const base = isPicked ? `${first}^` : mergeBase(path, ["HEAD", ...incoming]);
+  return base === undefined ? [] : [base, "HEAD", ...incoming];
+}
+
 /** The sides of the merge in progress. Of several heads git merges one after the other into HEAD, and stops at the last one. */
 function sidesOf(path: string): { readonly ours: readonly string[]; readonly theirs: readonly string[] } {
   const heads = incomingHeads(path);

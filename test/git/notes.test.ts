@@ -282,6 +282,63 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
   });
 });
 
+describe("a merge that goes by itself, where main took .5 of n4's second policy back, and gave it to z5", () => {
+  const second = (name: string) =>
+    policy
+      .replace("name: pol}", `name: ${name}}`)
+      .replace("spec:\n", "spec:\n  nodeSelector: {kubernetes.io/hostname: n4}\n")
+      .replace("eth1", "eth2");
+  beforeEach(() => {
+    write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\n");
+    write("manifests/second.yaml", second("second"));
+    allocate();
+    git("git checkout -qb f; touch f");
+  });
+  const mergeMain = () => {
+    git("git add -A; git commit -qm f; git checkout -q main");
+    git("mv manifests/second.yaml second.yaml");
+    allocate();
+    git("nodeippool release 10.0.0.5 --confirm; git commit -qam released");
+    write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
+    allocate();
+    git("git checkout -q f; git merge --no-commit main");
+  };
+
+  it("nothing is said of it where n4 gets an address for a policy of the branch", () => {
+    write("manifests/third.yaml", second("third"));
+    mergeMain();
+    const { stdout } = run("plan");
+    expect(stdout).toContain("+ 10.0.0.6  n4  third/a");
+    expect(stdout).not.toContain("Note");
+  });
+
+  it("nor where the commit that took it back is picked alone, after the one that gave it", () => {
+    git(`git branch -qf main HEAD~1; ${mergeDriver}; mv manifests/second.yaml second.yaml`);
+    allocate();
+    write("manifests/third.yaml", second("third"));
+    write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nf6\n");
+    git("nodeippool release 10.0.0.5 --confirm; git add -A; git commit -qm released --amend");
+    git("git checkout -q main; git commit -q --allow-empty -m other; git cherry-pick f~1");
+    write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
+    allocate();
+    git("git cherry-pick f || true");
+    expect(git("git diff --name-only --diff-filter=U")).toBe("nodes.txt\n");
+    write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nf6\nz5\n");
+    const { stdout } = run("plan");
+    expect(stdout).toContain("n4  third/a");
+    expect(stdout).not.toContain("Note");
+  });
+
+  it("where n4 gets another one for that very policy, n4 is named; the lock of HEAD, which lacks z5, is no help", () => {
+    mergeMain();
+    git("mv second.yaml manifests");
+    const { stdout } = run("plan");
+    expect(stdout).toContain("+ 10.0.0.6  n4  second/a");
+    expect(stdout).toContain("Note: n4 has 10.0.0.5 in HEAD\n");
+    expect(stdout).not.toContain("git checkout");
+  });
+});
+
 describe("a merge that was committed with the lock of one side", () => {
   it.each([
     ["--ours", "f5 has 10.0.0.5 in HEAD^2"],

@@ -32,7 +32,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
     ...idlePolicyNotes(workspace),
     ...idleCaptureNotes(workspace),
     ...gonePolicyNotes(workspace, made),
-    ...reservationNotes(workspace, made),
+    ...reservationNotes(workspace, made, before),
     ...mentionNotes(workspace, made),
     ...otherRangeNotes(workspace, made, before),
     ...formerNicNotes(made, workspace),
@@ -97,17 +97,27 @@ export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }
 }
 
 /** Reservations for nodes that are not there, or of what somebody has: an owner who is in the plan would be refused that. */
-function reservationNotes({ manifests: { pools }, nodes }: Workspace, { assign, keep, pending }: Plan): string[] {
+function reservationNotes(
+  { manifests: { pools }, nodes }: Workspace,
+  { assign, keep, pending, release }: Plan,
+  { releasing }: Snapshot,
+): string[] {
   if (pools.every(({ reservations }) => reservations.all.length === 0)) return [];
   const names = new Set(nodes.map(({ name }) => nodeOwner(name)));
   const planned = new Set([...assign, ...keep.map(({ allocation }) => allocation), ...pending].map(asker));
-  const kept = new Map(keep.map(({ allocation }) => [placeOf(allocation), allocation]));
+  const byPlace = (lines: readonly Allocation[]) => new Map(lines.map((line) => [placeOf(line), line]));
+  const kept = byPlace(keep.map(({ allocation }) => allocation));
+  const left = byPlace([...releasing, ...release.map(({ allocation }) => allocation)]);
   return pools.flatMap(({ name, reservations }) =>
     reservations.all.flatMap(({ address, owner }) => {
       if (owner === undefined || planned.has(`${name} ${owner}`)) return [];
       const what = `Note: ${formatAddress(address)} of pool ${name} is reserved for ${owner}`;
-      const holder = kept.get(placeOf({ address, pool: name }));
+      const place = placeOf({ address, pool: name });
+      const holder = kept.get(place);
       if (holder !== undefined) return `${what}, but ${ownerName(holder.claim)} has it, and keeps it until it leaves`;
+      const former = left.get(place);
+      if (former !== undefined && ownerOfKey(former.claim) !== owner)
+        return `${what}, but ${ownerName(former.claim)} had it, and may have it yet: it is releasing`;
       if (nodeNameOf(owner) === undefined || names.has(owner)) return [];
       const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
       const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;

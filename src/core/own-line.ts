@@ -46,7 +46,7 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
     if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
     const leaving = names
       .flatMap((name) => releasing.get(name) ?? [])
-      .find((one) => wouldDo(one, request, pool) && !isAnotherObject(one, request.claim));
+      .find((one) => wouldDo(one, request, pool) && !isAnothers(one, request.claim, pool));
     if (leaving !== undefined) return { line: leaving, releasing: true };
     const held = line ?? found[0];
     if (held !== undefined) return { line: held, releasing: false };
@@ -153,6 +153,12 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
           "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
         ];
   return pendingOf(request, "in-use", message, hint, ["allow-move"]);
+}
+
+/** Has what is releasing become another owner's: is it reserved for one, or that of an object that had the name before? */
+function isAnothers(line: Allocation, claim: Claim, pool: Pool): boolean {
+  const reservation = pool.reservations.at(line.address);
+  return (reservation !== undefined && reservation.owner !== formatOwner(claim.owner)) || isAnotherObject(line, claim);
 }
 
 function isAnotherObject(line: Allocation, claim: Claim): boolean {

@@ -269,14 +269,20 @@ describe("nodeippool plan finds manifests and nodes", () => {
       );
     };
     const folder = projectOf({
-      "manifests/a.yaml": reserved("Printer/lobby", "Node/n9", "Node/h4", "Switch/s"),
+      "manifests/a.yaml": reserved("Printer/lobby", "Node/n9", "Node/h4", "Switch/s", "Printer/hall"),
       "nodes.txt": "n1\nn2\nn4 kubernetes.io/hostname=h4\n",
-      "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p"),
+      "nodeippool.lock": lockText(
+        "10.0.0.1 Node/n1/a/p",
+        "10.0.0.2 Node/n2/a/p",
+        "10.0.0.3 Node/h4/a/p releasing",
+        "10.0.0.5 Node/n5/a/p releasing",
+      ),
     });
     const notes = [
       "Note: 10.0.0.1 of pool p is reserved for Printer/lobby, but n1 has it, and keeps it until it leaves\n",
       "Note: 10.0.0.2 of pool p is reserved for Node/n9, but n2 has it, and keeps it until it leaves\n",
       "Note: 10.0.0.3 of pool p is reserved for Node/h4, which is not among the nodes; did you mean Node/n4?\n",
+      "Note: 10.0.0.5 of pool p is reserved for Printer/hall, but n5 had it, and may have it yet: it is releasing\n",
     ];
     for (const verb of ["plan", "allocate"]) {
       const { stdout } = await run(folder, verb);

@@ -32,6 +32,13 @@ reservations        | record        | claims                       | want
 .3 Node/n           | .5 Node/n/a   | Node/n/a                     | in-use Node/n/a
 .3 Node/n           | .3 Node/n/a   | Node/n/a                     | keep .3 Node/n/a
 
+# who comes back to an address that was reserved for another one meanwhile gets another one
+.3 VM/ns:v          | .3 Node/m/a releasing | Node/m/a             | assign .1 Node/m/a
+.3 Node/n           | .3 Node/m/a releasing | Node/m/a ; Node/n/a  | assign .1 Node/m/a ; in-use Node/n/a
+.3 Node/n           | .3 Node/m/a releasing | Node/m/a wanted=.3   | out-of-range Node/m/a
+.3 Node/m           | .3 Node/m/a releasing | Node/m/a             | keep .3 Node/m/a, was .3 Node/m/a
+.3 Node/m b         | .3 Node/m/a releasing | Node/m/a             | keep .3 Node/m/a, was .3 Node/m/a
+
 # what was imported, and is reserved for another claim, is adopted by that one alone
 .3 Node/n b         | .3 Node/n/imported/x set=imported if=eth0 | Node/n/a | assign .1 Node/n/a
 .3 Node/n b         | .3 Node/n/imported/x set=imported | Node/n/a ; Node/n/b | assign .1 Node/n/a ; keep .3 Node/n/b, was .3 Node/n/imported/x set=imported

@@ -10,7 +10,7 @@ import {
   shellWord,
 } from "../core/index.ts";
 import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads, mergedVersions } from "../state/git-merge.ts";
-import { lockAt } from "../state/git-versions.ts";
+import { conflictSides, lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
 import { forgetting, placeOfOwner } from "./forgotten.ts";
@@ -87,7 +87,7 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
 
 /**
  * The lines whose address has not just got another name. Where somebody else has it now, that is a rename, unless one of
- * these revisions says so, too.
+ * these revisions says so, too, or a side of the merge that git stopped at: a stash or a squash is no revision.
  */
 function notRenamed(
   lines: readonly Allocation[],
@@ -96,7 +96,8 @@ function notRenamed(
   revisions: readonly string[],
 ): readonly Allocation[] {
   if (lines.length === 0) return lines;
-  const others = revisions.flatMap((revision) => linesAt(lock, revision));
+  const versions = [...revisions.flatMap((revision) => versionAt(lock, revision) ?? []), ...conflictSides(lock)];
+  const others = versions.flatMap(({ allocations, releasing }) => [...allocations, ...releasing]);
   const theirs = new Set(others.map(placeOfOwner));
   const own = now.filter((line) => !theirs.has(placeOfOwner(line)));
   const renamed = new Set(own.map(placeOf));
@@ -122,12 +123,17 @@ function adviceFor(lock: string, incoming: readonly string[], isHead: boolean): 
   return [`Note: if that is in force, git checkout HEAD -- ${shellWord(lock)} brings the lock back`];
 }
 
-/** The live lines of a version of the lock; none where git, or that version, cannot say. */
+/** The live lines of a version of the lock. */
 function linesAt(lock: string, revision: string): readonly Allocation[] {
+  return versionAt(lock, revision)?.allocations ?? [];
+}
+
+/** A version of the lock; undefined where git, or that version, cannot say. */
+function versionAt(lock: string, revision: string): Snapshot | undefined {
   try {
-    return lockAt(lock, revision)?.allocations ?? [];
+    return lockAt(lock, revision);
   } catch (error) {
-    if (error instanceof IpamError) return [];
+    if (error instanceof IpamError) return undefined;
     throw error;
   }
 }

@@ -32,9 +32,24 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
 
 /** The lock as the index has it, which is what `git checkout -- LOCK` brings back; undefined where it has none that is whole. */
 export function lockInIndex(path: string): Snapshot | undefined {
-  const text = git(dirname(path), "show", `:./${basename(path)}`);
+  return decodeWhole(git(dirname(path), "show", `:./${basename(path)}`), path);
+}
+
+/**
+ * Both sides of a merge, also of a stash or squash, in which git stopped at the lock. It has them after `git add`, too, and for
+ * some time after the merge.
+ */
+export function conflictSides(path: string): readonly Snapshot[] {
+  const [folder, name] = [dirname(path), basename(path)];
+  const stages = git(folder, "ls-files", "-u", "--resolve-undo", "--", name) ?? "";
+  return [...stages.matchAll(/^\d+ (\w+) [23]\t/gm)].flatMap(
+    ([, id = ""]) => decodeWhole(git(folder, "cat-file", "blob", id), path) ?? [],
+  );
+}
+
+function decodeWhole(text: string | undefined, name: string): Snapshot | undefined {
   try {
-    return text === undefined ? undefined : decode(text, path);
+    return text === undefined ? undefined : decode(text, name);
   } catch {
     return undefined;
   }

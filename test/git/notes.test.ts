@@ -25,6 +25,12 @@ spec:
     interfaces:
       - {name: eth1, type: ethernet, ipv4: {enabled: true, address: [{ip: "{{ capture.a.ip }}", prefix-length: "{{ capture.a.prefix-length }}"}]}}
 `;
+/** One for the NIC eth2 of a node. */
+const second = (name: string, node: string) =>
+  policy
+    .replace("name: pol}", `name: ${name}}`)
+    .replace("spec:\n", `spec:\n  nodeSelector: {kubernetes.io/hostname: ${node}}\n`)
+    .replace("eth1", "eth2");
 const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
 const nodes = (...names: string[]) => write("nodes.txt", `${names.join("\n")}\n`);
 const run = (verb: string, ...args: string[]) =>
@@ -206,6 +212,18 @@ describe("a lock of one side alone, where both gave .5 away", () => {
     expect(run("allocate", "--landed", "main").stdout).toContain("! 10.0.0.5  a0  lost in the merge: z5 keeps it");
   });
 
+  it("of a merge that goes by itself: who has .5 in HEAD is named, though another NIC of it gets .5", () => {
+    git("git checkout -q f; git reset -q --hard main~1");
+    write("manifests/second.yaml", second("alpha", "z5"));
+    git(
+      "git add -A; git commit -qm alpha; git checkout -q main; git merge --no-commit f; git checkout -q f -- nodeippool.lock",
+    );
+    write("nodes.txt", "n1\nn2\nn3\nn4\nz5 kubernetes.io/hostname=z5\n");
+    const { stdout } = run("plan");
+    expect(stdout).toContain("+ 10.0.0.5  z5  alpha/a");
+    expect(stdout).toContain("Note: z5 has 10.0.0.5 in HEAD\n");
+  });
+
   it("of a commit: likewise; a rename since HEAD is none, staged or not", () => {
     git("git checkout -q f -- nodeippool.lock");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
@@ -242,16 +260,24 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
     expect(run("plan").stdout).toContain(`Note: ${who}\nNote: if that is in force, `);
   });
 
-  it("who had .5 by the new name is named, once the other side's lines are called that, too", () => {
+  it.each([
+    ["merge", ""],
+    ["merge --squash", ""],
+    ["merge", ", of a branch that a0 has left"],
+  ])("%s%s: who had .5 by the new name is named, once the other side's lines are called that, too", (merge, left) => {
     git("git checkout -qb f");
     nodes("a0", "n1", "n2", "n3", "n4");
     allocate();
+    if (left) {
+      nodes("n1", "n2", "n3", "n4");
+      allocate();
+    }
     git("git checkout -q main");
     rename();
     nodes("n1", "n2", "n3", "n4", "z5");
     allocate();
-    git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
-    nodes("a0", "n1", "n2", "n3", "n4", "z5");
+    git(`git ${merge} f || true; git checkout -q --theirs nodeippool.lock; git add -A`);
+    nodes(...(left ? [] : ["a0"]), "n1", "n2", "n3", "n4", "z5");
     expect(run("allocate").stderr).toContain("nodeippool mv pol new");
     git("nodeippool mv pol new");
     expect(run("allocate").stdout).toContain("Note: z5 has 10.0.0.5 in HEAD\nNote: if that is in force, ");
@@ -283,14 +309,9 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
 });
 
 describe("a merge that goes by itself, where main took .5 of n4's second policy back, and gave it to z5", () => {
-  const second = (name: string) =>
-    policy
-      .replace("name: pol}", `name: ${name}}`)
-      .replace("spec:\n", "spec:\n  nodeSelector: {kubernetes.io/hostname: n4}\n")
-      .replace("eth1", "eth2");
   beforeEach(() => {
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\n");
-    write("manifests/second.yaml", second("second"));
+    write("manifests/second.yaml", second("second", "n4"));
     allocate();
     git("git checkout -qb f; touch f");
   });
@@ -305,7 +326,7 @@ describe("a merge that goes by itself, where main took .5 of n4's second policy 
   };
 
   it("nothing is said of it where n4 gets an address for a policy of the branch", () => {
-    write("manifests/third.yaml", second("third"));
+    write("manifests/third.yaml", second("third", "n4"));
     mergeMain();
     const { stdout } = run("plan");
     expect(stdout).toContain("+ 10.0.0.6  n4  third/a");
@@ -315,7 +336,7 @@ describe("a merge that goes by itself, where main took .5 of n4's second policy 
   it("nor where the commit that took it back is picked alone, after the one that gave it", () => {
     git(`git branch -qf main HEAD~1; ${mergeDriver}; mv manifests/second.yaml second.yaml`);
     allocate();
-    write("manifests/third.yaml", second("third"));
+    write("manifests/third.yaml", second("third", "n4"));
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nf6\n");
     git("nodeippool release 10.0.0.5 --confirm; git add -A; git commit -qm released --amend");
     git("git checkout -q main; git commit -q --allow-empty -m other; git cherry-pick f~1");

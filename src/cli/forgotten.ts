@@ -1,9 +1,9 @@
 import { type Allocation, identityOf, ownerOfKey, type Plan, type Snapshot } from "../core/index.ts";
 
 /**
- * Is a line of another version of the record forgotten by the present one: would its owner get another address of the pool
- * by this plan, and not have that one any more, or have it elsewhere? The claim that gets one may be called otherwise by now;
- * then a line is not forgotten whose own claim has an address all the same, nor one that was given up in good order.
+ * Is a line of another version of the record forgotten by the present one: would its owner get an address of the pool by
+ * this plan, and not have that of the line any more, or on another NIC? The claim may be called otherwise by now. What was given
+ * up in good order (`isGivenUp`) is forgotten only where its claim or its NIC gets another address.
  */
 export function forgetting(
   { assign }: Plan,
@@ -11,18 +11,19 @@ export function forgetting(
   isGivenUp: (line: Allocation) => boolean,
 ): (line: Allocation) => boolean {
   const owners = new Set(assign.map(ownerIn));
-  const now = [...present.allocations, ...present.releasing].filter((line) => owners.has(ownerIn(line)));
-  const held = new Map([...now, ...assign].map((line) => [placeOfOwner(line), line]));
+  const nics = new Set(assign.map(nicOf));
   const fresh = new Set(assign.map(claimOf));
-  const kept = new Set(now.map(claimOf));
+  const given = new Map(assign.map((line) => [placeOfOwner(line), line]));
+  const now = [...present.allocations, ...present.releasing].filter((line) => owners.has(ownerIn(line)));
+  const held = new Set(now.map(placeOfOwner));
+  const known = new Set(now.map(claimOf));
   return (line) => {
-    if (!owners.has(ownerIn(line))) return false;
-    const claim = claimOf(line);
-    const holder = held.get(placeOfOwner(line));
-    if (holder !== undefined && (holder.interface === line.interface || claimOf(holder) === claim)) return false;
+    if (!owners.has(ownerIn(line)) || held.has(placeOfOwner(line))) return false;
+    const [claim, nic] = [claimOf(line), nicOf(line)];
+    const again = given.get(placeOfOwner(line));
+    if (again !== undefined && (claimOf(again) === claim || nicOf(again) === nic)) return false;
     if (fresh.has(claim)) return true;
-    const isRenamed = holder !== undefined && !fresh.has(claimOf(holder));
-    return !(isRenamed || kept.has(claim) || isGivenUp(line));
+    return !known.has(claim) && (nics.has(nic) || !isGivenUp(line));
   };
 }
 
@@ -32,6 +33,10 @@ function claimOf(line: Allocation): string {
 
 function ownerIn({ pool, claim }: Allocation): string {
   return `${pool} ${ownerOfKey(claim)}`;
+}
+
+function nicOf(line: Allocation): string {
+  return `${ownerIn(line)} ${line.interface}`;
 }
 
 /** Who has an address, whatever the claim is called. */

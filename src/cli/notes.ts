@@ -3,6 +3,7 @@ import {
   contains,
   formatAddress,
   IpamError,
+  identityOf,
   isOfOtherSet,
   isPlanned,
   listed,
@@ -96,7 +97,7 @@ export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }
     );
 }
 
-/** Reservations for nodes that are not there, or of what somebody has: an owner who is in the plan would be refused that. */
+/** Reservations for nodes that are not there, or of what somebody else has or had: a claim that is in the plan would be refused that. */
 function reservationNotes(
   { manifests: { pools }, nodes }: Workspace,
   { assign, keep, pending, release }: Plan,
@@ -104,21 +105,23 @@ function reservationNotes(
 ): string[] {
   if (pools.every(({ reservations }) => reservations.all.length === 0)) return [];
   const names = new Set(nodes.map(({ name }) => nodeOwner(name)));
-  const planned = new Set([...assign, ...keep.map(({ allocation }) => allocation), ...pending].map(asker));
+  const claims = [...assign, ...keep.map(({ allocation }) => allocation), ...pending];
+  const planned = new Set(claims.flatMap((claim) => [asker(claim), identityOf(claim)]));
   const byPlace = (lines: readonly Allocation[]) => new Map(lines.map((line) => [placeOf(line), line]));
   const kept = byPlace(keep.map(({ allocation }) => allocation));
   const left = byPlace([...releasing, ...release.map(({ allocation }) => allocation)]);
   return pools.flatMap(({ name, reservations }) =>
-    reservations.all.flatMap(({ address, owner }) => {
-      if (owner === undefined || planned.has(`${name} ${owner}`)) return [];
-      const what = `Note: ${formatAddress(address)} of pool ${name} is reserved for ${owner}`;
+    reservations.all.flatMap(({ address, owner, claim }) => {
+      if (planned.has(`${name} ${owner}${claim === undefined ? "" : `/${claim}`}`)) return [];
+      const what = `Note: ${formatAddress(address)} of pool ${name} is reserved${owner === undefined ? "" : ` for ${owner}`}`;
       const place = placeOf({ address, pool: name });
-      const holder = kept.get(place);
-      if (holder !== undefined) return `${what}, but ${ownerName(holder.claim)} has it, and keeps it until it leaves`;
-      const former = left.get(place);
-      if (former !== undefined && ownerOfKey(former.claim) !== owner)
+      const isOthers = (line: Allocation | undefined): line is Allocation =>
+        line !== undefined && ownerOfKey(line.claim) !== owner;
+      const [holder, former] = [kept.get(place), left.get(place)];
+      if (isOthers(holder)) return `${what}, but ${ownerName(holder.claim)} has it, and keeps it until it leaves`;
+      if (isOthers(former))
         return `${what}, but ${ownerName(former.claim)} had it, and may have it yet: it is releasing`;
-      if (nodeNameOf(owner) === undefined || names.has(owner)) return [];
+      if (owner === undefined || nodeNameOf(owner) === undefined || names.has(owner)) return [];
       const twin = nodes.find((node) => nodeOwner(`${node.labels.get(hostnameLabel)}`) === owner);
       const meant = twin === undefined ? "" : `; did you mean ${nodeOwner(twin.name)}?`;
       return `${what}, which is not among the nodes${meant}`;

@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  emptySnapshot,
   formatAddress,
   holdingOf,
   IpamError,
@@ -10,7 +11,7 @@ import {
   shellWord,
 } from "../core/index.ts";
 import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads, mergedVersions } from "../state/git-merge.ts";
-import { conflictSides, lockAt } from "../state/git-versions.ts";
+import { conflictVersions, lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
 import { forgetting, placeOfOwner } from "./forgotten.ts";
@@ -55,9 +56,12 @@ export function otherVersionNotes(
 /** Did one side of the merge in progress give up what both began with? Git is asked once somebody wants to know. */
 function givenUp(lock: string, incoming: readonly string[]): (line: Allocation) => boolean {
   let versions: readonly ReadonlySet<string>[] | undefined;
-  const read = (revision: string) => new Set(linesAt(lock, revision).map(placeOfOwner));
   return (line) => {
-    versions ??= mergedVersions(lock, incoming).map(read);
+    versions ??= (
+      incoming.length === 0
+        ? conflictVersions(lock)
+        : mergedVersions(lock, incoming).map((revision) => versionAt(lock, revision) ?? emptySnapshot)
+    ).map(({ allocations }) => new Set(allocations.map(placeOfOwner)));
     const [before, ...sides] = versions;
     const place = placeOfOwner(line);
     return before?.has(place) === true && !sides.every((side) => side.has(place));
@@ -73,9 +77,9 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
   // Not for a shallow clone: what one side gave up in good order cannot be told there.
   if (base === undefined) return [];
   const merged = linesAt(lock, "HEAD");
-  const common = new Set([...merged, ...linesAt(lock, base)].map(holdingOf));
+  const common = new Set([...merged, ...linesAt(lock, base)].map(placeOfOwner));
   const notes = lost.flatMap(({ revision, lines }) => {
-    const own = lines.filter((line) => !common.has(holdingOf(line)));
+    const own = lines.filter((line) => !common.has(placeOfOwner(line)));
     return lostNotes(notRenamed(own, merged, lock, parents), revision);
   });
   if (notes.length === 0) return [];
@@ -86,8 +90,8 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
 }
 
 /**
- * The lines whose address has not just got another name. Where somebody else has it now, that is a rename, unless one of
- * these revisions says so, too, or a side of the merge that git stopped at: a stash or a squash is no revision.
+ * The lines whose address has not just got another name. Where somebody else of the claim set has it now, that is a rename,
+ * unless one of these revisions says so, too, or a side of the merge that git stopped at: a stash or a squash is no revision.
  */
 function notRenamed(
   lines: readonly Allocation[],
@@ -96,12 +100,14 @@ function notRenamed(
   revisions: readonly string[],
 ): readonly Allocation[] {
   if (lines.length === 0) return lines;
-  const versions = [...revisions.flatMap((revision) => versionAt(lock, revision) ?? []), ...conflictSides(lock)];
+  const [, ...sides] = conflictVersions(lock);
+  const versions = [...revisions.flatMap((revision) => versionAt(lock, revision) ?? []), ...sides];
   const others = versions.flatMap(({ allocations, releasing }) => [...allocations, ...releasing]);
   const theirs = new Set(others.map(placeOfOwner));
   const own = now.filter((line) => !theirs.has(placeOfOwner(line)));
-  const renamed = new Set(own.map(placeOf));
-  return lines.filter((line) => !renamed.has(placeOf(line)));
+  const placeInSet = (line: Allocation) => `${line.set} ${placeOf(line)}`;
+  const renamed = new Set(own.map(placeInSet));
+  return lines.filter((line) => !renamed.has(placeInSet(line)));
 }
 
 function lostNotes(lost: readonly Allocation[], revision: string): string[] {

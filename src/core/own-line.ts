@@ -155,7 +155,10 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
   return pendingOf(request, "in-use", message, hint, ["allow-move"]);
 }
 
-/** Has what is releasing become another owner's: is it reserved for one, or that of an object that had the name before? */
+/**
+ * Has what is releasing become another owner's: is it reserved for one, or that of an object that had the name before? What
+ * is reserved for any claim of the same owner comes back: no other owner waits for it.
+ */
 function isAnothers(line: Allocation, claim: Claim, pool: Pool): boolean {
   const reservation = pool.reservations.at(line.address);
   return (reservation !== undefined && reservation.owner !== formatOwner(claim.owner)) || isAnotherObject(line, claim);

@@ -61,13 +61,12 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   const going = new Set(keep.map(({ was }) => was));
   const taken = new Set(snapshot.allocations.filter((line) => !going.has(line)).map(identityOf));
   const isTaken = ({ allocation }: Kept) => taken.has(identityOf(allocation));
-  refuseTwoLeaving(
-    keep,
-    snapshot.releasing.filter((line) => !going.has(line)),
-  );
   const named = keep.filter((kept) => !kept.releasing || !isTaken(kept));
   const clash = named.length === 0 ? keep[0] : named.find(isTaken);
-  if (clash === undefined) return { ...noChanges, set, pools: [], base: snapshot.base, keep: named };
+  if (clash === undefined) {
+    refuseTwoLeaving(named, snapshot);
+    return { ...noChanges, set, pools: [], base: snapshot.base, keep: named };
+  }
   const { claim, pool } = clash.allocation;
   throw new IpamError("in-use", `${claim} already holds an address of pool ${pool}`, {
     hint: "If it got that one instead of the old one, take the record back as it was, and rename before you plan.",
@@ -75,7 +74,7 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
 }
 
 /** Where all that is renamed is releasing: a claim that comes back would have one of two addresses, whatever the rename says. */
-function refuseTwoLeaving(keep: readonly Kept[], releasing: readonly Allocation[]): void {
+function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot): void {
   if (keep.some((kept) => !kept.releasing)) return;
   const keyOf = (line: Allocation) => `${line.set} ${identityOf(line)}`;
   const names = new Set(keep.map(({ allocation }) => keyOf(allocation)));

@@ -75,7 +75,10 @@ export function mergeBase(path: string, revisions: readonly string[]): string | 
   return git(dirname(path), "merge-base", ...revisions)?.trim();
 }
 
-/** What the merge in progress, that of these heads, began with, and its sides; none where git cannot say. A commit that is picked began with its parent. */
+/**
+ * What the merge in progress, that of these heads, began with, and its sides; none where git cannot say. A commit that is
+ * picked comes alone, and began with its parent.
+ */
 export function mergedVersions(path: string, incoming: readonly string[]): readonly string[] {
   const [first] = incoming;
   if (first === undefined) return [];

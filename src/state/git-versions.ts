@@ -36,15 +36,16 @@ export function lockInIndex(path: string): Snapshot | undefined {
 }
 
 /**
- * Both sides of a merge, also of a stash or squash, in which git stopped at the lock. It has them after `git add`, too, and for
- * some time after the merge.
+ * What a merge, also of a stash or squash, began with and its two sides, where git stopped at the lock; else none. Git has them
+ * after `git add`, too, and for some time after the merge.
  */
-export function conflictSides(path: string): readonly Snapshot[] {
+export function conflictVersions(path: string): readonly Snapshot[] {
   const [folder, name] = [dirname(path), basename(path)];
-  const stages = git(folder, "ls-files", "-u", "--resolve-undo", "--", name) ?? "";
-  return [...stages.matchAll(/^\d+ (\w+) [23]\t/gm)].flatMap(
-    ([, id = ""]) => decodeWhole(git(folder, "cat-file", "blob", id), path) ?? [],
-  );
+  const listed = git(folder, "ls-files", "-u", "--resolve-undo", "--", name) ?? "";
+  const ids = new Map([...listed.matchAll(/^\d+ (\w+) ([123])\t/gm)].map(([, id = "", stage]) => [stage, id]));
+  if (ids.size === 0) return [];
+  const blobOf = (stage: string) => git(folder, "cat-file", "blob", ids.get(stage) ?? "");
+  return ["1", "2", "3"].map((stage) => decodeWhole(blobOf(stage), path) ?? emptySnapshot);
 }
 
 function decodeWhole(text: string | undefined, name: string): Snapshot | undefined {

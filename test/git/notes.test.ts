@@ -25,12 +25,11 @@ spec:
     interfaces:
       - {name: eth1, type: ethernet, ipv4: {enabled: true, address: [{ip: "{{ capture.a.ip }}", prefix-length: "{{ capture.a.prefix-length }}"}]}}
 `;
-/** One for the NIC eth2 of a node. */
-const second = (name: string, node: string) =>
+const second = (name: string, node: string, nic = "eth2") =>
   policy
     .replace("name: pol}", `name: ${name}}`)
     .replace("spec:\n", `spec:\n  nodeSelector: {kubernetes.io/hostname: ${node}}\n`)
-    .replace("eth1", "eth2");
+    .replace("eth1", nic);
 const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
 const nodes = (...names: string[]) => write("nodes.txt", `${names.join("\n")}\n`);
 const run = (verb: string, ...args: string[]) =>
@@ -295,11 +294,16 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
   });
 
   it.each([
-    ["since HEAD", ":"],
-    ["before a merge", "git commit -qam renamed; git merge -q --no-commit --no-ff f"],
-  ])("nothing is said of a rename %s where the NIC gets a second address", (_, then) => {
+    ["since HEAD", "eth1", ":"],
+    ["before a merge", "eth1", "git commit -qam renamed; git merge -q --no-commit --no-ff f"],
+    [
+      "before a merge",
+      "eth2",
+      "nodeippool allocate manifests --nodes nodes.txt; git commit -qam renamed; git merge -q --no-commit --no-ff f",
+    ],
+  ])("nothing is said of a rename %s, on %s, where the NIC gets a second address", (_, nic, then) => {
     git("git checkout -qb f; touch f; git add -A; git commit -qm f; git checkout -q main");
-    rename();
+    rename(nic);
     git(then);
     secondCapture();
     const { stdout } = run("plan");
@@ -326,7 +330,7 @@ describe("a merge that goes by itself, where main took .5 of n4's second policy 
   };
 
   it("nothing is said of it where n4 gets an address for a policy of the branch", () => {
-    write("manifests/third.yaml", second("third", "n4"));
+    write("manifests/third.yaml", second("third", "n4", "eth3"));
     mergeMain();
     const { stdout } = run("plan");
     expect(stdout).toContain("+ 10.0.0.6  n4  third/a");
@@ -336,7 +340,7 @@ describe("a merge that goes by itself, where main took .5 of n4's second policy 
   it("nor where the commit that took it back is picked alone, after the one that gave it", () => {
     git(`git branch -qf main HEAD~1; ${mergeDriver}; mv manifests/second.yaml second.yaml`);
     allocate();
-    write("manifests/third.yaml", second("third", "n4"));
+    write("manifests/third.yaml", second("third", "n4", "eth3"));
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nf6\n");
     git("nodeippool release 10.0.0.5 --confirm; git add -A; git commit -qm released --amend");
     git("git checkout -q main; git commit -q --allow-empty -m other; git cherry-pick f~1");
@@ -350,6 +354,25 @@ describe("a merge that goes by itself, where main took .5 of n4's second policy 
     expect(stdout).not.toContain("Note");
   });
 
+  it("nor in a squash that was settled, where the branch took it back", () => {
+    git("mv manifests/second.yaml second.yaml");
+    allocate();
+    git("nodeippool release 10.0.0.5 --confirm");
+    write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
+    allocate();
+    write("manifests/third.yaml", second("third", "n4", "eth3"));
+    allocate();
+    git("git checkout -q main");
+    write("nodes.txt", "m6\nn1\nn2\nn3\nn4 kubernetes.io/hostname=n4\n");
+    allocate();
+    git("git merge --squash f || true");
+    write("nodes.txt", "m6\nn1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
+    const { stdout } = run("allocate", "--landed", "main");
+    expect(stdout).toMatch(/! 10\.0\.0\.6 .* lost in the merge: m6 keeps it/);
+    expect(stdout).toMatch(/\+ .* n4 +third\/a/);
+    expect(stdout).not.toContain("Note");
+  });
+
   it("where n4 gets another one for that very policy, n4 is named; the lock of HEAD, which lacks z5, is no help", () => {
     mergeMain();
     git("mv second.yaml manifests");
@@ -358,6 +381,34 @@ describe("a merge that goes by itself, where main took .5 of n4's second policy 
     expect(stdout).toContain("Note: n4 has 10.0.0.5 in HEAD\n");
     expect(stdout).not.toContain("git checkout");
   });
+});
+
+it("a merge that goes by itself, where main gave .3 up, and renamed the policy: n3, which the branch has, is named", () => {
+  git("git checkout -qb f");
+  write("nodes.txt", "n1\nn2\nn3 kubernetes.io/hostname=n3\nn4\n");
+  git("git commit -qam label; git checkout -q main");
+  nodes("n1", "n2", "n4");
+  allocate();
+  git("nodeippool release n3 --confirm");
+  nodes("n1", "n2", "n4", "z3");
+  write("manifests/policy.yaml", policy.replace("name: pol}", "name: new}"));
+  git("nodeippool mv pol new");
+  allocate();
+  git("git merge f || true");
+  nodes("n1", "n2", "n3", "n4", "z3");
+  expect(run("plan").stdout).toContain("Note: n3 has 10.0.0.3 in MERGE_HEAD\n");
+});
+
+it("a lock from an older commit, of which another folder gives an address away: who has that in HEAD is named", () => {
+  git("mkdir second; cp manifests/pool.yaml second");
+  write("second/policy.yaml", second("second", "n4"));
+  write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\n");
+  const inSecond = () => nodeippool(["allocate", "second", "--nodes", "nodes.txt", "--set", "second"], folder).stdout;
+  inSecond();
+  git("git add -A; git commit -qm second; git checkout -q HEAD~1 -- nodeippool.lock");
+  write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nn5\n");
+  expect(run("allocate").stdout).toContain("+ 10.0.0.5  n5");
+  expect(inSecond()).toContain("Note: n4 has 10.0.0.5 in HEAD\n");
 });
 
 describe("a merge that was committed with the lock of one side", () => {

@@ -262,27 +262,41 @@ describe("nodeippool plan finds manifests and nodes", () => {
 
   it("says what is reserved for nodes that are not there, and for others than have it", async () => {
     const reserved = (...owners: string[]) => {
-      const list = owners.map((owner, i) => `{address: 10.0.0.${i + 1}, owner: ${owner}}`);
+      const list = owners.map((owner, i) => `{address: 10.0.0.${i + 1}, ${owner && `owner: ${owner}`}}`);
       return documentsOf(
-        poolText(`  range: {cidr: 10.0.0.0/29}\n  reservations: [${list.join(", ")}]`),
+        poolText(`  range: {cidr: 10.0.0.0/28}\n  reservations: [${list.join(", ")}]`),
         nicPolicyText("a"),
       );
     };
     const folder = projectOf({
-      "manifests/a.yaml": reserved("Printer/lobby", "Node/n9", "Node/h4", "Switch/s", "Printer/hall"),
+      "manifests/a.yaml": reserved(
+        "Printer/lobby",
+        "Node/n9",
+        "Node/h4",
+        "Switch/s",
+        "Node/n1, claim: b/p",
+        "Switch/t",
+        "",
+        "",
+      ),
       "nodes.txt": "n1\nn2\nn4 kubernetes.io/hostname=h4\n",
       "nodeippool.lock": lockText(
         "10.0.0.1 Node/n1/a/p",
         "10.0.0.2 Node/n2/a/p",
+        "10.0.0.4 Node/n7/a/p",
+        "10.0.0.9 Node/n4/a/p",
         "10.0.0.3 Node/h4/a/p releasing",
         "10.0.0.5 Node/n5/a/p releasing",
-      ),
+        "10.0.0.7 Node/n7/c/p set=c releasing",
+      ).replace("/29", "/28"),
     });
     const notes = [
       "Note: 10.0.0.1 of pool p is reserved for Printer/lobby, but n1 has it, and keeps it until it leaves\n",
       "Note: 10.0.0.2 of pool p is reserved for Node/n9, but n2 has it, and keeps it until it leaves\n",
       "Note: 10.0.0.3 of pool p is reserved for Node/h4, which is not among the nodes; did you mean Node/n4?\n",
-      "Note: 10.0.0.5 of pool p is reserved for Printer/hall, but n5 had it, and may have it yet: it is releasing\n",
+      "Note: 10.0.0.4 of pool p is reserved for Switch/s, but n7 had it, and may have it yet: it is releasing\n",
+      "Note: 10.0.0.5 of pool p is reserved for Node/n1, but n5 had it, and may have it yet: it is releasing\n",
+      "Note: 10.0.0.7 of pool p is reserved, but n7 had it, and may have it yet: it is releasing\n",
     ];
     for (const verb of ["plan", "allocate"]) {
       const { stdout } = await run(folder, verb);

@@ -1,4 +1,14 @@
-import { type AuditInput, audit, type Finding, importedSet, ownerOfKey, shellWord, type Use } from "../core/index.ts";
+import {
+  type AuditInput,
+  audit,
+  type Finding,
+  importedSet,
+  ownerOfKey,
+  placeOf,
+  shellWord,
+  type Use,
+} from "../core/index.ts";
+import { reservedNote } from "./reserved-note.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
 import { plural } from "./terminal.ts";
 
@@ -9,6 +19,7 @@ export function auditNotes(input: Input, found: readonly Finding[], options: Sta
   const shown = setsShown(input);
   return [
     ...nodesNote(input.uses),
+    ...reservedNotes(input),
     ...(shown.has(input.shows.set) ? unseenNotes(input, found) : []),
     ...otherSetNotes(input, found, shown),
     ...(found.length > 0 ? recordNote(options) : []),
@@ -18,6 +29,18 @@ export function auditNotes(input: Input, found: readonly Finding[], options: Sta
 function nodesNote(uses: readonly Use[]): string[] {
   const isUnknown = uses.some(({ owner }) => owner?.startsWith("NodeNetworkConfigurationPolicy/"));
   return isUnknown ? ["Note: for which nodes such a policy is, --nodes FILE tells."] : [];
+}
+
+/** Two pull requests, of which one reserves an address and the other gives it away, merge without a conflict. */
+function reservedNotes({ pools, snapshot }: Input): string[] {
+  const holders = new Map(snapshot.allocations.map((line) => [placeOf(line), line]));
+  return pools.flatMap(({ name, reservations }) =>
+    reservations.all.flatMap(({ address, owner }) => {
+      const holder = holders.get(placeOf({ address, pool: name }));
+      if (owner === undefined || holder === undefined || ownerOfKey(holder.claim) === owner) return [];
+      return reservedNote(name, address, owner, holder);
+    }),
+  );
 }
 
 /** A pool of which nothing is used may be that of a folder that was not named, or of one that was lost. */

@@ -24,6 +24,7 @@ import { isInterfaceAddress, referencesIn } from "../schema/template.ts";
 import { command } from "./advice.ts";
 import { kustomizeNotes } from "./kustomize.ts";
 import { formerNicNotes } from "./nic-note.ts";
+import { reservedNote, reservedWords } from "./reserved-note.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -113,12 +114,12 @@ function reservationNotes(
   return pools.flatMap(({ name, reservations }) =>
     reservations.all.flatMap(({ address, owner, claim }) => {
       if (planned.has(`${name} ${owner}${claim === undefined ? "" : `/${claim}`}`)) return [];
-      const what = `Note: ${formatAddress(address)} of pool ${name} is reserved${owner === undefined ? "" : ` for ${owner}`}`;
+      const what = reservedWords(name, address, owner);
       const place = placeOf({ address, pool: name });
       const isOthers = (line: Allocation | undefined): line is Allocation =>
         line !== undefined && ownerOfKey(line.claim) !== owner;
       const [holder, former] = [kept.get(place), left.get(place)];
-      if (isOthers(holder)) return `${what}, but ${ownerName(holder.claim)} has it, and keeps it until it leaves`;
+      if (owner !== undefined && isOthers(holder)) return reservedNote(name, address, owner, holder);
       if (isOthers(former))
         return `${what}, but ${ownerName(former.claim)} had it, and may have it yet: it is releasing`;
       if (owner === undefined || nodeNameOf(owner) === undefined || names.has(owner)) return [];

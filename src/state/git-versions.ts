@@ -75,11 +75,7 @@ export function decodeSide(text: string, name: string, base: Snapshot): Snapshot
  * nothing is known of the base, and a merge keeps whatever either side has.
  */
 export function decodeBase(text: string): Snapshot {
-  try {
-    return decode(text, "the merge base");
-  } catch {
-    return emptySnapshot;
-  }
+  return decodeWhole(text, "the merge base") ?? emptySnapshot;
 }
 
 /** `decode`, where the text is one that git has: what helps with a broken one is `hint`. */

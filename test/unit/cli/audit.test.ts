@@ -51,6 +51,19 @@ it.each([
   expect([stderr.split("\n")[0], status]).toEqual(["invalid: nothing in in uses any address", 2]);
 });
 
+it.each([
+  [
+    "VirtualMachine/db",
+    "Note: 10.10.10.2 of pool traffic-1 is reserved for VirtualMachine/db, but node02 has it, and keeps it until it leaves\n",
+  ],
+  ["Node/node02", ""],
+])("tells of what is reserved for %s, and node02 has", (owner, note) => {
+  const reservation = `spec:\n  reservations: [{address: 10.10.10.2, owner: ${owner}}]\n`;
+  const folder = edited(["rendered/pools.yaml", "spec:\n", reservation]);
+  const { stdout, status } = nodeippool(["audit", "rendered", "--nodes", "nodes.txt"], folder);
+  expect([stdout, status]).toEqual([`${note}6 addresses checked, 0 findings\n`, 0]);
+});
+
 it("reads what several folders and files have deployed", () => {
   const folder = edited();
   const text = readFileSync(join(folder, rendered), "utf8");

@@ -101,6 +101,18 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
   });
 });
 
+it.each([
+  ["10.0.0.4 Node/new/a/p releasing", "has 10.0.0.2 releasing already", "free 10.0.0.2, 10.0.0.4 first"],
+  ["10.0.0.4 Node/new/a/p", "Node/new/a/p already holds an address of pool p", "rename before you plan"],
+])("mv of what is releasing, to who has another one releasing, and %s", async (line, what, hint) => {
+  const held = lockText("10.0.0.2 Node/new/a/p releasing", "10.0.0.3 Node/old/a/p releasing", line);
+  const folder = projectOf({ "nodeippool.lock": held });
+  const { stderr, status } = await cli(["mv", "Node/old", "Node/new"], folder);
+  expect([status, stderr]).toEqual([3, expect.stringContaining(what)]);
+  expect(stderr).toContain(hint);
+  expect(lockIn(folder)).toBe(held);
+});
+
 describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
   const lock = lockText(
     "10.0.0.1 Node/n7/imported/10.0.0.1 set=imported",

@@ -302,9 +302,11 @@ describe("nodeippool plan finds manifests and nodes", () => {
       const { stdout } = await run(folder, verb);
       expect(stdout.match(/^Note: .*\n/gm)).toEqual(notes);
     }
-    writeFileSync(join(folder, "manifests/a.yaml"), reserved("Node/n2"));
-    const refused = await run(folder, "plan");
-    expect(refused).toMatchObject({ status: 3, stdout: expect.not.stringContaining("Note: ") });
+    for (const owner of ["Node/n2", "Node/n2, claim: a/p"]) {
+      writeFileSync(join(folder, "manifests/a.yaml"), reserved(owner));
+      const refused = await run(folder, "plan");
+      expect(refused).toMatchObject({ status: 3, stdout: expect.not.stringContaining("Note: ") });
+    }
   });
 
   it("says which new addresses something else in the folder names, and of those that are held nothing", async () => {

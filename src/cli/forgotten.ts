@@ -13,17 +13,20 @@ export function forgetting(
   const owners = new Set(assign.map(ownerIn));
   const nics = new Set(assign.map(nicOf));
   const fresh = new Set(assign.map(claimOf));
-  const given = new Map(assign.map((line) => [placeOfOwner(line), line]));
   const now = [...present.allocations, ...present.releasing].filter((line) => owners.has(ownerIn(line)));
-  const held = new Set(now.map(placeOfOwner));
+  const held = new Map([...now, ...assign].map((line) => [placeOfOwner(line), line]));
   const known = new Set(now.map(claimOf));
   return (line) => {
-    if (!owners.has(ownerIn(line)) || held.has(placeOfOwner(line))) return false;
-    const [claim, nic] = [claimOf(line), nicOf(line)];
-    const again = given.get(placeOfOwner(line));
-    if (again !== undefined && (claimOf(again) === claim || nicOf(again) === nic)) return false;
-    if (fresh.has(claim)) return true;
-    return !known.has(claim) && (nics.has(nic) || !isGivenUp(line));
+    if (!owners.has(ownerIn(line))) return false;
+    const holder = held.get(placeOfOwner(line));
+    const claim = claimOf(line);
+    const other = holder && claimOf(holder);
+    if (other === claim) return false;
+    const isOnNic = holder !== undefined && nicOf(holder) === nicOf(line);
+    // NICs that a template names are not told apart.
+    if (fresh.has(claim)) return !isOnNic || line.interface === undefined;
+    const isRenamed = other !== undefined && !fresh.has(other);
+    return !(isOnNic || isRenamed || known.has(claim)) && (nics.has(nicOf(line)) || !isGivenUp(line));
   };
 }
 
@@ -42,4 +45,9 @@ function nicOf(line: Allocation): string {
 /** Who has an address, whatever the claim is called. */
 export function placeOfOwner(line: Allocation): string {
   return `${line.address} ${ownerIn(line)}`;
+}
+
+/** The same, on which NIC. */
+export function placeOfNic(line: Allocation): string {
+  return `${line.address} ${nicOf(line)}`;
 }

@@ -14,7 +14,7 @@ import { incomingHeads, isOfCommit, isUndoable, mergeBase, mergedHeads, mergedVe
 import { conflictVersions, lockAt } from "../state/git-versions.ts";
 import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
-import { forgetting, placeOfOwner } from "./forgotten.ts";
+import { forgetting, placeOfNic, placeOfOwner } from "./forgotten.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 const most = 5;
@@ -77,9 +77,9 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
   // Not for a shallow clone: what one side gave up in good order cannot be told there.
   if (base === undefined) return [];
   const merged = linesAt(lock, "HEAD");
-  const common = new Set([...merged, ...linesAt(lock, base)].map(placeOfOwner));
+  const common = new Set([...merged, ...linesAt(lock, base)].map(placeOfNic));
   const notes = lost.flatMap(({ revision, lines }) => {
-    const own = lines.filter((line) => !common.has(placeOfOwner(line)));
+    const own = lines.filter((line) => !common.has(placeOfNic(line)));
     return lostNotes(notRenamed(own, merged, lock, parents), revision);
   });
   if (notes.length === 0) return [];
@@ -103,8 +103,8 @@ function notRenamed(
   const [, ...sides] = conflictVersions(lock);
   const versions = [...revisions.flatMap((revision) => versionAt(lock, revision) ?? []), ...sides];
   const others = versions.flatMap(({ allocations, releasing }) => [...allocations, ...releasing]);
-  const theirs = new Set(others.map(placeOfOwner));
-  const own = now.filter((line) => !theirs.has(placeOfOwner(line)));
+  const theirs = new Set(others.map(placeOfNic));
+  const own = now.filter((line) => !theirs.has(placeOfNic(line)));
   const placeInSet = (line: Allocation) => `${line.set} ${placeOf(line)}`;
   const renamed = new Set(own.map(placeInSet));
   return lines.filter((line) => !renamed.has(placeInSet(line)));

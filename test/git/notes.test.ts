@@ -223,6 +223,32 @@ describe("a lock of one side alone, where both gave .5 away", () => {
     expect(stdout).toContain("Note: z5 has 10.0.0.5 in HEAD\n");
   });
 
+  it.each([
+    ["--theirs", "HEAD", "storage"],
+    ["--ours", "MERGE_HEAD", "backup"],
+    ["--theirs", "HEAD^1", "storage"],
+    ["--ours", "HEAD^2", "backup"],
+  ])(
+    "of a merge of two policies for one node, the lock %s: the node is named, with what it has in %s",
+    (side, revision, lost) => {
+      git("git reset -q --hard main~1; git branch -qf f");
+      for (const [branch, name, eth] of [
+        ["f", "backup", "eth2"],
+        ["main", "storage", "eth3"],
+      ] as const) {
+        git(`git checkout -q ${branch}`);
+        write("nodes.txt", "n1 kubernetes.io/hostname=n1\nn2\nn3\nn4\n");
+        write(`manifests/${name}.yaml`, second(name, "n1", eth));
+        allocate();
+      }
+      git(`git merge f || true; git checkout -q ${side} nodeippool.lock; git add -A`);
+      if (revision.includes("^")) git("git commit -qm merged");
+      const { stdout } = run("plan");
+      expect(stdout).toContain(`+ 10.0.0.6  n1  ${lost}/a`);
+      expect(stdout).toContain(`Note: n1 has 10.0.0.5 in ${revision}\nNote: if that is in force, `);
+    },
+  );
+
   it("of a commit: likewise; a rename since HEAD is none, staged or not", () => {
     git("git checkout -q f -- nodeippool.lock");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");

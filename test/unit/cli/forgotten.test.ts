@@ -24,9 +24,12 @@ record                         | given                                      | fo
 # another NIC has the address
                                | .2 Node/n/b if=eth2 ; .3 Node/n/a if=eth1  | yes
                                | .2 Node/n/b if=eth2 ; .3 Node/n/c if=eth1  | yes
-.2 Node/n/b if=eth2            | .3 Node/n/a if=eth1                        |
+.2 Node/n/b if=eth2            | .3 Node/n/a if=eth1                        | yes
 .2 Node/n/b if=eth2            | .3 Node/n/c if=eth3                        |
                                | .2 Node/n/a if=eth2 ; .3 Node/n/b if=eth1  |
+
+# two captures of one NIC
+.2 Node/n/b if=eth1            | .3 Node/n/a if=eth1                        |
 
 # the claim has an address
 .4 Node/n/a if=eth1            | .3 Node/n/b if=eth2                        |
@@ -41,6 +44,12 @@ describe("forgetting", () => {
     const plan = { ...noChanges, assign, set: "default", pools: [], base: new Map() };
     const record = recordOf(cell("record").map(spelt), []);
     expect(forgetting(plan, record, () => false)(line)).toBe(cell("forgotten").includes("yes"));
+  });
+
+  it("an address that another claim gets, where a template names the NICs, is forgotten", () => {
+    const assign = [lineOf("10.0.0.2 Node/n/b"), lineOf("10.0.0.3 Node/n/a")];
+    const plan = { ...noChanges, assign, set: "default", pools: [], base: new Map() };
+    expect(forgetting(plan, recordOf([], []), () => false)(lineOf("10.0.0.2 Node/n/a"))).toBe(true);
   });
 
   it("what was given up in good order is forgotten where the claim itself or its NIC gets another address", () => {

@@ -2,8 +2,8 @@ import { type Allocation, identityOf, ownerOfKey, type Plan, type Snapshot } fro
 
 /**
  * Is a line of another version of the record forgotten by the present one: would its owner get an address of the pool by
- * this plan, and not have that of the line any more, or get it for another NIC? The claim may be called otherwise by now. What was given
- * up in good order (`isGivenUp`) is forgotten only where its claim or its NIC gets another address.
+ * this plan, and not have that of the line any more, or get it for another NIC? The claim may be called otherwise by now.
+ * What was given up in good order (`isGivenUp`) is forgotten only where its claim or its NIC gets another address.
  */
 export function forgetting(
   { assign }: Plan,

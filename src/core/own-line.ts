@@ -29,11 +29,13 @@ export interface Found {
  */
 export function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
-  const own = lines.releasing.filter((line) => line.set === options.set).sort(byAddress);
-  const releasing = Map.groupBy(own, (line) => line.claim);
-  const elsewhere = new Map(
-    lines.releasing.filter((line) => line.set !== options.set).map((line) => [line.claim, line]),
-  );
+  const sorted = lines.releasing.toSorted(byAddress);
+  const leavingOf = (isOwn: boolean) =>
+    Map.groupBy(
+      sorted.filter((line) => (line.set === options.set) === isOwn),
+      (line) => line.claim,
+    );
+  const [releasing, elsewhere] = [leavingOf(true), leavingOf(false)];
   const isOurs = (line: Allocation) => !isOfOtherSet(line, options.set);
   return (request, pool) => {
     const names = options.namesOf(request.key);

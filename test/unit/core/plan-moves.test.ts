@@ -266,6 +266,14 @@ describe("the rename that a refused move may be", () => {
   });
 });
 
+it("of what another set has releasing, the lowest is named, in whatever order the record is", () => {
+  const sorted = recordOf(["10.0.0.5 Node/n/a set=b releasing", "10.0.0.6 Node/n/a set=b releasing"], pools);
+  for (const snapshot of [sorted, { ...sorted, releasing: sorted.releasing.toReversed() }]) {
+    const { pending } = plan({ pools, claims: [claimOf("Node/n/a")], snapshot });
+    expect(pending).toMatchObject([{ message: "10.0.0.5 is releasing, as the same claim of set b" }]);
+  }
+});
+
 it("what was imported for a claim, and is releasing, is to be freed: it cannot come over", () => {
   const snapshot = recordOf(["10.0.0.6 Node/n/b set=imported releasing"], pools);
   expect(plan({ pools, claims: [claimOf("Node/n/b")], snapshot }).pending).toMatchObject([

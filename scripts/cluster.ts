@@ -14,6 +14,8 @@ await installNmstate(cluster);
 await installNmstateAdmission(cluster);
 
 if (command === undefined) {
+  // Before the text below: whoever reads that may stop it at once.
+  const stopped = Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));
   console.log(`A Kubernetes API server with the kinds NodeIPPool and NodeNetworkConfigurationPolicy runs at ${cluster.server}.
 In another terminal:
 
@@ -22,7 +24,7 @@ In another terminal:
   kubectl get nodeippools
 
 Logs are in ${cluster.folder}. Ctrl-C here stops it and removes everything.`);
-  await Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));
+  await stopped;
 } else {
   const env = { ...process.env, KUBECONFIG: cluster.kubeconfig, PATH: `${dirname(kubectl)}:${process.env.PATH}` };
   const [status] = await once(spawn(command, args, { env, stdio: "inherit" }), "exit");

@@ -77,9 +77,11 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
   // Not for a shallow clone: what one side gave up in good order cannot be told there.
   if (base === undefined) return [];
   const merged = linesAt(lock, "HEAD");
-  const common = new Set([...merged, ...linesAt(lock, base)].map(placeOfNic));
+  // NICs that a template names are told apart by their claims alone.
+  const keyOf = (line: Allocation) => (line.interface === undefined ? holdingOf(line) : placeOfNic(line));
+  const common = new Set([...merged, ...linesAt(lock, base)].map(keyOf));
   const notes = lost.flatMap(({ revision, lines }) => {
-    const own = lines.filter((line) => !common.has(placeOfNic(line)));
+    const own = lines.filter((line) => !common.has(keyOf(line)));
     return lostNotes(notRenamed(own, merged, lock, parents), revision);
   });
   if (notes.length === 0) return [];
@@ -90,7 +92,7 @@ function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly A
 }
 
 /**
- * The lines whose address has not just got another name. Where somebody else of the claim set has it now, that is a rename,
+ * The lines whose address has not just got another name. Where another line of the claim set has it now, that is a rename,
  * unless one of these revisions says so, too, or a side of the merge that git stopped at: a stash or a squash is no revision.
  */
 function notRenamed(

@@ -228,9 +228,13 @@ describe("a lock of one side alone, where both gave .5 away", () => {
     ["--ours", "MERGE_HEAD", "backup"],
     ["--theirs", "HEAD^1", "storage"],
     ["--ours", "HEAD^2", "backup"],
+    ["--theirs, NICs by template", "HEAD", "storage"],
+    ["--ours, NICs by template", "MERGE_HEAD", "backup"],
+    ["--theirs, NICs by template", "HEAD^1", "storage"],
+    ["--ours, NICs by template", "HEAD^2", "backup"],
   ])(
     "of a merge of two policies for one node, the lock %s: the node is named, with what it has in %s",
-    (side, revision, lost) => {
+    (how, revision, lost) => {
       git("git reset -q --hard main~1; git branch -qf f");
       for (const [branch, name, eth] of [
         ["f", "backup", "eth2"],
@@ -238,10 +242,14 @@ describe("a lock of one side alone, where both gave .5 away", () => {
       ] as const) {
         git(`git checkout -q ${branch}`);
         write("nodes.txt", "n1 kubernetes.io/hostname=n1\nn2\nn3\nn4\n");
-        write(`manifests/${name}.yaml`, second(name, "n1", eth));
+        const text = second(name, "n1", eth);
+        const byTemplate = text
+          .replace("allocate}", `allocate, nic: interfaces.name == "${eth}"}`)
+          .replace(`name: ${eth}`, 'name: "{{ capture.nic.interfaces.0.name }}"');
+        write(`manifests/${name}.yaml`, how.includes("template") ? byTemplate : text);
         allocate();
       }
-      git(`git merge f || true; git checkout -q ${side} nodeippool.lock; git add -A`);
+      git(`git merge f || true; git checkout -q ${how.split(",")[0]} nodeippool.lock; git add -A`);
       if (revision.includes("^")) git("git commit -qm merged");
       const { stdout } = run("plan");
       expect(stdout).toContain(`+ 10.0.0.6  n1  ${lost}/a`);

@@ -1,4 +1,4 @@
-import { type Allocation, identityOf, ownerOfKey, type Plan, type Snapshot } from "../core/index.ts";
+import { type Allocation, claimInSet, ownerInPool, type Plan, type Snapshot } from "../core/index.ts";
 
 /**
  * Is a line of another version of the record forgotten by the present one: would its owner get an address of the pool by
@@ -10,17 +10,17 @@ export function forgetting(
   present: Snapshot,
   isGivenUp: (line: Allocation) => boolean,
 ): (line: Allocation) => boolean {
-  const owners = new Set(assign.map(ownerIn));
+  const owners = new Set(assign.map(ownerInPool));
   const nics = new Set(assign.map(nicOf));
-  const fresh = new Set(assign.map(claimOf));
-  const now = [...present.allocations, ...present.releasing].filter((line) => owners.has(ownerIn(line)));
+  const fresh = new Set(assign.map(claimInSet));
+  const now = [...present.allocations, ...present.releasing].filter((line) => owners.has(ownerInPool(line)));
   const held = new Map([...now, ...assign].map((line) => [placeOfOwner(line), line]));
-  const known = new Set(now.map(claimOf));
+  const known = new Set(now.map(claimInSet));
   return (line) => {
-    if (!owners.has(ownerIn(line))) return false;
+    if (!owners.has(ownerInPool(line))) return false;
     const holder = held.get(placeOfOwner(line));
-    const claim = claimOf(line);
-    const other = holder && claimOf(holder);
+    const claim = claimInSet(line);
+    const other = holder && claimInSet(holder);
     if (other === claim) return false;
     const isOnNic = holder !== undefined && nicOf(holder) === nicOf(line);
     // NICs that a template names are not told apart.
@@ -30,21 +30,13 @@ export function forgetting(
   };
 }
 
-function claimOf(line: Allocation): string {
-  return `${line.set} ${identityOf(line)}`;
-}
-
-function ownerIn({ pool, claim }: Allocation): string {
-  return `${pool} ${ownerOfKey(claim)}`;
-}
-
 function nicOf(line: Allocation): string {
-  return `${ownerIn(line)} ${line.interface}`;
+  return `${ownerInPool(line)} ${line.interface}`;
 }
 
 /** Who has an address, whatever the claim is called. */
 export function placeOfOwner(line: Allocation): string {
-  return `${line.address} ${ownerIn(line)}`;
+  return `${line.address} ${ownerInPool(line)}`;
 }
 
 /** The same, on which NIC. */

@@ -9,6 +9,7 @@ import {
   listed,
   nodeNameOf,
   nodeOwner,
+  ownerInPool,
   ownerName,
   ownerOfKey,
   type Plan,
@@ -107,7 +108,7 @@ function reservationNotes(
   if (pools.every(({ reservations }) => reservations.all.length === 0)) return [];
   const names = new Set(nodes.map(({ name }) => nodeOwner(name)));
   const claims = [...assign, ...keep.map(({ allocation }) => allocation), ...pending];
-  const planned = new Set(claims.flatMap((claim) => [asker(claim), identityOf(claim)]));
+  const planned = new Set(claims.flatMap((claim) => [ownerInPool(claim), identityOf(claim)]));
   const byPlace = (lines: readonly Allocation[]) => new Map(lines.map((line) => [placeOf(line), line]));
   const kept = byPlace(keep.map(({ allocation }) => allocation));
   const left = byPlace([...releasing, ...release.map(({ allocation }) => allocation)]);
@@ -156,9 +157,4 @@ function mentionsIn(...folder: Parameters<typeof findUses>): readonly Use[] {
     if (error instanceof IpamError) return [];
     throw error;
   }
-}
-
-/** Who asks for an address of which pool. */
-function asker({ pool, claim }: { readonly pool: string; readonly claim: string }): string {
-  return `${pool} ${ownerOfKey(claim)}`;
 }

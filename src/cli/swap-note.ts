@@ -1,4 +1,4 @@
-import { type Allocation, nameOfKey, ownerName, ownerOfKey, type Plan } from "../core/index.ts";
+import { type Allocation, nameOfKey, ownerInPool, ownerName, type Plan } from "../core/index.ts";
 import { mvCommand } from "./advice.ts";
 import { plural } from "./terminal.ts";
 
@@ -21,7 +21,7 @@ export function swapQuestions({ keep, set }: Plan, before: () => string): string
 /** Says which claims of one owner on one pool exchange their NICs, and so move their addresses. `more` ends the sentence. */
 export function swapNotes(lines: readonly Rewritten[], more: (a: string, b: string) => string): string[] {
   const moved = lines.filter(({ now, was }) => was.claim === now.claim && was.interface !== now.interface);
-  const groups = Map.groupBy(moved, ({ now }) => `${now.pool} ${ownerOfKey(now.claim)}`);
+  const groups = Map.groupBy(moved, ({ now }) => ownerInPool(now));
   const isSwap = (a: Rewritten, b: Rewritten) =>
     a.now.interface === b.was.interface && b.now.interface === a.was.interface;
   const pairs = [...groups.values()].flatMap((group) =>

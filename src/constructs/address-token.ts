@@ -6,6 +6,7 @@ import {
   isPlanned,
   nodeNameOf,
   nodeOwner,
+  ownerInPool,
   ownerOfKey,
   type Pool,
   type Snapshot,
@@ -68,7 +69,7 @@ export class Holders {
   constructor(snapshot: Snapshot, defined: readonly Pool[] = []) {
     this.snapshot = snapshot;
     this.ofCluster = new Set(defined.filter((pool) => !isPlanned(pool)).map(({ name }) => name));
-    this.byOwner = Map.groupBy(snapshot.allocations, (line) => `${line.pool} ${ownerOfKey(line.claim)}`);
+    this.byOwner = Map.groupBy(snapshot.allocations, ownerInPool);
   }
 
   prefixLength(pool: string): number | undefined {

@@ -1,4 +1,5 @@
 import { type Address, compareAddresses, formatAddress, formatPrefix, type Prefix } from "./address.ts";
+import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit } from "./errors.ts";
 
 /** An address and the claim that holds it: one line of the record. */
@@ -59,9 +60,19 @@ export function placeOf({ pool, address }: Pick<Allocation, "pool" | "address">)
   return `${pool} ${address}`;
 }
 
+/** A claim of a claim set, whatever its address is. */
+export function claimInSet(line: Pick<Allocation, "set" | "pool" | "claim">): string {
+  return `${line.set} ${identityOf(line)}`;
+}
+
 /** Who has what: the same for a line that is live and one that is releasing, whatever its NIC is. */
 export function holdingOf(line: Pick<Allocation, "address" | "set" | "pool" | "claim">): string {
-  return `${line.address} ${line.set} ${identityOf(line)}`;
+  return `${line.address} ${claimInSet(line)}`;
+}
+
+/** The owner of a claim, in a pool: whoever asks there, whatever the claim is called. */
+export function ownerInPool({ pool, claim }: Pick<Allocation, "pool" | "claim">): string {
+  return `${pool} ${ownerOfKey(claim)}`;
 }
 
 /** Are two pools in one subnet: the same addresses of the same network? */

@@ -1,5 +1,5 @@
 import { formatAddress } from "./address.ts";
-import { type Allocation, identityOf, importedSet, type Snapshot } from "./allocation.ts";
+import { type Allocation, claimInSet, identityOf, importedSet, type Snapshot } from "./allocation.ts";
 import { type Kept, noChanges } from "./changes.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "./claim.ts";
 import { IpamError } from "./errors.ts";
@@ -76,9 +76,8 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
 /** Where all that is renamed is releasing: a claim that comes back would have one of two addresses, whatever the rename says. */
 function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot): void {
   if (keep.some((kept) => !kept.releasing)) return;
-  const keyOf = (line: Allocation) => `${line.set} ${identityOf(line)}`;
-  const names = new Set(keep.map(({ allocation }) => keyOf(allocation)));
-  const others = releasing.filter((line) => names.has(keyOf(line)));
+  const names = new Set(keep.map(({ allocation }) => claimInSet(allocation)));
+  const others = releasing.filter((line) => names.has(claimInSet(line)));
   const [first] = others;
   if (first === undefined) return;
   const addresses = listed(others.map(({ address }) => formatAddress(address)));

@@ -9,11 +9,9 @@ import {
   IpamError,
   type Issue,
   identityOf,
-  importedSet,
   isNoop,
   nodeNameOf,
   nodeOwner,
-  ownerName,
   type Plan,
   type Pool,
   planImport,
@@ -21,7 +19,7 @@ import {
   type Snapshot,
   type Use,
 } from "../core/index.ts";
-import { addressList, listOf } from "../nmstate/address-list.ts";
+import { addressList } from "../nmstate/address-list.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
@@ -31,6 +29,7 @@ import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
+import { strayNotes } from "./stray-note.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { together } from "./together.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
@@ -59,7 +58,9 @@ export async function importVerb(evidence: string, path: string, options: Import
   const temporary = temporaryOnly(uses, lasting);
   const ignored = countIgnored(made, lasting);
   if (options.json) return printJson({ ...planJson(made), ignored, temporary: temporary.length });
-  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after), ...strayNotes(made, claims, pools));
+  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after));
+  const lines = [...made.assign, ...made.keep.map(({ allocation }) => allocation)];
+  print(...strayNotes(lines, settersOf(claims, pools), policies));
   print(...temporaryNotes(temporary, pools));
   if (ignored > 0) print(`${plural(ignored, "other address")} passed over: no pool hands them out.`);
   print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
@@ -178,22 +179,14 @@ function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): 
   ];
 }
 
-/** Imported addresses that no policy asks for, where one sets the list that they are in: nmstate replaces it as a whole. */
-function strayNotes(made: Plan, claims: readonly Claim[], pools: readonly Pool[]): string[] {
+/** The policies that set the addresses of NICs which nodes have. */
+function settersOf(claims: readonly Claim[], pools: readonly Pool[]): Map<string, string> {
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const setters = new Map(
+  return new Map(
     claims.flatMap(({ owner, name, pool, interface: nic }) =>
       nic === undefined ? [] : [[addressList(families.get(pool), nic, formatOwner(owner)), policyOf(name)] as const],
     ),
   );
-  return [...made.assign, ...made.keep.map(({ allocation }) => allocation)].flatMap((line) => {
-    const { address, claim, interface: nic, set } = line;
-    const policy = setters.get(listOf(line));
-    if (set !== importedSet || policy === undefined || nic === undefined) return [];
-    const where = `${nic} of ${ownerName(claim)}`;
-    const text = formatAddress(address);
-    return `Note: policy ${policy} sets the IPv${familyOf(address)} addresses of ${where}: applying it takes ${text} off`;
-  });
 }
 
 function countIgnored(made: Plan, uses: readonly Use[]): number {

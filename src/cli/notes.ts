@@ -26,7 +26,8 @@ import { command } from "./advice.ts";
 import { kustomizeNotes } from "./kustomize.ts";
 import { formerNicNotes } from "./nic-note.ts";
 import { reservedNote, reservedWords } from "./reserved-note.ts";
-import { plural } from "./terminal.ts";
+import { newStrayNotes } from "./stray-note.ts";
+import { firstFew, plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What is meant for later, or a slip of the pen. */
@@ -39,6 +40,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
     ...mentionNotes(workspace, made),
     ...otherRangeNotes(workspace, made, before),
     ...formerNicNotes(made, workspace),
+    ...newStrayNotes(made, before, workspace.manifests.policies),
     ...kustomizeNotes(workspace.files),
   ];
 }
@@ -131,8 +133,6 @@ function reservationNotes(
   );
 }
 
-const most = 5;
-
 /** New addresses that a text of the folder names, say as next hop or for a load balancer: somebody may have them. */
 function mentionNotes({ files, manifests: { pools }, nodes }: Workspace, { assign }: Plan): string[] {
   const kept = new Map(pools.map(({ name, reservations }) => [name, reservations]));
@@ -146,7 +146,7 @@ function mentionNotes({ files, manifests: { pools }, nodes }: Workspace, { assig
     const { file, line, column } = (first as Use).at;
     return `Note: ${formatAddress(address)} goes to ${owner}, and ${file}:${line}:${column} names it; whoever has it already, exclude or reserve it in the pool`;
   });
-  return notes.length <= most ? notes : [...notes.slice(0, most), `Note: and ${notes.length - most} more`];
+  return firstFew(notes);
 }
 
 /** What `audit` would say of broken texts is not for a plan to say. */

@@ -16,8 +16,7 @@ import type { Loser } from "../state/merge.ts";
 import { allocateAgain } from "./argv.ts";
 import { forgetting, placeOfNic, placeOfOwner } from "./forgotten.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
-
-const most = 5;
+import { firstFew } from "./terminal.ts";
 
 /**
  * Who gets another address than a version of the lock that git has and the present one forgets: a node may have it.
@@ -113,12 +112,9 @@ function notRenamed(
 }
 
 function lostNotes(lost: readonly Allocation[], revision: string): string[] {
-  const more = lost.length > most ? [`Note: and ${lost.length - most} more`] : [];
-  const named = lost.slice(0, most);
-  return [
-    ...named.map(({ claim, address }) => `Note: ${ownerName(claim)} has ${formatAddress(address)} in ${revision}`),
-    ...more,
-  ];
+  return firstFew(
+    lost.map(({ claim, address }) => `Note: ${ownerName(claim)} has ${formatAddress(address)} in ${revision}`),
+  );
 }
 
 function adviceFor(lock: string, incoming: readonly string[], isHead: boolean): string[] {

@@ -39,6 +39,13 @@ export function plural(count: number | bigint, noun: string): string {
   return `${count} ${noun}${count === 1 || count === 1n ? "" : noun.endsWith("s") ? "es" : "s"}`;
 }
 
+const few = 5;
+
+/** Notes that nobody reads to the end. */
+export function firstFew(notes: readonly string[]): string[] {
+  return notes.length <= few ? [...notes] : [...notes.slice(0, few), `Note: and ${notes.length - few} more`];
+}
+
 /** Text that somebody else chose, without anything that moves a cursor, turns the writing direction or breaks XML. */
 export function plain(text: string): string {
   return text.toWellFormed().replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\uFFFE\uFFFF]/gu, "\uFFFD");

@@ -143,10 +143,12 @@ function refusedRename(request: Request, line: Allocation, former: Allocation): 
   );
 }
 
-/** The line is the claim's own, and would not do any more. */
+/** The line is the claim's own, or an import recorded it as that, and it would not do. */
 function refusedChange(request: Request, line: Allocation, pool: Pool): Pending {
   const wanted = wantedBy(request.claim, pool);
-  const held = `${formatAddress(line.address)} is held by ${line.claim}`;
+  const by =
+    line.set === importedSet ? `was imported for ${formatOwner(request.claim.owner)}` : `is held by ${line.claim}`;
+  const held = `${formatAddress(line.address)} ${by}`;
   const [message, hint] =
     wanted !== undefined && contains(pool.assignable, line.address)
       ? [`${held}, which now wants ${formatAddress(wanted)}`, "Ask for the address it has, or allow the move."]
@@ -159,7 +161,7 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
 
 /**
  * Has what is releasing become another owner's: is it reserved for one, or that of an object that had the name before? What
- * is reserved for any claim of the same owner comes back: no other owner waits for it.
+ * is reserved for another claim of the same owner comes back all the same: that claim waits, and no other owner.
  */
 function isAnothers(line: Allocation, claim: Claim, pool: Pool): boolean {
   const reservation = pool.reservations.at(line.address);

@@ -25,6 +25,7 @@ import { pendingOf, type Request } from "./request.ts";
  *  releasing          | other                 | ask anew; the old address stays releasing
  *  ... in another set | any                   | pending in-use: the claim may have come from there
  *  imported, its own  | as wanted, assignable | adopt: keep as its own, the owner has that address already (adopt.ts: which)
+ *  ... its own        | other                 | pending in-use; with allowMove: ask anew, and it stays imported
  *  imported, unclear  | as wanted, assignable | pending in-use
  *  none               | -                     | ask anew
  *

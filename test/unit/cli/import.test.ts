@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nodeippool, root } from "../../support/console.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
-import { policyText, poolText } from "../../support/schema-text.ts";
+import { documentsOf, policyText, poolText } from "../../support/schema-text.ts";
 
 const nodes = "node01\nnode02\nnode03\n";
 
@@ -131,6 +131,58 @@ describe("import", () => {
       const { stdout } = await cli(allocate, folder);
       expect(stdout).toContain("  ~ 10.0.0.7  n1  st/a  was Node/n1/imported/10.0.0.7\n");
       expect(lockOf(folder)).toHaveLength(1);
+    });
+
+    const outside = "but pool t hands it out no more";
+    it.each([
+      ["range: {cidr: 10.0.0.0/24, end: 10.0.0.5}", outside],
+      ["range: {cidr: 10.0.0.0/24, exclude: [10.0.0.7]}", outside],
+      ["range: {cidr: 10.0.0.0/24}\n  dnsServers: [10.0.0.7]", outside],
+      ["range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.9, owner: Node/n1}]", "which now wants 10.0.0.9"],
+    ])("where the pool has become another one, the move is refused: %s", async (spec, why) => {
+      const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.7\n");
+      await cli(importing, folder);
+      const imported = lockOf(folder);
+      writeFileSync(join(folder, "q/pool.yaml"), poolText(`  ${spec}`, "t"));
+      const refused = await cli(allocate, folder);
+      expect(refused.stderr).toContain(`10.0.0.7 was imported for Node/n1, ${why}`);
+      expect([refused.status, lockOf(folder)]).toEqual([3, imported]);
+
+      const { stdout, status } = await cli([...allocate, "--allow-move"], folder);
+      expect(stdout).toMatch(/^ {2}\+ 10\.0\.0\.[19] {2}n1 {2}st\/a$/m);
+      expect(stdout).toContain(
+        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.7 off\n",
+      );
+      expect([status, lockOf(folder)]).toEqual([0, expect.arrayContaining(imported)]);
+    });
+
+    it("what a policy takes off is told once, when it takes its first address, unless it writes it itself", async () => {
+      const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.7\nn1,eth1,10.0.0.8\nn1,eth2,10.0.0.9\n");
+      await cli(importing, folder);
+      const note = "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.8 off";
+      const policy = join(folder, "q/policy.yaml");
+      const text = readFileSync(policy, "utf8");
+      const verb = async (name: string) => (await cli([name, ...allocate.slice(1)], folder)).stdout.match(/^Note.*$/gm);
+      writeFileSync(policy, text.replace("address: [", "address: [{ip: 10.0.0.8, prefix-length: 24}, "));
+      expect(await verb("plan")).toBeNull();
+      writeFileSync(policy, text);
+      expect([await verb("plan"), await verb("allocate"), await verb("plan")]).toEqual([[note], [note], null]);
+    });
+
+    it("a policy that takes from another pool of the subnet gives the NIC another address: that is told", async () => {
+      const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.107\n");
+      writeFileSync(
+        join(folder, "p/pool.yaml"),
+        documentsOf(
+          poolText("  range: {cidr: 10.0.0.0/24, end: 10.0.0.99}", "t"),
+          poolText("  range: {cidr: 10.0.0.0/24, start: 10.0.0.100}", "high"),
+        ),
+      );
+      cpSync(join(folder, "p/pool.yaml"), join(folder, "q/pool.yaml"));
+      await cli(importing, folder);
+      expect((await cli(allocate, folder)).stdout).toContain(
+        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.107 off\n",
+      );
     });
   });
 

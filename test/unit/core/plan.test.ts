@@ -78,10 +78,25 @@ record                           | claims                   | with  | want
 .3 Node/n/lan set=imported ; .2 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 ; Node/n/b if=eth2 | | in-use Node/n/a ; keep .2 Node/n/b if=eth2, was .2 Node/n/imported/x set=imported if=eth2
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth1 wanted=.2 | | assign .1 Node/n/a if=eth1 ; keep .2 Node/n/b if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 wanted=.2 ; Node/n/b if=eth2 | | assign .1 Node/n/b if=eth2 ; in-use Node/n/a
+# imported, its own, other
+.3 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 | small | in-use Node/n/a
+.3 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 | small ; move | assign .1 Node/n/a if=eth1
+.3 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 wanted=.1 | small | in-use Node/n/a
+.3 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 | small | assign .1 Node/n/a if=eth1
+.3 Node/n/imported/x set=imported if=eth1 | Node/m/a if=eth1 | small | assign .1 Node/m/a if=eth1
+.3 Node/n/lan set=imported | Node/n/a if=eth1 | small | in-use Node/n/a
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | small | assign .1 Node/n/a if=eth1 ; assign .2 Node/n/b if=eth2
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 wanted=.4 | | in-use Node/n/a
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 wanted=.4 | move | assign .4 Node/n/a if=eth1
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a wanted=.4 | | in-use Node/n/a
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | small | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth1 | small | in-use Node/n/b ; keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth2 | Node/n/a | small | keep .2 Node/n/a, was .2 Node/n/imported/x set=imported if=eth1
+
 # imported: claims whose NIC is not known
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a | | keep .2 Node/n/a, was .2 Node/n/imported/x set=imported if=eth1
 .3 Node/n/lan set=imported                | Node/n/a | | keep .3 Node/n/a, was .3 Node/n/lan set=imported
-.3 Node/n/imported/x set=imported if=eth1 | Node/n/a | small | assign .1 Node/n/a
+.3 Node/n/imported/x set=imported if=eth1 | Node/n/a | small | in-use Node/n/a
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a ; Node/n/b if=eth1 | | assign .1 Node/n/a ; keep .2 Node/n/b if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth2 | Node/n/a ; Node/n/b if=eth1 | | assign .1 Node/n/b if=eth1 ; keep .2 Node/n/a, was .2 Node/n/imported/x set=imported if=eth2
 .3 Node/n/lan set=imported                | Node/n/a ; Node/n/b if=eth1 | | in-use Node/n/a ; in-use Node/n/b

@@ -16,6 +16,7 @@ import {
   type Pool,
   planImport,
   policyOf,
+  rangeOf,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
@@ -30,7 +31,7 @@ import { planJson } from "./json.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
 import { strayNotes } from "./stray-note.ts";
-import { paint, plural, print, printJson } from "./terminal.ts";
+import { firstFew, paint, plural, print, printJson } from "./terminal.ts";
 import { together } from "./together.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
 
@@ -56,13 +57,14 @@ export async function importVerb(evidence: string, path: string, options: Import
   const after = isNoop(made) ? snapshot : await record(state, made);
   const lasting = uses.filter((use) => !use.isTemporary);
   const temporary = temporaryOnly(uses, lasting);
-  const ignored = countIgnored(made, lasting);
-  if (options.json) return printJson({ ...planJson(made), ignored, temporary: temporary.length });
+  const ignored = ignoredBy(made, lasting);
+  if (options.json) return printJson({ ...planJson(made), ignored: ignored.size, temporary: temporary.length });
   print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after));
   const lines = [...made.assign, ...made.keep.map(({ allocation }) => allocation)];
   print(...strayNotes(lines, settersOf(claims, pools), policies));
   print(...temporaryNotes(temporary, pools));
-  if (ignored > 0) print(`${plural(ignored, "other address")} passed over: no pool hands them out.`);
+  if (ignored.size > 0) print(`${plural(ignored.size, "other address")} passed over: no pool hands them out.`);
+  print(...outsideNotes(ignored, pools));
   print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
 }
 
@@ -189,7 +191,19 @@ function settersOf(claims: readonly Claim[], pools: readonly Pool[]): Map<string
   );
 }
 
-function countIgnored(made: Plan, uses: readonly Use[]): number {
+/** What nodes have, and this import does not record; each address once. */
+function ignoredBy(made: Plan, uses: readonly Use[]): ReadonlyMap<Address, Use> {
   const recorded = new Set([...made.assign, ...made.keep.map((kept) => kept.allocation)].map((line) => line.address));
-  return new Set(uses.map((use) => use.address).filter((address) => !recorded.has(address))).size;
+  return new Map(uses.filter(({ address }) => !recorded.has(address)).map((use) => [use.address, use]));
+}
+
+/** Of those the ones in the subnet of a pool: it may grow over them, or a policy give the node another one. What is reserved is safe. */
+function outsideNotes(ignored: ReadonlyMap<Address, Use>, pools: readonly Pool[]): string[] {
+  const notes = [...ignored.values()].flatMap(({ address, owner = "", interface: nic }) => {
+    const pool = pools.find(({ prefix }) => contains(rangeOf(prefix), address));
+    if (pool === undefined || pool.reservations.at(address) !== undefined) return [];
+    const where = `${nodeNameOf(owner) ?? owner}${nic === undefined ? "" : ` ${nic}`}`;
+    return `Note: ${formatAddress(address)} of ${where} is not recorded, as pool ${pool.name} does not hand it out: let that cover it (additionalRanges, exclude) and import again, or reserve it without an owner`;
+  });
+  return firstFew(notes);
 }

@@ -26,24 +26,26 @@ export function strayNotes(
   const strays = lines.filter((line) => line.set === importedSet && setters.has(listOf(line)));
   if (strays.length === 0) return [];
   const written = new Set(policies.flatMap(literals));
-  const notes = strays.flatMap((line) => {
+  return strays.flatMap((line) => {
     const { address, claim, interface: nic } = line;
     if (written.has(address) || nic === undefined) return [];
     const where = `${nic} of ${ownerName(claim)}`;
     const text = formatAddress(address);
     return `Note: policy ${setters.get(listOf(line))} sets the IPv${familyOf(address)} addresses of ${where}: applying it takes ${text} off`;
   });
-  return firstFew(notes);
 }
 
-/** The same, of lists that this plan gives an address of a policy, new or adopted. */
+/** The same, of lists that no policy sets by the record yet, and one does by this plan. */
 export function newStrayNotes({ assign, keep }: Plan, before: Snapshot, policies: readonly Policy[]): string[] {
-  const adopted = keep.flatMap(({ allocation, was }) => (was?.set === importedSet ? [allocation] : []));
-  const own = new Set(adopted.map(placeOf));
-  const setters = new Map([...assign, ...adopted].map((line) => [listOf(line), policyOfKey(line.claim)]));
-  return strayNotes(
-    before.allocations.filter((line) => !own.has(placeOf(line))),
-    setters,
-    policies,
-  );
+  const kept = keep.map(({ allocation }) => allocation);
+  const own = new Set(kept.filter(isClaimed).map(placeOf));
+  const known = new Set(before.allocations.filter(isClaimed).map(listOf));
+  const fresh = [...assign, ...kept.filter(isClaimed)].filter((line) => !known.has(listOf(line)));
+  const setters = new Map(fresh.map((line) => [listOf(line), policyOfKey(line.claim)]));
+  const others = before.allocations.filter((line) => !own.has(placeOf(line)));
+  return firstFew(strayNotes(others, setters, policies));
+}
+
+function isClaimed({ set }: Allocation): boolean {
+  return set !== importedSet;
 }

@@ -1,6 +1,7 @@
 import type { Address } from "./address.ts";
 import { type Allocation, byAddress } from "./allocation.ts";
 import { formatOwner, ownerOfKey } from "./claim.ts";
+import { parted } from "./parted.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 import { type Request, wantedBy } from "./request.ts";
@@ -13,8 +14,8 @@ export interface Adoptable {
 }
 
 /**
- * What these claims of one pool, of `all` that it has, may adopt of the lines that an import recorded there; or would, if the
- * pool let them have it.
+ * What these claims of one pool, of `all` that it has, may adopt of the lines that an import recorded there; or have, and the
+ * pool does not let them.
  *
  *  the claim           | a line of its owner                  | decision
  *  --------------------+--------------------------------------+------------------------------------------------------
@@ -24,11 +25,13 @@ export interface Adoptable {
  *  its NIC is known    | without NIC                          | adopt, if all claims of the owner are on one NIC
  *  its NIC is unknown  | on nobody's NIC, without NIC         | adopt, if that is one line and this one claim, and a
  *                      |                                      | line without NIC may be that of no claim on another one
- *  any                 | such a line, but not so              | unclear
+ *  any                 | such lines, but not so, or more than | unclear
+ *                      | there are claims                     |
  *  none of these       | such a line, which the pool may not  | it is what the claim has: another address is a move
  *                      | hand out, or another one is wanted   |
  *
- * A line goes to one claim; several claims get several lines in order. What a reservation keeps for others is not theirs.
+ * But for the last row, lines that the pool may not hand out do not count. A line goes to one claim; several claims get several
+ * lines in order. What a reservation keeps for others is not theirs.
  */
 export function adoptable(
   claims: readonly Request[],
@@ -61,23 +64,23 @@ function share(
 ): void {
   const nics = new Set(all.map(nicOf));
   const wishes = new Set(all.map(({ claim }) => wantedBy(claim, pool)));
-  const fits = lines.filter(({ address }) => contains(pool.assignable, address));
-  const wishing = asking.filter(({ claim }) => wantedBy(claim, pool) !== undefined);
+  const [fits, others] = parted(lines, ({ address }) => contains(pool.assignable, address));
+  const [open, wishing] = parted(asking, ({ claim }) => wantedBy(claim, pool) === undefined);
   grant(wishing, pool, fits, nics, found);
   const isTheirs = ({ address }: Allocation) =>
     !wishes.has(address) && asking.some(({ claim }) => !pool.reservations.keepsFrom(claim, address));
-  const others = asking.filter(({ claim }) => wantedBy(claim, pool) === undefined);
-  for (const { request, line, doubtful } of deal(others, fits.filter(isTheirs), nics)) {
-    if (line !== undefined) found.set(request, { line });
-    else if (doubtful[0] !== undefined) found.set(request, { line: doubtful[0], others: doubtful.length - 1 });
-  }
+  deal(open, fits.filter(isTheirs), nics, found);
   const spoken = new Set(asking.map((request) => found.get(request)?.line));
-  const left = lines.filter((line) => isTheirs(line) && !spoken.has(line));
-  const lacking = asking.filter((request) => !found.has(request));
-  for (const { request, line } of deal(lacking, left, nics)) if (line !== undefined) found.set(request, { line });
+  const left = fits.filter((line) => isTheirs(line) && !spoken.has(line));
+  const barred = others.filter(isTheirs);
+  for (const request of open) hold(request, barred.filter(mayBeOn(nicOf(request), nics)), found);
+  for (const request of wishing) {
+    const isSure = (line: Allocation) => nics.size === 1 || line.interface === nicOf(request);
+    hold(request, [...left, ...barred].filter(mayBeOn(nicOf(request), nics)).filter(isSure), found);
+  }
 }
 
-/** Claims that want one of these lines get it, unless it is on the NIC of another one. */
+/** Claims that want one of these lines get it, unless it is on another NIC. */
 function grant(
   wishing: readonly Request[],
   pool: Pool,
@@ -88,12 +91,41 @@ function grant(
   const wanted = new Map(lines.map((line) => [line.address, line]));
   for (const request of wishing) {
     const line = wanted.get(wantedBy(request.claim, pool) as Address);
-    if (line === undefined) continue;
+    if (line === undefined || !mayBeOn(nicOf(request), nics)(line)) continue;
     wanted.delete(line.address);
-    const nic = nicOf(request);
-    const mayBeThere = nic === undefined && isNobodys(line, nics);
-    if (line.interface === nic || line.interface === undefined || mayBeThere) found.set(request, { line });
+    found.set(request, { line });
   }
+}
+
+/** Each of the other claims gets a line that is surely its own, while there are any; where nobody knows, it is unclear. */
+function deal(
+  claims: readonly Request[],
+  lines: readonly Allocation[],
+  nics: Nics,
+  found: Map<Request, Adoptable>,
+): void {
+  if (lines.length === 0) return;
+  const isOneNic = nics.size === 1 || lines.every((line) => line.interface !== undefined);
+  for (const [nic, together] of Map.groupBy(claims, nicOf)) {
+    const [sure, maybe] = parted(
+      lines.filter(mayBeOn(nic, nics)),
+      (line) => nic !== undefined && line.interface === nic,
+    );
+    const isClear = isOneNic && (nic !== undefined || (together.length === 1 && maybe.length === 1));
+    const own = isClear ? [...sure, ...maybe] : sure;
+    const dealt = own.length > together.length ? [] : own;
+    const doubtful = [...sure, ...maybe].filter((line) => !dealt.includes(line));
+    together.forEach((request, i) => {
+      const line = dealt[i];
+      if (line !== undefined) found.set(request, { line });
+      else if (doubtful[0] !== undefined) found.set(request, { line: doubtful[0], others: doubtful.length - 1 });
+    });
+  }
+}
+
+/** The claim has the first of these lines, if it has found none. */
+function hold(request: Request, [line]: readonly Allocation[], found: Map<Request, Adoptable>): void {
+  if (line !== undefined && !found.has(request)) found.set(request, { line });
 }
 
 /** The NICs that the claims of an owner are on; undefined where one is not known. */
@@ -103,32 +135,8 @@ function nicOf({ claim }: Request): string | undefined {
   return claim.interface;
 }
 
-function isNobodys(line: Allocation, nics: Nics): boolean {
-  return line.interface !== undefined && !nics.has(line.interface);
-}
-
-/** What a claim gets when lines are dealt out. */
-interface Dealt {
-  readonly request: Request;
-  readonly line?: Allocation;
-  /** Lines that may be its own or another claim's. */
-  readonly doubtful: readonly Allocation[];
-}
-
-/** To each claim of one owner a line that is surely its own, while there are any. */
-function deal(claims: readonly Request[], lines: readonly Allocation[], nics: Nics): Dealt[] {
-  if (lines.length === 0) return [];
-  const byNic = Map.groupBy(lines, (line) => line.interface);
-  const bare = byNic.get(undefined) ?? [];
-  return [...Map.groupBy(claims, nicOf)].flatMap(([nic, together]) => {
-    const sure = nic === undefined ? [] : (byNic.get(nic) ?? []);
-    const maybe = nic === undefined ? [...bare, ...lines.filter((line) => isNobodys(line, nics))] : bare;
-    const isOneNic = nics.size === 1 || bare.length === 0;
-    const isClear = isOneNic && (nic !== undefined || (together.length === 1 && maybe.length === 1));
-    const clear = isClear ? [...sure, ...maybe] : sure;
-    return together.map((request, i): Dealt => {
-      const line = clear[i];
-      return { request, doubtful: isClear ? [] : maybe, ...(line === undefined ? {} : { line }) };
-    });
-  });
+/** May a line be that of a claim on this NIC? One whose NIC is not known may be on any that is nobody's. */
+function mayBeOn(nic: string | undefined, nics: Nics): (line: Allocation) => boolean {
+  return (line) =>
+    line.interface === undefined || line.interface === nic || (nic === undefined && !nics.has(line.interface));
 }

@@ -1,4 +1,4 @@
-import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
+import { type Address, bitsOf, compareAddresses, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
@@ -135,7 +135,7 @@ function misplaced({ pools, snapshot }: AuditInput, uses: readonly Use[]): Findi
     // An owner may have one address in two networks, each on a NIC of its own.
     const onNic = own.filter((use) => use.interface === nic);
     const other = (onNic.length > 0 ? onNic : own).find(
-      (use) => use.prefixLength !== undefined && use.prefixLength !== length,
+      (use) => use.prefixLength !== undefined && use.prefixLength !== length && !isVirtual(line, use),
     );
     if (length !== undefined && other !== undefined) {
       const message = `${formatAddress(address)}/${other.prefixLength} is used by ${describe(other)}, but pool ${line.pool} has /${length}`;
@@ -143,6 +143,11 @@ function misplaced({ pools, snapshot }: AuditInput, uses: readonly Use[]): Findi
     }
     return found;
   });
+}
+
+/** What an import recorded may be an address that goes from node to node: such a one has a prefix of itself alone. */
+function isVirtual({ set }: Allocation, { address, prefixLength }: Use): boolean {
+  return set === importedSet && prefixLength === bitsOf(familyOf(address));
 }
 
 /** A template stands for whatever NIC the node has. */

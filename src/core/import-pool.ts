@@ -4,6 +4,7 @@ import type { Use } from "./audit.ts";
 import type { Kept } from "./changes.ts";
 import { formatOwner, ownerOfKey } from "./claim.ts";
 import type { Issue } from "./errors.ts";
+import { parted } from "./parted.ts";
 import type { Pool } from "./pool.ts";
 import { contains, rangeOf } from "./range.ts";
 import { lineFor, type Request, wantedBy } from "./request.ts";
@@ -102,7 +103,7 @@ export class PoolImport {
         this.conflict(
           open[0] as Had,
           `${line.claim} holds ${formatAddress(line.address)}, but ${having(open)}`,
-          hints.lock,
+          hints.moved,
         );
       return [];
     });
@@ -240,7 +241,7 @@ export class PoolImport {
     this.issues["out-of-range"].push({
       message,
       at: use.at,
-      hint: `Let the pool cover it (start, end, exclude), or renumber the node first.`,
+      hint: "Let the pool cover it (range, additionalRanges, exclude, gateway, DNS servers or reservations), or renumber the node first.",
     });
   }
 
@@ -250,16 +251,14 @@ export class PoolImport {
 }
 
 const hints = {
+  moved:
+    "An import moves nothing. If the node is right, reserve its address for it (owner; claim, if it has several), and allow the move.",
   lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first.",
   twice: "Take it off one of them first.",
   nic: "Say on which NIC it is, in CSV: node,interface,address.",
   which: "Say which: a reservation of the pool with address, owner and claim.",
   wanted: "Reserve the address that the node has.",
 };
-
-function parted<T>(list: readonly T[], test: (item: T) => boolean): [T[], T[]] {
-  return [list.filter(test), list.filter((item) => !test(item))];
-}
 
 /** `Node/a has 10.0.0.1 and 10.0.0.2 on eth1` */
 function having(uses: readonly Had[]): string {

@@ -25,7 +25,7 @@ import { pendingOf, type Request } from "./request.ts";
  *  releasing          | other                 | ask anew; the old address stays releasing
  *  ... in another set | any                   | pending in-use: the claim may have come from there
  *  imported, its own  | as wanted, assignable | adopt: keep as its own, the owner has that address already (adopt.ts: which)
- *  ... its own        | other                 | pending in-use; with allowMove: ask anew, and it stays imported
+ *  ... its own        | other                 | asks anew: pending in-use; with allowMove it stays imported
  *  imported, unclear  | as wanted, assignable | pending in-use
  *  none               | -                     | ask anew
  *
@@ -51,7 +51,7 @@ export function planPool(
   const unsure = lost.filter((line) => decided.unsure.has(ownerOfKey(line.claim)));
   const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
   const left = lost.filter((line) => !stuck.has(line));
-  const fresh = allowed.filter((request) => !decided.returning.has(request));
+  const fresh = allowed.filter((request) => !decided.returning.has(request) && !decided.moving.has(request));
   const held = { ...lines, gone: goneFrom(left, requests) };
   const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, held, options.set);
   return {
@@ -65,6 +65,7 @@ export function planPool(
     pending: [
       ...decided.pending,
       ...refused.map(({ request, line }) => refusedMove(request, line, decided.returning.get(request))),
+      ...allowed.flatMap((request) => decided.moving.get(request) ?? []),
       ...given.pending,
     ],
   };
@@ -88,6 +89,8 @@ interface Decided {
   /** Those that may get an address they do not hold now; those that come back to one that is releasing, or adopt an imported one. */
   readonly asking: Request[];
   readonly returning: Map<Request, Kept>;
+  /** Those of `asking` that an imported address stands in the way of, unless a rename does. */
+  readonly moving: Map<Request, Pending>;
 }
 
 /** The upper part of the table, for every request. */
@@ -100,6 +103,7 @@ function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, opti
     unsure: new Set(),
     asking: [],
     returning: new Map(),
+    moving: new Map(),
   };
   const find = finder(lines, options);
   const own = new Map(requests.map((request) => [request, find(request, pool)]));
@@ -114,7 +118,10 @@ function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, opti
     const found = own.get(request) ?? (adopted && { line: adopted.line, releasing: false });
     const { line, keep, refusal } = sticky(request, found, pool, options);
     for (const one of [line, found?.former]) if (one !== undefined) decided.claimed.add(one);
-    if (refusal !== undefined) decided.pending.push(refusal);
+    if (refusal !== undefined && adopted !== undefined) {
+      decided.asking.push(request);
+      decided.moving.set(request, refusal);
+    } else if (refusal !== undefined) decided.pending.push(refusal);
     else if (keep === undefined) {
       decided.asking.push(request);
       if (found?.line.set === importedSet && found.line.claim === request.key) decided.left.add(found.line);
@@ -184,11 +191,11 @@ function refusedMove(request: Request, line: Allocation, returning: Kept | undef
 
 /** An import recorded an address, and the owner has several claims that it may be for. */
 function unclear(request: Request, { address, claim }: Allocation, others: number): Pending {
-  const what = `${formatAddress(address)} ${others === 0 ? "was" : `and ${others} more were`}`;
+  const [what, which] = others === 0 ? ["was", "for"] : [`and ${others} more were`, "which of them is for"];
   return pendingOf(
     request,
     "in-use",
-    `${what} imported for ${ownerOfKey(claim)}, and it is not known for which of its claims`,
+    `${formatAddress(address)} ${what} imported for ${ownerOfKey(claim)}, and it is not known ${which} which of its claims`,
     "Say which: a reservation of the pool with address, owner and claim; one without owner if it is for none. Where NICs tell the claims apart, import it again with its NIC.",
   );
 }

@@ -45,6 +45,7 @@ describe("import", () => {
         "  ! node02  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
         "Note: no evidence of 1 node with claims: node03; allocate gives it a new address",
         "2 other addresses passed over: no pool hands them out.",
+        "Note: 10.10.10.4 of node02 eth0 is not recorded, as pool traffic-1 does not hand it out: let that cover it (additionalRanges, exclude) and import again, or reserve it without an owner",
         "Recorded in nodeippool.lock.",
         "",
       ],
@@ -160,6 +161,10 @@ describe("import", () => {
       const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.7\nn1,eth1,10.0.0.8\nn1,eth2,10.0.0.9\n");
       await cli(importing, folder);
       const note = "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.8 off";
+      const both = "10.0.0.7 and 1 more were imported for Node/n1, and it is not known which of them is for which";
+      expect((await cli(allocate, folder)).stderr).toContain(both);
+      const reserved = poolText("  range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.8}]", "t");
+      writeFileSync(join(folder, "q/pool.yaml"), reserved);
       const policy = join(folder, "q/policy.yaml");
       const text = readFileSync(policy, "utf8");
       const verb = async (name: string) => (await cli([name, ...allocate.slice(1)], folder)).stdout.match(/^Note.*$/gm);
@@ -167,6 +172,23 @@ describe("import", () => {
       expect(await verb("plan")).toBeNull();
       writeFileSync(policy, text);
       expect([await verb("plan"), await verb("allocate"), await verb("plan")]).toEqual([[note], [note], null]);
+    });
+
+    it("what no pool hands out is named, unless it is reserved; a pool that covers it has it recorded", async () => {
+      const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.60\n");
+      const notes = async (more: string) => {
+        const spec = `  range: {cidr: 10.0.0.0/24, end: 10.0.0.9}${more}`;
+        for (const name of ["p", "q"]) writeFileSync(join(folder, name, "pool.yaml"), poolText(spec, "t"));
+        return (await cli(importing, folder)).stdout.match(/^Note.*$/gm);
+      };
+      expect(await notes("")).toEqual([
+        "Note: 10.0.0.60 of n1 eth1 is not recorded, as pool t does not hand it out: let that cover it (additionalRanges, exclude) and import again, or reserve it without an owner",
+      ]);
+      expect(await notes("\n  reservations: [{address: 10.0.0.60}]")).toBeNull();
+      expect(await notes("\n  additionalRanges: [{start: 10.0.0.60, end: 10.0.0.60}]")).toBeNull();
+      expect((await cli(allocate, folder)).stdout).toContain(
+        "  ~ 10.0.0.60  n1  st/a  was Node/n1/imported/10.0.0.60\n",
+      );
     });
 
     it("a policy that takes from another pool of the subnet gives the NIC another address: that is told", async () => {
@@ -337,7 +359,7 @@ spec:
     [
       "an excluded address on a claimed NIC",
       "node01,eth1,10.10.10.4\nnode02,eth1,10.10.10.1\n",
-      "out-of-range: fleet.csv:1:13: Node/node01 has 10.10.10.4 on eth1, which pool traffic-1 may not hand out\n  Let the pool cover it (start, end, exclude), or renumber the node first.\n",
+      "out-of-range: fleet.csv:1:13: Node/node01 has 10.10.10.4 on eth1, which pool traffic-1 may not hand out\n  Let the pool cover it (range, additionalRanges, exclude, gateway, DNS servers or reservations), or renumber the node first.\n",
       2,
     ],
     [

@@ -104,6 +104,10 @@ record                   | uses                              | findings
 .1 Node/n/a              | .1/24 Node/n eth1                 | wrong-prefix .1:1
 .1 Node/n/a if=eth1      | .1/32 Node/n eth2                 | wrong-interface .1:1 ; wrong-prefix .1:1
 .1 Node/n/a              | .1/24 Node/m eth1                 | wrong-owner .1:1
+.1 Node/n/a              | .1/32 Node/n eth1                 | wrong-prefix .1:1
+# a virtual IP that was imported is one
+.1 Node/n/imported/x set=imported | .1/32 Node/n eth1        |
+.1 Node/n/imported/x set=imported | .1/31 Node/n eth1        | wrong-prefix .1:1
 `);
 
   it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {

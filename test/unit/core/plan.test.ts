@@ -60,7 +60,9 @@ record                           | claims                   | with  | want
 .1 VM/ns:v/a set=b uid=1 releasing | VM/ns:v/a uid=2           |       | assign .2 VM/ns:v/a uid=2
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1     |       | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth2     |       | assign .1 Node/n/a if=eth2
-.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | | in-use Node/n/a
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 wanted=.3 | | keep .3 Node/n/a if=eth1, was .3 Node/n/imported/y set=imported if=eth1
+.2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth1 | | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1 ; keep .3 Node/n/b if=eth1, was .3 Node/n/imported/y set=imported if=eth1
 
 # imported: which of several claims is meant
 .3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/m/a if=eth2 | | assign .1 Node/m/a if=eth2 ; keep .3 Node/n/a if=eth1, was .3 Node/n/lan set=imported
@@ -85,10 +87,17 @@ record                           | claims                   | with  | want
 .3 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 | small | assign .1 Node/n/a if=eth1
 .3 Node/n/imported/x set=imported if=eth1 | Node/m/a if=eth1 | small | assign .1 Node/m/a if=eth1
 .3 Node/n/lan set=imported | Node/n/a if=eth1 | small | in-use Node/n/a
-.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | small | assign .1 Node/n/a if=eth1 ; assign .2 Node/n/b if=eth2
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | small | in-use Node/n/a ; in-use Node/n/b
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 | small ; move | assign .1 Node/n/a if=eth1 ; assign .2 Node/n/b if=eth2
+.3 Node/n/lan set=imported | Node/n/a if=eth1 ; Node/n/b if=eth2 wanted=.1 | small | assign .1 Node/n/b if=eth2 ; in-use Node/n/a
+.3 Node/n/imported/x set=imported if=eth1 ; .4 Node/n/imported/y set=imported if=eth1 | Node/n/a | small | in-use Node/n/a
+.3 Node/n/imported/x set=imported if=eth1 | Node/n/a ; Node/n/b | small | in-use Node/n/a ; in-use Node/n/b
+.3 Node/n/imported/x set=imported if=eth1 ; .2 Node/n/a if=eth1 | Node/n/b if=eth1 | small | in-use Node/n/b ; keep .2 Node/n/a if=eth1
+.2 Node/n/imported/x set=imported if=eth2 | Node/n/a if=eth1 wanted=.2 ; Node/n/b if=eth2 wanted=.2 | | in-use Node/n/a ; keep .2 Node/n/b if=eth2, was .2 Node/n/imported/x set=imported if=eth2
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 wanted=.4 | | in-use Node/n/a
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 wanted=.4 | move | assign .4 Node/n/a if=eth1
 .2 Node/n/imported/x set=imported if=eth1 | Node/n/a wanted=.4 | | in-use Node/n/a
+.2 Node/n/imported/x set=imported if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth1 wanted=.4 | | assign .4 Node/n/b if=eth1 ; keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 | small | keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth1 | Node/n/a if=eth1 ; Node/n/b if=eth1 | small | in-use Node/n/b ; keep .2 Node/n/a if=eth1, was .2 Node/n/imported/x set=imported if=eth1
 .2 Node/n/imported/x set=imported if=eth1 ; .3 Node/n/imported/y set=imported if=eth2 | Node/n/a | small | keep .2 Node/n/a, was .2 Node/n/imported/x set=imported if=eth1

@@ -57,7 +57,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const after = isNoop(made) ? snapshot : await record(state, made);
   const lasting = uses.filter((use) => !use.isTemporary);
   const temporary = temporaryOnly(uses, lasting);
-  const ignored = ignoredBy(made, lasting);
+  const ignored = ignoredBy(made, snapshot, lasting);
   if (options.json) return printJson({ ...planJson(made), ignored: ignored.size, temporary: temporary.length });
   print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after));
   const lines = [...made.assign, ...made.keep.map(({ allocation }) => allocation)];
@@ -191,9 +191,10 @@ function settersOf(claims: readonly Claim[], pools: readonly Pool[]): Map<string
   );
 }
 
-/** What nodes have, and this import does not record; each address once. */
-function ignoredBy(made: Plan, uses: readonly Use[]): ReadonlyMap<Address, Use> {
-  const recorded = new Set([...made.assign, ...made.keep.map((kept) => kept.allocation)].map((line) => line.address));
+/** What nodes have, and no record; each address once. */
+function ignoredBy(made: Plan, before: Snapshot, uses: readonly Use[]): ReadonlyMap<Address, Use> {
+  const lines = [...before.allocations, ...before.releasing, ...made.assign];
+  const recorded = new Set(lines.map(({ address }) => address));
   return new Map(uses.filter(({ address }) => !recorded.has(address)).map((use) => [use.address, use]));
 }
 
@@ -203,7 +204,7 @@ function outsideNotes(ignored: ReadonlyMap<Address, Use>, pools: readonly Pool[]
     const pool = pools.find(({ prefix }) => contains(rangeOf(prefix), address));
     if (pool === undefined || pool.reservations.at(address) !== undefined) return [];
     const where = `${nodeNameOf(owner) ?? owner}${nic === undefined ? "" : ` ${nic}`}`;
-    return `Note: ${formatAddress(address)} of ${where} is not recorded, as pool ${pool.name} does not hand it out: let that cover it (additionalRanges, exclude) and import again, or reserve it without an owner`;
+    return `Note: ${formatAddress(address)} of ${where} is not recorded, as pool ${pool.name} does not hand it out: let that cover it (additionalRanges, exclude) and import again; or reserve it without an owner, if that NIC is to get no address of the pool`;
   });
   return firstFew(notes);
 }

@@ -27,11 +27,13 @@ export interface Adoptable {
  *                      |                                      | line without NIC may be that of no claim on another one
  *  any                 | such lines, but not so, or more than | unclear
  *                      | there are claims                     |
- *  none of these       | such a line, which the pool may not  | it is what the claim has: another address is a move
- *                      | hand out, or another one is wanted   |
+ *  none of these       | such lines, which the pool may not   | they have the first of them: another address is a move
+ *                      | hand out                             |
+ *  wants another one   | on its NIC; any such, if all claims  | the same
+ *                      | of the owner are on one NIC          |
  *
- * But for the last row, lines that the pool may not hand out do not count. A line goes to one claim; several claims get several
- * lines in order. What a reservation keeps for others is not theirs.
+ * But for the last two rows, lines that the pool may not hand out do not count, and a line goes to one claim; several claims get
+ * several lines in order. What a reservation keeps for others is not theirs.
  */
 export function adoptable(
   claims: readonly Request[],

@@ -95,12 +95,17 @@ function auditRecord({ pools, snapshot, owners, shows }: AuditInput): Finding[] 
     const found: Finding[] = [];
     if (pool !== undefined && !contains(pool.range, address))
       found.push({ kind: "out-of-pool", address, message: `${held}, outside pool ${pool.name}`, line });
-    else if (pool !== undefined && !contains(pool.assignable, address))
+    else if (pool !== undefined && !contains(pool.assignable, address) && !isSetAside(line, pool))
       found.push({ kind: "excluded", address, message: `${held}, but pool ${pool.name} excludes it`, line });
     if (owners?.has(ownerOfKey(line.claim)) === false && sets?.includes(line.set) !== false)
       found.push({ kind: "unknown-owner", address, message: `${held}, which does not exist`, line });
     return found;
   });
+}
+
+/** What an import recorded, and a reservation keeps from everybody: a virtual IP, say. */
+function isSetAside({ address, set }: Allocation, { reservations }: Pool): boolean {
+  return set === importedSet && reservations.at(address) !== undefined;
 }
 
 type Lines = ReadonlyMap<Address, readonly Allocation[]>;

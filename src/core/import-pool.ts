@@ -3,7 +3,7 @@ import { type Allocation, importedSet, type Snapshot, sameLine } from "./allocat
 import type { Use } from "./audit.ts";
 import type { Kept } from "./changes.ts";
 import { formatOwner, ownerOfKey } from "./claim.ts";
-import type { Issue } from "./errors.ts";
+import type { Issue, Remedy } from "./errors.ts";
 import { parted } from "./parted.ts";
 import type { Pool } from "./pool.ts";
 import { contains, rangeOf } from "./range.ts";
@@ -229,11 +229,12 @@ export class PoolImport {
     this.holdings.set(use.address, { line: kept.allocation, releasing: false, use });
   }
 
-  private refuseHeld(use: Had, { line, use: other }: Holding): void {
+  private refuseHeld(use: Had, { line, releasing, use: other }: Holding): void {
     const text = formatAddress(use.address);
-    if (other === undefined)
-      this.conflict(use, `${text} is recorded for ${line.claim}, but ${having([use])}`, hints.lock);
-    else this.conflict(use, `${text} is on ${where(other)} and on ${where(use)}`, hints.twice);
+    const recorded = `${text} is recorded for ${line.claim}, but ${having([use])}`;
+    if (other !== undefined) this.conflict(use, `${text} is on ${where(other)} and on ${where(use)}`, hints.twice);
+    else if (releasing || line.set === importedSet) this.conflict(use, recorded, hints.free, ["release"]);
+    else this.conflict(use, recorded, hints.lock);
   }
 
   private refuseOutside(use: Had): void {
@@ -245,15 +246,16 @@ export class PoolImport {
     });
   }
 
-  private conflict(use: Had, message: string, hint: string): void {
-    this.issues.conflict.push({ message, at: use.at, hint });
+  private conflict(use: Had, message: string, hint: string, remedy?: Remedy): void {
+    this.issues.conflict.push({ message, at: use.at, hint, ...(remedy === undefined ? {} : { remedy }) });
   }
 }
 
 const hints = {
   moved:
     "An import moves nothing. If the node is right, reserve its address for it (owner; claim, if it has several), and allow the move.",
-  lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first.",
+  lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first; what was recorded since goes with it.",
+  free: "Reserve a virtual IP, which goes from node to node, without an owner. If it has left the one that is recorded, free it",
   twice: "Take it off one of them first.",
   nic: "Say on which NIC it is, in CSV: node,interface,address.",
   which: "Say which: a reservation of the pool with address, owner and claim.",

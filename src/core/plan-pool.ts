@@ -111,7 +111,8 @@ function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, opti
   for (const request of requests) {
     const adopted = imported.get(request);
     if (adopted?.others !== undefined) {
-      decided.pending.push(unclear(request, adopted.line, adopted.others));
+      decided.asking.push(request);
+      decided.moving.set(request, unclear(request, adopted.line, adopted.others));
       decided.unsure.add(formatOwner(request.claim.owner));
       continue;
     }
@@ -170,7 +171,7 @@ function separateMoves(asking: readonly Request[], lost: readonly Allocation[]) 
 }
 
 function isSameNic(line: Allocation, { claim }: Request): boolean {
-  return line.interface !== undefined && line.interface === claim.interface;
+  return line.interface === claim.interface;
 }
 
 function isSameCapture(line: Allocation, { claim }: Request): boolean {

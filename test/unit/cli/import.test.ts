@@ -45,7 +45,7 @@ describe("import", () => {
         "  ! node02  static-ip/address-from-traffic-2  nothing found on eth2: allocate will give it a new address",
         "Note: no evidence of 1 node with claims: node03; allocate gives it a new address",
         "2 other addresses passed over: no pool hands them out.",
-        "Note: 10.10.10.4 of node02 eth0 is not recorded, as pool traffic-1 does not hand it out: let that cover it (additionalRanges, exclude) and import again, or reserve it without an owner",
+        "Note: 10.10.10.4 of node02 eth0 is not recorded, as pool traffic-1 does not hand it out: let that cover it (additionalRanges, exclude) and import again; or reserve it without an owner, if that NIC is to get no address of the pool",
         "Recorded in nodeippool.lock.",
         "",
       ],
@@ -182,13 +182,26 @@ describe("import", () => {
         return (await cli(importing, folder)).stdout.match(/^Note.*$/gm);
       };
       expect(await notes("")).toEqual([
-        "Note: 10.0.0.60 of n1 eth1 is not recorded, as pool t does not hand it out: let that cover it (additionalRanges, exclude) and import again, or reserve it without an owner",
+        "Note: 10.0.0.60 of n1 eth1 is not recorded, as pool t does not hand it out: let that cover it (additionalRanges, exclude) and import again; or reserve it without an owner, if that NIC is to get no address of the pool",
       ]);
       expect(await notes("\n  reservations: [{address: 10.0.0.60}]")).toBeNull();
       expect(await notes("\n  additionalRanges: [{start: 10.0.0.60, end: 10.0.0.60}]")).toBeNull();
       expect((await cli(allocate, folder)).stdout).toContain(
         "  ~ 10.0.0.60  n1  st/a  was Node/n1/imported/10.0.0.60\n",
       );
+    });
+
+    it("what is releasing is recorded: nothing is said of it", async () => {
+      const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.1\n");
+      await cli(allocate, folder);
+      writeFileSync(join(folder, "nodes.txt"), "n2\n");
+      await cli(allocate, folder);
+      writeFileSync(join(folder, "nodes.txt"), "n1\nn2\n");
+      const { stdout } = await cli(importing, folder);
+      expect([stdout.match(/passed over|Note/g), readFileSync(join(folder, "nodeippool.lock"), "utf8")]).toEqual([
+        null,
+        expect.stringMatching(/"10\.0\.0\.1",.*"releasing":true/),
+      ]);
     });
 
     it("a policy that takes from another pool of the subnet gives the NIC another address: that is told", async () => {
@@ -303,6 +316,26 @@ describe("import", () => {
         "Note: policy static-ip sets the IPv4 addresses of eth1 of node01: applying it takes 10.10.11.9 off",
       ]);
     }
+  });
+
+  it("says of a virtual IP that has gone to another node how to free it, and what to do with one", async () => {
+    const folder = folderOf({
+      "nodes.txt": nodes,
+      "fleet.csv": "node01,eth7,10.0.0.9/32\n",
+      "manifests/pool.yaml": poolText("  range: {cidr: 10.0.0.0/24}", "p"),
+    });
+    await cli(args(), folder);
+    writeFileSync(join(folder, "fleet.csv"), "node02,eth7,10.0.0.9/32\n");
+    const { stderr, status } = await cli(args(), folder);
+    expect([status, stderr.replace(/: nodeippool release.*/, ": RELEASE")]).toEqual([
+      4,
+      "conflict: fleet.csv:1:13: 10.0.0.9 is recorded for Node/node01/imported/10.0.0.9, but Node/node02 has 10.0.0.9 on eth7\n  Reserve a virtual IP, which goes from node to node, without an owner. If it has left the one that is recorded, free it: RELEASE\n",
+    ]);
+    await cli(["release", "10.0.0.9", "--confirm"], folder);
+    const reserved = "  range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.9}]";
+    writeFileSync(join(folder, "manifests/pool.yaml"), poolText(reserved, "p"));
+    expect((await cli(args(), folder)).stdout).toContain("Nothing to record.");
+    expect(lockOf(folder)).toEqual([]);
   });
 
   it("tells a line of nobody that a reservation is for it", async () => {

@@ -135,6 +135,13 @@ record                             | uses                   | findings
     expect(findingsOf(cell("record").map(spelt), { uses, shows })).toEqual(cell("findings").map(spelt));
   });
 
+  it("what an import recorded may be reserved for nobody: a virtual IP; an owner's own address may not", () => {
+    const pool = poolOf("p", "10.0.0.0/28", { reservations: [{ address: "10.0.0.1" }, { address: "10.0.0.2" }] });
+    const lines = ["10.0.0.1 Node/n/imported/x set=imported", "10.0.0.2 Node/n/a"];
+    const found = audit({ pools: [pool], snapshot: recordOf(lines, [pool]) });
+    expect(found.map(({ kind, line }) => `${kind} ${line?.claim}`)).toEqual(["excluded Node/n/a"]);
+  });
+
   it("without a list of uses nothing leaks", () => {
     expect(findingsOf(["10.0.0.1 Node/n/a"])).toEqual([]);
   });

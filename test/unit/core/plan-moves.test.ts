@@ -245,6 +245,19 @@ describe("the rename that a refused move may be", () => {
       ["pc/b if=eth3", "pd/b if=eth2"],
       ["pb/b > pd/b"],
     ],
+    ["stays on a NIC that a template names", [".5 Node/n/pa/a"], ["pb/a if=eth2", "pc/a"], ["pa/a > pc/a"]],
+    [
+      "comes before what was imported, be it unclear",
+      [".5 Node/n/pa/a if=e", ".2 Node/n/x set=imported if=e", ".3 Node/n/y set=imported if=e"],
+      ["pb/a if=e"],
+      ["pa/a > pb/a"],
+    ],
+    [
+      "comes before what was imported, and the pool does not hand out",
+      [".5 Node/n/pa/a if=e", ".7 Node/n/x set=imported if=e"],
+      ["pb/a if=e"],
+      ["pa/a > pb/a"],
+    ],
     [
       "keeps its capture, where nothing stays on its NIC",
       [".5 Node/n/x/a", ".6 Node/n/x/b"],

@@ -126,6 +126,7 @@ record                           | claims                   | with  | want
 .2 Node/n/a                      | Node/n/b                 |       | in-use Node/n/b ; keep .2 Node/n/a
 .2 Node/n/a                      | Node/n/b wanted=.4       |       | in-use Node/n/b ; keep .2 Node/n/a
 .2 Node/n/a                      | Node/n/b ; Node/n/c      |       | assign .1 Node/n/c ; in-use Node/n/b ; keep .2 Node/n/a
+.2 Node/n/a                      | Node/n/b if=eth2 ; Node/n/c |    | assign .1 Node/n/b if=eth2 ; in-use Node/n/c ; keep .2 Node/n/a
 .2 Node/n/a ; .4 Node/n/b        | Node/n/c                 |       | in-use Node/n/c ; keep .2 Node/n/a ; releasing .4 Node/n/b
 .2 Node/n/a                      | Node/n/b                 | move  | assign .1 Node/n/b ; releasing .2 Node/n/a
 .1 Node/n/a                      | Node/m/a                 |       | assign .2 Node/m/a ; releasing .1 Node/n/a

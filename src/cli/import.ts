@@ -201,8 +201,9 @@ function ignoredBy(made: Plan, before: Snapshot, uses: readonly Use[]): Readonly
 /** Of those the ones in the subnet of a pool: it may grow over them, or a policy give the node another one. What is reserved is safe. */
 function outsideNotes(ignored: ReadonlyMap<Address, Use>, pools: readonly Pool[]): string[] {
   const notes = [...ignored.values()].flatMap(({ address, owner = "", interface: nic }) => {
-    const pool = pools.find(({ prefix }) => contains(rangeOf(prefix), address));
-    if (pool === undefined || pool.reservations.at(address) !== undefined) return [];
+    const near = pools.filter(({ prefix }) => contains(rangeOf(prefix), address));
+    const [pool] = near;
+    if (pool === undefined || near.some(({ reservations }) => reservations.at(address) !== undefined)) return [];
     const where = `${nodeNameOf(owner) ?? owner}${nic === undefined ? "" : ` ${nic}`}`;
     return `Note: ${formatAddress(address)} of ${where} is not recorded, as pool ${pool.name} does not hand it out: let that cover it (additionalRanges, exclude) and import again; or reserve it without an owner, if that NIC is to get no address of the pool`;
   });

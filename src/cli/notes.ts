@@ -26,7 +26,7 @@ import { command } from "./advice.ts";
 import { kustomizeNotes } from "./kustomize.ts";
 import { formerNicNotes } from "./nic-note.ts";
 import { reservedNote, reservedWords } from "./reserved-note.ts";
-import { newStrayNotes } from "./stray-note.ts";
+import { leftStrayNotes } from "./stray-note.ts";
 import { firstFew, plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -40,7 +40,7 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
     ...mentionNotes(workspace, made),
     ...otherRangeNotes(workspace, made, before),
     ...formerNicNotes(made, workspace),
-    ...newStrayNotes(made, before, workspace.manifests.policies),
+    ...leftStrayNotes(made, before, workspace.manifests.policies),
     ...kustomizeNotes(workspace.files),
   ];
 }

@@ -31,21 +31,17 @@ export function strayNotes(
     if (written.has(address) || nic === undefined) return [];
     const where = `${nic} of ${ownerName(claim)}`;
     const text = formatAddress(address);
-    return `Note: policy ${setters.get(listOf(line))} sets the IPv${familyOf(address)} addresses of ${where}: applying it takes ${text} off`;
+    return `Note: policy ${setters.get(listOf(line))} sets the IPv${familyOf(address)} addresses of ${where}: applying it takes ${text} off; release it, once it is off`;
   });
 }
 
-/** The same, of lists that no policy sets by the record yet, and one does by this plan. */
-export function newStrayNotes({ assign, keep }: Plan, before: Snapshot, policies: readonly Policy[]): string[] {
-  const kept = keep.map(({ allocation }) => allocation);
-  const own = new Set(kept.filter(isClaimed).map(placeOf));
-  const known = new Set(before.allocations.filter(isClaimed).map(listOf));
-  const fresh = [...assign, ...kept.filter(isClaimed)].filter((line) => !known.has(listOf(line)));
-  const setters = new Map(fresh.map((line) => [listOf(line), policyOfKey(line.claim)]));
-  const others = before.allocations.filter((line) => !own.has(placeOf(line)));
-  return firstFew(strayNotes(others, setters, policies));
-}
-
-function isClaimed({ set }: Allocation): boolean {
-  return set !== importedSet;
+/** The same, of the record after a plan, which may have come by a merge: whatever is imported the node has, until it is released. */
+export function leftStrayNotes({ assign, keep }: Plan, before: Snapshot, policies: readonly Policy[]): string[] {
+  const imported = before.allocations.filter(({ set }) => set === importedSet);
+  if (imported.length === 0) return [];
+  const kept = keep.flatMap(({ allocation }) => (allocation.set === importedSet ? [] : [allocation]));
+  const adopted = new Set(kept.map(placeOf));
+  const setters = new Map([...assign, ...kept].map((line) => [listOf(line), policyOfKey(line.claim)]));
+  const left = imported.filter((line) => !adopted.has(placeOf(line)));
+  return firstFew(strayNotes(left, setters, policies));
 }

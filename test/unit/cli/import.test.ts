@@ -152,15 +152,16 @@ describe("import", () => {
       const { stdout, status } = await cli([...allocate, "--allow-move"], folder);
       expect(stdout).toMatch(/^ {2}\+ 10\.0\.0\.[19] {2}n1 {2}st\/a$/m);
       expect(stdout).toContain(
-        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.7 off\n",
+        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.7 off; release it, once it is off\n",
       );
       expect([status, lockOf(folder)]).toEqual([0, expect.arrayContaining(imported)]);
     });
 
-    it("what a policy takes off is told once, when it takes its first address, unless it writes it itself", async () => {
+    it("what a policy takes off is told until it is released, unless the policy writes it itself", async () => {
       const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.7\nn1,eth1,10.0.0.8\nn1,eth2,10.0.0.9\n");
       await cli(importing, folder);
-      const note = "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.8 off";
+      const note =
+        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.8 off; release it, once it is off";
       const both = "10.0.0.7 and 1 more were imported for Node/n1, and it is not known which of them is for which";
       expect((await cli(allocate, folder)).stderr).toContain(both);
       const reserved = poolText("  range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.8}]", "t");
@@ -171,7 +172,9 @@ describe("import", () => {
       writeFileSync(policy, text.replace("address: [", "address: [{ip: 10.0.0.8, prefix-length: 24}, "));
       expect(await verb("plan")).toBeNull();
       writeFileSync(policy, text);
-      expect([await verb("plan"), await verb("allocate"), await verb("plan")]).toEqual([[note], [note], null]);
+      expect([await verb("plan"), await verb("allocate"), await verb("plan")]).toEqual([[note], [note], [note]]);
+      await cli(["release", "10.0.0.8", "--confirm"], folder);
+      expect(await verb("plan")).toBeNull();
     });
 
     it("what no pool hands out is named, unless it is reserved; a pool that covers it has it recorded", async () => {
@@ -216,7 +219,7 @@ describe("import", () => {
       cpSync(join(folder, "p/pool.yaml"), join(folder, "q/pool.yaml"));
       await cli(importing, folder);
       expect((await cli(allocate, folder)).stdout).toContain(
-        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.107 off\n",
+        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.107 off; release it, once it is off\n",
       );
     });
   });
@@ -313,7 +316,7 @@ describe("import", () => {
     for (const _ of ["first", "again"]) {
       const { stdout } = await cli(args(), folder);
       expect(stdout.match(/^Note: policy .*$/gm)).toEqual([
-        "Note: policy static-ip sets the IPv4 addresses of eth1 of node01: applying it takes 10.10.11.9 off",
+        "Note: policy static-ip sets the IPv4 addresses of eth1 of node01: applying it takes 10.10.11.9 off; release it, once it is off",
       ]);
     }
   });

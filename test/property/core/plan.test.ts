@@ -70,8 +70,8 @@ describe("in every history of plans", () => {
     everyPlan(({ before, input, after }) => {
       if (input.allowMove) return;
       const now = new Map(after.allocations.map((line) => [identity(line), line.address]));
+      // What another set has is not renamed by this one.
       for (const line of before.allocations)
-        // What another set has is not renamed by this one.
         for (const claim of [line.claim, ...(line.set === input.set ? [lastName(line.claim, input.moved)] : [])])
           expect(now.get(identity({ ...line, claim })) ?? line.address).toBe(line.address);
     });

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parse } from "yaml";
 import { writeFolder } from "../../../src/cli/write-folder.ts";
 import { IpamError } from "../../../src/core/errors.ts";
@@ -326,6 +326,7 @@ describe("nodeippool render --out refuses", () => {
   it.skipIf(process.getuid?.() === 0)("a folder that may not be written", async () => {
     const folder = project({ "out/.keep": "" });
     chmodSync(join(folder, "out"), 0o500);
+    onTestFinished(() => chmodSync(join(folder, "out"), 0o700)); // or the run cannot clear up behind itself
     expect(await refused(folder, "out")).not.toContain("bug:");
   });
 

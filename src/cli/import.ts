@@ -1,14 +1,12 @@
 import {
   type Address,
   type Claim,
-  claimKey,
   contains,
   familyOf,
   formatAddress,
   formatOwner,
   IpamError,
   type Issue,
-  identityOf,
   isNoop,
   nodeNameOf,
   nodeOwner,
@@ -28,10 +26,11 @@ import { hostnameLabel } from "../schema/node.ts";
 import { configures } from "../schema/uses.ts";
 import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
+import { missed } from "./missed.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
 import { strayNotes } from "./stray-note.ts";
-import { firstFew, paint, plural, print, printJson } from "./terminal.ts";
+import { firstFew, plural, print, printJson } from "./terminal.ts";
 import { together } from "./together.ts";
 import { type PlanningOptions, readWorkspace } from "./workspace.ts";
 
@@ -59,7 +58,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const temporary = temporaryOnly(uses, lasting);
   const ignored = ignoredBy(made, snapshot, lasting);
   if (options.json) return printJson({ ...planJson(made), ignored: ignored.size, temporary: temporary.length });
-  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after));
+  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after, pools));
   const lines = [...made.assign, ...made.keep.map(({ allocation }) => allocation)];
   print(...strayNotes(lines, settersOf(claims, pools), policies));
   print(...temporaryNotes(temporary, pools));
@@ -133,32 +132,6 @@ function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void 
     }),
   );
   if (issues.length > 0) throw new IpamError("invalid", issues);
-}
-
-/** Claims for which nothing was found: one by one those of nodes that were looked at, and the other nodes in a note. */
-function missed(claims: readonly Claim[], read: readonly Evidence[], uses: readonly Use[], after: Snapshot): string[] {
-  const seen = new Set([...uses.map((use) => use.owner), ...read.flatMap((one) => [...one.nodes.keys()])]);
-  const held = new Set(after.allocations.map(identityOf));
-  const open = claims.filter(({ owner, name, pool }) => !held.has(identityOf({ pool, claim: claimKey(owner, name) })));
-  const unseen = open.filter(({ owner }) => !seen.has(formatOwner(owner))).map(({ owner }) => owner.name);
-  return [
-    ...open
-      .filter(({ owner }) => seen.has(formatOwner(owner)))
-      .map(({ owner, name, interface: nic }) => {
-        const where = nic === undefined ? "" : ` on ${nic}`;
-        const message = `nothing found${where}: allocate will give it a new address`;
-        return paint("yellow", `  ! ${owner.name}  ${name}  ${message}`);
-      }),
-    ...unseenNote([...new Set(unseen)]),
-  ];
-}
-
-function unseenNote(nodes: readonly string[]): string[] {
-  if (nodes.length === 0) return [];
-  const more = nodes.length > 10 ? ` and ${nodes.length - 10} more` : "";
-  const gives = nodes.length === 1 ? "it a new address" : "them new addresses";
-  const names = `${nodes.slice(0, 10).join(", ")}${more}`;
-  return [`Note: no evidence of ${plural(nodes.length, "node")} with claims: ${names}; allocate gives ${gives}`];
 }
 
 /** What nodes have from DHCP or SLAAC alone. */

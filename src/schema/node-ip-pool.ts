@@ -20,6 +20,11 @@ interface Violation {
   readonly data: unknown;
 }
 
+/** What the schema of an object says of its fields: those that are objects have fields, too. */
+interface Fields {
+  readonly properties: Readonly<Record<string, Partial<Fields>>>;
+}
+
 /** A NodeIPPool object as a pool: its shape by the schema, its addresses by the core. All issues, with their paths. */
 export function parseNodeIPPool(object: unknown): Parsed<Pool> {
   const errors = isNodeIPPool(object) ? [] : (isNodeIPPool.errors ?? []);
@@ -66,8 +71,10 @@ function issueOf(error: Violation): Issue {
   switch (error.keyword) {
     case "additionalProperties": {
       const unknown = error.params.additionalProperty as string;
-      const known = Object.keys((error.parentSchema as { properties: object }).properties);
-      return { message: `unknown field ${unknown}${didYouMean(unknown, known)}`, path: [...path, unknown] };
+      const { properties } = error.parentSchema as Fields;
+      const home = Object.entries(properties).find(([, field]) => Object.hasOwn(field.properties ?? {}, unknown));
+      const meant = home === undefined ? didYouMean(unknown, Object.keys(properties)) : `; it belongs under ${home[0]}`;
+      return { message: `unknown field ${unknown}${meant}`, path: [...path, unknown] };
     }
     case "required":
       return { message: `${field} needs the field ${error.params.missingProperty}`, path };

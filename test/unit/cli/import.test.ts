@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nodeippool, root } from "../../support/console.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
-import { documentsOf, policyText, poolText } from "../../support/schema-text.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
 const nodes = "node01\nnode02\nnode03\n";
 
@@ -339,6 +339,42 @@ describe("import", () => {
     writeFileSync(join(folder, "manifests/pool.yaml"), poolText(reserved, "p"));
     expect((await cli(args(), folder)).stdout).toContain("Nothing to record.");
     expect(lockOf(folder)).toEqual([]);
+  });
+
+  it("says who is to have what a node has, where that is another owner or claim", async () => {
+    const meant = async (reservation: string) => {
+      const folder = folderOf({
+        "nodes.txt": "n1\n",
+        "fleet.csv": "n1,eth1,10.0.0.9\n",
+        "manifests/pool.yaml": poolText(`  range: {cidr: 10.0.0.0/24}\n  reservations: [${reservation}]`, "p"),
+        "manifests/policy.yaml": nicPolicyText("net"),
+      });
+      const { stdout } = await cli(args(), folder);
+      return stdout.split("\n").filter((line) => /^ {2}[+!]/.test(line));
+    };
+    const aside = "  + 10.0.0.9  n1  imported/10.0.0.9";
+    expect(await meant("{address: 10.0.0.9, owner: VirtualMachine/db}")).toEqual([
+      aside,
+      "  ! n1  net/p  10.0.0.9 on eth1 is reserved for VirtualMachine/db: allocate will give it a new address",
+    ]);
+    expect(await meant("{address: 10.0.0.9, owner: Node/n1, claim: other/a}")).toEqual([
+      aside,
+      "  ! n1  net/p  10.0.0.9 on eth1 is reserved for Node/n1/other/a: allocate will give it a new address",
+    ]);
+    expect(await meant("{address: 10.0.0.8, owner: VirtualMachine/db}")).toEqual(["  + 10.0.0.9  n1  net/p"]);
+  });
+
+  it("says of what was imported that it is reserved for nobody since", async () => {
+    const pool = (spec: string) => poolText(`  range: {cidr: 10.0.0.0/24}${spec}`, "p");
+    const texts = { "nodes.txt": "n1\n", "fleet.csv": "n1,eth1,10.0.0.9\n", "manifests/pool.yaml": pool("") };
+    const folder = folderOf(texts);
+    await cli(args(), folder);
+    writeFileSync(join(folder, "manifests/pool.yaml"), pool("\n  reservations: [{address: 10.0.0.9}]"));
+    writeFileSync(join(folder, "manifests/policy.yaml"), nicPolicyText("net"));
+    writeFileSync(join(folder, "fleet.csv"), "n1,eth0,10.0.0.7\n");
+    expect((await cli(args(), folder)).stdout).toContain(
+      "  ! n1  net/p  10.0.0.9 on eth1 is reserved for nobody: allocate will give it a new address\n",
+    );
   });
 
   it("tells a line of nobody that a reservation is for it", async () => {

@@ -19,6 +19,8 @@ describe("readManifests places every issue of a pool's spec", () => {
     [`  range: {cidr: ${"1".repeat(44)}/8}`, "5:17 cidr must NOT have more than 43 characters"],
     [`  range: {cidr: ${cidr}, strat: 10.0.0.1}`, "5:30 unknown field strat; did you mean start?"],
     [`  range: {cidr: ${cidr}, zzzzzzzzz: 1}`, "5:30 unknown field zzzzzzzzz"],
+    [`  range: {cidr: ${cidr}}\n  exclude: [10.0.0.1]`, "6:3 unknown field exclude; it belongs under range"],
+    [`  cidr: ${cidr}`, "5:3 spec needs the field range", "5:3 unknown field cidr; it belongs under range"],
     [`  range: {cidr: ${cidr}, exclude: 10.0.0.1}`, "5:39 exclude must be a list, but is text"],
     [
       `  range: {cidr: ${cidr}, start: 10.0.0.256, end: 10.0.1.1}`,
@@ -96,6 +98,7 @@ describe("readManifests places every issue of a pool as an object", () => {
     ],
     [`${head}metadata: {name: p}\n`, "1:1 the document needs the field spec"],
     [`${head}metadata: {name: p}\n${spec}staus: {}\n`, "5:1 unknown field staus; did you mean status?"],
+    [`${head}metadata: {name: p}\n${spec}gateway: 10.0.0.1\n`, "5:1 unknown field gateway; it belongs under spec"],
     [`apiVersion: nmstate.io/v1\nKind: NodeIPPool\n`, "1:1 an object of nmstate.io/v1 must have a kind"],
     [
       `apiVersion: v1\nkind: List\nitems:\n- kind: ConfigMap\n- apiVersion: nmstate.io/v1\n`,

@@ -24,15 +24,15 @@ export type { Reservation, Reservations } from "./core/reservation.ts";
 
 // Plans: who gets, keeps and gives up what.
 
-export type { Kept, Pending, Release } from "./core/changes.ts";
-export { describeChanges } from "./core/describe.ts";
-export { type ImportInput, planImport } from "./core/import.ts";
-export type { Moved } from "./core/moved.ts";
-export { refusePending } from "./core/pending.ts";
-export { isNoop, type Plan, type PlanInput, plan } from "./core/plan.ts";
-export { planRelease, provenGone, type Reports, type Testimony } from "./core/release.ts";
-export { planRename } from "./core/rename.ts";
-export type { TakeOver } from "./core/take-over.ts";
+export type { Kept, Pending, Release } from "./core/plan/changes.ts";
+export { describeChanges } from "./core/plan/describe.ts";
+export { type ImportInput, planImport } from "./core/plan/import.ts";
+export type { Moved } from "./core/plan/moved.ts";
+export { refusePending } from "./core/plan/pending.ts";
+export { isNoop, type Plan, type PlanInput, plan } from "./core/plan/plan.ts";
+export { planRelease, provenGone, type Reports, type Testimony } from "./core/plan/release.ts";
+export { planRename } from "./core/plan/rename.ts";
+export type { TakeOver } from "./core/plan/take-over.ts";
 
 // The record: what is held, where it lives, and what is wrong with it.
 

@@ -1,7 +1,7 @@
 import type { Remedy } from "../core/errors.ts";
-import { type RenameRemedy, renameCommands, renamesOf } from "../core/rename-remedy.ts";
+import { type RenameRemedy, renameCommands, renamesOf } from "../core/plan/rename-remedy.ts";
+import { toSetCommands } from "../core/plan/to-set.ts";
 import { shellWord } from "../core/shell-word.ts";
-import { toSetCommands } from "../core/to-set.ts";
 import { allocateAgain, ownOptions, recordOptions } from "./argv.ts";
 
 /** The verb that declares a rename, for this record and claim set. */

@@ -1,9 +1,9 @@
 import { IpamError, isNoop, type Plan, refusePending, replacedOwners, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
-import { doubtsOf, renamedIn } from "./doubts.ts";
 import { planJson } from "./json.ts";
 import { loserJson, type Merge, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
-import { notesOn } from "./notes.ts";
+import { doubtsOf, renamedIn } from "./notes/doubts.ts";
+import { notesOn } from "./notes/notes.ts";
 import { reportPlan } from "./report-plan.ts";
 import { record } from "./state.ts";
 import { print, printJson } from "./terminal.ts";

@@ -15,9 +15,9 @@ import {
 } from "../core/index.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
-import { auditNotes } from "./audit-notes.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
-import { orBuilt } from "./kustomize.ts";
+import { auditNotes } from "./notes/audit-notes.ts";
+import { orBuilt } from "./notes/kustomize.ts";
 import { isLockfile, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 

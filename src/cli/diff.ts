@@ -15,8 +15,8 @@ import { lockAt } from "../state/git-versions.ts";
 import { readMarked } from "../state/lockfile.ts";
 import type { Mark } from "../state/mark.ts";
 import { digestOf } from "../state/next-step.ts";
+import { swapNotes } from "./notes/swap-note.ts";
 import { openLock, type StateOptions } from "./state.ts";
-import { swapNotes } from "./swap-note.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 interface Options extends StateOptions {

@@ -16,9 +16,9 @@ import {
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { command } from "./advice.ts";
-import { type Fact, factsAbout, isNear, objectionTo, sentence } from "./fact.ts";
-import { countJson, type PoolOptions, type PoolView, poolNames, readPools, viewNamed, viewsOf } from "./pools.ts";
-import { offsetIn } from "./standing.ts";
+import { type Fact, factsAbout, isNear, objectionTo, sentence } from "./pools/fact.ts";
+import { countJson, type PoolOptions, type PoolView, poolNames, readPools, viewNamed, viewsOf } from "./pools/pools.ts";
+import { offsetIn } from "./pools/standing.ts";
 import { print, printJson } from "./terminal.ts";
 
 export interface ExplainOptions extends PoolOptions {

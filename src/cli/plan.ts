@@ -2,10 +2,10 @@ import { isNoop, type Plan, refusePending, refuseReplaced, type Snapshot } from 
 import { applyPlan } from "../state/apply.ts";
 import { refuseSecond } from "../state/other-locks.ts";
 import { allocateAgain } from "./argv.ts";
-import { questionsOn } from "./doubts.ts";
 import { planJson } from "./json.ts";
-import { notesOn } from "./notes.ts";
-import { otherVersionNotes } from "./other-versions.ts";
+import { questionsOn } from "./notes/doubts.ts";
+import { notesOn } from "./notes/notes.ts";
+import { otherVersionNotes } from "./notes/other-versions.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { print, printJson } from "./terminal.ts";

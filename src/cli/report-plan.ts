@@ -1,5 +1,5 @@
 import { type Allocation, describeChanges, type Plan, type Pool, type Snapshot, shortened } from "../core/index.ts";
-import { count, describePool, usage } from "./pool-words.ts";
+import { count, describePool, usage } from "./pools/pool-words.ts";
 import { type Colour, paint } from "./terminal.ts";
 
 /** A plan as people read it: a block for each pool that has something to say, and one line that sums up. */

@@ -10,11 +10,11 @@ import {
   type Pool,
 } from "../core/index.ts";
 import { networkStatesText } from "../schema/network-states.ts";
-import { countCells, runsOf } from "./pool-map.ts";
-import { poolsSvg } from "./pool-svg.ts";
-import { poolText, usageOf } from "./pool-text.ts";
-import { countJson, type PoolOptions, type PoolView, readPools, viewNamed, viewsOf } from "./pools.ts";
-import { offsetIn } from "./standing.ts";
+import { countCells, runsOf } from "./pools/pool-map.ts";
+import { poolsSvg } from "./pools/pool-svg.ts";
+import { poolText, usageOf } from "./pools/pool-text.ts";
+import { countJson, type PoolOptions, type PoolView, readPools, viewNamed, viewsOf } from "./pools/pools.ts";
+import { offsetIn } from "./pools/standing.ts";
 import { print, printJson } from "./terminal.ts";
 
 export interface ShowOptions extends PoolOptions {

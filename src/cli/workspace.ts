@@ -8,7 +8,7 @@ import { childLabels } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
 import { isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
-import { orBuilt } from "./kustomize.ts";
+import { orBuilt } from "./notes/kustomize.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
 import { together } from "./together.ts";

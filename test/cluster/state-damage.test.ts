@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { plan } from "../../src/core/plan.ts";
+import { plan } from "../../src/core/plan/plan.ts";
 import type { StateBackend } from "../../src/state/backend.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { kubeconfigOf, RecordNamespace } from "../support/cluster-record.ts";

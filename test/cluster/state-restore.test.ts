@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { plan } from "../../src/core/plan.ts";
+import { plan } from "../../src/core/plan/plan.ts";
 import type { StateBackend } from "../../src/state/backend.ts";
 import { encode } from "../../src/state/codec.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../src/core/allocation.ts";
-import { plan } from "../../src/core/plan.ts";
-import { planRename } from "../../src/core/rename.ts";
+import { plan } from "../../src/core/plan/plan.ts";
+import { planRename } from "../../src/core/plan/rename.ts";
 import { claimOf, spelt } from "../support/core-text.ts";
 import { refusesBadPlans } from "./bad-plans.ts";
 import { planners } from "./planners.ts";

@@ -1,6 +1,6 @@
 import type { Snapshot } from "../../src/core/allocation.ts";
-import { type Plan, plan } from "../../src/core/plan.ts";
-import { planRelease } from "../../src/core/release.ts";
+import { type Plan, plan } from "../../src/core/plan/plan.ts";
+import { planRelease } from "../../src/core/plan/release.ts";
 import type { StateBackend } from "../../src/state/backend.ts";
 import { claimOf, poolOf, spelt } from "../support/core-text.ts";
 import { recordTexts } from "../support/state-record.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatAddress } from "../../src/core/address.ts";
 import { emptySnapshot, type Snapshot } from "../../src/core/allocation.ts";
-import { plan } from "../../src/core/plan.ts";
+import { plan } from "../../src/core/plan/plan.ts";
 import { decode } from "../../src/state/codec.ts";
 import { lockfile } from "../../src/state/lockfile.ts";
 import { claimOf } from "../support/core-text.ts";

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { type Plan, plan } from "../../src/core/plan.ts";
+import { type Plan, plan } from "../../src/core/plan/plan.ts";
 import { claimsOf, render } from "../../src/nmstate/index.ts";
 import { readManifests } from "../../src/schema/index.ts";
 import { memory } from "../../src/state/memory.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { formatIssue, IpamError, type Issue } from "../../src/core/errors.ts";
-import { plan } from "../../src/core/plan.ts";
+import { plan } from "../../src/core/plan/plan.ts";
 import type { StateBackend } from "../../src/state/backend.ts";
 import { decode } from "../../src/state/codec.ts";
 import { kubernetes } from "../../src/state/kubernetes/backend.ts";

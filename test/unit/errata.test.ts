@@ -7,9 +7,9 @@ import { address, formatAddress, formatPrefix } from "../../src/core/address.ts"
 import { audit } from "../../src/core/audit.ts";
 import { codes } from "../../src/core/errors.ts";
 import { addressAt, offsetOf } from "../../src/core/numbering.ts";
-import { isNoop, plan } from "../../src/core/plan.ts";
+import { isNoop, plan } from "../../src/core/plan/plan.ts";
+import { planRelease } from "../../src/core/plan/release.ts";
 import { contains } from "../../src/core/range.ts";
-import { planRelease } from "../../src/core/release.ts";
 import { root } from "../support/console.ts";
 import { apply } from "../support/core-apply.ts";
 import { claimOf, poolOf, recordOf, shown } from "../support/core-text.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Address } from "../../../src/core/address.ts";
 import type { Allocation, Snapshot } from "../../../src/core/allocation.ts";
 import { claimKey, ownerOfKey } from "../../../src/core/claim.ts";
-import { isNoop, type Plan, plan } from "../../../src/core/plan.ts";
+import { isNoop, type Plan, plan } from "../../../src/core/plan/plan.ts";
 import type { Pool } from "../../../src/core/pool.ts";
 import { shuffled } from "../../support/core-arbitrary.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { IpamError } from "../../../src/core/errors.ts";
-import type { Plan } from "../../../src/core/plan.ts";
+import type { Plan } from "../../../src/core/plan/plan.ts";
 import { encode } from "../../../src/state/codec.ts";
 import { memory } from "../../../src/state/memory.ts";
 import { replaceFile } from "../../../src/state/replace-file.ts";

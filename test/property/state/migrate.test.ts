@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../../src/core/allocation.ts";
 import { IpamError } from "../../../src/core/errors.ts";
-import { plan } from "../../../src/core/plan.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
 import type { StateBackend } from "../../../src/state/backend.ts";
 import { kubernetes } from "../../../src/state/kubernetes/backend.ts";
 import { kubernetesPlace } from "../../../src/state/kubernetes/place.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { IpamError } from "../../../src/core/errors.ts";
-import { plan } from "../../../src/core/plan.ts";
-import { planRelease } from "../../../src/core/release.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
+import { planRelease } from "../../../src/core/plan/release.ts";
 import { kubernetes } from "../../../src/state/kubernetes/backend.ts";
 import { decodePart } from "../../../src/state/kubernetes/subnet-records.ts";
 import { claimOf, poolOf } from "../../support/core-text.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatAddress } from "../../../src/core/address.ts";
-import { plan } from "../../../src/core/plan.ts";
+import { plan } from "../../../src/core/plan/plan.ts";
 import { networkStatesText } from "../../../src/schema/network-states.ts";
 import { readEvidence } from "../../../src/schema/uses.ts";
 import { lockfile } from "../../../src/state/lockfile.ts";

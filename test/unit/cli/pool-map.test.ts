@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Cell, countCells, type Fold, layout, plus, type Row, runsOf } from "../../../src/cli/pool-map.ts";
-import { usageOf } from "../../../src/cli/pool-text.ts";
-import { type PoolView, viewsOf } from "../../../src/cli/pools.ts";
+import { type Cell, countCells, type Fold, layout, plus, type Row, runsOf } from "../../../src/cli/pools/pool-map.ts";
+import { usageOf } from "../../../src/cli/pools/pool-text.ts";
+import { type PoolView, viewsOf } from "../../../src/cli/pools/pools.ts";
 import { type Address, address, formatAddress } from "../../../src/core/address.ts";
 import { type Pool, type PoolSpec, parsePool } from "../../../src/core/pool.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { poolsSvg } from "../../../src/cli/pool-svg.ts";
-import { viewsOf } from "../../../src/cli/pools.ts";
+import { poolsSvg } from "../../../src/cli/pools/pool-svg.ts";
+import { viewsOf } from "../../../src/cli/pools/pools.ts";
 import { emptySnapshot } from "../../../src/core/allocation.ts";
 import type { Pool } from "../../../src/core/pool.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";

@@ -1,0 +1,77 @@
+import { compareAddresses } from "../address.ts";
+import { byAddress, type Snapshot } from "../allocation.ts";
+import type { Use } from "../audit.ts";
+import type { Claim } from "../claim.ts";
+import { byCodeUnit, IpamError } from "../errors.ts";
+import type { Pool } from "../pool.ts";
+import { checkPools } from "../pools.ts";
+import { type Had, PoolImport } from "./import-pool.ts";
+import type { Plan } from "./plan.ts";
+import { checkSet, requestsByPool } from "./request.ts";
+
+/** What `planImport` decides from. */
+export interface ImportInput {
+  readonly pools: readonly Pool[];
+  readonly claims: readonly Claim[];
+  readonly snapshot: Snapshot;
+  /** What nodes have now. Uses without an owner are passed over. */
+  readonly uses: readonly Use[];
+  /** Claim set of the claims. Default `default`. */
+  readonly set?: string;
+}
+
+/**
+ * A plan that records what nodes already have, and moves nobody. Pure; the same inputs in any order give the same plan.
+ *
+ *  the node has on the NIC of a claim | the claim's line | decision
+ *  -----------------------------------+------------------+-----------------------------------------------------
+ *  the address of the line            | any              | keep
+ *  another one                        | any              | conflict
+ *  one that the pool may hand out     | none             | assign; a reservation of this import is renamed to the claim
+ *  more than there are claims         | none             | conflict, unless reservations of the pool tell which
+ *  only others of the pool's subnet   | none             | out-of-range
+ *
+ * Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set `imported`, unless its
+ * owner has a line for it already. A claim whose NIC is not known is matched by node and pool, a conflict if there are
+ * several such. A use that names its pool
+ * and no NIC is that of the node's claim on that pool; a conflict if there are claims on several NICs; and where there is
+ * none, it becomes a line `Node/<node>/<pool>` of set `imported`, for whoever makes that claim later. An address that two
+ * owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over,
+ * and so are temporary ones, unless another owner has them too.
+ * Throws IpamError `conflict` with every case, or `out-of-range` if there is no other, and `invalid`, `overlap` and `in-use` as `plan` does.
+ */
+export function planImport(input: ImportInput): Plan {
+  const { snapshot, set = "default" } = input;
+  checkSet(set);
+  checkPools(input.pools, snapshot, set);
+  const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
+  const requests = requestsByPool(pools, input.claims);
+  const had = input.uses.filter((use): use is Had => use.owner !== undefined).sort(byPlace);
+  const uses = had.filter((use) => !use.isTemporary);
+  const temporary = had.filter((use) => use.isTemporary);
+  const parts = pools.map((pool) => new PoolImport(pool, requests.get(pool.name) ?? [], snapshot, set));
+  const claimed = new Set(parts.flatMap((part) => part.match(uses, parts)));
+  const rest = uses.filter((use) => !claimed.has(use));
+  for (const part of parts) part.reserve(rest);
+  for (const part of parts) part.passOver(temporary);
+  const conflicts = parts.flatMap((part) => part.issues.conflict);
+  const issues = [...conflicts, ...parts.flatMap((part) => part.issues["out-of-range"])];
+  if (issues.length > 0) throw new IpamError(conflicts.length > 0 ? "conflict" : "out-of-range", issues);
+  return {
+    set,
+    base: snapshot.base,
+    pools: pools.map(({ name, prefix, network }) => ({ name, prefix, network })),
+    assign: parts.flatMap((part) => part.assign).sort(byAddress),
+    keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    release: [],
+    pending: [],
+  };
+}
+
+function byPlace(a: Had, b: Had): number {
+  return (
+    compareAddresses(a.address, b.address) ||
+    byCodeUnit(a.owner, b.owner) ||
+    byCodeUnit(a.interface ?? "", b.interface ?? "")
+  );
+}

@@ -1,0 +1,105 @@
+import { byAddress, type PoolRecord, type Snapshot } from "../allocation.ts";
+import type { Claim } from "../claim.ts";
+import { byCodeUnit, IpamError, type Issue } from "../errors.ts";
+import type { Pool } from "../pool.ts";
+import { checkPools } from "../pools.ts";
+import type { Changes } from "./changes.ts";
+import { type Moved, Renames } from "./moved.ts";
+import { planPool } from "./plan-pool.ts";
+import { withReach } from "./rename-remedy.ts";
+import { checkSet, requestsByPool } from "./request.ts";
+import { inRecord, type TakeOver, takenOver } from "./take-over.ts";
+import { withToSet } from "./to-set.ts";
+
+/** What `plan` decides from. */
+export interface PlanInput {
+  readonly pools: readonly Pool[];
+  /** Every claim of the set. A line of the set without a claim here is released. */
+  readonly claims: readonly Claim[];
+  readonly snapshot: Snapshot;
+  /** Claim set; lines of other sets are occupied space. Default `default`. */
+  readonly set?: string;
+  /** Declared renames, claim key to claim key: the address stays. One may go on from where another one ends. */
+  readonly moved?: readonly Moved[];
+  /** Let a live owner lose its address and get another one of the same pool. */
+  readonly allowMove?: boolean;
+  /** What other claim sets have of pools that are this one's now: its lines, live and releasing, count as those of `set`. */
+  readonly takes?: readonly TakeOver[];
+}
+
+/** The difference between what is claimed and one snapshot. Data: nothing has happened yet. */
+export interface Plan extends Changes {
+  readonly set: string;
+  /** Content tokens of the pools this plan was made against; a pool without a record has none. */
+  readonly base: ReadonlyMap<string, string>;
+  /** The pools as configured; a commit records those that get their first line. */
+  readonly pools: readonly PoolRecord[];
+}
+
+/** Does committing this plan write nothing? */
+export function isNoop(plan: Plan): boolean {
+  return plan.assign.length === 0 && plan.release.length === 0 && plan.keep.every((kept) => kept.was === undefined);
+}
+
+/**
+ * Decides who gets what. Pure; the same inputs in any order give the same plan. First whoever holds an address
+ * keeps it, then wanted addresses, then the lowest free ones, each in key order. An address that any line holds,
+ * live or releasing, goes to nobody else in this plan.
+ * Throws IpamError `invalid` (a claim twice, an unknown pool, renames that contradict each other), `overlap` (of pools),
+ * `in-use` (a recorded pool has another prefix or network).
+ */
+export function plan(input: PlanInput): Plan {
+  const { pools, set = "default" } = input;
+  checkSet(set);
+  const takes = (input.takes ?? []).filter((one) => one.set !== set);
+  const snapshot = takenOver(input.snapshot, takes, set);
+  checkPools(pools, snapshot, set);
+  const requests = requestsByPool(pools, input.claims);
+  const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
+  const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
+  const { moved = [], allowMove = false } = input;
+  const keys = new Map([...requests].map(([name, list]) => [name, new Set(list.map(({ key }) => key))]));
+  const renames = new Renames(moved);
+  refuseMoved([...keys.values()].flatMap((claimed) => renames.issues(claimed)));
+
+  const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
+  const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const parts = [...names].sort(byCodeUnit).map((name) => {
+    const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
+    const claimed = keys.get(name) ?? new Set();
+    const namesOf = (claim: string) => renames.before(claim, claimed);
+    return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf });
+  });
+  const all: Changes = {
+    assign: parts.flatMap((part) => part.assign),
+    keep: parts.flatMap((part) => part.keep),
+    release: parts.flatMap((part) => part.release),
+    pending: parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim)),
+  };
+  const { assign, keep, release, pending } = inRecord(all, input.snapshot, takes, set);
+  return {
+    set,
+    base: snapshot.base,
+    pools: recordsOf(pools),
+    assign: assign.toSorted(byAddress),
+    keep: keep.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
+    release: release.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
+    pending: withToSet(withReach(pending, input.claims, snapshot, set), snapshot, set),
+  };
+}
+
+/** Throws `invalid`; what is wrong with a rename in several pools is said once. */
+function refuseMoved(issues: readonly Issue[]): void {
+  const each = new Map(issues.map((issue) => [issue.message, issue]));
+  if (each.size === 0) return;
+  throw new IpamError(
+    "invalid",
+    [...each.values()].sort((a, b) => byCodeUnit(a.message, b.message)),
+  );
+}
+
+function recordsOf(pools: readonly Pool[]): PoolRecord[] {
+  return pools
+    .map(({ name, prefix, network }) => ({ name, prefix, network }))
+    .sort((a, b) => byCodeUnit(a.name, b.name));
+}

@@ -1,0 +1,89 @@
+import type { Address } from "../address.ts";
+import { type Allocation, importedSet } from "../allocation.ts";
+import { type Claim, claimKey, isClaimName, isOwner, isPlain } from "../claim.ts";
+import { byCodeUnit, IpamError, type Issue, type Remedy } from "../errors.ts";
+import type { Pool } from "../pool.ts";
+import { contains } from "../range.ts";
+import type { Pending } from "./changes.ts";
+
+/** A claim with its key. */
+export interface Request {
+  readonly key: string;
+  readonly claim: Claim;
+}
+
+/** Lines of the imported set have no claims: a plan for it would release them all. */
+export function checkSet(set: string): void {
+  if (set === importedSet) throw new IpamError("invalid", `claim set ${importedSet} belongs to import itself`);
+  if (typeof set !== "string" || set === "" || !isPlain(set))
+    throw new IpamError("invalid", `${JSON.stringify(set)} is no name of a claim set`);
+}
+
+/** What no record could hold: a key that reads as another one, a NIC or uid that cannot be printed. */
+function issueOf(key: string, { owner, name, interface: nic, uid }: Claim): Issue | undefined {
+  if (!isOwner(owner) || !isClaimName(name))
+    return { message: `${JSON.stringify(key)} is no claim`, hint: "Kind, namespace and name hold no blank, / or :." };
+  const plain = (text: string | undefined) => text === undefined || (text !== "" && isPlain(text));
+  return plain(nic) && plain(uid)
+    ? undefined
+    : { message: `claim ${key} has an interface or uid that cannot be printed` };
+}
+
+/** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is made twice or of an unknown pool. */
+export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[]): Map<string, Request[]> {
+  const requests = new Map<string, Request[]>(pools.map((pool) => [pool.name, []]));
+  const issues: Issue[] = [];
+  for (const claim of claims) {
+    const key = claimKey(claim.owner, claim.name);
+    const list = requests.get(claim.pool);
+    const issue = issueOf(key, claim);
+    if (issue !== undefined) issues.push(issue);
+    if (list === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
+    else list.push({ key, claim });
+  }
+  for (const [pool, list] of requests) {
+    list.sort((a, b) => byCodeUnit(a.key, b.key));
+    list.forEach((request, i) => {
+      if (list[i - 1]?.key === request.key) issues.push({ message: `claim ${request.key} asks pool ${pool} twice` });
+    });
+  }
+  if (issues.length > 0)
+    throw new IpamError(
+      "invalid",
+      issues.sort((a, b) => byCodeUnit(a.message, b.message)),
+    );
+  return requests;
+}
+
+/** The address a claim asks for: its own wish, else the one that is reserved for it. */
+export function wantedBy(claim: Claim, pool: Pool): Address | undefined {
+  return claim.wanted ?? pool.reservations.for(claim)?.address;
+}
+
+/** May this claim have that address, if nobody holds it? Not if it is kept for another one. */
+export function mayHave(claim: Claim, address: Address, pool: Pool): boolean {
+  return contains(pool.assignable, address) && !pool.reservations.keepsFrom(claim, address);
+}
+
+/** The line by which a claim holds an address. */
+export function lineFor({ key, claim }: Request, set: string, address: Address): Allocation {
+  return {
+    address,
+    pool: claim.pool,
+    claim: key,
+    set,
+    ...(claim.interface === undefined ? {} : { interface: claim.interface }),
+    ...(claim.uid === undefined ? {} : { uid: claim.uid }),
+  };
+}
+
+/** A request that gets no address, and why. */
+export function pendingOf(
+  { key, claim }: Request,
+  code: Pending["code"],
+  message: string,
+  hint: string,
+  remedy?: Remedy,
+): Pending {
+  return { claim: key, pool: claim.pool, code, message, hint, ...(remedy === undefined ? {} : { remedy }) };
+}

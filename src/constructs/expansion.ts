@@ -5,6 +5,7 @@ import { parkPolicy, servesLaterNodes } from "../nmstate/expand.ts";
 import { Makers } from "../nmstate/makers.ts";
 import { PolicyLines } from "../nmstate/policy-lines.ts";
 import { selectNodes } from "../nmstate/select.ts";
+import { inLastWave } from "../nmstate/sync-wave.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { PolicyObject } from "../schema/policy.ts";
@@ -63,13 +64,12 @@ export class Expansion {
     const selected = new Map(selectNodes(policy, props.nodes.all).map((node) => [node.name, node]));
     const children = [...this.nodes.values()].flatMap((known): Addition[] => {
       const node = selected.get(known.name);
-      const object = node === undefined ? this.lines.cleanup(policy, known) : this.child(scope, node);
+      const object =
+        node === undefined ? this.lines.cleanup(policy, known) : this.lines.child(policy, node, this.pools);
       return object === undefined ? [] : [{ scope, id: known.name, object }];
     });
     if (!servesLaterNodes(policy, this.pools)) return children;
-    // Argo CD waits for each wave to be healthy, and a parked policy is what the controller makes of it.
-    const object = props.nodesPerSyncWave === undefined ? parkPolicy(policy) : inWave(parkPolicy(policy), waves + 1n);
-    return [...children, { scope, id: "Parked", object }];
+    return [...children, { scope, id: "Parked", object: inLastWave(parkPolicy(policy), policy) }];
   }
 
   /** Policies that are not in the app any more, whose nodes still have their addresses. */
@@ -81,30 +81,11 @@ export class Expansion {
       object,
     }));
   }
-
-  private child({ policy, props: { nodesPerSyncWave } }: NodeNetworkPolicy, node: ClusterNode): PolicyObject {
-    const object = this.lines.child(policy, node, this.pools);
-    const first = this.lines.firstAddress(policy, node, this.pools);
-    if (nodesPerSyncWave === undefined || first === undefined) return object;
-    const offset = first.address - first.pool.prefix.first;
-    return inWave(object, 1n + ((offset / BigInt(nodesPerSyncWave)) % waves));
-  }
 }
 
 /** The chart that a construct is in; a pool that another app has need not be in one. */
 function chartOf({ node }: Construct): Chart[] {
   return node.scopes.filter((scope) => Chart.isChart(scope)).slice(-1);
-}
-
-/** More than Argo CD would ever walk through; addresses of IPv6 pools can be that far apart. */
-const waves = 1_000_000n;
-
-function inWave(object: PolicyObject, wave: bigint): PolicyObject {
-  const annotations = {
-    ...(object.metadata.annotations as object | undefined),
-    "argocd.argoproj.io/sync-wave": `${wave}`,
-  };
-  return { ...object, metadata: { ...object.metadata, annotations } };
 }
 
 function refuseSameNames(app: Construct, additions: readonly Addition[], others: readonly Bag[]): void {

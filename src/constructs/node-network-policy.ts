@@ -89,12 +89,11 @@ export class NodeNetworkPolicy extends Construct {
         "invalid",
         `policy ${this.name}: nodes is what Nodes.named, Nodes.of or Nodes.fromFile gives`,
       );
-    this.policy = unwrap(named(`policy ${this.name}`, parsePolicy(objectOf(this.name, props))));
-    if (
-      props.nodesPerSyncWave !== undefined &&
-      !(Number.isInteger(props.nodesPerSyncWave) && props.nodesPerSyncWave > 0)
-    )
+    const policy = unwrap(named(`policy ${this.name}`, parsePolicy(objectOf(this.name, props))));
+    const { nodesPerSyncWave = policy.nodesPerSyncWave } = props;
+    if (nodesPerSyncWave !== undefined && !(Number.isInteger(nodesPerSyncWave) && nodesPerSyncWave > 0))
       throw new IpamError("invalid", `policy ${this.name}: nodesPerSyncWave must be a whole number above 0`);
+    this.policy = nodesPerSyncWave === undefined ? policy : { ...policy, nodesPerSyncWave };
     AddressPlan.of(this).addPolicy(this);
   }
 }

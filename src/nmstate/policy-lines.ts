@@ -19,6 +19,7 @@ import { expandPolicy } from "./expand.ts";
 import { Neighbours } from "./neighbours.ts";
 import { claimName, selectNodes } from "./select.ts";
 import type { Speaker } from "./speakers.ts";
+import { inItsWave } from "./sync-wave.ts";
 
 /** A releasing address that nothing rendered takes off its node, and why. */
 export interface Left {
@@ -74,13 +75,8 @@ export class PolicyLines {
   /** The policy of a node that a policy is for. Throws `stale` if the record does not cover it. */
   child(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): PolicyObject {
     const addresses = this.addresses(policy, node, pools);
-    return expandPolicy({ policy, node, addresses, releasing: this.releasing(policy.name, node) });
-  }
-
-  /** The address of a policy's first capture on a node, and its pool. */
-  firstAddress(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
-    const [first] = [...policy.captures.keys()].sort();
-    return first === undefined ? undefined : this.addresses(policy, node, pools).get(first);
+    const child = expandPolicy({ policy, node, addresses, releasing: this.releasing(policy.name, node) });
+    return inItsWave(child, policy, addresses);
   }
 
   /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */

@@ -6,6 +6,7 @@ import { Makers } from "./makers.ts";
 import { type Left, PolicyLines } from "./policy-lines.ts";
 import { selectNodes } from "./select.ts";
 import { otherSpeakers, ownSpeaker, type Speaker } from "./speakers.ts";
+import { inLastWave } from "./sync-wave.ts";
 import { yamlOfEach } from "./yaml-text.ts";
 
 /** What `render` writes from. */
@@ -109,5 +110,5 @@ function policyObjects(policy: Policy, input: RenderInput, lines: PolicyLines): 
   const children = input.nodes
     .map((node) => (selected.has(node) ? lines.child(policy, node, pools) : lines.cleanup(policy, node)))
     .filter((object) => object !== undefined);
-  return servesLaterNodes(policy, pools) ? [...children, parkPolicy(policy)] : children;
+  return servesLaterNodes(policy, pools) ? [...children, inLastWave(parkPolicy(policy), policy)] : children;
 }

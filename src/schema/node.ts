@@ -13,8 +13,11 @@ export interface ClusterNode {
 
 export const hostnameLabel = "kubernetes.io/hostname";
 
+/** Labels and annotations whose names begin so are ours. */
+export const ownPrefix = "nodeippool.nmstate.io/";
+
 /** On the policies that were rendered: whose they are. */
-export const childLabels = { policy: "nodeippool.nmstate.io/policy", node: "nodeippool.nmstate.io/node" };
+export const childLabels = { policy: `${ownPrefix}policy`, node: `${ownPrefix}node` };
 
 /** A node as a text says it, unchecked; or an issue instead. */
 export interface NodeRow {

@@ -1,6 +1,7 @@
 import { type Issue, isPlain, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
+import { ownPrefix } from "./node.ts";
 import { asBag, asList, type Bag } from "./objects.ts";
 import {
   type Field,
@@ -27,7 +28,10 @@ export interface Policy {
   readonly apiVersion: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Without our own. */
   readonly annotations: Readonly<Record<string, string>>;
+  /** Spreads the nodes over Argo CD sync waves, at most this many in one. */
+  readonly nodesPerSyncWave?: number;
   readonly nodeSelector: Readonly<Record<string, string>>;
   /** Captures of the form `ippool.POOL.allocate`, by name. */
   readonly captures: ReadonlyMap<string, Capture>;
@@ -90,11 +94,13 @@ class Reader {
     for (const list of [["interfaces"], ["routes", "config"]]) this.list(spec, ["desiredState", ...list], root);
     this.nics(asList(asBag(spec.desiredState)?.interfaces), [...root, "desiredState", "interfaces"]);
     const desiredState = this.fill(spec.desiredState ?? {}, [...root, "desiredState"], undefined);
+    const { [waveAnnotation]: perWave, ...annotations } = this.annotations(metadata.annotations);
     return {
       apiVersion: object.apiVersion as string,
       name: metadata.name as string,
       labels: this.texts(metadata.labels, ["metadata", "labels"]),
-      annotations: this.texts(metadata.annotations, ["metadata", "annotations"]),
+      annotations,
+      ...(perWave === undefined ? {} : { nodesPerSyncWave: Number(perWave) }),
       nodeSelector: this.selector(spec.nodeSelector, [...root, "nodeSelector"]),
       captures: new Map([...this.pools].map(([name, pool]) => [name, this.captureOf(name, pool)])),
       otherCaptures: this.others,
@@ -222,6 +228,19 @@ class Reader {
     return {};
   }
 
+  /** A misspelt one of ours would be no wave, and nobody would know. */
+  private annotations(value: unknown): Record<string, string> {
+    const path = ["metadata", "annotations"];
+    const annotations = this.texts(value, path);
+    for (const name of Object.keys(annotations))
+      if (name.startsWith(ownPrefix) && name !== waveAnnotation)
+        this.fail(`unknown annotation ${name}${didYouMean(name, [waveAnnotation])}`, [...path, name]);
+    const perWave = annotations[waveAnnotation];
+    if (perWave !== undefined && !/^[1-9]\d{0,8}$/.test(perWave))
+      this.fail(`${waveAnnotation} must be a whole number above 0`, [...path, waveAnnotation]);
+    return annotations;
+  }
+
   private texts(value: unknown, path: Path): Record<string, string> {
     if (value === undefined || value === null) return {};
     const bag = asBag(value);
@@ -236,6 +255,8 @@ class Reader {
     this.issues.push({ message, path });
   }
 }
+
+const waveAnnotation = `${ownPrefix}nodes-per-sync-wave`;
 
 const truths = ["enabled", "dhcp", "autoconf"];
 

@@ -4,10 +4,9 @@ import { IpamError, type Issue, type Pool } from "../core/index.ts";
 import { type Holdings, handWritten, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
 import { selectNodes } from "../nmstate/select.ts";
 import { emptyFindings } from "../schema/findings.ts";
-import type { ClusterNode } from "../schema/node.ts";
 import { type Bag, policiesIn } from "../schema/objects.ts";
 import type { PolicyObject } from "../schema/policy.ts";
-import { policyOwner, readObject } from "../schema/uses.ts";
+import { policyOwner, readObject, type Select, selecting } from "../schema/uses.ts";
 import { type Holders, replaceTokens } from "./address-token.ts";
 import type { NodeNetworkPolicy } from "./node-network-policy.ts";
 import { nodesOf } from "./own-policies.ts";
@@ -47,6 +46,7 @@ export interface AppPolicies {
  */
 export function refuseWritten({ policies, others, holders, pools }: AppPolicies, held: Holdings): void {
   const nodes = [...nodesOf(policies).values()];
+  const select = selecting(nodes);
   const own = policies.map(({ policy, props }) => {
     const object = withAddresses(policy.source, holders) as PolicyObject;
     const { name, desiredState } = { ...object.metadata, ...object.spec };
@@ -56,17 +56,17 @@ export function refuseWritten({ policies, others, holders, pools }: AppPolicies,
     ...handWritten(own, held),
     ...writtenForMany(own, (one) => selectNodes(one.policy, one.nodes), pools),
     ...own.flatMap(({ object, nodes }) =>
-      issuesOf(object as unknown as Bag, nodes, { planned: new Map(), others: held.others }),
+      issuesOf(object as unknown as Bag, selecting(nodes), { planned: new Map(), others: held.others }),
     ),
-    ...others.flatMap((object) => issuesOf(object, nodes, held)),
+    ...others.flatMap((object) => issuesOf(object, select, held)),
   ];
   if (issues.length > 0) throw new IpamError("in-use", issues);
 }
 
-function issuesOf(object: Bag, nodes: readonly ClusterNode[], held: Pick<Holdings, "planned" | "others">): Issue[] {
+function issuesOf(object: Bag, select: Select, held: Pick<Holdings, "planned" | "others">): Issue[] {
   const found = emptyFindings();
   const name = policyOwner(object);
-  readObject({ object, at: () => ({ file: name, line: 1, column: 1 }) }, nodes, found, policyOwner);
+  readObject({ object, at: () => ({ file: name, line: 1, column: 1 }) }, select, found, policyOwner);
   return writtenForOthers(found.uses, held).map(({ at, message, ...issue }) => ({
     ...issue,
     message: `${name}: ${message}`,

@@ -10,7 +10,7 @@ type PoolDocument = Extract<ManifestDocument, { readonly kind: "pool" }>;
  * documents that cannot be read, and what `checkPools` does.
  */
 export function definedPools(files: readonly SourceFile[]): readonly Pool[] {
-  const { documents, reading } = readDocuments(files.filter(({ text }) => /\bNodeIPPool(?:List)?\b/.test(text)));
+  const { documents, reading } = readDocuments(files, /\bNodeIPPool(?:List)?\b/);
   const { issues } = reading;
   const found = new Map<string, PoolDocument>();
   for (const document of documents) {

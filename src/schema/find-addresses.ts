@@ -14,7 +14,7 @@ import {
 import { type Evidence, emptyFindings } from "./findings.ts";
 import type { ClusterNode } from "./node.ts";
 import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "./objects.ts";
-import { configures, policyOwner, readObject } from "./uses.ts";
+import { configures, policyOwner, readObject, selecting } from "./uses.ts";
 import { type Chunk, refuseConflicts, type SourceFile } from "./yaml.ts";
 
 /**
@@ -32,6 +32,7 @@ export function findUses(
 ): Evidence & { readonly elsewhere: readonly Use[] } {
   refuseConflicts(files, readable);
   const scope = new Scope(pools);
+  const select = selecting(nodes);
   const all = emptyFindings();
   const elsewhere: Use[] = [];
   for (const chunk of files.flatMap(chunksOf)) {
@@ -44,13 +45,14 @@ export function findUses(
     }
     if (objects.issues && isOurs(chunk.text)) all.issues.push(...objects.issues);
     const before = all.uses.length;
-    for (const object of objects.value ?? []) readObject(object, nodes, all, policyOwner);
+    for (const object of objects.value ?? []) readObject(object, select, all, policyOwner);
     const owned = all.uses.splice(before).filter((use) => use.owner !== undefined);
     const configured = owned.filter((use) => scope.holds(use.address));
     for (const use of owned) if (!scope.holds(use.address)) elsewhere.push(use);
     const known = new Set([...configured.map((use) => use.address), ...all.idle]);
     all.idle.clear();
-    const mentions = mentionsIn(chunk, tokens, objects.value, scope).filter(({ address }) => !known.has(address));
+    const others = tokens.filter(({ address }) => !known.has(address));
+    const mentions = mentionsIn(chunk, others, objects.value, scope);
     for (const use of [...configured, ...mentions]) all.uses.push(use);
   }
   if (all.issues.length > 0) throw new IpamError("invalid", all.issues);

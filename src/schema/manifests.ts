@@ -72,14 +72,22 @@ export function readManifests(files: readonly SourceFile[]): Manifests {
   return { documents, pools, policies, nodes };
 }
 
-/** Each document by itself. Throws IpamError `invalid` for files in the middle of a merge. */
-export function readDocuments(files: readonly SourceFile[]): {
-  readonly documents: readonly ManifestDocument[];
-  readonly reading: Reading;
-} {
+/** Each document by itself, of those that have something `like` this. Throws IpamError `invalid` for files in the middle of a merge. */
+export function readDocuments(
+  files: readonly SourceFile[],
+  like = mentionsUs,
+): { readonly documents: readonly ManifestDocument[]; readonly reading: Reading } {
   const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false };
-  refuseConflicts(files, mentionsUs);
-  return { documents: files.flatMap(splitDocuments).flatMap((chunk) => readCurtailed(chunk, reading)), reading };
+  refuseConflicts(files, like);
+  const chunks = files.flatMap(splitDocuments);
+  return {
+    documents: chunks.flatMap((chunk) => (like.test(chunk.text) ? readCurtailed(chunk, reading) : foreign(chunk))),
+    reading,
+  };
+}
+
+function foreign({ file, text }: Chunk, object?: unknown): ManifestDocument[] {
+  return [{ kind: "foreign", file, text, policies: policiesIn(object) }];
 }
 
 interface Reading {
@@ -111,13 +119,9 @@ function readCurtailed(chunk: Chunk, reading: Reading): ManifestDocument[] {
 
 function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   const { text, label, line, column } = chunk;
-  const foreign = (object?: unknown): ManifestDocument[] => [
-    { kind: "foreign", file: chunk.file, text, policies: policiesIn(object) },
-  ];
-  if (!mentionsUs.test(text)) return foreign();
   const looksOurs = kindOfPool.test(text) || (kindOfPolicy.test(text) && /\bippool\b/.test(text));
   if (text.length > maxLength) {
-    if (!looksOurs) return foreign();
+    if (!looksOurs) return foreign(chunk);
     const at = { file: label, line, column: column + 1 };
     reading.issues.push({ message: "this document is larger than 1 MiB", at });
     return [];
@@ -129,10 +133,10 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   const { value } = yaml;
   if (!isOurs)
     return yaml.errors.length > 0
-      ? foreign()
-      : (readObject(value, [], yaml, reading) ?? foreign(value ?? yaml.resolved));
+      ? foreign(chunk)
+      : (readObject(value, [], yaml, reading) ?? foreign(chunk, value ?? yaml.resolved));
   reading.issues.push(...yaml.errors, ...yaml.traps);
-  if (value !== undefined) return readObject(value, [], yaml, reading) ?? foreign(value);
+  if (value !== undefined) return readObject(value, [], yaml, reading) ?? foreign(chunk, value);
   reading.hasUnreadable = true;
   return [];
 }

@@ -174,10 +174,9 @@ export function asList(value: unknown): readonly unknown[] {
 export function misspeltKind({ apiVersion, kind }: Bag): string | undefined {
   if (typeof apiVersion !== "string" || !apiVersion.startsWith("nmstate.io/")) return undefined;
   if (typeof kind !== "string") return `an object of ${apiVersion} must have a kind`;
+  if (readKinds.includes(kind) || otherKinds.includes(kind)) return undefined;
   const hint = didYouMean(kind, readKinds);
-  return hint === "" || readKinds.includes(kind) || otherKinds.includes(kind)
-    ? undefined
-    : `unknown kind ${kind}${hint}`;
+  return hint === "" ? undefined : `unknown kind ${kind}${hint}`;
 }
 
 const readKinds = ["NodeIPPool", "NodeNetworkConfigurationPolicy", "NodeNetworkState"];

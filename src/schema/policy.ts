@@ -94,11 +94,12 @@ class Reader {
     for (const list of [["interfaces"], ["routes", "config"]]) this.list(spec, ["desiredState", ...list], root);
     this.nics(asList(asBag(spec.desiredState)?.interfaces), [...root, "desiredState", "interfaces"]);
     const desiredState = this.fill(spec.desiredState ?? {}, [...root, "desiredState"], undefined);
+    const labels = this.texts(metadata.labels, ["metadata", "labels"]);
     const { [waveAnnotation]: perWave, ...annotations } = this.annotations(metadata.annotations);
     return {
       apiVersion: object.apiVersion as string,
       name: metadata.name as string,
-      labels: this.texts(metadata.labels, ["metadata", "labels"]),
+      labels,
       annotations,
       ...(perWave === undefined ? {} : { nodesPerSyncWave: Number(perWave) }),
       nodeSelector: this.selector(spec.nodeSelector, [...root, "nodeSelector"]),

@@ -19,7 +19,7 @@ import type { Path, SourceFile } from "./yaml.ts";
 export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = []): Evidence {
   const found = emptyFindings();
   if (isCsv(file)) readCsv(file, found);
-  else readObjects(file, nodes, found);
+  else readObjects(file, selecting(nodes), found);
   const label = file.label ?? file.path;
   for (const { owner, at } of found.uses)
     if (owner === undefined)
@@ -37,7 +37,7 @@ export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = [
   return { uses: found.uses, nodes: found.nodes };
 }
 
-function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Findings): void {
+function readObjects(file: SourceFile, select: Select, found: Findings): void {
   const chunks = chunksOf(file);
   const speaking = chunks.filter((chunk) => configures.test(chunk.text));
   const states = speaking.length > 0 ? [] : chunks.filter((chunk) => /\bConfigMap\b/.test(chunk.text));
@@ -45,7 +45,7 @@ function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Fin
     const objects = objectsIn(chunk);
     found.issues.push(...(objects.issues ?? []));
     for (const located of objects.value ?? [])
-      if (speaking.length > 0) readObject(located, nodes, found);
+      if (speaking.length > 0) readObject(located, select, found);
       else if (located.object.kind === "ConfigMap") readNetworkStates(located, found);
   }
 }
@@ -59,13 +59,13 @@ export const configures = /\bNodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b
  */
 export function readObject(
   located: LocatedObject,
-  nodes: readonly ClusterNode[],
+  select: Select,
   found: Findings,
   ofPolicy?: (policy: Bag) => string,
 ): void {
   const { kind } = located.object;
   if (kind === "NodeNetworkState") readState(located, found);
-  else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, nodes, found, ofPolicy);
+  else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, select, found, ofPolicy);
 }
 
 /** A policy itself, where nobody knows for which nodes it is: a node that has the address on record is not it. */
@@ -132,7 +132,7 @@ function isFailing(condition: unknown): boolean {
 
 function readPolicy(
   { object, at }: LocatedObject,
-  nodes: readonly ClusterNode[],
+  select: Select,
   found: Findings,
   ofPolicy?: (policy: Bag) => string,
 ): void {
@@ -150,7 +150,7 @@ function readPolicy(
   const literal = entries.filter((entry) => !isTemplate(entry) && !isOff(entry));
   if (literal.length === 0) return;
   const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
-  const owners = selectedBy(asBag(spec?.nodeSelector) ?? {}, label, nodes).map((owner) => owner ?? ofPolicy?.(object));
+  const owners = select(asBag(spec?.nodeSelector) ?? {}, label).map((owner) => owner ?? ofPolicy?.(object));
   at(["spec"], "desiredState");
   for (const entry of literal) addUse(entry, owners, at, found);
 }
@@ -159,17 +159,24 @@ function readPolicy(
  * The owners a selector selects; one `undefined` where that cannot be told. `label` is the node that a rendered policy
  * says it is for: of a hostname that no known node has, it tells which part is the name.
  */
-function selectedBy(selector: Bag, label: unknown, nodes: readonly ClusterNode[]): (string | undefined)[] {
-  const hostname = selector[hostnameLabel];
-  const named = nodes.filter((node) => node.labels.get(hostnameLabel) === hostname);
-  if (named.length > 0) return named.map((node) => nodeOwner(node.name));
-  if (typeof hostname === "string" && hostname.startsWith(`${label}.`)) return [nodeOwner(label as string)];
-  if (hostname !== undefined) return [nameIssue(hostname) === undefined ? nodeOwner(hostname as string) : undefined];
-  const labels = Object.entries(selector);
-  if (nodes.length === 0 || (labels.length > 0 && nodes.some((node) => node.bare))) return [undefined];
-  return nodes
-    .filter((node) => labels.every(([key, value]) => node.labels.get(key) === value))
-    .map((node) => nodeOwner(node.name));
+export type Select = (selector: Bag, label: unknown) => (string | undefined)[];
+
+/** Selects of these nodes. By hostname at once: a fleet has thousands of policies, each for one node. */
+export function selecting(nodes: readonly ClusterNode[]): Select {
+  const byHostname = Map.groupBy(nodes, (node): unknown => node.labels.get(hostnameLabel));
+  const isAnyBare = nodes.some((node) => node.bare);
+  return (selector, label) => {
+    const hostname = selector[hostnameLabel];
+    const named = hostname === undefined ? [] : (byHostname.get(hostname) ?? []);
+    if (named.length > 0) return named.map((node) => nodeOwner(node.name));
+    if (typeof hostname === "string" && hostname.startsWith(`${label}.`)) return [nodeOwner(label as string)];
+    if (hostname !== undefined) return [nameIssue(hostname) === undefined ? nodeOwner(hostname as string) : undefined];
+    const labels = Object.entries(selector);
+    if (nodes.length === 0 || (labels.length > 0 && isAnyBare)) return [undefined];
+    return nodes
+      .filter((node) => labels.every(([key, value]) => node.labels.get(key) === value))
+      .map((node) => nodeOwner(node.name));
+  };
 }
 
 /** Does the node report for how long it has the address? It does that of all, and writes `forever` for static ones. */

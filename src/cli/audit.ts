@@ -16,7 +16,7 @@ import {
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
-import { auditNotes } from "./notes/audit-notes.ts";
+import { auditNotes, setsShown } from "./notes/audit-notes.ts";
 import { orBuilt } from "./notes/kustomize.ts";
 import { isLockfile, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
@@ -42,10 +42,12 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   if (uses.length + elsewhere.length + reports.size === 0) refuseNothingUsed(path, pools, snapshot);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;
-  const shows = { owners: new Set(reports.keys()), set: options.set };
-  const input = { pools, snapshot, uses, elsewhere, shows, ...existing };
-  const found = audit(input).map(placed);
-  const notes = auditNotes(input, found, options);
+  const owners = new Set(reports.keys());
+  const shown = setsShown(snapshot, uses, owners);
+  const shows = { owners, sets: new Set([options.set, ...shown]) };
+  const all = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
+  const found = all.filter(({ set = options.set }) => set === options.set);
+  const notes = auditNotes({ pools, snapshot, uses, shown, all, found }, options);
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson), notes });
   else

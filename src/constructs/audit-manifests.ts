@@ -41,7 +41,7 @@ export async function auditManifests(
   const nodes = props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes"));
   const { uses, elsewhere } = findUses(files, pools, nodes);
   const { name, snapshot, isMissing } = await readRecord(props);
-  const found = audit({ pools, snapshot, uses, elsewhere, shows: { owners: new Set(), set: "" } });
+  const found = audit({ pools, snapshot, uses, elsewhere, shows: { owners: new Set(), sets: new Set() } });
   const checked = usedIn(pools, uses).size;
   return {
     checked,

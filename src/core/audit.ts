@@ -52,13 +52,15 @@ export interface Finding {
   readonly at?: Place;
   /** The line of the record, if that is what is wrong. */
   readonly line?: Allocation;
+  /** Where only the manifests or the owners of a claim set tell: that set. */
+  readonly set?: string;
 }
 
 /** What `audit` compares: pools and record, and as much of the world as is known. */
 export interface AuditInput {
   readonly pools: readonly Pool[];
   readonly snapshot: Snapshot;
-  /** All owners that exist, of this claim set where `shows` names one; without it nobody is unknown. */
+  /** All owners that exist, of the claim sets that `shows` names, if it is there; without it nobody is unknown. */
   readonly owners?: ReadonlySet<string>;
   /** All uses found; without it nothing leaks and nobody is a stranger. */
   readonly uses?: readonly Use[];
@@ -68,8 +70,8 @@ export interface AuditInput {
   readonly shows?: {
     /** Everything that these owners have: their own reports. */
     readonly owners: ReadonlySet<string>;
-    /** The manifests of this claim set, for every pool that another owner has an address of. */
-    readonly set: string;
+    /** The manifests of these claim sets, for every pool that another owner has an address of. */
+    readonly sets: ReadonlySet<string>;
   };
 }
 
@@ -86,19 +88,19 @@ export function usedIn(pools: readonly Pool[], uses: readonly Use[]): Set<Addres
 }
 
 function auditRecord({ pools, snapshot, owners, shows }: AuditInput): Finding[] {
-  const sets = shows === undefined ? undefined : [shows.set, importedSet];
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
   return snapshot.allocations.flatMap((line): Finding[] => {
     const pool = byName.get(line.pool);
-    const { address } = line;
+    const { address, set } = line;
     const held = `${formatAddress(address)} is recorded for ${line.claim}`;
     const found: Finding[] = [];
     if (pool !== undefined && !contains(pool.range, address))
       found.push({ kind: "out-of-pool", address, message: `${held}, outside pool ${pool.name}`, line });
     else if (pool !== undefined && !contains(pool.assignable, address) && !isSetAside(line, pool))
       found.push({ kind: "excluded", address, message: `${held}, but pool ${pool.name} excludes it`, line });
-    if (owners?.has(ownerOfKey(line.claim)) === false && sets?.includes(line.set) !== false)
-      found.push({ kind: "unknown-owner", address, message: `${held}, which does not exist`, line });
+    const told = set === importedSet || shows === undefined ? {} : { set };
+    if (owners?.has(ownerOfKey(line.claim)) === false && (told.set === undefined || shows?.sets.has(set)))
+      found.push({ kind: "unknown-owner", address, message: `${held}, which does not exist`, line, ...told });
     return found;
   });
 }
@@ -169,9 +171,11 @@ function leaked(input: AuditInput, uses: readonly Use[], recorded: Lines): Findi
     const culprit = instead.get(nicOf(ownerOfKey(line.claim), line.interface, address))?.[0];
     if (used.has(address) || !oughtToShow(line, culprit !== undefined)) return [];
     const message = `${formatAddress(address)} is recorded for ${line.claim}, but nothing uses it`;
-    if (culprit === undefined) return [{ kind: "leaked", address, message, line }];
+    const isOfManifests = input.shows?.owners.has(ownerOfKey(line.claim)) === false;
+    const told = isOfManifests ? { set: line.set } : {};
+    if (culprit === undefined) return [{ kind: "leaked", address, message, line, ...told }];
     const has = `${describe(culprit)} has ${formatAddress(culprit.address)} here, which is in no pool`;
-    return [{ kind: "leaked", address, message: `${message}: ${has}`, at: culprit.at }];
+    return [{ kind: "leaked", address, message: `${message}: ${has}`, at: culprit.at, ...told }];
   });
 }
 
@@ -197,7 +201,7 @@ function shownBy(
   }
   return ({ address, claim, pool, set }, isReplaced) =>
     contains(ranges.get(pool) ?? [], address) &&
-    (shows.owners.has(ownerOfKey(claim)) || ((shown.has(pool) || isReplaced) && set === shows.set));
+    (shows.owners.has(ownerOfKey(claim)) || ((shown.has(pool) || isReplaced) && shows.sets.has(set)));
 }
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */

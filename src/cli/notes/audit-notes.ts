@@ -1,10 +1,10 @@
 import {
   type AuditInput,
-  audit,
   type Finding,
   importedSet,
   ownerOfKey,
   placeOf,
+  type Snapshot,
   shellWord,
   type Use,
 } from "../../core/index.ts";
@@ -12,17 +12,25 @@ import { isToBegin, type StateOptions } from "../state.ts";
 import { plural } from "../terminal.ts";
 import { reservedNote } from "./reserved-note.ts";
 
-type Input = AuditInput & Required<Pick<AuditInput, "uses" | "shows">>;
+/** What was held against what. */
+interface Audited extends Pick<AuditInput, "pools" | "snapshot"> {
+  readonly uses: readonly Use[];
+  /** The claim sets whose manifests this shows. */
+  readonly shown: ReadonlySet<string>;
+  /** Of all these sets, and those of them that are told. */
+  readonly all: readonly Finding[];
+  readonly found: readonly Finding[];
+}
 
 /** What the findings do not say, and who reads them may take for granted. */
-export function auditNotes(input: Input, found: readonly Finding[], options: StateOptions): string[] {
-  const shown = setsShown(input);
+export function auditNotes(audited: Audited, options: StateOptions & { readonly set: string }): string[] {
+  const { set } = options;
   return [
-    ...nodesNote(input.uses),
-    ...reservedNotes(input),
-    ...(shown.has(input.shows.set) ? unseenNotes(input, found) : []),
-    ...otherSetNotes(input, found, shown),
-    ...(found.length > 0 ? recordNote(options) : []),
+    ...nodesNote(audited.uses),
+    ...reservedNotes(audited),
+    ...(audited.shown.has(set) ? unseenNotes(audited, set) : []),
+    ...otherSetNotes(audited, set),
+    ...(audited.found.length > 0 ? recordNote(options) : []),
   ];
 }
 
@@ -32,7 +40,7 @@ function nodesNote(uses: readonly Use[]): string[] {
 }
 
 /** Two pull requests, of which one reserves an address and the other gives it away, merge without a conflict. */
-function reservedNotes({ pools, snapshot }: Input): string[] {
+function reservedNotes({ pools, snapshot }: Audited): string[] {
   const holders = new Map(snapshot.allocations.map((line) => [placeOf(line), line]));
   return pools.flatMap(({ name, reservations }) =>
     reservations.all.flatMap(({ address, owner }) => {
@@ -44,8 +52,8 @@ function reservedNotes({ pools, snapshot }: Input): string[] {
 }
 
 /** A pool of which nothing is used may be that of a folder that was not named, or of one that was lost. */
-function unseenNotes({ pools, snapshot, uses, shows }: Input, found: readonly Finding[]): string[] {
-  const own = snapshot.allocations.filter(({ set }) => set === shows.set);
+function unseenNotes({ pools, snapshot, uses, found }: Audited, set: string): string[] {
+  const own = snapshot.allocations.filter((line) => line.set === set);
   const told = new Set([...uses.filter(({ owner }) => owner !== undefined), ...found].map(({ address }) => address));
   const recorded = Map.groupBy(own, ({ pool }) => pool);
   return pools.flatMap(({ name }) => {
@@ -56,30 +64,31 @@ function unseenNotes({ pools, snapshot, uses, shows }: Input, found: readonly Fi
   });
 }
 
-/** Claim sets whose manifests this shows, and that would have findings of their own. */
-function otherSetNotes(input: Input, found: readonly Finding[], shown: ReadonlySet<string>): string[] {
-  const { shows } = input;
-  const listed = new Set(found.map(({ message }) => message));
-  return [...shown].flatMap((set) => {
-    if (set === shows.set || set === importedSet) return [];
-    const own = audit({ ...input, shows: { ...shows, set } }).filter(({ message }) => !listed.has(message));
-    if (own.length === 0) return [];
-    const count = plural(own.length, "finding");
-    return [
-      `Note: claim set ${set} has ${count} of its own (leaked, or not of these nodes), which --set ${shellWord(set)} lists.`,
-    ];
-  });
+/** Claim sets whose manifests this shows, and that have findings of their own. */
+function otherSetNotes({ all }: Audited, own: string): string[] {
+  const others = Map.groupBy(
+    all.filter(({ set = own }) => set !== own),
+    ({ set = own }) => set,
+  );
+  return [...others].map(
+    ([set, { length }]) =>
+      `Note: claim set ${set} has ${plural(length, "finding")} of its own (leaked, or not of these nodes), which --set ${shellWord(set)} lists.`,
+  );
 }
 
 /**
- * The claim sets of which manifests give an owner its address. A node's own report is of that node alone, whatever the
- * set.
+ * The claim sets of which manifests give an owner its address. A node's own report (of `reports`) is of that node alone,
+ * whatever the set.
  */
-function setsShown({ snapshot, uses, shows }: Input): ReadonlySet<string> {
-  const given = uses.filter(({ owner }) => owner !== undefined && !shows.owners.has(owner));
+export function setsShown(
+  { allocations }: Snapshot,
+  uses: readonly Use[],
+  reports: ReadonlySet<string>,
+): ReadonlySet<string> {
+  const given = uses.filter(({ owner }) => owner !== undefined && !reports.has(owner));
   const known = new Set(given.map(({ owner, address }) => `${owner} ${address}`));
-  const lines = snapshot.allocations.filter(({ claim, address }) => known.has(`${ownerOfKey(claim)} ${address}`));
-  return new Set(lines.map(({ set }) => set));
+  const lines = allocations.filter(({ claim, address }) => known.has(`${ownerOfKey(claim)} ${address}`));
+  return new Set(lines.flatMap(({ set }) => (set === importedSet ? [] : set)));
 }
 
 function recordNote(options: StateOptions): string[] {

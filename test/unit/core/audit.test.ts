@@ -131,8 +131,31 @@ record                             | uses                   | findings
 
   it.each(partial.map((row) => [row.title, row] as const))("partly shown: %s", (_, { cell }) => {
     const uses = cell("uses").map((text, i) => useOf(spelt(text), i));
-    const shows = { owners: new Set(["Node/n"]), set: "b" };
+    const shows = { owners: new Set(["Node/n"]), sets: new Set(["b"]) };
     expect(findingsOf(cell("record").map(spelt), { uses, shows })).toEqual(cell("findings").map(spelt));
+  });
+
+  it("says of which claim set a finding is that only its manifests or nodes tell", () => {
+    const pool = poolOf("p", "10.0.0.0/28");
+    const lines = [
+      "10.0.0.1 Node/m/a",
+      "10.0.0.2 Node/m/b set=b",
+      "10.0.0.3 Node/n/b set=b",
+      "10.0.0.4 Node/n/c set=c",
+    ];
+    const input = {
+      pools: [pool],
+      snapshot: recordOf(lines, [pool]),
+      uses: [useOf("10.0.0.1 Node/m", 0)],
+      owners: new Set(["Node/m"]),
+      shows: { owners: new Set(["Node/n"]), sets: new Set(["default", "b"]) },
+    };
+    expect(audit(input).map(({ kind, line, set }) => [kind, line?.claim, set])).toEqual([
+      ["leaked", "Node/m/b", "b"],
+      ["leaked", "Node/n/b", undefined],
+      ["unknown-owner", "Node/n/b", "b"],
+      ["leaked", "Node/n/c", undefined],
+    ]);
   });
 
   it("what an import recorded may be reserved for nobody: a virtual IP; an owner's own address may not", () => {

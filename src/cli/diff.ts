@@ -2,10 +2,12 @@ import {
   type Difference,
   describeLine,
   describeRewrite,
+  describeSubnet,
   diffRecords,
   emptySnapshot,
   formatAddress,
   lineJson,
+  movedPools,
   nameOfKey,
   ownerName,
   ownerOfKey,
@@ -28,14 +30,19 @@ export async function diffVerb(revision: string, options: Options): Promise<void
   const before = lockAt(options.lock, revision) ?? emptySnapshot;
   const { mark } = readMarked(options.lock);
   if (mark?.state === "left" && options.json !== true) return print(sinceMove(before, revision, mark));
-  const differences = diffRecords(before, await openLock(options).read());
+  const now = await openLock(options).read();
+  const differences = diffRecords(before, now);
   if (options.json) return printJson(differences.map(differenceJson));
-  if (options.markdown) return print(...markdown(differences, revision));
+  const subnets = movedPools(before, now).map(
+    (pool) => `pool ${pool.now.name} is ${describeSubnet(pool.now)}, was ${describeSubnet(pool.was)}`,
+  );
+  if (options.markdown) return print(...markdown(differences, subnets, revision));
   const rewritten = differences.flatMap(({ line: now, was }) => (was === undefined ? [] : { now, was }));
   print(
+    ...subnets.map((text) => paint(colours.changed, `  ${marks.changed} ${text}`)),
     ...differences.map((one) => textLine(one, revision)),
     ...swapNotes(rewritten, () => ""),
-    `${plural(differences.length, "line")} changed since ${revision}.`,
+    `${plural(subnets.length + differences.length, "line")} changed since ${revision}.`,
   );
 }
 
@@ -67,7 +74,7 @@ function what({ kind, line, was = line, releasing, wasReleasing }: Difference, r
   return `${describeRewrite(was, line)}${isHandedOver ? `; renamed, or given away (was not releasing in ${revision})` : ""}`;
 }
 
-function markdown(differences: readonly Difference[], revision: string): string[] {
+function markdown(differences: readonly Difference[], subnets: readonly string[], revision: string): string[] {
   const cell = (text: string) => text.replace(/[\\|`*_<>[\]!~@&#]/g, (letter) => `&#${letter.charCodeAt(0)};`);
   const rows = differences.map((difference) => {
     const { pool, claim, address } = difference.line;
@@ -85,7 +92,11 @@ function markdown(differences: readonly Difference[], revision: string): string[
     (kind) => `${differences.filter((d) => d.kind === kind).length} ${kind}`,
   );
   const table = ["", "| | address | pool | owner | claim | |", "|---|---|---|---|---|---|", ...rows];
-  return [`**Addresses since ${cell(revision)}:** ${counts.join(", ")}`, ...(rows.length > 0 ? table : [])];
+  return [
+    `**Addresses since ${cell(revision)}:** ${counts.join(", ")}`,
+    ...subnets.flatMap((text) => ["", `Another subnet: ${cell(text)}`]),
+    ...(rows.length > 0 ? table : []),
+  ];
 }
 
 function differenceJson({ kind, line, was, releasing, wasReleasing }: Difference) {

@@ -49,6 +49,10 @@ export async function importVerb(evidence: string, path: string, options: Import
     () => together(...files.map((file) => () => readEvidence(file, nodes))),
   );
   const uses = named(read, nodes);
+  if (uses.length === 0 && read.every((one) => one.nodes.size === 0))
+    throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
+      hint: "Evidence comes first, the manifests second: nodeippool import nns.json manifests.",
+    });
   refuseUnknownPools(uses, pools);
   const state = await openToPlan(options);
   const snapshot = await state.read();

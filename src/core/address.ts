@@ -178,7 +178,7 @@ export interface Prefix {
 
 /**
  * Reads `address/length`. Host bits are accepted and dropped (`10.10.11.0/16` is `10.10.0.0/16`, as the
- * proposal of ADR 1 writes it); the length is plain decimal without sign or leading zero.
+ * proposal of ADR 1 writes it; a pool then says where it starts); the length is plain decimal without sign or leading zero.
  */
 export function parsePrefix(text: unknown): Parsed<Prefix> {
   if (typeof text !== "string") return bad(text, "is not text");

@@ -1,4 +1,12 @@
-import { type Allocation, byAddress, placeOf, type Snapshot, sameLine } from "./allocation.ts";
+import {
+  type Allocation,
+  byAddress,
+  type PoolRecord,
+  placeOf,
+  type Snapshot,
+  sameLine,
+  sameSubnet,
+} from "./allocation.ts";
 
 /** One address whose line is not the same in two records. */
 export interface Difference {
@@ -25,6 +33,15 @@ export function diffRecords(from: Snapshot, to: Snapshot): Difference[] {
     if (!after.has(place))
       differences.push({ kind: "removed", line: was.line, releasing: false, wasReleasing: was.releasing });
   return differences.sort((a, b) => byAddress(a.line, b.line));
+}
+
+/** The pools that are in both records, and in other subnets. */
+export function movedPools(from: Snapshot, to: Snapshot): { readonly now: PoolRecord; readonly was: PoolRecord }[] {
+  const before = new Map(from.pools.map((pool) => [pool.name, pool]));
+  return to.pools.flatMap((now) => {
+    const was = before.get(now.name);
+    return was === undefined || sameSubnet(was, now) ? [] : { now, was };
+  });
 }
 
 function indexed(snapshot: Snapshot): Map<string, { line: Allocation; releasing: boolean }> {

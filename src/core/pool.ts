@@ -113,6 +113,18 @@ class Reader {
   constructor(spec: PoolSpec) {
     this.spec = spec;
     this.prefix = this.take(parsePrefix(spec.range.cidr), ["range", "cidr"]);
+    if (this.prefix !== undefined && spec.range.start === undefined) this.checkFirst(this.prefix);
+  }
+
+  /** Where `start` does not say it, a subnet that is written by an address inside of it may be meant to begin there. */
+  private checkFirst(prefix: Prefix): void {
+    const text = this.spec.range.cidr;
+    if (parseAddress(text.slice(0, text.indexOf("/"))).value === prefix.first) return;
+    this.issues.push({
+      message: `${text} is the subnet ${formatPrefix(prefix)}`,
+      path: ["range", "cidr"],
+      hint: "Write it so; or say by start where its addresses begin.",
+    });
   }
 
   pool(name: string): Pool | undefined {

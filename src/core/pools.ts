@@ -1,4 +1,4 @@
-import { type Address, formatAddress } from "./address.ts";
+import { type Address, formatAddress, formatPrefix } from "./address.ts";
 import { describeSubnet, importedSet, type PoolRecord, type Snapshot, sameSubnet } from "./allocation.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
@@ -39,7 +39,7 @@ function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolR
     if (pool === undefined || sameSubnet(pool, record)) return [];
     return {
       message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
-      hint: "Restore it and add a second pool. If the subnet became wider, the record has to say so as well.",
+      hint: `Restore it and add a second pool. If the subnet became wider, say so on its line in the record as well: ${formatPrefix(pool.prefix)}, not ${formatPrefix(record.prefix)}.`,
     };
   });
 }

@@ -16,11 +16,12 @@ import {
 } from "../core/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import type { Policy } from "../schema/policy.ts";
+import { hasTemplate } from "../schema/template.ts";
 
 /** Who has which addresses once a plan is met, or without one, by the record alone. */
 export interface Holdings {
-  /** The claims to which the plan gives each address, or lets them keep it: one in each network that has it. */
-  readonly planned: ReadonlyMap<Address, readonly string[]>;
+  /** The lines by which the plan gives each address, or lets it be kept: one in each network that has it. */
+  readonly planned: ReadonlyMap<Address, readonly Allocation[]>;
   /** What it does not decide: the lines of other sets, and those that are releasing, which somebody may still have. */
   readonly others: ReadonlyMap<Address, readonly Other[]>;
   /** All live lines but those that are only imported: what policies of any set put on NICs. */
@@ -48,11 +49,7 @@ export function heldAfter(recorded: Snapshot, made?: Plan): Holdings {
     ...leaving.map((line) => ({ line, why: "(releasing)" })),
   ];
   return {
-    planned: grouped(
-      live,
-      ({ address }) => address,
-      ({ claim }) => claim,
-    ),
+    planned: Map.groupBy(live, ({ address }) => address),
     others: grouped(
       others,
       ({ line }) => line.address,
@@ -89,8 +86,8 @@ function grouped<T, K, V>(items: readonly T[], keyOf: (item: T) => K, toValue: (
 export function handWritten(policies: readonly Written[], { planned }: Pick<Holdings, "planned">): Issue[] {
   return policies.flatMap((policy) =>
     literals(policy).flatMap((address) => {
-      const claims = planned.get(address);
-      return claims === undefined ? [] : handWrittenIssue(address, claims, `policy ${policy.name} writes it out`);
+      const lines = planned.get(address);
+      return lines === undefined ? [] : handWrittenIssue(address, lines, `policy ${policy.name} writes it out`);
     }),
   );
 }
@@ -112,16 +109,19 @@ export function writtenForMany<P extends Written>(
   });
 }
 
-/** What policies write out for somebody else than the plan and the record. */
+/** What policies write out for somebody else, or another NIC, than the plan and the record. */
 export function writtenForOthers(
   uses: readonly Use[],
   { planned, others }: Pick<Holdings, "planned" | "others">,
 ): Issue[] {
-  return uses.flatMap(({ address, owner, at }) => {
-    const claims = planned.get(address) ?? [];
+  return uses.flatMap(({ address, owner, interface: nic, at }) => {
+    const lines = planned.get(address) ?? [];
     const rest = others.get(address) ?? [];
-    if (owner === undefined || claims.some((claim) => ownerOfKey(claim) === owner)) return [];
-    if (claims.length > 0) return { ...handWrittenIssue(address, claims, `a policy writes it out for ${owner}`), at };
+    if (owner === undefined) return [];
+    const own = lines.filter(({ claim }) => ownerOfKey(claim) === owner);
+    if (own.length > 0)
+      return own.some((line) => mayBeOn(line, nic)) ? [] : { ...handWrittenTwice(address, own, `${nic}`), at };
+    if (lines.length > 0) return { ...handWrittenIssue(address, lines, `a policy writes it out for ${owner}`), at };
     if (rest.length === 0 || nodeNameOf(owner) === undefined || rest.some(({ claim }) => mayBe(claim, owner)))
       return [];
     const who = rest.map(({ claim, why }) => `${claim} ${why}`).join(" and ");
@@ -138,11 +138,28 @@ function mayBe(claim: string, owner: string): boolean {
   return owner === ownerOfKey(claim) || owner.startsWith(`${ownerOfKey(claim)}.`);
 }
 
-function handWrittenIssue(address: Address, claims: readonly string[], why: string): Issue {
+/** A template stands for whatever NIC the node has. */
+function mayBeOn({ interface: nic }: Allocation, other: string | undefined): boolean {
+  return nic === undefined || other === undefined || hasTemplate(other) || nic === other;
+}
+
+function handWrittenIssue(address: Address, lines: readonly Allocation[], why: string): Issue {
   return {
-    message: `${formatAddress(address)} is for ${claims.join(" and ")}, but ${why}`,
-    hint: "While it is free, a reservation of the pool or exclude keeps it away from others; else write out another one. What is of another network comes from a pool of that network.",
+    message: `${formatAddress(address)} is for ${claimsOf(lines)}, but ${why}`,
+    hint: "While it is free, a reservation of the pool without an owner, or exclude, keeps it away from all claims; else write out another one. What is of another network comes from a pool of that network.",
   };
+}
+
+function handWrittenTwice(address: Address, lines: readonly Allocation[], nic: string): Issue {
+  const nics = lines.map((line) => line.interface).join(" and ");
+  return {
+    message: `${formatAddress(address)} is for ${claimsOf(lines)} on ${nics}, but a policy writes it out for ${nic}`,
+    hint: "Take it from the pool on the NIC that is to have it; or keep it away from all claims, while it is free, by a reservation without an owner.",
+  };
+}
+
+function claimsOf(lines: readonly Allocation[]): string {
+  return lines.map(({ claim }) => claim).join(" and ");
 }
 
 /** A policy by what it says; one of ours, or a copy of it whose tokens are addresses. */

@@ -1,7 +1,7 @@
-import { familyOf, type Issue, type Pool } from "../core/index.ts";
+import { familyOf, type Issue, type Pool, parsePrefix } from "../core/index.ts";
 import { asBag } from "./objects.ts";
 import type { Policy } from "./policy.ts";
-import { isInterfaceAddress, type Reference, referencesIn } from "./template.ts";
+import { isInterfaceAddress, Reference, referencesIn } from "./template.ts";
 import { asTruth } from "./truth.ts";
 import type { Path } from "./yaml.ts";
 
@@ -10,11 +10,50 @@ import type { Path } from "./yaml.ts";
  * family), and addresses that would come to nothing. The paths begin at the desired state.
  */
 export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue[] {
+  const poolOf = ({ capture }: Reference) => pools.get(policy.captures.get(capture)?.pool ?? "");
   return referencesIn(policy.desiredState).flatMap(({ reference, path }): Issue[] => {
-    const pool = pools.get(policy.captures.get(reference.capture)?.pool ?? "");
-    const issue = pool === undefined ? undefined : misfit(policy, pool, reference, path);
+    const pool = poolOf(reference);
+    const issue =
+      pool &&
+      (misfit(policy, pool, reference, path) ??
+        mixture(policy, pool, reference, path, poolOf) ??
+        otherRoute(policy, pool, reference, path));
     return issue === undefined ? [] : [{ ...issue, path }];
   });
+}
+
+/** The prefix length of one pool beside the address of another one. */
+function mixture(
+  { name, desiredState }: Policy,
+  pool: Pool,
+  { capture, field }: Reference,
+  path: Path,
+  poolOf: (reference: Reference) => Pool | undefined,
+): Issue | undefined {
+  const { ip } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
+  if (field !== "prefix-length" || !(ip instanceof Reference)) return undefined;
+  const other = poolOf(ip);
+  if (other === undefined || other.prefix.length === pool.prefix.length) return undefined;
+  return {
+    message: `policy ${name} gives an address of pool ${other.name} the prefix length of pool ${pool.name}`,
+    hint: `Write capture.${ip.capture}.prefix-length, not capture.${capture}.prefix-length.`,
+  };
+}
+
+/** A route to one family over a gateway of the other one. */
+function otherRoute(
+  { name, desiredState }: Policy,
+  { prefix, name: pool }: Pool,
+  { capture }: Reference,
+  path: Path,
+): Issue | undefined {
+  const { destination } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
+  const to = path.at(-1) === "next-hop-address" ? parsePrefix(destination).value : undefined;
+  if (to === undefined || familyOf(to.first) === familyOf(prefix.first)) return undefined;
+  return {
+    message: `policy ${name} routes ${destination} over capture.${capture}, but pool ${pool} is IPv${familyOf(prefix.first)}`,
+    hint: `Take the next hop from a pool of IPv${familyOf(to.first)}.`,
+  };
 }
 
 function misfit(
@@ -36,8 +75,8 @@ function misfit(
       hint: "Write - before ip: in YAML, and [ ] around it elsewhere.",
     };
   if (!isInterfaceAddress(field, path)) return undefined;
-  const [section] = path.slice(-4);
-  if (section !== `ipv${family}`)
+  const section = path.slice(0, -3).findLast((step) => typeof step === "string");
+  if (path.at(-4) !== `ipv${family}`)
     return {
       message: `policy ${name} puts an address of pool ${pool.name} into ${section}, but the pool is IPv${family}`,
       hint: `Put it under ipv${family}, or take it from a pool of the other family.`,
@@ -53,8 +92,11 @@ function misfit(
 
 /** What makes nmstate pass over an address list: measured with nmstatectl gc. Beside dhcp and autoconf it is in force. */
 function switchedOff(desiredState: unknown, path: Path): string | undefined {
-  const at = (path: Path) =>
-    path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], desiredState);
-  if (asBag(at(path.slice(0, -4)))?.state === "absent") return "state: absent";
-  return asTruth(asBag(at(path.slice(0, -3)))?.enabled) === false ? "enabled: false" : undefined;
+  if (asBag(partOf(desiredState, path.slice(0, -4)))?.state === "absent") return "state: absent";
+  const section = asBag(partOf(desiredState, path.slice(0, -3)));
+  return asTruth(section?.enabled) === false ? "enabled: false" : undefined;
+}
+
+function partOf(whole: unknown, path: Path): unknown {
+  return path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], whole);
 }

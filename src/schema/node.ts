@@ -51,13 +51,15 @@ function looksLikeYaml(text: string): boolean {
 }
 
 function fromLines({ path, text, label = path }: SourceFile): NodeRow[] {
-  const isTable = /^NAME\s/.test(text.trimStart());
+  const header = /^NAME\s.*/.exec(text.trimStart())?.[0];
+  const hasLabels = header?.trimEnd().endsWith(" LABELS");
   return text.split("\n").flatMap((line, i): NodeRow[] => {
-    const [first = "", second, third] = line.replace(/#.*/, "").trim().split(/\s+/);
-    if (first === "" || (isTable && first === "NAME")) return [];
+    const cells = line.replace(/#.*/, "").trim().split(/\s+/);
+    const [first = "", second, third] = header !== undefined && hasLabels ? [cells[0], cells.at(-1)] : cells;
+    if (first === "" || (header !== undefined && first === "NAME")) return [];
     const at = { file: label, line: i + 1, column: line.indexOf(first) + 1 };
     const name = first.replace(/^node\//, "");
-    if (isTable || second === undefined) return [{ name, at }];
+    if ((header !== undefined && !hasLabels) || second === undefined) return [{ name, at }];
     const pairs = second.split(",").map((pair) => /^([^=]+)=(.*)$/.exec(pair)?.slice(1));
     if (third !== undefined || pairs.includes(undefined))
       return [

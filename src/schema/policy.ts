@@ -1,4 +1,4 @@
-import { type Issue, isPlain, type Parsed } from "../core/index.ts";
+import { type Issue, isPlain, listed, type Parsed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 import { ownPrefix } from "./node.ts";
@@ -191,9 +191,9 @@ class Reader {
     const { capture, rest } = template;
     if (this.pools.has(capture)) return this.reference(capture, rest, path, nic);
     if (!Object.hasOwn(this.others, capture)) {
-      const known = () => [...this.pools.keys(), ...Object.keys(this.others)];
-      const hint = this.issues.length < enough ? didYouMean(capture, known()) : "";
-      this.fail(`capture ${capture} is not defined${hint}`, path);
+      const known = this.issues.length < enough ? [...this.pools.keys(), ...Object.keys(this.others)] : [];
+      const others = known.length === 0 ? "" : `; defined are ${listed(known)}`;
+      this.fail(`capture ${capture} is not defined${didYouMean(capture, known) || others}`, path);
     }
     return text;
   }

@@ -79,7 +79,7 @@ it("who gets another address than git has recorded is named, unless the lock kno
   const advice = "Note: if that is in force, git checkout HEAD -- nodeippool.lock brings the lock back\n";
   for (const verb of ["plan", "allocate"])
     expect(run(verb).stdout).toContain(
-      `Note: node05 has 10.10.10.5 in HEAD\nNote: node04 has 10.10.10.6 in HEAD\nNote: node05 has 10.10.11.5 in HEAD\nNote: node04 has 10.10.11.6 in HEAD\n${advice}`,
+      `Note: node05 has 10.10.10.5 in HEAD, which goes to node04\nNote: node04 has 10.10.10.6 in HEAD, which goes to node05\nNote: node05 has 10.10.11.5 in HEAD, which goes to node04\nNote: node04 has 10.10.11.6 in HEAD, which goes to node05\n${advice}`,
     );
   expect(run("plan").stdout).not.toContain("Note");
   git("git checkout -q HEAD~2 -- nodeippool.lock", "mv .git no-git");
@@ -317,6 +317,14 @@ it("diff tells what release freed since a revision from what was releasing in it
   const diff = (...args: string[]) => nodeippool(["diff", ...args], folder).stdout;
   expect(diff("main")).toContain(`  - ${gone}  removed; was not releasing in main\n`);
   expect(diff("main", "--markdown")).toContain("| removed; was not releasing in main |");
+});
+
+it("diff tells of a wider subnet, in which nobody has moved", () => {
+  git("git init -qb main .", "git add -A", "git commit -qm start");
+  git("sed -i 's/10.10.10.0.24/10.10.10.0\\/23/' nodeippool.lock");
+  const told = "pool traffic-1 is 10.10.10.0/23 of network default, was 10.10.10.0/24 of network default";
+  expect(nodeippool(["diff"], folder).stdout).toBe(`  ~ ${told}\n1 line changed since HEAD.\n`);
+  expect(nodeippool(["diff", "--markdown"], folder).stdout).toContain(`Another subnet: ${told}\n`);
 });
 
 it("a revision without a lock cannot be the one that landed", () => {

@@ -15,7 +15,10 @@ beforeEach(() => {
   cpSync(join(root, "examples/static-ip"), folder, { recursive: true });
   const [, script = ""] = /```sh\n(#!.*?)```/s.exec(readFileSync(join(root, "docs/lockfile.md"), "utf8")) ?? [];
   mkdirSync(join(folder, ".githooks"));
-  writeFileSync(join(folder, ".githooks/pre-commit"), script.replaceAll("npx nodeippool", "nodeippool"));
+  writeFileSync(
+    join(folder, ".githooks/pre-commit"),
+    script.replace(/^.*npm ci .*\n/m, "").replaceAll("npx nodeippool", "nodeippool"),
+  );
   chmodSync(join(folder, ".githooks/pre-commit"), 0o755);
   ok("git init -q -b main .; git config core.hooksPath .githooks");
 });

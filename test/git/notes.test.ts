@@ -646,8 +646,32 @@ describe("a merge that has ended", () => {
     git("git checkout -q HEAD~1 -- nodeippool.lock");
     nodes("n1", "n2", "n3", "n4", "m5", "f5", "b6", "c7");
     const note =
-      "Note: c7 has 10.0.0.7 in HEAD\nNote: if that is in force, git checkout HEAD -- nodeippool.lock brings the lock back\n";
+      "Note: c7 has 10.0.0.7 in HEAD, which goes to b6\nNote: if that is in force, git checkout HEAD -- nodeippool.lock brings the lock back\n";
     for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain(note);
+  });
+});
+
+describe("what HEAD has for a node that is in no list any more", () => {
+  beforeEach(() => {
+    nodes("n1", "n2", "n3", "n4", "c5");
+    allocate();
+  });
+
+  it("is named where a lock of an older commit gives it to another one", () => {
+    git("git checkout -q HEAD~1 -- nodeippool.lock");
+    nodes("n1", "n2", "n3", "n4", "d6");
+    for (const verb of ["plan", "allocate"])
+      expect(run(verb).stdout).toContain(
+        "Note: c5 has 10.0.0.5 in HEAD, which goes to d6\nNote: if that is in force, ",
+      );
+  });
+
+  it("is not, as long as the lock has it", () => {
+    nodes("n1", "n2", "n3", "n4", "d6");
+    for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).not.toContain("in HEAD");
+    git("git add -A; git commit -qm allocated; nodeippool release c5 --confirm; git commit -qam released");
+    nodes("n1", "n2", "n3", "n4", "d6", "e7");
+    for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).not.toContain("in HEAD");
   });
 });
 

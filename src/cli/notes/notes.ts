@@ -33,6 +33,7 @@ import { leftStrayNotes } from "./stray-note.ts";
 /** What is meant for later, or a slip of the pen. */
 export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): string[] {
   return [
+    ...nothingNotes(workspace),
     ...idlePolicyNotes(workspace),
     ...idleCaptureNotes(workspace),
     ...gonePolicyNotes(workspace, made),
@@ -43,6 +44,11 @@ export function notesOn(workspace: Workspace, made: Plan, before: Snapshot): str
     ...leftStrayNotes(made, before, workspace.manifests.policies),
     ...kustomizeNotes(workspace.files),
   ];
+}
+
+function nothingNotes({ manifests: { pools, policies } }: Workspace): string[] {
+  if (pools.length + policies.length > 0) return [];
+  return ["Note: no pool is here, and no policy that takes an address from one"];
 }
 
 /** Addresses that another claim set has of a pool, and that the pool as it is defined here gives to nobody, or to another one. */

@@ -26,7 +26,8 @@ import { firstFew } from "../terminal.ts";
 import { forgetting, placeOfNic, placeOfOwner } from "./forgotten.ts";
 
 /**
- * Who gets another address than a version of the lock that git has and the present one forgets: a node may have it.
+ * Who gets another address than a version of the lock that git has and the present one forgets, or loses it to somebody
+ * else: a node may have it.
  * `losers` are those of a merge that has just been made: they are named already.
  */
 export function otherVersionNotes(
@@ -39,6 +40,7 @@ export function otherVersionNotes(
   const incoming = incomingHeads(options.lock);
   const isForgotten = forgetting(made, present, givenUp(options.lock, incoming));
   const named = new Set(losers?.map(({ line }) => holdingOf(line)));
+  const lostNotes = lostTo(made.assign);
   const forgottenIn = (revision: string) =>
     linesAt(options.lock, revision).filter((line) => isForgotten(line) && !named.has(holdingOf(line)));
   const coming = incoming.flatMap((revision) => {
@@ -56,7 +58,7 @@ export function otherVersionNotes(
     ? forgotten
     : notRenamed(forgotten, [...present.allocations, ...present.releasing], options.lock, incoming);
   if (lost.length > 0) return [...lostNotes(lost, "HEAD"), ...advice(true)];
-  return incoming.length === 0 ? mergedNotes(options.lock, forgottenIn) : [];
+  return incoming.length === 0 ? mergedNotes(options.lock, forgottenIn, lostNotes) : [];
 }
 
 /** Did one side of the merge in progress give up what both began with? Git is asked once somebody wants to know. */
@@ -75,7 +77,11 @@ function givenUp(lock: string, incoming: readonly string[]): (line: Allocation) 
 }
 
 /** HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away. */
-function mergedNotes(lock: string, forgottenIn: (revision: string) => readonly Allocation[]): string[] {
+function mergedNotes(
+  lock: string,
+  forgottenIn: (revision: string) => readonly Allocation[],
+  lostNotes: ReturnType<typeof lostTo>,
+): string[] {
   const parents = mergedHeads(lock);
   const lost = parents.map((revision) => ({ revision, lines: forgottenIn(revision) }));
   if (lost.every(({ lines }) => lines.length === 0)) return [];
@@ -118,10 +124,17 @@ function notRenamed(
   return lines.filter((line) => !renamed.has(placeInSet(line)));
 }
 
-function lostNotes(lost: readonly Allocation[], revision: string): string[] {
-  return firstFew(
-    lost.map(({ claim, address }) => `Note: ${ownerName(claim)} has ${formatAddress(address)} in ${revision}`),
-  );
+/** Says what is lost of a revision, and to whom. */
+function lostTo(assign: readonly Allocation[]): (lost: readonly Allocation[], revision: string) => string[] {
+  const takers = new Map(assign.map((line) => [placeOf(line), ownerName(line.claim)]));
+  return (lost, revision) =>
+    firstFew(
+      lost.map((line) => {
+        const [owner, taker] = [ownerName(line.claim), takers.get(placeOf(line))];
+        const whose = taker === undefined || taker === owner ? "" : `, which goes to ${taker}`;
+        return `Note: ${owner} has ${formatAddress(line.address)} in ${revision}${whose}`;
+      }),
+    );
 }
 
 function adviceFor(lock: string, incoming: readonly string[], isHead: boolean): string[] {

@@ -10,6 +10,8 @@ record                         | given                                      | fo
 -------------------------------+--------------------------------------------+-----------
                                | .3 Node/n/a if=eth1                        | yes
                                | .3 Node/m/a if=eth1                        |
+                               | .2 Node/m/a if=eth1                        | yes
+                               | .2 Node/m/a if=eth1 pool=q                 |
                                | .3 Node/n/a if=eth1 pool=q                 |
 .2 Node/m/a if=eth1            | .3 Node/n/a if=eth1                        | yes
 
@@ -60,5 +62,6 @@ describe("forgetting", () => {
     expect(gets("10.0.0.3 Node/n/a if=eth1")).toBe(true);
     expect(gets("10.0.0.3 Node/n/b if=eth1")).toBe(true);
     expect(gets("10.0.0.3 Node/n/b if=eth2")).toBe(false);
+    expect(gets("10.0.0.2 Node/m/a if=eth1")).toBe(false);
   });
 });

@@ -5,14 +5,14 @@ import { poolOf, recordOf } from "../../support/core-text.ts";
 import { cli, filesOf, manifests, projectOf } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
-const byHand = (node: string, ip: string) => `apiVersion: nmstate.io/v1
+const byHand = (node: string, ip: string, nic = "eth9") => `apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy
 metadata: {name: by-hand}
 spec:
   nodeSelector: {kubernetes.io/hostname: ${node}}
   desiredState:
     interfaces:
-    - {name: eth9, ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 24}]}}
+    - {name: ${nic}, ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 24}]}}
 `;
 
 const inLists = (text: string, depth: number): string =>
@@ -55,7 +55,19 @@ describe("an address of a pool that a policy in the folder writes out", () => {
       3,
       "manifests/hand.yaml:8:57: 10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/gw1",
     ],
-    ["for the node that holds it", byHand("n1", "10.0.0.1"), 0, ""],
+    ["for the node that holds it, on its NIC", byHand("n1", "10.0.0.1", "eth1"), 0, ""],
+    [
+      "for the node that holds it, on another NIC",
+      byHand("n1", "10.0.0.1"),
+      3,
+      "manifests/hand.yaml:8:57: 10.0.0.1 is for Node/n1/a/p on eth1, but a policy writes it out for eth9",
+    ],
+    [
+      "for the node that holds it, on a NIC that it finds itself",
+      byHand("n1", "10.0.0.1", '"{{ capture.c.interfaces.0.name }}"'),
+      0,
+      "",
+    ],
     ["outside of the pool", byHand("gw1", "10.9.0.1"), 0, ""],
   ])("%s", async (_, text, status, message) => {
     const folder = projectOf({ "manifests/hand.yaml": text });
@@ -94,7 +106,7 @@ describe("an address of a pool that a policy in the folder writes out", () => {
           poolText("  range: {cidr: 10.0.0.0/29}\n  network: green", "green"),
           policyOn("n1", "a", "blue"),
           policyOn("n2", "b", "green"),
-          byHand(node, "10.0.0.1"),
+          byHand(node, "10.0.0.1", "eth1"),
         ),
       });
     const plan = ["plan", "manifests", "--nodes", "nodes.txt"];

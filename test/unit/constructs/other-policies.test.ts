@@ -98,12 +98,17 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
   });
 
   it.each([
-    ["for the node that holds it", [eth("eth9", literal("10.0.0.1"))], "n1"],
-    ["for it and its NIC", [eth("eth1", literal("ippool://p/n1"))], "n1"],
+    ["for the node that holds it, and its NIC", [eth("eth1", literal("ippool://p/n1"))], "n1"],
     ["outside of the pool", [eth("eth9", literal("10.9.9.9"))], "n2"],
     ["of the NIC, but no addresses", [{ name: "eth1", mtu: 9000 }], undefined],
   ])("may say what it will %s", async (_, interfaces, hostname) => {
     expect(await refusedFor(withObject(interfaces, hostname))).toBe("nothing");
+  });
+
+  it("may not write out an address of the same node for another NIC", async () => {
+    expect(await refusedFor(withObject([eth("eth9", literal("10.0.0.1"))], "n1"))).toContain(
+      "10.0.0.1 is for Node/n1/a/x on eth1, but a policy writes it out for eth9",
+    );
   });
 
   const manyNodes = /policy b writes 10\.0\.0\.77 out for 2 nodes, and a pool may give it to yet another one/;
@@ -170,7 +175,7 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
   });
 
   it("is synthesised with its tokens, beside the policies of the nodes, as often as one likes", async () => {
-    const build = withObject([eth("eth9", literal("ippool://p/n1"))], "n1");
+    const build = withObject([eth("eth1", literal("ippool://p/n1"))], "n1");
     const app = appOf(build, { record: await recordAfter(build) });
     for (let i = 0; i < 2; i++) {
       const found = synthesised(app).find(({ metadata }) => metadata.name === "z");

@@ -44,7 +44,12 @@ describe("parsePool refuses", () => {
     { spec: { range: { cidr: "10.0.0/24" } }, path: "range.cidr", why: "has 3 octets" },
     // the proposal's typing errors
     { spec: { range: { cidr: "10.10.11.0/24", end: "10.10.10.11.10" } }, path: "range.end", why: "has 5 octets" },
-    { spec: { range: { cidr: "10.10.11.0/16", end: "10.10.10.12.10" } }, path: "range.end", why: "has 5 octets" },
+    {
+      spec: { range: { cidr: "10.10.11.0/16", start: "10.10.11.4", end: "10.10.10.12.10" } },
+      path: "range.end",
+      why: "has 5 octets",
+    },
+    { spec: { range: { cidr: "10.10.11.0/16" } }, path: "range.cidr", why: "is the subnet 10.10.0.0/16" },
     { spec: { range: { cidr, start: "10.0.0.01" } }, path: "range.start", why: "has a leading zero" },
     { spec: { range: { cidr, start: "10.0.1.1" } }, path: "range.start", why: "is not in 10.0.0.0/24" },
     { spec: { range: { cidr, end: "9.255.255.255" } }, path: "range.end", why: "is not in 10.0.0.0/24" },

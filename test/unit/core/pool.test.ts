@@ -11,8 +11,7 @@ describe("the defaults of start and end leave out what no host may have", () => 
     { cidr: "10.0.0.64/30", range: "10.0.0.65-10.0.0.66" },
     { cidr: "10.0.0.64/31", range: "10.0.0.64-10.0.0.65" },
     { cidr: "10.0.0.64/32", range: "10.0.0.64" },
-    { cidr: "10.10.11.0/16", range: "10.10.0.1-10.10.255.254" }, // the proposal's host bits
-    { cidr: "10.1.2.3/8", range: "10.0.0.1-10.255.255.254" },
+    { cidr: "10.0.0.0/8", range: "10.0.0.1-10.255.255.254" },
     { cidr: "0.0.0.0/0", range: "0.0.0.1-255.255.255.254" },
     { cidr: "2001:db8::/126", range: "2001:db8::1-2001:db8::3" },
     { cidr: "2001:db8::/127", range: "2001:db8::-2001:db8::1" },
@@ -30,6 +29,7 @@ describe("the defaults of start and end leave out what no host may have", () => 
   it.each<[PoolSpec["range"], string]>([
     [{ cidr: "10.0.0.0/24", start: "10.0.0.200" }, "10.0.0.200-10.0.0.254"],
     [{ cidr: "10.0.0.0/24", end: "10.0.0.9" }, "10.0.0.1-10.0.0.9"],
+    [{ cidr: "10.10.11.0/16", start: "10.10.11.4" }, "10.10.11.4-10.10.255.254"], // the proposal's host bits
     [{ cidr: "10.0.0.0/24", start: "10.0.0.7", end: "10.0.0.7" }, "10.0.0.7"],
     [{ cidr: "2001:db8::/64", start: "2001:db8::A" }, "2001:db8::a-2001:db8::ffff:ffff:ffff:ffff"],
   ])("%j has %s", (range, want) => {

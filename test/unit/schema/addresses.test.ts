@@ -62,12 +62,18 @@ describe.each(places)("%s", (_, spec) => {
 describe("range.cidr", () => {
   const issues = (text: string) => issuesOf(poolText(`  range: {cidr: ${JSON.stringify(text)}}`));
 
-  it.each(["10.0.0.0/24", "10.0.0.77/24", "10.0.0.0/0", "10.0.0.0/30", "2001:DB8:0:0::/64", "::/0", "2001:db8::/126"])(
+  it.each(["10.0.0.0/24", "0.0.0.0/0", "10.0.0.0/30", "2001:DB8:0:0::/64", "::/0", "2001:db8::/126"])(
     "takes %s",
     (text) => {
       expect(issues(text)).toEqual([]);
     },
   );
+
+  it("takes host bits where it is said where the addresses begin", () => {
+    expect(issuesOf(poolText("  range: {cidr: 10.0.0.77/24, start: 10.0.0.78}"))).toEqual([]);
+    expect(issues("10.0.0.77/24")).toEqual(["5:17 10.0.0.77/24 is the subnet 10.0.0.0/24"]);
+    expect(issues("2001:db8::77/64")).toEqual(["5:17 2001:db8::77/64 is the subnet 2001:db8::/64"]);
+  });
 
   const lengths = [
     "",

@@ -54,6 +54,14 @@ describe("readNodes reads", () => {
     ["lines", "n1\nn2\n", names("n1", "n2")],
     ["lines with comments and blank lines", "# all\nn1   # first\n\n  n2\n", names("n1", "n2")],
     ["lines without a last newline", "n1\nn2", names("n1", "n2")],
+    [
+      "kubectl get nodes --show-labels",
+      `NAME   STATUS   ROLES    AGE   VERSION   LABELS
+n1     Ready    <none>   12d   v1.34.1   a=b,kubernetes.io/hostname=h1,node-role.kubernetes.io/worker=
+n2     Ready    <none>   12d   v1.34.1   kubernetes.io/hostname=n2
+`,
+      ["n1 a=b,kubernetes.io/hostname=h1,node-role.kubernetes.io/worker=", "n2 kubernetes.io/hostname=n2"],
+    ],
     ["lines with CR LF", "n1\r\nn2\r\n", names("n1", "n2")],
     ["one line", "n1", names("n1")],
     ["names of dots and digits", "worker-1.example.net\n12345\n1e3\n", names("worker-1.example.net", "12345", "1e3")],

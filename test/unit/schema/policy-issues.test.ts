@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { issuesOf, policyText, poolText } from "../../support/schema-text.ts";
 
-const pools = { "pools.yaml": poolText() };
+const six = poolText('  range: {cidr: "fd00::/64"}\n  gateway: "fd00::1"', "six");
+const pools = { "pools.yaml": `${poolText()}---\n${six}` };
 
 describe("readManifests places every issue of a policy's spec", () => {
   // The spec starts on line 5; pool p is defined elsewhere.
@@ -67,6 +68,17 @@ describe("readManifests places every issue of a policy's spec", () => {
     [
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: false, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
       "6:79 policy a puts an address of pool p where nmstate ignores it: beside enabled: false",
+    ],
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: [{address: {ip: "{{ capture.x.ip }}"}}]}]}',
+    ],
+    [
+      '  capture: {x: ippool.p.allocate, s: ippool.six.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {address: [{ip: "{{ capture.x.ip }}", prefix-length: "{{ capture.s.prefix-length }}"}]}}]}',
+      "6:100 policy a gives an address of pool p the prefix length of pool six",
+    ],
+    [
+      '  capture: {x: ippool.p.allocate, s: ippool.six.allocate}\n  desiredState: {routes: {config: [{destination: 10.9.0.0/16, next-hop-address: "{{ capture.s.gateway }}"}, {destination: "::/0", next-hop-address: "{{ capture.s.gateway }}"}]}}',
+      "6:81 policy a routes 10.9.0.0/16 over capture.s, but pool six is IPv6",
     ],
     [
       "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv6: {dhcp: tr, enabled: 'yes'}}, {name: b, ipv4: {enabled: }}, {name: c, ipv4: }]}",

@@ -103,7 +103,7 @@ describe("a policy's references", () => {
       ) as unknown as string,
     ],
     ['    a: "{{ capture.xx.ip }}"', "7:8 capture xx is not defined; did you mean x?"],
-    ['    a: "{{ capture.something-else.ip }}"', "7:8 capture something-else is not defined"],
+    ['    a: "{{ capture.something-else.ip }}"', "7:8 capture something-else is not defined; defined are x, up"],
     ['    a: ["{{ capture.x.ip }}/24"]', `7:9 {{ capture.x.ip }}/24: ${whole}`],
     ['    a: "{{ capture.up.interfaces.0.name }}"'],
     ['    a: "{{ capture.up }}"'],

@@ -51,11 +51,8 @@ export { type Lockfile, type LockfileOptions, lockfile, memory, type StateBacken
 
 // For cdk8s.yaml, which finds validations by the package's name alone.
 
-export {
-  AddressValidation,
-  type AddressValidationProps,
-  type ValidationContext,
-} from "./constructs/address-validation.ts";
+export { AddressValidation, type ValidationContext } from "./constructs/address-validation.ts";
+export type { AddressValidationProps } from "./constructs/validation-props.ts";
 
 // Addresses, and sets of them.
 

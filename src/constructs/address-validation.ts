@@ -1,51 +1,7 @@
 import { advised, IpamError, type Issue, type Place } from "../core/index.ts";
 import { propertyText } from "./advice.ts";
 import type { ManifestFinding } from "./audit-manifests.ts";
-
-/** What `properties` of a validation in cdk8s.yaml may say. */
-export interface AddressValidationProps {
-  /**
-   * Path of the lockfile.
-   *
-   * @default "nodeippool.lock"
-   */
-  readonly lock?: string;
-
-  /**
-   * Where the record is. With `kubernetes` there is no `lock`.
-   *
-   * @default "lockfile"
-   */
-  readonly backend?: "lockfile" | "kubernetes";
-
-  /**
-   * With the backend `kubernetes`: the context of the kubeconfig.
-   *
-   * @default - its current one
-   */
-  readonly context?: string;
-
-  /**
-   * With the backend `kubernetes`: the namespace of the record.
-   *
-   * @default - that of the context
-   */
-  readonly namespace?: string;
-
-  /**
-   * A file with NodeIPPool documents.
-   *
-   * @default - the pools among the manifests
-   */
-  readonly pools?: string;
-
-  /**
-   * A file with the nodes, as `kubectl get nodes` prints them; for clusters whose hostname labels are not node names.
-   *
-   * @default - a hostname label is taken for the name
-   */
-  readonly nodes?: string;
-}
+import type { AddressValidationProps } from "./validation-props.ts";
 
 /** The part of cdk8s-cli's `ValidationContext` that is used. */
 export interface ValidationContext {

@@ -8,8 +8,8 @@ import { usesPools } from "../schema/policy.ts";
 import { configures } from "../schema/uses.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { openToken } from "./address-token.ts";
-import type { AddressValidationProps } from "./address-validation.ts";
-import { readRecord, refuseProps } from "./validation-record.ts";
+import { type AddressValidationProps, refuseProps } from "./validation-props.ts";
+import { readRecord } from "./validation-record.ts";
 
 export interface ManifestFinding {
   readonly rule: Finding["kind"] | "unresolved" | "unexpanded" | "no-record";

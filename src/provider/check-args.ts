@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { isOwner } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { noIgnoring } from "./advice.ts";
-import type { AllocationSetArgs, ClaimArgs } from "./allocation-set.ts";
+import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 
 /*
  * What the compiler would find in a program is found here, too: it does not look for unknown fields in what `map`

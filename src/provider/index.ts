@@ -1,7 +1,7 @@
 export type * from "../nmstate/desired-state.ts";
 export type * from "../nmstate/interface.ts";
 export type * from "../nmstate/interface-sections.ts";
-export { AllocationSet, type AllocationSetArgs, type ClaimArgs } from "./allocation-set.ts";
+export { AllocationSet } from "./allocation-set.ts";
 export { NodeIPPool, type NodeIPPoolArgs } from "./node-ip-pool.ts";
 export {
   type Inputs,
@@ -10,4 +10,5 @@ export {
   NodeNetworkPolicy,
   type NodeNetworkPolicyArgs,
 } from "./node-network-policy.ts";
+export type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 export type { Addresses, StateArgs } from "./set-state.ts";

@@ -12,14 +12,9 @@ export {
   parseClaimKey,
   parseOwner,
 } from "./core/claim.ts";
-export {
-  type Authority,
-  type Pool,
-  type PoolSpec,
-  parsePool,
-  type RangeText,
-  type ReservationSpec,
-} from "./core/pool.ts";
+export { parsePool } from "./core/parse-pool.ts";
+export type { Pool } from "./core/pool.ts";
+export type { Authority, PoolSpec, RangeText, ReservationSpec } from "./core/pool-spec.ts";
 export type { Reservation, Reservations } from "./core/reservation.ts";
 
 // Plans: who gets, keeps and gives up what.

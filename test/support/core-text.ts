@@ -2,8 +2,10 @@ import { type Address, address, formatAddress } from "../../src/core/address.ts"
 import { type Allocation, byAddress, type PoolRecord, type Snapshot } from "../../src/core/allocation.ts";
 import { type Claim, parseClaimKey } from "../../src/core/claim.ts";
 import { unwrap } from "../../src/core/errors.ts";
+import { parsePool } from "../../src/core/parse-pool.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";
-import { type Pool, type PoolSpec, parsePool } from "../../src/core/pool.ts";
+import type { Pool } from "../../src/core/pool.ts";
+import type { PoolSpec } from "../../src/core/pool-spec.ts";
 
 /** `10.0.0.0/29`, or `10.0.0.0/29 10.0.0.1 10.0.0.4` with start and end. */
 export function poolOf(name: string, range: string, rest: Omit<PoolSpec, "range"> & { exclude?: string[] } = {}): Pool {

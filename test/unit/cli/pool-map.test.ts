@@ -4,7 +4,9 @@ import { type Cell, countCells, type Fold, layout, plus, type Row, runsOf } from
 import { usageOf } from "../../../src/cli/pools/pool-text.ts";
 import { type PoolView, viewsOf } from "../../../src/cli/pools/pools.ts";
 import { type Address, address, formatAddress } from "../../../src/core/address.ts";
-import { type Pool, type PoolSpec, parsePool } from "../../../src/core/pool.ts";
+import { parsePool } from "../../../src/core/parse-pool.ts";
+import type { Pool } from "../../../src/core/pool.ts";
+import type { PoolSpec } from "../../../src/core/pool-spec.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { tries } from "../../support/long.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unwrap } from "../../../src/core/errors.ts";
-import { type PoolSpec, parsePool } from "../../../src/core/pool.ts";
+import { parsePool } from "../../../src/core/parse-pool.ts";
+import type { PoolSpec } from "../../../src/core/pool-spec.ts";
 import { sizeOf } from "../../../src/core/range.ts";
 import { rangeText } from "../../support/core-model.ts";
 import { poolOf } from "../../support/core-text.ts";

@@ -59,8 +59,10 @@ function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[]
       if (entry.startsWith(".") || entry === "node_modules") continue;
       const inside = folder === "" ? entry : `${folder}/${entry}`;
       // Throws for a link to nothing: what it is to lead to may be manifests, and without them owners would lose addresses.
-      if (stat(join(path, inside)).isDirectory()) walk(inside);
-      else if (isManifest(entry)) found.push(inside);
+      const what = stat(join(path, inside));
+      if (what.isDirectory()) walk(inside);
+      else if (isManifest(entry) && what.isFile()) found.push(inside);
+      else if (isManifest(entry)) throw new IpamError("invalid", `${join(path, inside)} is no file`);
     }
   };
   walk("");

@@ -21,9 +21,10 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
     for (const name of nicsOf(line, origin)) {
       const at = interfaces.findIndex((item) => isOfNic(item, name));
       const section = interfaces[at]?.[family] as Bag | null | undefined;
-      if (at < 0) interfaces.push({ name, [family]: noAddress[family] });
+      const bare = bareNic(name, family, origin);
+      if (at < 0) interfaces.push(bare);
       else if (section === undefined || section === null)
-        interfaces[at] = { ...interfaces[at], [family]: noAddress[family] };
+        interfaces[at] = { ...interfaces[at], [family]: bare[family] };
       // nmstate keeps what a state does not mention: a section without a list keeps the old addresses.
       else if (asTruth(section.enabled) !== false && (section.address ?? undefined) === undefined)
         interfaces[at] = { ...interfaces[at], [family]: { ...section, address: [] } };
@@ -84,6 +85,24 @@ function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
 }
 
 /**
+ * A NIC without addresses, found as its policy finds it. DHCP and SLAAC stay on: without them the node may be out of reach.
+ * What the policy writes out by hand does not stay: it may be another node's by now.
+ */
+function bareNic(name: unknown, family: "ipv4" | "ipv6", origin: Origin | undefined): Bag {
+  const known = asList(asBag(origin?.desiredState)?.interfaces)
+    .map(asBag)
+    .find((item) => item !== undefined && isOfNic(item, name));
+  const section = asBag(known?.[family]);
+  const isDynamic = [section?.dhcp, section?.autoconf].some((one) => asTruth(one) === true);
+  const { identifier, "mac-address": mac } = known ?? {};
+  return {
+    name,
+    ...(identifier === undefined ? {} : { identifier, ...(mac === undefined ? {} : { "mac-address": mac }) }),
+    [family]: isDynamic ? { ...section, address: [] } : noAddress[family],
+  };
+}
+
+/**
  * Takes all addresses off and leaves the link up; test/e2e tries it on a kernel. IPv4 is turned off, which takes its
  * routes along; IPv6 is not, because the link-local address would go with it.
  */
@@ -105,11 +124,9 @@ export function cleanupPolicy(
   const nics = new Set(taken.flatMap((line) => nicsOf(line, origin)));
   if (nics.size === 0) return undefined;
   const routes = routesOver(origin.desiredState, nics);
-  const needsCaptures = [...nics].some(hasTemplate);
-  return childPolicy(origin, node, {
-    capture: needsCaptures ? origin.otherCaptures : undefined,
-    desiredState: removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin),
-  });
+  const desiredState = removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin);
+  const needsCaptures = hasTemplate(JSON.stringify(desiredState));
+  return childPolicy(origin, node, { capture: needsCaptures ? origin.otherCaptures : undefined, desiredState });
 }
 
 /** The routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */

@@ -10,7 +10,7 @@ import {
 } from "../core/index.ts";
 import { hasTemplate } from "../schema/template.ts";
 import { addressList, listOf } from "./address-list.ts";
-import { type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
+import { internalPortsOf, portOf, type Saying, type Speaker, sayingsOf, speaksFor } from "./speakers.ts";
 
 /**
  * Throws `invalid` for every policy that would wipe what these lines put on a NIC: nmstate replaces the addresses of a
@@ -20,8 +20,11 @@ export function refuseWiping(lines: readonly Allocation[], speakers: readonly Sp
   const placed = lines.filter((line) => line.interface !== undefined);
   const held = Map.groupBy(placed, listOf);
   const issues = new Map<string, Issue>();
+  const internal = new Set(speakers.flatMap(({ desiredState }) => internalPortsOf(desiredState)));
   for (const speaker of speakers) {
-    const wiping = sayingsOf(speaker.desiredState).filter(({ wipes }) => wipes !== undefined);
+    const wiping = sayingsOf(speaker.desiredState).filter(
+      ({ wipes, nic }) => wipes !== undefined && !(wipes === portOf && internal.has(nic)),
+    );
     for (const { name } of wiping.length === 0 ? [] : speaker.nodes)
       for (const saying of wiping) {
         const place = addressList(saying.family, saying.nic, nodeOwner(name));
@@ -57,9 +60,9 @@ export class Neighbours {
 
   constructor(speakers: readonly Speaker[]) {
     for (const speaker of speakers) {
-      // Who turns a family off wants what clean-up wants, and a port has no addresses anyway.
+      // Who turns a family or a NIC off wants what clean-up wants, and a port has no addresses anyway.
       const sayings = sayingsOf(speaker.desiredState).filter(
-        ({ wipes }) => wipes !== "enabled: false" && wipes !== "a port of another interface",
+        ({ wipes }) => wipes !== "enabled: false" && wipes !== "state: down" && wipes !== portOf,
       );
       for (const { name } of sayings.length === 0 ? [] : speaker.nodes) {
         const owner = nodeOwner(name);

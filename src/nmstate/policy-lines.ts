@@ -1,6 +1,7 @@
 import {
   type Allocation,
   byAddress,
+  familyOf,
   formatAddress,
   IpamError,
   identityOf,
@@ -41,11 +42,12 @@ export class PolicyLines {
     // Of lines on unknown NICs nobody can say that they are on one NIC.
     const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
     const byList = Map.groupBy(placed, listOf);
+    const unplaced = new Map(snapshot.allocations.filter(isUnplaced).map((line) => [familyOfOwner(line), line]));
     const releasing = snapshot.releasing.filter((line) => line.set === set);
     const alone = releasing.filter((line) => !byList.has(listOf(line)));
     const neighbours = new Neighbours(alone.length === 0 ? [] : speakers);
     this.spared = alone.flatMap((line) => {
-      const why = neighbours.whyLeft(line);
+      const why = neighbours.whyLeft(line) ?? whyUnplaced(line, unplaced.get(familyOfOwner(line)));
       return why === undefined ? [] : { line, why };
     });
     const spared = new Set(this.spared.map(({ line }) => line));
@@ -121,4 +123,18 @@ export class PolicyLines {
       .flatMap((name) => nodes.map((node) => this.cleanup({ name }, node)))
       .filter((object) => object !== undefined);
   }
+}
+
+/** An import from what knows no NICs: the address may be on any. */
+function isUnplaced({ set, interface: nic }: Allocation): boolean {
+  return set === importedSet && nic === undefined;
+}
+
+function familyOfOwner({ claim, address }: Allocation): string {
+  return `${ownerOfKey(claim)} ${familyOf(address)}`;
+}
+
+function whyUnplaced({ interface: nic }: Allocation, imported: Allocation | undefined): string | undefined {
+  if (imported === undefined) return undefined;
+  return `the imported ${formatAddress(imported.address)}, of which no NIC is known, may be on ${nic ?? "its NIC"} too`;
 }

@@ -1,9 +1,17 @@
-import { type Address, type Allocation, type Family, parseAddress, policyOfKey } from "../core/index.ts";
+import {
+  type Address,
+  type Allocation,
+  type Family,
+  nodeNameOf,
+  ownerOfKey,
+  parseAddress,
+  policyOfKey,
+} from "../core/index.ts";
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
 import { asTruth } from "../schema/truth.ts";
-import { labelValue } from "./child.ts";
+import { childName, labelValue } from "./child.ts";
 import { selectNodes } from "./select.ts";
 
 /** A policy, whoever made it, and the nodes that it speaks to. */
@@ -38,10 +46,22 @@ export function otherSpeakers(objects: readonly Bag[], nodes: readonly ClusterNo
   });
 }
 
-/** Is the speaker the policy that a line of the record is of, or what was rendered of it before? */
-export function speaksFor({ origin }: Speaker, line: Allocation): boolean {
-  return origin === labelValue(policyOfKey(line.claim));
+/** Is the speaker the policy that a line of the record is of, or what was rendered of it before? A copy of that has another name. */
+export function speaksFor({ name, origin }: Speaker, { claim }: Allocation): boolean {
+  const policy = policyOfKey(claim);
+  if (origin !== labelValue(policy)) return false;
+  return name === policy || name === childName(policy, nodeNameOf(ownerOfKey(claim)) ?? "");
 }
+
+/** The internal ports of Open vSwitch that a state makes: those have addresses, though they are ports of a bridge. */
+export function internalPortsOf(desiredState: unknown): string[] {
+  return asList(asBag(desiredState)?.interfaces).flatMap((item) => {
+    const { name, type } = asBag(item) ?? {};
+    return type === "ovs-interface" && typeof name === "string" ? name : [];
+  });
+}
+
+export const portOf = "a port of another interface";
 
 /** What a state says of the addresses of one family of a NIC. */
 export interface Saying {
@@ -54,7 +74,8 @@ export interface Saying {
     | "dhcp: true"
     | "enabled: false"
     | "an address list"
-    | "a port of another interface";
+    | "state: down"
+    | typeof portOf;
   /** The items of its list; undefined for one that is no literal address. */
   readonly addresses?: readonly (Address | undefined)[];
 }
@@ -65,8 +86,9 @@ export function sayingsOf(desiredState: unknown): Saying[] {
   if (typeof interfaces === "string") return families.map((family) => ({ nic: interfaces, family }));
   return asList(interfaces).flatMap((item) => {
     const entry = asBag(item);
+    if (entry === undefined || typeof entry.name !== "string") return [];
     // A bridge of Open vSwitch may share a name with its own port, which has the addresses.
-    if (entry === undefined || typeof entry.name !== "string" || entry.type === "ovs-bridge") return [];
+    if (entry.type === "ovs-bridge") return portsOf(entry);
     return [...families.flatMap((family) => sayingOf(entry, entry.name as string, family) ?? []), ...portsOf(entry)];
   });
 }
@@ -75,11 +97,11 @@ export function sayingsOf(desiredState: unknown): Saying[] {
 function portsOf(entry: Bag): Saying[] {
   if (entry.state === "absent" || entry.state === "ignore") return [];
   const bond = entry.type === "bond" ? asList(asBag(entry["link-aggregation"])?.port) : [];
-  const bridge = entry.type === "linux-bridge" ? asList(asBag(entry.bridge)?.port).map((one) => asBag(one)?.name) : [];
-  return [...bond, ...bridge].flatMap((nic) =>
-    typeof nic === "string"
-      ? families.map((family) => ({ nic, family, wipes: "a port of another interface" as const }))
-      : [],
+  const ports = `${entry.type}`.endsWith("-bridge") ? asList(asBag(entry.bridge)?.port).map(asBag) : [];
+  const bonded = ports.flatMap((port) => asList(asBag(port?.["link-aggregation"])?.port).map(asBag));
+  const bridged = [...ports, ...bonded].map((port) => port?.name);
+  return [...bond, ...bridged].flatMap((nic) =>
+    typeof nic === "string" ? families.map((family) => ({ nic, family, wipes: portOf })) : [],
   );
 }
 
@@ -87,7 +109,7 @@ const families = [4, 6] as const;
 
 function sayingOf(entry: Bag, nic: string, family: Family): Saying | undefined {
   if (entry.state === "ignore") return undefined;
-  if (entry.state === "absent") return { nic, family, wipes: "state: absent" };
+  if (entry.state === "absent" || entry.state === "down") return { nic, family, wipes: `state: ${entry.state}` };
   const value = entry[`ipv${family}`];
   if (value === undefined || value === null) return undefined;
   const section = asBag(value);

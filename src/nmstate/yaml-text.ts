@@ -2,14 +2,27 @@ import { Document, visit } from "yaml";
 
 /** Plain data as YAML that every parser reads alike. */
 export function yamlOf(data: object): string {
-  // As YAML 1.1 it quotes what older parsers would misread (on, 11:22:33:44:55:10); 0o17 only newer ones do.
+  // As YAML 1.1 it quotes what older parsers would misread (on, 11:22:33:44:55:10).
   const document = new Document(data, { version: "1.1", aliasDuplicateObjects: false });
   visit(document, {
     Scalar: (_, node) => {
-      if (typeof node.value === "string" && /^[-+]?0o[0-7]+$/.test(node.value)) node.type = "QUOTE_DOUBLE";
+      if (typeof node.value === "string" && isMisread(node.value)) node.type = "QUOTE_DOUBLE";
     },
   });
-  return document.toString({ lineWidth: 0 });
+  // In quotes, these are blanks to kubectl unless they are escaped.
+  return document.toString({ lineWidth: 0 }).replace(/[\u0085\u2028\u2029]/g, (mark) => breaks[mark] as string);
+}
+
+const breaks: Readonly<Record<string, string>> = { "\u0085": "\\N", "\u2028": "\\L", "\u2029": "\\P" };
+
+/**
+ * Does kubectl's parser, which drops every `_` and knows all prefixes, take it for a number? Or is it a text with a line
+ * break that is none to everybody, or whose lines begin with tabs?
+ */
+function isMisread(text: string): boolean {
+  const digits = text.replaceAll("_", "");
+  const isNumber = /^[-+]?(?:0x[0-9a-f]+|0o?[0-7]+|0b[01]+|(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)$/i.test(digits);
+  return isNumber || /[\u0085\u2028\u2029]|^\t|\n\t/.test(text);
 }
 
 /**

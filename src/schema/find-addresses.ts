@@ -14,6 +14,7 @@ import {
 import { type Evidence, emptyFindings } from "./findings.ts";
 import type { ClusterNode } from "./node.ts";
 import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "./objects.ts";
+import { isTemplated } from "./template.ts";
 import { configures, policyOwner, readObject, selecting } from "./uses.ts";
 import { type Chunk, refuseConflicts, type SourceFile } from "./yaml.ts";
 
@@ -63,12 +64,9 @@ export function findUses(
 const readable = /\bNode(?:IPPool|NetworkState|NetworkConfigurationPolicy)(?:List)?\b|\bnmstate\.io\/v/;
 const stated =
   /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?NodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
-/** What another tool makes YAML of; the templates of policies themselves are about captures. */
-const template = /\{%|\{\{-?(?!\s*capture\.)/;
-
 /** Must a text be one that can be read? Whoever passes it over would say of its addresses that nobody uses them. */
 function isOurs(text: string): boolean {
-  return stated.test(text) && !template.test(text);
+  return stated.test(text) && !isTemplated(text);
 }
 
 /** The addresses of some pools. Most texts are told apart from them without being parsed. */

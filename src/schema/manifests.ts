@@ -4,18 +4,10 @@ import { misfits } from "./misfits.ts";
 import { didYouMean } from "./nearest.ts";
 import { type ClusterNode, checkNodes, type NodeRow, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
-import { type Bag, cutOff, isCut, misspeltKind, policiesIn } from "./objects.ts";
+import { type Bag, chunksOf, cutOff, isCut, misspeltKind, objectsIn, policiesIn } from "./objects.ts";
 import { ofAllocation, type Policy, parsePolicy, usesPools } from "./policy.ts";
-import { quoteTemplates } from "./template.ts";
-import {
-  type Chunk,
-  enough,
-  type Path,
-  refuseConflicts,
-  type SourceFile,
-  splitDocuments,
-  YamlDocument,
-} from "./yaml.ts";
+import { isTemplated, quoteTemplates } from "./template.ts";
+import { type Chunk, enough, type Path, refuseConflicts, type SourceFile, YamlDocument } from "./yaml.ts";
 
 /** One document of a folder of manifests, in its place; made by `readManifests` alone. */
 export type ManifestDocument =
@@ -79,11 +71,22 @@ export function readDocuments(
 ): { readonly documents: readonly ManifestDocument[]; readonly reading: Reading } {
   const reading: Reading = { issues: [], poolNames: new Set(), hasUnreadable: false };
   refuseConflicts(files, like);
-  const chunks = files.flatMap(splitDocuments);
+  const chunks = files.flatMap(chunksOf);
   return {
     documents: chunks.flatMap((chunk) => (like.test(chunk.text) ? readCurtailed(chunk, reading) : foreign(chunk))),
     reading,
   };
+}
+
+/** What is too large to be looked at closely is still looked through for policies. */
+function largeForeign(chunk: Chunk, isStated: boolean, reading: Reading): ManifestDocument[] {
+  if (!isStated) return foreign(chunk);
+  const { value = [], issues = [] } = objectsIn(chunk);
+  reading.issues.push(...issues);
+  return foreign(
+    chunk,
+    value.map(({ object }) => object),
+  );
 }
 
 function foreign({ file, text }: Chunk, object?: unknown): ManifestDocument[] {
@@ -106,6 +109,7 @@ const mentionsUs =
 /** A kind of ours, in text that need not be YAML. A policy is ours if it uses pools. */
 const kindOfPool = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeIPPool(?:List)?\b/;
 const kindOfPolicy = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?NodeNetworkConfigurationPolicy(?:List)?\b/;
+const kindOfNode = /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:&\S+\s+)?["']?Node(?:List)?["']?\s*(?:[,}#]|$)/m;
 
 /** Reads a document, and reports no more of its issues than anybody reads. */
 function readCurtailed(chunk: Chunk, reading: Reading): ManifestDocument[] {
@@ -120,16 +124,19 @@ function readCurtailed(chunk: Chunk, reading: Reading): ManifestDocument[] {
 function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   const { text, label, line, column } = chunk;
   const looksOurs = kindOfPool.test(text) || (kindOfPolicy.test(text) && /\bippool\b/.test(text));
+  // What cannot be read may be a node, or a policy that has an address of a pool, and kubectl may read it all the same.
+  const isStated = looksOurs || ((kindOfPolicy.test(text) || kindOfNode.test(text)) && !isTemplated(text));
   if (text.length > maxLength) {
-    if (!looksOurs) return foreign(chunk);
+    if (!looksOurs && !kindOfNode.test(text)) return largeForeign(chunk, isStated, reading);
     const at = { file: label, line, column: column + 1 };
-    reading.issues.push({ message: "this document is larger than 1 MiB", at });
+    const hint = kindOfNode.test(text) ? { hint: "Give the nodes apart from the manifests, as JSON." } : {};
+    reading.issues.push({ message: "this document is larger than 1 MiB", at, ...hint });
     return [];
   }
   const yaml = new YamlDocument(chunk, kindOfPolicy.test(text) ? quoteTemplates(text) : text);
   if (yaml.errors.length === 0) nameItems(yaml.document.contents, yaml.document);
   // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
-  const isOurs = yaml.errors.length > 0 ? looksOurs : hasOurs(yaml.document.contents);
+  const isOurs = yaml.errors.length > 0 ? isStated : hasOurs(yaml.document.contents);
   const { value } = yaml;
   if (!isOurs)
     return yaml.errors.length > 0

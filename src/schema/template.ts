@@ -86,3 +86,8 @@ export function quoteTemplates(yaml: string): string {
 }
 
 const unquoted = /^(\s*(?:-\s+)*(?:[^\s:#'"{}[\],&*!|>%@`]+:\s+)?)(\{\{[^{}"'\n]*\}\})(\s*(?:#.*)?)$/;
+
+/** Is it a text that another tool makes YAML of? The templates of policies themselves are about captures. */
+export function isTemplated(text: string): boolean {
+  return /\{%|\{\{-?(?!\s*capture\.)/.test(text);
+}

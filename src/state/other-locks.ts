@@ -7,8 +7,8 @@ import { withoutMark } from "./mark.ts";
 import { readText } from "./replace-file.ts";
 
 /**
- * Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`; or that
- * may be in a submodule which is not checked out.
+ * Throws `stale` for a lock that is not there, but in git's index: it was deleted by a slip, not with `git rm`; that has
+ * another name now; or that may be in a submodule which is not checked out.
  */
 export function refuseDeleted(path: string): void {
   // Of a folder that is none, git lists what is in it.
@@ -28,9 +28,43 @@ export function refuseDeleted(path: string): void {
     });
   }
   const nearest = folders.find((folder) => existsSync(folder));
-  if (nearest === undefined || !git(nearest, "ls-files", "--", relative(nearest, path))) return;
+  if (nearest === undefined) return;
+  if (!git(nearest, "ls-files", "--", relative(nearest, path))) {
+    refuseRenamed(path, nearest);
+    return;
+  }
   throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
     hint: `Bring it back: git restore ${shellWord(path)}. To begin a new record: git rm ${shellWord(path)}.`,
+  });
+}
+
+/** As many commits are looked through: in a large history more would take long, and each first plan asks. */
+const recent = 500;
+
+/** A branch that gave the lock another name, or folder, may have been merged into one whose bots know the old name. */
+function refuseRenamed(path: string, folder: string): void {
+  const old = git(folder, "rev-parse", "--verify", "--quiet", `HEAD~${recent}`)?.trim();
+  const range = old === undefined ? "HEAD" : `${old}..HEAD`;
+  const name = relative(folder, path);
+  const commit = git(folder, "log", "-1", "--format=%h", "--diff-filter=D", range, "--", name)?.trim();
+  if (!commit) return;
+  const prefix = git(folder, "rev-parse", "--show-prefix")?.trim() ?? "";
+  const renames = git(
+    folder,
+    "diff-tree",
+    "-r",
+    "-M",
+    "-z",
+    "--diff-filter=R",
+    "--name-status",
+    "--no-commit-id",
+    commit,
+  );
+  const words = renames?.split("\0") ?? [];
+  const now = words[words.indexOf(`${prefix}${name}`) + 1];
+  if (!words.includes(`${prefix}${name}`) || !now || !git(folder, "ls-files", "--full-name", "--", `:/${now}`)) return;
+  throw new IpamError("stale", `${path} is not there: commit ${commit} gave it another name, ${now}`, {
+    hint: "Name that one: what is planned without it could move everybody. A new record begins under a name of its own.",
   });
 }
 

@@ -473,18 +473,19 @@ describe("a merge that was committed with the lock of one side", () => {
     expect(run("plan").stdout).not.toContain("Note");
   });
 
-  it("nothing is said of a node that was renamed on a branch, and whose name another one has now", () => {
+  it("a node that was renamed on a branch, and whose name another one has now, looks like one that lost its address", () => {
     git("git checkout -qb f; nodeippool mv Node/n4 Node/k4; git commit -qam renamed; git checkout -q main");
     git("touch other; git add -A; git commit -qm other; git merge -q f");
     const shallow = scratchFolder();
     folders.push(shallow);
     git(`git clone -q --depth 2 "file://$PWD" '${shallow}/clone'`);
-    for (const one of [folder, join(shallow, "clone")]) {
-      folder = one;
-      nodes("n1", "n2", "n3", "n4", "k4");
-      expect(run("plan").stdout).toContain("+ 10.0.0.5  n4");
-      expect(run("plan").stdout).not.toContain("Note");
-    }
+    nodes("n1", "n2", "n3", "n4", "k4");
+    expect(run("plan").stdout).toContain("Note: n4 has 10.0.0.4 in HEAD^1\n");
+    // Without the history nobody can tell.
+    folder = join(shallow, "clone");
+    nodes("n1", "n2", "n3", "n4", "k4");
+    expect(run("plan").stdout).toContain("+ 10.0.0.5  n4");
+    expect(run("plan").stdout).not.toContain("Note");
   });
 });
 
@@ -649,6 +650,34 @@ describe("a merge that has ended", () => {
       "Note: c7 has 10.0.0.7 in HEAD, which goes to b6\nNote: if that is in force, git checkout HEAD -- nodeippool.lock brings the lock back\n";
     for (const verb of ["plan", "allocate"]) expect(run(verb).stdout).toContain(note);
   });
+});
+
+it("a node that is back, after git merged by itself what gave it up, is named", () => {
+  git("git checkout -qb f");
+  nodes("n1", "n3", "n4");
+  allocate();
+  git("nodeippool release n2 --confirm");
+  nodes("n1", "n3", "n4", "n9");
+  allocate();
+  git("git checkout -q main; echo x > other; git add other; git commit -qm other; git merge -q --no-edit f");
+  nodes("n1", "n2", "n3", "n4", "n9");
+  const { stdout } = run("allocate");
+  expect(stdout).toContain("Note: n2 has 10.0.0.2 in HEAD^1\n");
+  expect(holders()).toContain("2 n9");
+});
+
+it("a lock that has another name since a merge is not begun anew", () => {
+  git("git checkout -qb f; mkdir net; git mv nodeippool.lock net/cluster.lock; git commit -qm moved");
+  git("git checkout -q main; echo x > other; git add other; git commit -qm other; git merge -q --no-edit f");
+  for (const verb of ["plan", "allocate", "render"])
+    expect(run(verb)).toMatchObject({
+      status: 5,
+      stderr: expect.stringMatching(
+        /nodeippool.lock is not there: commit [0-9a-f]+ gave it another name, net\/cluster.lock/,
+      ),
+    });
+  expect(run("plan", "--lock", "net/cluster.lock")).toMatchObject({ status: 0 });
+  expect(run("allocate", "--lock", "another.lock")).toMatchObject({ status: 0 });
 });
 
 describe("what HEAD has for a node that is in no list any more", () => {

@@ -58,43 +58,46 @@ export function otherVersionNotes(
     ? forgotten
     : notRenamed(forgotten, [...present.allocations, ...present.releasing], options.lock, incoming);
   if (lost.length > 0) return [...lostNotes(lost, "HEAD"), ...advice(true)];
-  return incoming.length === 0 ? mergedNotes(options.lock, forgottenIn, lostNotes) : [];
+  return incoming.length === 0 ? mergedNotes(made, present, options.lock, lostNotes) : [];
 }
 
 /** Did one side of the merge in progress give up what both began with? Git is asked once somebody wants to know. */
 function givenUp(lock: string, incoming: readonly string[]): (line: Allocation) => boolean {
+  return oneSideOnly(() =>
+    incoming.length === 0 ? conflictVersions(lock) : versionsAt(lock, mergedVersions(lock, incoming)),
+  );
+}
+
+/** Has a line of what these began with, the first of them, gone from any of the others? */
+function oneSideOnly(read: () => readonly Snapshot[]): (line: Allocation) => boolean {
   let versions: readonly ReadonlySet<string>[] | undefined;
   return (line) => {
-    versions ??= (
-      incoming.length === 0
-        ? conflictVersions(lock)
-        : mergedVersions(lock, incoming).map((revision) => versionAt(lock, revision) ?? emptySnapshot)
-    ).map(({ allocations }) => new Set(allocations.map(placeOfOwner)));
+    versions ??= read().map(({ allocations }) => new Set(allocations.map(placeOfOwner)));
     const [before, ...sides] = versions;
     const place = placeOfOwner(line);
     return before?.has(place) === true && !sides.every((side) => side.has(place));
   };
 }
 
-/** HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away. */
-function mergedNotes(
-  lock: string,
-  forgottenIn: (revision: string) => readonly Allocation[],
-  lostNotes: ReturnType<typeof lostTo>,
-): string[] {
+/**
+ * HEAD may be a merge that took one side's lock whole, and so forgot what the other side gave away; or one that git made by
+ * itself, and a node is back that one side gave up.
+ */
+function mergedNotes(made: Plan, present: Snapshot, lock: string, lostNotes: ReturnType<typeof lostTo>): string[] {
   const parents = mergedHeads(lock);
-  const lost = parents.map((revision) => ({ revision, lines: forgottenIn(revision) }));
-  if (lost.every(({ lines }) => lines.length === 0)) return [];
-  const base = mergeBase(lock, parents);
+  const base = parents.length === 0 ? undefined : mergeBase(lock, parents);
   // Not for a shallow clone: what one side gave up in good order cannot be told there.
   if (base === undefined) return [];
+  const isGivenUp = oneSideOnly(() => versionsAt(lock, [base, ...parents]));
+  const isForgotten = forgetting(made, present, isGivenUp);
   const merged = linesAt(lock, "HEAD");
   // NICs that a template names are told apart by their claims alone.
   const keyOf = (line: Allocation) => (line.interface === undefined ? holdingOf(line) : placeOfNic(line));
-  const common = new Set([...merged, ...linesAt(lock, base)].map(keyOf));
-  const notes = lost.flatMap(({ revision, lines }) => {
-    const own = lines.filter((line) => !common.has(keyOf(line)));
-    return lostNotes(notRenamed(own, merged, lock, parents), revision);
+  const told = new Set(merged.map(keyOf));
+  const notes = parents.flatMap((revision) => {
+    const lost = linesAt(lock, revision).filter((line) => isForgotten(line) && !told.has(keyOf(line)));
+    for (const line of lost) told.add(keyOf(line));
+    return lostNotes(notRenamed(lost, merged, lock, parents), revision);
   });
   if (notes.length === 0) return [];
   return [
@@ -150,6 +153,10 @@ function adviceFor(lock: string, incoming: readonly string[], isHead: boolean): 
 /** The live lines of a version of the lock. */
 function linesAt(lock: string, revision: string): readonly Allocation[] {
   return versionAt(lock, revision)?.allocations ?? [];
+}
+
+function versionsAt(lock: string, revisions: readonly string[]): Snapshot[] {
+  return revisions.map((revision) => versionAt(lock, revision) ?? emptySnapshot);
 }
 
 /** A version of the lock; undefined where git, or that version, cannot say. */

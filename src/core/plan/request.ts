@@ -19,10 +19,12 @@ export function checkSet(set: string): void {
     throw new IpamError("invalid", `${JSON.stringify(set)} is no name of a claim set`);
 }
 
-/** What no record could hold: a key that reads as another one, a NIC or uid that cannot be printed. */
-function issueOf(key: string, { owner, name, interface: nic, uid }: Claim): Issue | undefined {
+/** What no record could hold: a key that reads as another one, an address that is none, a NIC or uid that cannot be printed. */
+function issueOf(key: string, { owner, name, wanted, interface: nic, uid }: Claim): Issue | undefined {
   if (!isOwner(owner) || !isClaimName(name))
     return { message: `${JSON.stringify(key)} is no claim`, hint: "Kind, namespace and name hold no blank, / or :." };
+  if (wanted !== undefined && typeof wanted !== "bigint")
+    return { message: `claim ${key} wants what is no address`, hint: "Read it with parseAddress." };
   const plain = (text: string | undefined) => text === undefined || (text !== "" && isPlain(text));
   return plain(nic) && plain(uid)
     ? undefined

@@ -42,6 +42,11 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ["address: 10.9.9.9", "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.9.9.9, prefix-length: 24}]}}"],
     ["an address list", "{name: eth1, ipv4: {enabled: true, address: []}}"],
     ["a port of another interface", "{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}"],
+    ["state: down", "{name: eth1, state: down}"],
+    [
+      "a port of another interface",
+      "{name: br0, type: ovs-bridge, bridge: {port: [{name: b, link-aggregation: {mode: lacp, port: [{name: eth1}]}}]}}",
+    ],
     ["a port of another interface", "{name: br0, type: linux-bridge, bridge: {port: [{name: eth1}]}}"],
   ])("%s: written by hand, and beside a claim of its own", async (what, nic) => {
     expect(await planned(own, foreign(nic))).toEqual(refused(what));
@@ -99,12 +104,23 @@ describe("a policy that wipes what another one takes from a pool", () => {
     expect(await planned(own, foreign(nic, selector))).toEqual({ stderr: "", status: 0 });
   });
 
-  it("but not what was rendered of the policy itself", async () => {
-    const rendered = foreign("{name: eth1, ipv4: {enabled: false}}").replace(
-      "{name: z}",
-      "{name: old, labels: {nodeippool.nmstate.io/policy: a}}",
+  it("also what was rendered of the policy itself, and has another name now", async () => {
+    const rendered = (name: string) =>
+      foreign("{name: eth1, ipv4: {enabled: false}}", "kubernetes.io/hostname: n1").replace(
+        "{name: z}",
+        `{name: ${name}, labels: {nodeippool.nmstate.io/policy: a}}`,
+      );
+    expect((await planned(own, rendered("a--n1"))).stderr).toContain(
+      "policy a--n1 is made by your own hand and by policy a",
     );
-    expect(await planned(own, rendered)).toEqual({ stderr: "", status: 0 });
+    expect(await planned(own, rendered("z"))).toEqual(refused("enabled: false"));
+  });
+
+  it("but not the bridge that an internal port of Open vSwitch is in", async () => {
+    const bridge = "{name: br1, type: ovs-bridge, bridge: {port: [{name: eth1}]}}";
+    const port = claim("a", "p", `{name: eth1, type: ovs-interface, ${v4}}`);
+    expect(await planned(port, foreign(bridge))).toEqual({ stderr: "", status: 0 });
+    expect(await planned(own, foreign(bridge))).toEqual(refused("a port of another interface"));
   });
 });
 

@@ -34,6 +34,12 @@ describe("plan throws", () => {
       code: "invalid",
       messages: [/Node\/n\/a .*p twice/],
     },
+    ...[167772161, "10.0.0.1", null].map((wanted) => ({
+      name: `a wanted address that is none: ${wanted}`,
+      input: { claims: [{ ...claimOf("Node/n/a"), wanted: wanted as never }] },
+      code: "invalid",
+      messages: [/^claim Node\/n\/a wants what is no address$/],
+    })),
     {
       name: "both, at once",
       input: { claims: ["Node/n/a", "Node/n/a", "Node/n/b pool=q"].map(claimOf) },

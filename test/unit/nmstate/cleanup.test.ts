@@ -182,6 +182,33 @@ describe("cleanupPolicy", () => {
     });
   });
 
+  it("leaves DHCP and SLAAC on, and finds the NIC as the policy does", () => {
+    const [ip] = [new Reference("x", "ip")];
+    const found = { identifier: "mac-address", "mac-address": "02:00:00:00:00:01" };
+    const desiredState = {
+      interfaces: [
+        {
+          name: "eth1",
+          ...found,
+          mtu: 9000,
+          ipv4: { enabled: true, dhcp: true, address: [{ ip, "prefix-length": 24 }] },
+          ipv6: { enabled: true, autoconf: true, dhcp: true, address: [{ ip, "prefix-length": 64 }] },
+        },
+      ],
+    };
+    const made = cleanupPolicy(policy(desiredState), node as never, lines("10.0.0.1 if=eth1", "2001:db8::1 if=eth1"));
+    expect(made?.spec.desiredState).toEqual({
+      interfaces: [
+        {
+          name: "eth1",
+          ...found,
+          ipv4: { enabled: true, dhcp: true, address: [] },
+          ipv6: { enabled: true, autoconf: true, dhcp: true, address: [] },
+        },
+      ],
+    });
+  });
+
   it("takes the policy's routes over those NICs away: a route over a NIC without addresses fails the whole state", () => {
     const route = (destination: string, nic: string, more = {}) => ({
       destination,

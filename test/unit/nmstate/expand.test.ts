@@ -90,7 +90,7 @@ describe("references become values of their own type", () => {
 
 describe("data without references stays as it was", () => {
   it.each([
-    '{mac: "11:22:33:44:55:10", octal: "0644", old: "0o17", word: "on", big: "1_000", nil: "null", sexa: "190:20:30"}',
+    '{mac: "11:22:33:44:55:10", octal: "0644", old: "0o17", hex: "0X1F", under: "6e_2", less: "-_4_", word: "on", big: "1_000", nil: "null", sexa: "190:20:30"}',
     '{num: 0, m: -1, f: 1.5, t: true, e: "", z: null, deep: [[], {}, [{}]]}',
     '{"key with blanks": 1, "on": 2, "10": 3, "-": 4, "": 5, "a: b": 6, "{{ capture.x.ip }}": 7}',
     '{text: "a\\nb\\n", tab: "\\t", quote: "\'\\"", hash: "# no", colon: "a: b", dash: "- a", long: "'.concat(

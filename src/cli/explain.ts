@@ -7,11 +7,11 @@ import {
   IpamError,
   isNamedBy,
   lineJson,
-  nodeOwner,
   offsetOf,
   ownerName,
   type Pool,
   parseAddress,
+  parseOwner,
   rangeOf,
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
@@ -50,10 +50,14 @@ function printAddress(address: Address, where: readonly PoolView[], { json }: Ex
 function factsNamed(name: string, views: readonly PoolView[]): Fact[] {
   return views.flatMap((view) => {
     const held = [...view.live, ...view.releasing].filter((line) => isNamedBy(line, name));
-    const kept = view.pool?.reservations.all.filter(({ owner }) => owner === name || owner === nodeOwner(name)) ?? [];
+    const kept = view.pool?.reservations.all.filter(({ owner }) => owner === name || nameOfOwner(owner) === name) ?? [];
     const addresses = new Set([...held, ...kept].map(({ address }) => address));
     return [...addresses].sort(compareAddresses).map(factsAbout(view));
   });
+}
+
+function nameOfOwner(owner: string | undefined): string | undefined {
+  return owner === undefined ? undefined : parseOwner(owner).value?.name;
 }
 
 function addressOf(what: string, views: readonly PoolView[]): Address {

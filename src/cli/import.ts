@@ -20,6 +20,7 @@ import {
 } from "../core/index.ts";
 import { addressList } from "../nmstate/address-list.ts";
 import { claimsOf, refuseSharedNics } from "../nmstate/index.ts";
+import { refuseSameName } from "../nmstate/same-name.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -56,6 +57,8 @@ export async function importVerb(evidence: string, path: string, options: Import
   refuseUnknownPools(uses, pools);
   const state = await openToPlan(options);
   const snapshot = await state.read();
+  refuseSameName(claims, snapshot, options.set);
+  refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
   const after = isNoop(made) ? snapshot : await record(state, made);
   const lasting = uses.filter((use) => !use.isTemporary);

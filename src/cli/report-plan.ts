@@ -44,7 +44,7 @@ function poolHeading(pool: Pool, snapshot: Snapshot, made: Plan): string {
     `${live.length} held`,
     ...(releasing.length > 0 ? [`${releasing.length} releasing`] : []),
     ...(fresh.length > 0 ? [`${fresh.length} new`] : []),
-    ...(reserved > 0n ? [`${reserved} reserved`] : []),
+    ...(reserved > 0n ? [`${count(reserved)} reserved`] : []),
     `${count(free)} free`,
   ];
   return `Pool ${paint("bold", pool.name)}  ${describePool(pool)}   ${counts.join("  ")}`;

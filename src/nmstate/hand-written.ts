@@ -17,6 +17,7 @@ import {
 import { asBag, asList } from "../schema/objects.ts";
 import type { Policy } from "../schema/policy.ts";
 import { hasTemplate } from "../schema/template.ts";
+import { asTruth } from "../schema/truth.ts";
 
 /** Who has which addresses once a plan is met, or without one, by the record alone. */
 export interface Holdings {
@@ -165,11 +166,13 @@ function claimsOf(lines: readonly Allocation[]): string {
 /** A policy by what it says; one of ours, or a copy of it whose tokens are addresses. */
 export type Written = Pick<Policy, "name" | "desiredState">;
 
-/** The addresses in a policy's address lists that come from no pool. */
+/** The addresses in a policy's address lists that come from no pool; of NICs and families that are off, none. */
 export function literals({ desiredState }: Written): Address[] {
-  return asList(asBag(desiredState)?.interfaces).flatMap((nic) =>
-    ["ipv4", "ipv6"].flatMap((family) =>
-      asList(asBag(asBag(nic)?.[family])?.address).flatMap((entry) => parseAddress(asBag(entry)?.ip).value ?? []),
-    ),
-  );
+  return asList(asBag(desiredState)?.interfaces).flatMap((item) => {
+    const nic = asBag(item);
+    const sections = nic?.state === "absent" ? [] : [nic?.ipv4, nic?.ipv6].map(asBag);
+    return sections
+      .filter((section) => asTruth(section?.enabled) !== false)
+      .flatMap((section) => asList(section?.address).flatMap((entry) => parseAddress(asBag(entry)?.ip).value ?? []));
+  });
 }

@@ -15,7 +15,12 @@ function input(remedy: Remedy, state: StateArgs): string {
     case "rename":
       return `${movedInput(remedy)}, or allowMove: true`;
     case "to-set":
-      return toSetCommands(remedy, planAs(remedy[2]), `nodeippool mv${ofRecord(state)} --set ${remedy[2]}`, "--to-set");
+      return toSetCommands(
+        remedy,
+        planAs(remedy[2]),
+        `nodeippool mv${ofRecord(state)} --set ${shellWord(remedy[2])}`,
+        "--to-set",
+      );
     case "allow-move":
       return "allowMove: true";
     case "release":
@@ -69,6 +74,8 @@ function projectFolder(): string {
 function movedInput(remedy: RenameRemedy): string {
   const [what, from, to, reach] = remedy;
   const isOfSome = typeof reach !== "string";
+  // Owners themselves may have other names now.
+  if (from.startsWith("Node/")) return `moved: [{ from: "${from}/CLAIM", to: "${to}/CLAIM" }], for each claim`;
   const renames = renamesOf([what, from, to, isOfSome ? reach : ["OWNER"]]);
   const list = renames.map(([old, fresh]) => `{ from: "${old}", to: "${fresh}" }`).join(", ");
   return `moved: [${list}]${isOfSome ? "" : ", for each owner"}`;

@@ -3,7 +3,7 @@ import {
   claimKey,
   formatOwner,
   identityOf,
-  isNamedBy,
+  isNamedInFull,
   type Moved,
   parsePrefix,
   Renames,
@@ -147,7 +147,7 @@ function made(set: string, claims: readonly ClaimArgs[]): MadeClaim[] {
 function warnOfIdle(set: string, words: readonly string[], moved: readonly Moved[], previous: Previous): void {
   if (previous.own === undefined || (words.length === 0 && moved.length === 0)) return;
   const { allocations, releasing } = recordOf(statesOf(previous));
-  for (const word of words.filter((word) => !releasing.some((line) => isNamedBy(line, word))))
+  for (const word of words.filter((word) => !releasing.some((line) => isNamedInFull(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
   const live = new Set(allocations.map(identityOf));
   const renames = new Renames(moved);

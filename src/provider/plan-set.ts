@@ -1,8 +1,11 @@
 import {
+  type Allocation,
   describeChanges,
+  formatAddress,
   IpamError,
+  type Issue,
   identityOf,
-  isNamedBy,
+  isNamedInFull,
   type Plan,
   placeOf,
   plan,
@@ -113,10 +116,21 @@ function planned(
  */
 function released(after: Snapshot, before: Snapshot, { set, release }: SetInputs): Snapshot {
   const seen = new Set(before.releasing.map(placeOf));
-  const lines = after.releasing.filter(
-    (line) => line.set === set && seen.has(placeOf(line)) && release.some((word) => isNamedBy(line, word)),
-  );
+  const open = after.releasing.filter((line) => line.set === set && seen.has(placeOf(line)));
+  const lines = open.filter((line) => release.some((word) => isNamedInFull(line, word)));
+  refuseSeveral(lines, release);
   return lines.length === 0 ? after : (applyPlan(after, planRelease(after, lines)) ?? after);
+}
+
+/** Throws IpamError `invalid` for an address that is releasing in several networks. */
+function refuseSeveral(lines: readonly Allocation[], words: readonly string[]): void {
+  const issues = words.flatMap((word, i): Issue[] => {
+    const same = lines.filter(({ address }) => formatAddress(address) === word);
+    if (same.length < 2) return [];
+    const message = `${word} is releasing in several pools: ${same.map(({ pool }) => pool).join(", ")}`;
+    return [{ path: ["release", i], message, hint: `Say which: ${same.map(({ claim }) => claim).join(", ")}.` }];
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
 }
 
 /** A lock has the address that a claim gets here for good; where the one that it asks for is unknown, that would be a guess. */

@@ -35,7 +35,7 @@ export interface AllocationSetArgs {
    */
   readonly set?: string;
   /**
-   * Claim keys, owners or addresses among `releasing` that are off their nodes: others may have them from the next update
+   * Claim keys, owners (`Node/a`) or addresses among `releasing` that are off their nodes: others may have them from the next update
    * on. Only with the backend `stack`.
    */
   readonly release?: readonly string[];

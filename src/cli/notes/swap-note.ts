@@ -1,4 +1,4 @@
-import { type Allocation, nameOfKey, ownerInPool, ownerName, type Plan } from "../../core/index.ts";
+import { type Allocation, nameOfKey, ownerInPool, ownerName, type Plan, shellWord } from "../../core/index.ts";
 import { mvCommand } from "../advice.ts";
 import { plural } from "../terminal.ts";
 
@@ -13,7 +13,8 @@ export function swapQuestions({ keep, set }: Plan, before: () => string): string
   const rewritten = keep.flatMap(({ allocation: now, was }) => (was === undefined ? [] : { now, was }));
   return swapNotes(rewritten, (a, b) => {
     const mv = mvCommand(set);
-    const commands = `${mv} ${a} ${a}-was; ${mv} ${b} ${a}; ${mv} ${a}-was ${b}`;
+    const [one, other, between] = [a, b, `${a}-was`].map(shellWord);
+    const commands = `${mv} ${one} ${between}; ${mv} ${other} ${one}; ${mv} ${between} ${other}`;
     return `; if only their names were exchanged, ${before()}: ${commands}`;
   });
 }

@@ -35,7 +35,7 @@ export function describePool(pool: Pool): string {
   });
   const excluded = sizeOf(pool.range) - sizeOf(pool.assignable);
   const words = [formatPrefix(pool.prefix), ...(isWhole(pool) ? [] : [intervals.join(", ")])];
-  return [...words, ...(excluded > 0n ? [`less ${excluded}`] : [])].join(" ");
+  return [...words, ...(excluded > 0n ? [`less ${count(excluded)}`] : [])].join(" ");
 }
 
 /** Has it all of an IPv6 prefix? Its last address need not be read then. */

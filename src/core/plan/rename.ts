@@ -20,6 +20,11 @@ export function namingOf(line: Allocation, word: string): Naming | undefined {
   return word === formatAddress(line.address) ? "address" : undefined;
 }
 
+/** Is the line named without a doubt: by its claim key, its owner with the kind, or its address? */
+export function isNamedInFull(line: Allocation, word: string): boolean {
+  return word === line.claim || word === ownerOfKey(line.claim) || word === formatAddress(line.address);
+}
+
 /** Does this word name the line, as whatever? */
 export function isNamedBy(line: Allocation, word: string): boolean {
   return namingOf(line, word) !== undefined;

@@ -69,6 +69,7 @@ describe("an address of a pool that a policy in the folder writes out", () => {
       "",
     ],
     ["outside of the pool", byHand("gw1", "10.9.0.1"), 0, ""],
+    ["for a NIC that is off", byHand("gw1", "10.0.0.1").replace("enabled: true", "enabled: false"), 0, ""],
   ])("%s", async (_, text, status, message) => {
     const folder = projectOf({ "manifests/hand.yaml": text });
     const before = filesOf(folder);

@@ -465,6 +465,17 @@ spec:
     expect([status, stderr.match(/fleet\.csv:\d+:\d+/g)]).toEqual([4, ["fleet.csv:3:13", "fleet.csv:1:13"]]);
   });
 
+  it("refuses what neither claim set could be planned with after that: a policy or a NIC that another one has", async () => {
+    const folder = workspace(fleet);
+    expect(await cli(["allocate", "manifests", "--nodes", "nodes.txt", "--set", "other"], folder)).toMatchObject({
+      status: 0,
+    });
+    const before = lockOf(folder);
+    const { stderr, status } = await cli(args(), folder);
+    expect(stderr).toContain("policy static-ip has addresses in claim set other, too");
+    expect([status, lockOf(folder)]).toEqual([2, before]);
+  });
+
   it("refuses to move a node after addresses were allocated without looking", async () => {
     const folder = workspace("node01,eth1,10.10.10.9\n");
     await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);

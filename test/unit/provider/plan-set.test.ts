@@ -63,6 +63,9 @@ describe("a claim that gave up several addresses", () => {
   it("frees the one that is named, or all of them", () => {
     expect(shortState(next(left, [], { release: ["10.0.0.1"] }))).toBe(" / w=2");
     expect(shortState(next(left, ["x"], { release: ["Node/w"] }))).toBe("x=3");
+    // A word that could be an owner's or a policy's frees nothing.
+    for (const word of ["w", "eth1", "Node"])
+      expect(shortState(next(left, [], { release: [word] }))).toBe(shortState(next(left, [])));
   });
 });
 

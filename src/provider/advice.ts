@@ -1,7 +1,15 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
-import { advised, formatIssue, renamesOf, shellWord, toSetCommands } from "../core/index.ts";
+import {
+  advised,
+  formatAddress,
+  formatIssue,
+  parseAddress,
+  renamesOf,
+  shellWord,
+  toSetCommands,
+} from "../core/index.ts";
 import { foldersAbove } from "../state/git.ts";
 import { type ClaimInput, present, type SetInputs, type SetState, type StateArgs, textsOf } from "./set-state.ts";
 
@@ -100,7 +108,14 @@ function secretWords({ secret, claims }: SetInputs, held: readonly SetState[]): 
   const ofStates = held.filter((state) => state.secret).flatMap(claimsOf);
   return [...listed, ...ofStates].flatMap(({ key, owner = "", address = "" }) => {
     const name = (owner === "" ? key : owner).split("/")[1] ?? "";
-    return [name, name.split(":").at(-1) as string, key, owner, address];
+    const read = parseAddress(address).value;
+    const words = [name, name.split(":").at(-1) as string, key, owner, address];
+    // As messages have them: in quotes, and an address in its canonical form.
+    return [
+      ...words,
+      ...words.map((word) => JSON.stringify(word).slice(1, -1)),
+      ...(read ? [formatAddress(read)] : []),
+    ];
   });
 }
 

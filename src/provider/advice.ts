@@ -11,7 +11,7 @@ import {
   toSetCommands,
 } from "../core/index.ts";
 import { foldersAbove } from "../state/git.ts";
-import { type ClaimInput, present, type SetInputs, type SetState, type StateArgs, textsOf } from "./set-state.ts";
+import { type ClaimInput, entriesOf, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
 
 /** Why a set cannot have `ignoreChanges`. */
 export const noIgnoring = "ignoreChanges would plan addresses that the program does not ask for";
@@ -104,25 +104,29 @@ export function reasonOf(code: IpamCode, issue: Issue, inputs: SetInputs, held: 
 }
 
 function secretWords({ secret, claims }: SetInputs, held: readonly SetState[]): string[] {
-  const listed = secret && Array.isArray(claims) ? claims : [];
-  const ofStates = held.filter((state) => state.secret).flatMap(claimsOf);
-  return [...listed, ...ofStates].flatMap(({ key, owner = "", address = "" }) => {
-    const name = (owner === "" ? key : owner).split("/")[1] ?? "";
-    const read = parseAddress(address).value;
-    const words = [name, name.split(":").at(-1) as string, key, owner, address];
-    // As messages have them: in quotes, and an address in its canonical form.
-    return [
-      ...words,
-      ...words.map((word) => JSON.stringify(word).slice(1, -1)),
-      ...(read ? [formatAddress(read)] : []),
-    ];
-  });
+  const listed: readonly ClaimInput[] = Array.isArray(claims) ? claims : [];
+  const named = [...(secret ? listed : []), ...held.filter((state) => state.secret).flatMap(claimsOf)];
+  const addresses = [
+    ...listed.filter(({ secretAddress }) => secretAddress).map(({ address = "" }) => address),
+    ...held.flatMap(({ secretAddresses = {} }) => entriesOf(secretAddresses).map(({ address }) => address)),
+  ];
+  return [...named.flatMap(namesOf), ...addresses.flatMap(writings)];
+}
+
+function namesOf({ key, owner = "", address = "" }: Omit<ClaimInput, "pool">): string[] {
+  const name = (owner === "" ? key : owner).split("/")[1] ?? "";
+  return [name, name.split(":").at(-1) as string, key, owner, address].flatMap(writings);
+}
+
+/** A word as messages have it: plain, in quotes, and an address in its canonical form. */
+function writings(word: string): string[] {
+  const read = parseAddress(word).value;
+  return [word, JSON.stringify(word).slice(1, -1), ...(read ? [formatAddress(read)] : [])];
 }
 
 /** Who holds something in a state, or did. */
 function claimsOf({ addresses, releasing = {}, owners = {} }: SetState): Omit<ClaimInput, "pool">[] {
   return [addresses, releasing]
-    .flatMap((pools) => Object.values(pools))
-    .flatMap((claims) => Object.entries(claims))
-    .flatMap(([key, text]) => textsOf(text).map((address) => ({ key, address, ...present({ owner: owners[key] }) })));
+    .flatMap(entriesOf)
+    .map(({ claim, address }) => ({ key: claim, address, ...present({ owner: owners[claim] }) }));
 }

@@ -14,6 +14,7 @@ import { dispatcher } from "./dispatcher.ts";
 import { warnOfPlace } from "./package-place.ts";
 import { isUnitTest, takeClaimSet, takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
+import { secretness } from "./secretness.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 import { type Addresses, type Previous, present, recordOf, statesOf } from "./set-state.ts";
 
@@ -47,9 +48,8 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     takePools(name, pools);
     takeClaimSet(name, state, set);
     const listed = isList(args.claims) ? made(name, args.claims) : undefined;
-    const claims =
-      listed ??
-      pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>).apply((known) => made(name, known as ClaimArgs[]));
+    const late = pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>);
+    const claims = listed ?? late.apply((known) => made(name, known as ClaimArgs[], late));
     const previous = previousStates(name, opts.parent);
     previous.apply((held) => warnOfIdle(name, release, moved, held));
     const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
@@ -57,8 +57,9 @@ export class AllocationSet extends pulumi.dynamic.Resource {
       claims: isPlain ? JSON.stringify(listed) : claims,
       previous: pulumi.secret(previous.apply((held) => JSON.stringify(held))),
     };
-    const marks = secretness(isPlain ? [] : claims, isPlain ? [] : listed, previous);
-    const props = { pools, state, set, release, moved, allowMove, ...sent, ...marks };
+    const marks = secretness(pools, isPlain ? [] : claims, isPlain ? [] : listed, previous);
+    const isLate = listed === undefined;
+    const props = { pools, state, set, release, moved, allowMove, isLate, ...sent, ...marks };
     super(dispatcher, name, props, opts, setType.module, setType.name);
     // Of a state without, the engine gives what the input of this name is: a mark that is only there to be secret.
     this.releasing = this.releasing.apply((held) => held || {});
@@ -135,9 +136,10 @@ function isList(claims: AllocationSetArgs["claims"]): claims is readonly ClaimAr
   return Array.isArray(claims);
 }
 
-function made(set: string, claims: readonly ClaimArgs[]): MadeClaim[] {
+/** `late` is the output in which the claims were, where they were: a secret, if one of them is. */
+function made(set: string, claims: readonly ClaimArgs[], late?: pulumi.Output<unknown>): MadeClaim[] {
   checkClaims(set, claims);
-  return claims.map(claimInput);
+  return claims.map((claim) => claimInput(claim, late));
 }
 
 /**
@@ -161,7 +163,7 @@ function warnOfIdle(set: string, words: readonly string[], moved: readonly Moved
   }
 }
 
-function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs) {
+function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs, late?: pulumi.Output<unknown>) {
   if (id === undefined && typeof owner.name !== "string")
     throw new pulumi.RunError(
       `the owner of a claim ${name} on ${pool} has a name that is not known yet: give the claim an id, as in id: "${owner.kind}/worker-1"`,
@@ -169,27 +171,9 @@ function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArg
   const key = id === undefined ? claimKey({ ...owner, name: owner.name as string }, name) : `${id}/${name}`;
   const named =
     id === undefined ? undefined : pulumi.output(owner.name).apply((known) => formatOwner({ ...owner, name: known }));
-  return { key, pool, ...present({ owner: named, address, interface: nic }) };
+  const source = typeof address === "string" ? late : address && pulumi.output(address);
+  const secretAddress = source && pulumi.isSecret(source);
+  return { key, pool, ...present({ owner: named, address, secretAddress, interface: nic }) };
 }
 
 type MadeClaim = ReturnType<typeof claimInput>;
-
-/**
- * What a provider answers is secret where an input of the same name was. These carry that over from the claims, and from
- * what the stack has to release of claims that were. Plain ones are left out: thousands of them would be as many outputs.
- */
-function secretness(
-  claims: readonly MadeClaim[] | pulumi.Output<MadeClaim[]>,
-  listed: readonly MadeClaim[] | undefined,
-  previous: pulumi.Output<Previous>,
-) {
-  const all: pulumi.Output<unknown> = pulumi.output(claims as pulumi.Input<unknown>);
-  const blank = (of: pulumi.Input<unknown>) => pulumi.all([of]).apply(() => "");
-  const before = previous.apply((held) => (statesOf(held).some(({ secret }) => secret) ? pulumi.secret("") : ""));
-  return {
-    addresses: blank(listed?.map(({ address }) => address) ?? all),
-    owners: blank(listed?.map(({ owner }) => owner) ?? all),
-    releasing: blank([before, all]),
-    secret: pulumi.isSecret(all),
-  };
-}

@@ -4,7 +4,7 @@ import { clusterRecord } from "./cluster-record.ts";
 import { isFollowed, isPlannedIn, plannedOf } from "./planned.ts";
 import { readShared } from "./record.ts";
 import { isSameRecord, missingIn, movedTo, refuseOther } from "./recorded.ts";
-import type { SetState } from "./set-state.ts";
+import { entriesOf, type SetState } from "./set-state.ts";
 
 const attempts = 10;
 
@@ -62,11 +62,7 @@ async function goesOnElsewhere(gone: SetState): Promise<boolean> {
 
 /** The live lines of a state, but for pools that a set has planned in this run: its plan gives up what it leaves out. */
 function linesOf({ addresses, set }: SetState, { allocations }: Snapshot, identity: string | undefined) {
-  const held = new Map(
-    Object.entries(addresses).flatMap(([pool, claims]) =>
-      Object.entries(claims).map(([claim, address]): [string, string] => [identityOf({ pool, claim }), address]),
-    ),
-  );
+  const held = new Map(entriesOf(addresses).map((one) => [identityOf(one), one.address]));
   return allocations.filter(
     (line) =>
       line.set === set &&

@@ -17,22 +17,12 @@ import {
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
 import { recording } from "./advice.ts";
+import { stateOf, unknownState } from "./answer.ts";
 import { type Left, nothingLeft, refuseComing, refuseForgetting } from "./forgetting.ts";
 import { asHeld, asTaken, ofPools, withWayBack } from "./held.ts";
+import { refuseOtherIds } from "./other-ids.ts";
 import { pendingErrors, type Read, readInputs } from "./read-inputs.ts";
-import {
-  type Addresses,
-  addressesOf,
-  type ClaimInput,
-  only,
-  present,
-  type SetInputs,
-  type SetState,
-  type StateArgs,
-  statesOf,
-  unknown,
-} from "./set-state.ts";
-import { turnsOf } from "./stack-record.ts";
+import { type ClaimInput, type SetInputs, type SetState, type StateArgs, unknown } from "./set-state.ts";
 
 /** What a set is to hold, and what it takes to make the record say so, where it is known. */
 interface PlannedSet {
@@ -94,6 +84,7 @@ function planned(
   const whole = plan({ pools, claims, snapshot: asTaken(recorded, held, takes), set, allowMove, moved, takes });
   const pending = pendingErrors(withWayBack(whole.pending, held, recorded, set, takes), listed);
   if (pending.length > 0) throw new AggregateError(pending);
+  if (!allowMove) refuseOtherIds(whole, listed, inputs.previous);
   if (state.backend === "lockfile") refuseUnknown(whole, listed);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
   const after = () => applyPlan(recorded, made) ?? recorded;
@@ -149,63 +140,4 @@ function refuseDrift(made: Plan, state: Extract<StateArgs, { readonly backend: "
   throw new IpamError("stale", what.join("\n    "), {
     hint: `Run ${recording(state)}, review the record, and commit it.`,
   });
-}
-
-/** A state in preview, of claims that are known in the update: whoever holds something may have to release it then. */
-function unknownState(inputs: SetInputs, { allocations, releasing }: Snapshot): SetState {
-  const { pools, state, set, secret, previous } = inputs;
-  const addresses = unknown as unknown as Addresses;
-  const mayRelease = state.backend === "stack" && [...allocations, ...releasing].some((line) => line.set === set);
-  return {
-    addresses,
-    releasing: mayRelease ? addresses : {},
-    pools,
-    state,
-    set,
-    ...turnsOf(previous, inputs),
-    ...(secret ? { secret } : {}),
-  };
-}
-
-function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput[], plan: Plan): SetState {
-  const { pools, state, set, secret, previous } = inputs;
-  const mine = new Set(claims.map(({ key, pool }) => identityOf({ pool, claim: key })));
-  const held = after.allocations.filter((line) => mine.has(identityOf(line)));
-  const addresses = withUnknown(addressesOf(held, Object.keys(pools)), claims, plan);
-  const named = claims.flatMap(({ key, owner }) => (owner === undefined ? [] : [[key, owner]]));
-  const owners = named.length === 0 ? undefined : Object.fromEntries(named);
-  const isShared = state.backend !== "stack";
-  const gone = isShared ? [] : after.releasing.filter((line) => line.set === set);
-  const releasing = addressesOf(gone);
-  const wasSecret = statesOf(previous).some((state) => state.secret);
-  return {
-    addresses,
-    releasing,
-    ...present({ owners }),
-    pools: { ...poolsOf(releasing, previous.own), ...pools },
-    state,
-    set,
-    ...turnsOf(previous, inputs),
-    ...(secret || (wasSecret && gone.length > 0) ? { secret: true } : {}),
-  };
-}
-
-/** Where the wanted address of a claim is unknown, so is the address it gets; and what others newly get of the pool may be that one. */
-function withUnknown(addresses: Addresses, claims: readonly ClaimInput[], { assign }: Plan): Addresses {
-  const waiting = claims.filter(({ address }) => address === unknown);
-  if (waiting.length === 0) return addresses;
-  const pools = new Set(waiting.map(({ pool }) => pool));
-  const fresh = assign.filter(({ pool }) => pools.has(pool)).map(({ pool, claim }) => ({ pool, key: claim }));
-  const keys = Map.groupBy([...waiting, ...fresh], ({ pool }) => pool);
-  return Object.fromEntries(
-    Object.entries(addresses).map(([pool, held]) => [
-      pool,
-      { ...held, ...Object.fromEntries((keys.get(pool) ?? []).map(({ key }) => [key, unknown])) },
-    ]),
-  );
-}
-
-/** How pools of these addresses last were. */
-function poolsOf(releasing: Addresses, own: SetState | undefined): SetState["pools"] {
-  return only(own?.pools ?? {}, (pool) => pool in releasing);
 }

@@ -1,7 +1,7 @@
 import { formatAddress, IpamError, identityOf, type Moved, Renames, type Snapshot } from "../core/index.ts";
 import { recordOfLock } from "../state/offer.ts";
 import { sameValue } from "./same-value.ts";
-import type { Addresses, SetState, StateArgs } from "./set-state.ts";
+import { type Addresses, type Entry, entriesOf, type SetState, type StateArgs } from "./set-state.ts";
 
 /** A record, and what tells it from others, where something does. */
 export interface Recorded {
@@ -31,7 +31,7 @@ export interface RecordAt {
  */
 export function refuseOther({ addresses = {}, record }: Partial<SetState>, recorded: Recorded): void {
   if (record === undefined || record === recorded.identity) return;
-  const lines = linesIn(addresses);
+  const lines = entriesOf(addresses);
   const missing = missingIn(recorded.snapshot, addresses);
   if (missing.length === 0 && lines.length > 0) return;
   const [why, hint] =
@@ -42,28 +42,16 @@ export function refuseOther({ addresses = {}, record }: Partial<SetState>, recor
   throw new IpamError("stale", [{ path: ["state"], message, hint }]);
 }
 
-interface Line {
-  readonly pool: string;
-  readonly claim: string;
-  readonly address: string;
-}
-
-function linesIn(addresses: Addresses): Line[] {
-  return Object.entries(addresses).flatMap(([pool, claims]) =>
-    Object.entries(claims).map(([claim, address]) => ({ pool, claim, address })),
-  );
-}
-
 /** What a record does not have of a set's addresses, live or releasing: for the same claims, or for what those are called now. */
 export function missingIn(
   { allocations, releasing }: Snapshot,
   addresses: Addresses,
   moved: readonly Moved[] = [],
-): Line[] {
+): Entry[] {
   const lines = [...allocations, ...releasing];
   const there = new Set(lines.map((line) => lineText(line.pool, line.claim, formatAddress(line.address))));
   const renames = new Renames(moved);
-  return linesIn(addresses).filter(
+  return entriesOf(addresses).filter(
     ({ pool, claim, address }) => !renames.after(claim).some((name) => there.has(lineText(pool, name, address))),
   );
 }

@@ -41,6 +41,8 @@ export interface ClaimInput {
   /** Who it is for, where an id stands for that in the key. */
   readonly owner?: string;
   readonly address?: string;
+  /** The address is a secret. */
+  readonly secretAddress?: boolean;
   readonly interface?: string;
   readonly uid?: string;
 }
@@ -56,8 +58,10 @@ export interface SetInputs {
   readonly moved: readonly Moved[];
   /** Claim keys, owners or addresses that may be freed. */
   readonly release: readonly string[];
-  /** Claims are secrets: no text may repeat them. */
+  /** Names of claims are secrets: no text may repeat them. */
   readonly secret: boolean;
+  /** The list of claims is an output: preview may not know it. */
+  readonly isLate: boolean;
   readonly previous: Previous;
 }
 
@@ -107,8 +111,10 @@ export interface SetState {
   readonly record?: string;
   /** How many times a pool came over from another set, where it did. */
   readonly turn?: { readonly [pool: string]: number };
-  /** Something in `addresses` or `releasing` came from a secret. */
+  /** A name in `addresses`, `releasing` or `owners` came from a secret. */
   readonly secret?: true;
+  /** What of `addresses` and `releasing` came from a secret, until its claim asks for it in plain text. */
+  readonly secretAddresses?: Addresses;
 }
 
 /** The fields of a state, without those that only the engine or the program has an interest in. */
@@ -122,8 +128,10 @@ export function onlyState({
   record,
   turn,
   secret,
+  secretAddresses,
 }: SetState): SetState {
-  return { addresses, releasing, ...present({ owners }), pools, state, set, ...present({ record, turn, secret }) };
+  const rest = present({ record, turn, secret, secretAddresses });
+  return { addresses, releasing, ...present({ owners }), pools, state, set, ...rest };
 }
 
 /** The fields that have a value. The engine refuses `undefined` anywhere. */
@@ -157,18 +165,25 @@ function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): Pool
 }
 
 function linesOf(addresses: Addresses, set: string): Allocation[] {
-  return Object.entries(addresses).flatMap(([pool, claims]) =>
-    Object.entries(claims).flatMap(([claim, text]) =>
-      textsOf(text).map((one) => ({ address: address(one), pool, claim, set })),
-    ),
-  );
+  return entriesOf(addresses).map((one) => ({ ...one, address: address(one.address), set }));
+}
+
+/** An address that a state has. */
+export interface Entry {
+  readonly pool: string;
+  readonly claim: string;
+  readonly address: string;
 }
 
 const between = ", ";
 
-/** The addresses that a state has of one claim: several only where they are releasing. */
-export function textsOf(text: string): string[] {
-  return text.split(between);
+/** One by one: a claim has several only where they are releasing. */
+export function entriesOf(addresses: Addresses): Entry[] {
+  return Object.entries(addresses).flatMap(([pool, claims]) =>
+    Object.entries(claims).flatMap(([claim, text]) =>
+      text.split(between).map((one) => ({ address: one, pool, claim })),
+    ),
+  );
 }
 
 /** The addresses of some lines, as a state keeps them; with an entry for each of `pools`. */

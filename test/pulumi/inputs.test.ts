@@ -165,6 +165,65 @@ describe("what a set may be given", () => {
     expect(await project.ok("stack", "output", "addresses", "--show-secrets")).toContain("Node/plain/eth1");
   });
 
+  it("keeps an address secret until a claim asks for it in plain text", async () => {
+    const fresh = await PulumiProject.create("");
+    const program = (...claims: string[]) =>
+      fresh.program(`${late}
+      const claim = (name, rest) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan", ...rest });
+      const ips = new AllocationSet("ips", { pools: { lan: { range: { cidr: "10.0.0.0/24" } } }, claims: [${claims}] });
+      export const addresses = ips.addresses;`);
+    try {
+      const begun = ['claim("a", { address: pulumi.secret("10.0.0.77") })', 'claim("b")'];
+      // As docs/pulumi.md says of nodes that have addresses: with them for the first update, without them after that.
+      const steps = [begun, ['claim("a")', 'claim("b")'], ['claim("b")'], ['claim("a")', 'claim("b")']];
+      const printed: string[] = [];
+      for (const claims of steps) {
+        program(...claims);
+        printed.push(
+          await fresh.preview("--diff"),
+          await fresh.ok("up", "--yes", "--diff", "--strict"),
+          fresh.checkpoint(),
+        );
+        await fresh.preview("--expect-no-changes");
+      }
+      await fresh.ok("refresh", "--yes");
+      printed.push(fresh.checkpoint());
+      program('claim("a")', 'claim("b", { address: "10.0.0.2" })');
+      const { status, text } = await fresh.run("preview");
+      expect([status, text]).toEqual([1, expect.stringMatching(/b\/eth1/)]);
+      expect([...printed, text].join("\n")).not.toContain("10.0.0.77");
+      program('claim("a", { address: "10.0.0.77" })', 'claim("b")');
+      await fresh.ok("up", "--yes", "--strict");
+      expect(await fresh.preview("--expect-no-changes")).toContain("unchanged");
+      program('claim("a")', 'claim("b")');
+      await fresh.ok("up", "--yes", "--strict");
+      expect(fresh.checkpoint()).toContain("10.0.0.77");
+    } finally {
+      fresh.remove();
+    }
+  });
+
+  it("previews secrets that only the update knows, and up commits that", async () => {
+    const fresh = await PulumiProject.create("");
+    try {
+      fresh.program(`${late}
+      const hidden = pulumi.secret(new Late("made", "77").name);
+      const set = (name, net, claims) => new AllocationSet(name, { pools: { [name]: { range: { cidr: net + ".0/24" } } }, claims });
+      const claim = (pool, name, rest) => ({ owner: { kind: "Node", name }, name: "eth1", pool, ...rest });
+      set("one", "10.0.0", [claim("one", "a", { address: hidden.apply((end) => "10.0.0." + end) }), claim("one", "b")]);
+      set("list", "10.0.1", hidden.apply((end) => [claim("list", "a", { id: "Node/x", address: "10.0.1." + end })]));`);
+      const printed = [await fresh.preview("--diff"), await fresh.ok("up", "--yes", "--diff", "--strict")];
+      expect(printed.join("\n")).not.toMatch(/10\.0\.[01]\.77/);
+      const { one, list } = fresh.sets();
+      expect([one?.addresses, list?.addresses]).toEqual(
+        Array(2).fill(expect.objectContaining({ ciphertext: expect.anything() })),
+      );
+      await fresh.preview("--expect-no-changes");
+    } finally {
+      fresh.remove();
+    }
+  });
+
   it("gives no address of a new claim to what is a target without its set", async () => {
     const fresh = await PulumiProject.create("");
     try {

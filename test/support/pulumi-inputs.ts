@@ -12,6 +12,7 @@ export function setInputs(rest: Partial<SetInputs> = {}): SetInputs {
     allowMove: false,
     moved: [],
     secret: false,
+    isLate: false,
     release: [],
     previous: { others: [] },
     ...rest,

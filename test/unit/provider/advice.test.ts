@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Issue } from "../../../src/core/index.ts";
 import { reasonOf } from "../../../src/provider/advice.ts";
 import type { StateArgs } from "../../../src/provider/set-state.ts";
-import { setInputs } from "../../support/pulumi-inputs.ts";
+import { lanInputs, planInStack, setInputs } from "../../support/pulumi-inputs.ts";
 
 it.each<[string, Issue["remedy"], string]>([
   [
@@ -54,4 +54,29 @@ it("commands that are too many for people to run are counted", () => {
   const text = reasonOf("in-use", issue, setInputs(), []);
   expect(text).toMatch(/; nodeippool mv --set shop Node\/n19\/a\/x --to-set site \(and 2 more\)$/);
   expect(text.match(/nodeippool mv/g)).toHaveLength(20);
+});
+
+it.each([
+  ["an address as it is in a message", "FD00:0::0AB", "fd00::ab is not an address of pool lan"],
+  ["an address that is none, in quotes", "10.0.0.6\n", '"10.0.0.6\\n" is no address'],
+  ["an address in its own words", "10.0.0.6", "10.0.0.6 is held by Node/b/eth1"],
+])("a secret address is struck out, and no name: %s", (_, address, message) => {
+  const claims = [{ key: "Node/a/eth1", pool: "lan", address, secretAddress: true }];
+  const text = reasonOf("invalid", { message: `Node/a/eth1: ${message}` }, setInputs({ claims }), []);
+  expect(text).toMatch(/^invalid: Node\/a\/eth1: "?\[secret\]"? is/);
+});
+
+it("a secret name is struck out in quotes, too", () => {
+  const claims = [{ key: "Node/w1/eth1", pool: "lan", owner: "Node/brandnew\n" }];
+  const issue = { message: '"Node/brandnew\\n" has no owner "brandnew\\n"' };
+  expect(reasonOf("invalid", issue, setInputs({ claims, secret: true }), [])).toBe(
+    'invalid: "[secret]" has no owner "[secret]"',
+  );
+});
+
+it("a secret address of the state is struck out, whoever has it now", () => {
+  const claims = [{ key: "Node/a/eth1", pool: "lan", address: "10.0.0.3", secretAddress: true }];
+  const left = planInStack(lanInputs([], planInStack(lanInputs(claims))));
+  const text = reasonOf("in-use", { message: "10.0.0.3 of Node/a/eth1 is releasing" }, setInputs(), [left]);
+  expect(text).toBe("in-use: [secret] of Node/a/eth1 is releasing");
 });

@@ -46,6 +46,38 @@ describe("pools of a program", () => {
   });
 });
 
+describe("an owner whose claim has another id", () => {
+  const claim = (key: string, owner?: string) => [{ key, pool: "lan", ...(owner === undefined ? {} : { owner }) }];
+  const plain = planInStack(lanInputs(lanClaims("x", "a")));
+  const slot = planInStack(lanInputs(claim("Node/w1/eth1", "Node/a")));
+
+  it.each([
+    ["none before", plain, claim("Node/w1/eth1", "Node/a"), "Node/a would lose 10.0.0.1, which it has as Node/a/eth1"],
+    ["none now", slot, claim("Node/a/eth1"), "Node/a would lose 10.0.0.1, which it has as Node/w1/eth1"],
+    ["another one", slot, claim("Node/w2/eth1", "Node/a"), "Node/a would lose 10.0.0.1, which it has as Node/w1/eth1"],
+  ])("does not move: %s", (_, own, claims, says) => {
+    expect(() => planInStack(lanInputs(claims, own))).toThrow(says);
+    expect(shortState(planInStack(lanInputs(claims, own, { allowMove: true })))).toMatch(/=3 \/|=2 \//);
+  });
+
+  it("keeps its address where that is declared", () => {
+    const moved = [{ from: "Node/w1/eth1", to: "Node/a/eth1" }];
+    expect(shortState(planInStack(lanInputs(claim("Node/a/eth1"), slot, { moved })))).toBe("a=1");
+  });
+
+  it.each([
+    ["another owner", claim("Node/w2/eth1", "Node/b")],
+    ["an owner that is not known yet", claim("Node/w2/eth1", unknown)],
+    ["another claim of its own", claim("Node/w2/eth2", "Node/a")],
+  ])("is no matter of %s", (_, claims) => {
+    expect(shortState(planInStack(lanInputs(claims, slot)))).toBe("w2=2 / w1=1");
+  });
+
+  it("gives another owner of the same id its address", () => {
+    expect(shortState(planInStack(lanInputs(claim("Node/w1/eth1", "Node/b"), slot)))).toBe("w1=1");
+  });
+});
+
 describe("a claim that gave up several addresses", () => {
   const next = (own: SetState, nodes: string[], rest: Partial<SetInputs> = {}) =>
     planInStack(lanInputs(lanClaims(...nodes), own, rest));

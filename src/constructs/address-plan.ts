@@ -15,6 +15,7 @@ import { refuseWiping } from "../nmstate/neighbours.ts";
 import { refuseSameName } from "../nmstate/same-name.ts";
 import { refuseNoPolicy } from "../nmstate/select.ts";
 import { refuseSharedNics } from "../nmstate/shared-nics.ts";
+import { unknownField } from "../schema/nearest.ts";
 import type { Bag } from "../schema/objects.ts";
 import { applyPlan } from "../state/apply.ts";
 import { covering } from "../state/index.ts";
@@ -81,6 +82,8 @@ export class AddressPlan extends Construct {
   static configure(app: App, props: AddressPlanProps = {}): void {
     const made = AddressPlan.of(app);
     if (made.props !== undefined) throw new IpamError("invalid", "AddressPlan.configure is called twice for one app");
+    const stranger = unknownField(props, ["lock", "state", "set", "allowMove"]);
+    if (stranger !== undefined) throw new IpamError("invalid", `AddressPlan.configure: ${stranger}`);
     if (props.set !== undefined) checkSet(props.set);
     if (props.state !== undefined && props.state?.snapshot === undefined)
       throw new IpamError("invalid", "AddressPlan.configure: state is what await loadState(backend) gives");

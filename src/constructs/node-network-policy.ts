@@ -2,6 +2,7 @@ import { Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError, unwrap } from "../core/index.ts";
 import { type Policy, parsePolicy } from "../schema/index.ts";
+import { unknownField } from "../schema/nearest.ts";
 import { captureClaims } from "./address-claim.ts";
 import { AddressPlan } from "./address-plan.ts";
 import type { DesiredState } from "./desired-state.ts";
@@ -58,6 +59,16 @@ export interface NodeNetworkPolicyProps {
   readonly metadata?: PolicyMetadata;
 }
 
+const fields: readonly (keyof NodeNetworkPolicyProps)[] = [
+  "nodes",
+  "nodeSelector",
+  "desiredState",
+  "capture",
+  "maxUnavailable",
+  "nodesPerSyncWave",
+  "metadata",
+];
+
 /** What a policy, and the policies of single nodes after it, can have of a Kubernetes object's metadata. */
 export interface PolicyMetadata {
   readonly name?: string;
@@ -84,6 +95,8 @@ export class NodeNetworkPolicy extends Construct {
       throw new IpamError("invalid", `${this.node.path} must be in a chart: its policies are objects of that`);
     this.name = props.metadata?.name ?? id;
     this.props = props;
+    const stranger = unknownField(props, fields);
+    if (stranger !== undefined) throw new IpamError("invalid", `policy ${this.name}: ${stranger}`);
     if (props.nodes !== undefined && !Array.isArray(props.nodes?.all))
       throw new IpamError(
         "invalid",

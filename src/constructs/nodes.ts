@@ -28,6 +28,11 @@ export class Nodes {
   private static checked(rows: readonly { name: string; labels?: NodeProps["labels"] }[]): Nodes {
     const { nodes, issues } = checkNodes(rows);
     if (issues.length > 0) throw new IpamError("invalid", issues);
+    // As of a file that lists none: a list that came out empty by a slip would release everything.
+    if (nodes.length === 0)
+      throw new IpamError("invalid", "no nodes are given", {
+        hint: "Where no node is to have it, leave the policy out.",
+      });
     return new Nodes(nodes);
   }
 

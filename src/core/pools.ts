@@ -39,7 +39,7 @@ function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolR
     if (pool === undefined || sameSubnet(pool, record)) return [];
     return {
       message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
-      hint: `Restore it and add a second pool. If the subnet became wider, say so on its line in the record as well: ${formatPrefix(pool.prefix)}, not ${formatPrefix(record.prefix)}.`,
+      hint: `Restore it and add a second pool. If the subnet became wider, say so in the record as well: ${formatPrefix(pool.prefix)}, not ${formatPrefix(record.prefix)}.`,
     };
   });
 }

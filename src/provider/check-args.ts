@@ -1,13 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isOwner } from "../core/index.ts";
-import { didYouMean } from "../schema/nearest.ts";
 import { noIgnoring } from "./advice.ts";
+import { checkFields, isLate, isMap, type Refuse, refusal } from "./refuse.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
-
-/*
- * What the compiler would find in a program is found here, too: it does not look for unknown fields in what `map`
- * returns, and not at all into JavaScript.
- */
 
 const argFields = ["pools", "claims", "state", "set", "release", "moved", "allowMove"];
 const claimFields = ["owner", "name", "pool", "id", "address", "interface"];
@@ -15,8 +10,9 @@ const ownerFields = ["kind", "namespace", "name"];
 
 /** Throws pulumi.RunError for arguments of another shape, and for options that cannot work. */
 export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions): void {
-  const refuse: Refuse = refusal(set);
+  const refuse: Refuse = refusal(`allocation set ${set}`);
   checkFields(refuse, "", args, argFields);
+  refuseOptions(refuse, opts);
   if (!isMap(args.pools) || Object.getPrototypeOf(args.pools) !== Object.prototype)
     refuse("pools must be a plain object: pool specs by name, which are known");
   if (args.claims === undefined) refuse("claims are missing");
@@ -29,17 +25,20 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
   const output = pulumi.output("");
   for (const [name, spec] of Object.entries(args.pools)) {
     if (spec === undefined) refuse(`pools.${name} is missing`);
-    if (name in output) refuse(`pools.${name}: every output has a property of this name; give it another one`);
+    if (name in output || name === "then")
+      refuse(`pools.${name}: what has this name cannot be read from an output; give it another one`);
     refuseLate(refuse, `pools.${name}`, spec);
   }
-  const { ignoreChanges = [], import: imported } = opts;
+}
+
+function refuseOptions(refuse: Refuse, { ignoreChanges = [], import: imported }: pulumi.CustomResourceOptions): void {
   if (ignoreChanges.length > 0) refuse(noIgnoring);
   if (imported !== undefined) refuse("there is nothing to import: the set finds what its record has");
 }
 
 /** What a pool is decides in the program which sets share addresses: an output, or a promise, decides nothing there. */
 function refuseLate(refuse: Refuse, place: string, value: unknown): void {
-  if (pulumi.Output.isInstance(value) || value instanceof Promise)
+  if (isLate(value))
     refuse(
       `${place} must be known text, not an output or a promise: write it out, read it with require of a pulumi.Config, or await it`,
     );
@@ -50,7 +49,7 @@ function refuseLate(refuse: Refuse, place: string, value: unknown): void {
 
 /** Throws pulumi.RunError for claims of another shape. */
 export function checkClaims(set: string, claims: readonly ClaimArgs[]): void {
-  const refuse: Refuse = refusal(set);
+  const refuse: Refuse = refusal(`allocation set ${set}`);
   if (claims === undefined || claims === null) refuse("claims are missing");
   if (!Array.isArray(claims)) refuse("claims must be a list");
   for (const [i, claim] of claims.entries()) checkClaim(refuse, `claims[${i}]`, claim);
@@ -67,21 +66,23 @@ function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
   if (name === undefined || name === null) refuse(`${place}.owner.name is missing`);
   if (typeof kind !== "string") refuse(`${place}.owner.kind must be text, as in "Node"`);
   if (typeof name !== "string" && typeof name !== "object") refuse(`${place}.owner.name must be text`);
-  const isGood = isOwner({ kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) });
   if (/^nodes?$/i.test(kind) && kind !== "Node") refuse(`${place}.owner.kind of a node is Node`);
-  if (!isGood) refuse(`${place}.owner is none: kind, namespace and name are words without a blank, / or :`);
+  const words = { kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) };
+  // No value is repeated: in a list that is a secret, names are secrets.
+  for (const [field, word] of Object.entries(words))
+    if (!isOwner({ kind: "Node", name: "a", [field]: word }))
+      refuse(`${place}.owner.${field} must be ${ownerRules[field as keyof typeof ownerRules]}`);
 }
+
+const ownerRules = {
+  kind: "letters and digits, and begin with a letter",
+  namespace: "small letters, digits, - and ., and begin with a letter or digit",
+  name: "letters, digits, -, . and _, and begin with a letter or digit",
+};
 
 /** A name, or what stands for one that only the provider can look at. */
 function known(name: pulumi.Input<string>): string {
   return typeof name === "string" ? name : "unknown";
-}
-
-function checkFields(refuse: Refuse, place: string, value: unknown, fields: readonly string[]): void {
-  if (!isMap(value)) refuse(`${place} must be an object with ${fields.join(", ")}`);
-  const stranger = Object.keys(value).find((field) => !fields.includes(field));
-  if (stranger !== undefined)
-    refuse(`${place}${place === "" ? "" : ": "}unknown field ${stranger}${didYouMean(stranger, fields)}`);
 }
 
 function isListOf(value: unknown, isOne: (item: unknown) => boolean): boolean {
@@ -94,16 +95,4 @@ function isText(value: unknown): boolean {
 
 function isRename(value: unknown): boolean {
   return isMap(value) && ["from", "to"].every((end) => typeof (value as Record<string, unknown>)[end] === "string");
-}
-
-function isMap(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-type Refuse = (message: string) => never;
-
-function refusal(set: string): Refuse {
-  return (message) => {
-    throw new pulumi.RunError(`allocation set ${set}: ${message}`);
-  };
 }

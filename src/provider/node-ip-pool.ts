@@ -2,8 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import type { PoolSpec } from "../core/index.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { customResource } from "./kubernetes.ts";
-import type { MetadataArgs } from "./node-network-policy.ts";
+import { type MetadataArgs, metadataFields } from "./node-network-policy.ts";
 import { takeObject } from "./pools-of-program.ts";
+import { checkFields, refusal } from "./refuse.ts";
 
 /** A pool, for the cluster to see. */
 export interface NodeIPPoolArgs {
@@ -19,7 +20,11 @@ export interface NodeIPPoolArgs {
  */
 export class NodeIPPool extends pulumi.ComponentResource {
   /** Throws pulumi.RunError for a pool that is none, and for one that another NodeIPPool of the program shows to the same cluster. */
-  constructor(name: string, { spec, metadata }: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
+  constructor(name: string, args: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
+    const refuse = refusal(`NodeIPPool ${name}`);
+    checkFields(refuse, "", args, ["spec", "metadata"]);
+    checkFields(refuse, "metadata", args.metadata ?? {}, metadataFields);
+    const { spec, metadata } = args;
     super("nodeippool:index:NodeIPPool", name, {}, opts);
     const named = { ...metadata, name: metadata?.name ?? name };
     for (const { message } of parsePoolSpec(named.name, spec).issues ?? [])

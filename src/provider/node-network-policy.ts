@@ -6,6 +6,7 @@ import { nameIssue } from "../schema/names.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { customResource } from "./kubernetes.ts";
 import { takeObject } from "./pools-of-program.ts";
+import { checkFields, isMap, type Refuse, refusal } from "./refuse.ts";
 
 /** Metadata of objects without a namespace. */
 export interface MetadataArgs {
@@ -13,6 +14,8 @@ export interface MetadataArgs {
   readonly labels?: { readonly [key: string]: string };
   readonly annotations?: { readonly [key: string]: string };
 }
+
+export const metadataFields: readonly (keyof MetadataArgs)[] = ["name", "labels", "annotations"];
 
 /** A node by name, and by its hostname label where that is another one. */
 export type NodeArgs = string | { readonly name: string; readonly hostname: string };
@@ -49,16 +52,19 @@ export class NodeNetworkPolicy extends pulumi.ComponentResource {
   readonly manifests: pulumi.Output<object[]>;
 
   /**
-   * Throws pulumi.RunError for a name that is none or that another policy of the program has in the same cluster, a node
-   * that is named twice, and a batch size that is no number of nodes.
+   * Throws pulumi.RunError for arguments that are none, for a name that another policy of the program has in the same
+   * cluster, for a node that is named twice, and for two of one hostname.
    */
   constructor(name: string, args: NodeNetworkPolicyArgs, opts?: pulumi.ComponentResourceOptions) {
+    const refuse = refusal(`NodeNetworkPolicy ${name}`);
+    checkFields(refuse, "", args, ["nodes", "desiredState", "capture", "batchSize", "metadata"]);
+    checkFields(refuse, "metadata", args.metadata ?? {}, metadataFields);
+    const nodes = nodesOf(args, refuse);
     super("nodeippool:index:NodeNetworkPolicy", name, {}, opts);
-    const nodes = nodesOf(args);
     const policy = args.metadata?.name ?? name;
-    refuseName("policy", policy);
+    refuseName(refuse, "its name in the cluster", policy);
     takeObject("NodeNetworkPolicy", policy, name, this);
-    const objects = nodes.map((node) => objectOf(policy, node, args));
+    const objects = nodes.map((node) => objectOf(policy, node, args, refuse));
     const size = args.batchSize ?? nodes.length;
     const made: pulumi.Resource[] = [];
     for (const [i, object] of objects.entries()) {
@@ -71,32 +77,51 @@ export class NodeNetworkPolicy extends pulumi.ComponentResource {
   }
 }
 
-function nodesOf({ nodes, desiredState, batchSize = 1 }: NodeNetworkPolicyArgs): Exclude<NodeArgs, string>[] {
-  if (!Array.isArray(nodes))
-    throw new pulumi.RunError("nodes must be a list that is known now, of names or { name, hostname }");
-  if (typeof desiredState !== "function") throw new pulumi.RunError("desiredState must be a function of a node's name");
-  if (!Number.isInteger(batchSize) || batchSize < 1)
-    throw new pulumi.RunError(`batchSize is ${batchSize}, which is no number of nodes`);
-  const sorted = (nodes as readonly NodeArgs[])
-    .map((node) => (typeof node === "string" ? { name: node, hostname: node } : node))
-    .sort((a, b) => byCodeUnit(a.name, b.name));
-  for (const { name, hostname } of sorted) for (const each of [name, hostname]) refuseName("node", each);
-  const twice = sorted.find(({ name }, i) => name === sorted[i - 1]?.name);
-  if (twice !== undefined) throw new pulumi.RunError(`node ${twice.name} is named twice`);
-  return sorted;
+type Node = Exclude<NodeArgs, string>;
+
+function nodesOf({ nodes, desiredState, batchSize = 1 }: NodeNetworkPolicyArgs, refuse: Refuse): Node[] {
+  if (!Array.isArray(nodes)) refuse("nodes must be a list that is known now, of names or { name, hostname }");
+  if (typeof desiredState !== "function") refuse("desiredState must be a function of a node's name");
+  if (!Number.isInteger(batchSize) || batchSize < 1) refuse(`batchSize is ${batchSize}, which is no number of nodes`);
+  const named = (nodes as readonly NodeArgs[]).map((node, i): Node => {
+    if (typeof node === "string") return { name: node, hostname: node };
+    checkFields(refuse, `nodes[${i}]`, node, ["name", "hostname"]);
+    return node;
+  });
+  for (const [i, { name, hostname }] of named.entries()) {
+    refuseName(refuse, `the name of nodes[${i}]`, name);
+    refuseName(refuse, `the hostname of nodes[${i}]`, hostname);
+  }
+  refuseTwice(refuse, named);
+  return named.sort((a, b) => byCodeUnit(a.name, b.name));
 }
 
-function refuseName(what: string, name: string): void {
+/** Of two policies for one host, the one that is applied last would win. */
+function refuseTwice(refuse: Refuse, nodes: readonly Node[]): void {
+  const names = new Set<string>();
+  const hosts = new Map<string, string>();
+  for (const { name, hostname } of nodes) {
+    if (names.has(name)) refuse(`node ${name} is named twice`);
+    const other = hosts.get(hostname);
+    if (other !== undefined) refuse(`nodes ${other} and ${name} have one hostname, ${hostname}`);
+    names.add(name);
+    hosts.set(hostname, name);
+  }
+}
+
+function refuseName(refuse: Refuse, what: string, name: string): void {
   const issue = nameIssue(name);
-  if (issue !== undefined) throw new pulumi.RunError(`name of a ${what}: ${issue}`);
+  if (issue !== undefined) refuse(`${what}: ${issue}`);
 }
 
-function objectOf(name: string, node: Exclude<NodeArgs, string>, args: NodeNetworkPolicyArgs) {
+function objectOf(name: string, node: Node, args: NodeNetworkPolicyArgs, refuse: Refuse) {
+  const desiredState = args.desiredState(node.name);
+  if (!isMap(desiredState)) refuse(`desiredState of node ${node.name} is no object`);
   const { labels = {}, annotations = {} } = args.metadata ?? {};
   const waits = args.batchSize === undefined ? {} : { [waitFor]: "condition=Available" };
   return childPolicy(
     { name, labels, annotations: { ...waits, ...annotations } },
     { name: node.name, labels: new Map([[hostnameLabel, node.hostname]]), bare: true },
-    { capture: args.capture, desiredState: args.desiredState(node.name) },
+    { capture: args.capture, desiredState },
   );
 }

@@ -59,8 +59,8 @@ export function checkState(state: StateArgs): void {
   const known: readonly string[] | undefined = Object.hasOwn(settings, state.backend)
     ? settings[state.backend]
     : undefined;
-  const refuse = (path: string[], message: string) => {
-    throw new IpamError("invalid", [{ path: ["state", ...path], message }]);
+  const refuse = (path: string[], message: string, hint?: string) => {
+    throw new IpamError("invalid", [{ path: ["state", ...path], message, ...present({ hint }) }]);
   };
   if (known === undefined) {
     const names = Object.keys(settings);
@@ -71,7 +71,8 @@ export function checkState(state: StateArgs): void {
   }
   for (const [name, value] of Object.entries(state)) {
     if (name === "backend") continue;
-    if (!known?.includes(name)) refuse([name], `the backend ${state.backend} has no such setting`);
+    const hint = name === "set" ? `It stands beside state, not in it: set: ${JSON.stringify(value)}.` : undefined;
+    if (!known?.includes(name)) refuse([name], `the backend ${state.backend} has no such setting`, hint);
     if (typeof value !== "string" || value === "" || value === unknown)
       refuse([name], "should be a text that is known");
   }

@@ -43,13 +43,26 @@ interface Failure {
   readonly reason: string;
 }
 
+const sentFields = [
+  "pools",
+  "claims",
+  "state",
+  "set",
+  "allowMove",
+  "moved",
+  "release",
+  "secret",
+  "isLate",
+  "previous",
+] as const satisfies readonly (keyof SetInputs)[];
+
 /** At most so many mistakes are told at once. */
 const most = 50;
 
 /** Plans. All that is wrong is said at once; no property is named, because the engine would print its value. */
 export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
   // Options of a set refuse this; a transformation of the stack can add it behind them.
-  if (sent.claims === undefined || sent.previous === undefined)
+  if (sentFields.some((field) => sent[field] === undefined))
     return { failures: [{ property: "", reason: `invalid: ${noIgnoring}` }] };
   const news = received(sent);
   try {

@@ -11,6 +11,12 @@ export function didYouMean(word: string, known: Iterable<string>): string {
   return best === undefined ? "" : `; did you mean ${best}?`;
 }
 
+/** What to say of the first field that is none of the known ones; undefined where all are. */
+export function unknownField(value: object, known: readonly string[]): string | undefined {
+  const stranger = Object.keys(value).find((field) => !known.includes(field));
+  return stranger === undefined ? undefined : `unknown field ${stranger}${didYouMean(stranger, known)}`;
+}
+
 /** Levenshtein distance, one row at a time. */
 function edits(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
@@ -183,5 +185,26 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
     set([claim("c")]);
     await project.ok("up", "--yes", "--strict");
     expect(now()).toEqual(["c=10.5.0.3", "b=10.5.0.1, 10.5.0.2"]);
+  });
+
+  it("has a wider subnet once the record says so, too", async () => {
+    const set = (cidr: string, name: string) =>
+      project.program(`const wide = new AllocationSet("wide", { pools: { wide: { range: { cidr: "${cidr}", start: "10.6.0.9" } } },
+        claims: [{ owner: { kind: "Node", name: "${name}" }, name: "eth1", pool: "wide" }] });
+        export const entry = wide.claim("${name}", "eth1");`);
+    set("10.6.0.0/24", "a");
+    await project.up();
+    set("10.6.0.0/23", "a");
+    expect((await project.run("preview")).text).toContain("say so in the record as well: 10.6.0.0/23, not 10.6.0.0/24");
+    // As docs/pulumi.md says.
+    await project.ok("stack", "export", "--file", "stack.json");
+    const stack = readFileSync(join(project.folder, "stack.json"), "utf8");
+    writeFileSync(join(project.folder, "stack.json"), stack.replace(/10.6.0.0.24/g, "10.6.0.0/23"));
+    await project.ok("stack", "import", "--file", "stack.json");
+    await project.ok("up", "--yes", "--strict");
+    expect(await project.ok("stack", "output", "entry")).toBe('{"ip":"10.6.0.9","prefix-length":23}\n');
+    set("10.6.0.0/23", "b");
+    await project.up();
+    expect(short(project.sets().wide?.addresses)).toBe("b=10.6.0.10");
   });
 });

@@ -208,6 +208,8 @@ describe("AddressPlan.configure", () => {
     const promised = { state: loadState(memory()) as never };
     expect(refusal(() => AddressPlan.configure(new App(), promised))).toMatch(/state is what await loadState/);
     expect(refusal(() => AddressPlan.configure(new App(), { set: 3 as never }))).toMatch(/set/);
+    const slip = { lok: "nodeippool.lock" } as never;
+    expect(refusal(() => AddressPlan.configure(new App(), slip))).toMatch(/unknown field lok; did you mean lock\?/);
   });
 });
 

@@ -276,6 +276,7 @@ describe("NodeNetworkPolicy refuses", () => {
     ["a name that is none", policy(eth1, { metadata: { name: "Static IP" } }), /^policy Static IP: metadata\.name/],
     ["a name longer than a label", policy(eth1, { metadata: { name: "a".repeat(64) } }), /63 characters/],
     ["names for nodes", policy(eth1, { nodes: ["n1"] as never }), /policy a: nodes is what Nodes\.named, /],
+    ["a slip of the pen", policy(eth1, { nodesPerSyncwave: 1 } as never), /did you mean nodesPerSyncWave\?/],
     ["waves of no node", policy(eth1, { nodesPerSyncWave: 0 }), /nodesPerSyncWave must be a whole number above 0/],
     ["waves of half a node", policy(eth1, { nodesPerSyncWave: 1.5 }), /nodesPerSyncWave/],
     [

@@ -24,6 +24,7 @@ describe("Nodes", () => {
   it.each<[string, () => Nodes, RegExp]>([
     ["a file that is not there", () => Nodes.fromFile("/no/such/nodes.yaml"), /nodes cannot be read: ENOENT/],
     ["a file without nodes", () => Nodes.fromFile(`${folderOf({ "n.txt": "# none\n" })}/n.txt`), /lists no nodes/],
+    ["no names", () => Nodes.named(...[]), /no nodes are given/],
     ["a name twice", () => Nodes.named("a", "b", "a"), /node a is listed twice/],
     ["a name that is none", () => Nodes.named("Node_1"), /a node's name/],
     ["labels that are none", () => Nodes.of({ name: "a", labels: { b: {} as string } }), /labels must be a mapping/],

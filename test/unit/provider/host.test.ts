@@ -21,6 +21,7 @@ const inputs = {
   moved: [],
   release: [],
   secret: false,
+  isLate: false,
   previous: { others: [] },
 };
 const [unchanged, unknown] = [1, 0];

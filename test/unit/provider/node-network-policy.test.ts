@@ -102,9 +102,9 @@ describe("NodeNetworkPolicy", () => {
   });
 
   it.each(["", "a/b", "ü", "A.B"])("refuses %j as the name of a node or policy", (name) => {
-    expect(() => policy({ nodes: [name] })).toThrow("name of a node: ");
-    expect(() => policy({ nodes: [{ name: "a", hostname: name }] })).toThrow("name of a node: ");
-    expect(() => policy({ metadata: { name } })).toThrow("name of a policy: ");
+    expect(() => policy({ nodes: [name] })).toThrow("static-ip: the name of nodes[0]: ");
+    expect(() => policy({ nodes: ["b", { name: "a", hostname: name }] })).toThrow("the hostname of nodes[1]: ");
+    expect(() => policy({ metadata: { name } })).toThrow("its name in the cluster: ");
   });
 
   it("refuses a node twice", () => {
@@ -112,6 +112,25 @@ describe("NodeNetworkPolicy", () => {
     for (const nodes of [undefined, pulumi.output(["a"])])
       expect(() => policy({ nodes: nodes as never })).toThrow("nodes must be a list that is known now");
     expect(() => policy({ desiredState: {} as never })).toThrow("desiredState must be a function of a node's name");
+  });
+
+  it.each([
+    [{ batchsize: 2 }, "unknown field batchsize; did you mean batchSize?"],
+    [{ metadata: { lables: {} } }, "metadata: unknown field lables; did you mean labels?"],
+    [{ nodes: [undefined] }, "nodes[0] must be an object with name, hostname"],
+    [{ nodes: [pulumi.output("a")] }, "nodes[0] must be known, not an output or a promise"],
+    [{ nodes: ["a", { name: "b", hostname: "a" }] }, "nodes a and b have one hostname, a"],
+    [{ desiredState: () => undefined }, "desiredState of node a is no object"],
+  ])("refuses %j", (wrong, says) => {
+    expect(() => policy({ nodes: ["a"], ...wrong } as never)).toThrow(`NodeNetworkPolicy static-ip: ${says}`);
+  });
+
+  it("refuses to be without arguments", () => {
+    expect(() => new NodeNetworkPolicy("x", undefined as never)).toThrow("NodeNetworkPolicy x: the arguments must be");
+    expect(() => new NodeIPPool("x", undefined as never)).toThrow("NodeIPPool x: the arguments must be");
+    expect(() => new NodeIPPool("x", { spec: lan, sped: 1 } as never)).toThrow(
+      "unknown field sped; did you mean spec?",
+    );
   });
 });
 

@@ -242,6 +242,7 @@ describe("a set whose record is in a cluster", () => {
   });
 
   it.each([
+    [{ backend: "kubernetes", set: "shop" }, /It stands beside state, not in it: set: "shop"/],
     [{ backend: "kubernetes", token: "t" }, /state\.token|no such setting/],
     [{ backend: "kubernets" }, /no such backend; did you mean kubernetes\?/],
     [{ backend: "lockfile" }, /is missing/],

@@ -126,7 +126,15 @@ describe("programs", () => {
       { claims: [{ name: "eth1", pool: "lan", owner: "a" }] },
       "claims[0].owner must be an object with kind, namespace, name",
     ],
-    [{ claims: claims("a/b") }, "claims[0].owner is none: kind, namespace and name are words without a blank, / or :"],
+    [
+      { claims: claims("a/b") },
+      "claims[0].owner.name must be letters, digits, -, . and _, and begin with a letter or digit",
+    ],
+    [
+      { claims: [{ ...claims("a")[0], owner: { kind: "Virtual Machine", name: "a" } }] },
+      "claims[0].owner.kind must be letters and digits, and begin with a letter",
+    ],
+    [{ pools: { [`${"the"}n`]: pools.lan } }, "pools.then: what has this name cannot be read from an output"],
     [{ claims: [{ ...claims("a")[0], name: 1 }] }, "claims[0].name must be text"],
     [{ claims: [{ ...claims("a")[0], owner: { kind: "node", name: "a" } }] }, "claims[0].owner.kind of a node is Node"],
     [{ claims: [{ ...claims("a")[0], owner: { name: "a" } }] }, 'claims[0].owner.kind must be text, as in "Node"'],
@@ -146,7 +154,10 @@ describe("programs", () => {
       "claims[0].owner.name must be text",
     ],
     [{ releases: [] }, "unknown field releases; did you mean release?"],
-    [{ pools: { apply: pools.lan } }, "pools.apply: every output has a property of this name; give it another one"],
+    [
+      { pools: { apply: pools.lan } },
+      "pools.apply: what has this name cannot be read from an output; give it another one",
+    ],
     [{ opts: { ignoreChanges: ["pools"] } }, "ignoreChanges would plan addresses that the program does not ask for"],
     [{ opts: { import: "x" } }, "there is nothing to import: the set finds what its record has"],
   ])("are refused %j", async (wrong, says) => {

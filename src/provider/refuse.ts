@@ -1,0 +1,35 @@
+import * as pulumi from "@pulumi/pulumi";
+import { unknownField } from "../schema/nearest.ts";
+
+/*
+ * What the compiler would find in a program is found here, too: it does not look for unknown fields in what `map`
+ * returns, and not at all into JavaScript.
+ */
+
+/** Throws pulumi.RunError: the engine prints its message, and no stack. */
+export type Refuse = (message: string) => never;
+
+/** Says of whom each message is. */
+export function refusal(what: string): Refuse {
+  return (message) => {
+    throw new pulumi.RunError(`${what}: ${message}`);
+  };
+}
+
+/** Refuses what is no object with these fields; `place` is where it stands, empty for the arguments themselves. */
+export function checkFields(refuse: Refuse, place: string, value: unknown, fields: readonly string[]): void {
+  const what = place === "" ? "the arguments" : place;
+  if (isLate(value)) refuse(`${what} must be known, not an output or a promise`);
+  if (!isMap(value)) refuse(`${what} must be an object with ${fields.join(", ")}`);
+  const stranger = unknownField(value, fields);
+  if (stranger !== undefined) refuse(place === "" ? stranger : `${place}: ${stranger}`);
+}
+
+/** Is it known only later? */
+export function isLate(value: unknown): boolean {
+  return pulumi.Output.isInstance(value) || value instanceof Promise;
+}
+
+export function isMap(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

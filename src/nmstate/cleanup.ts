@@ -2,7 +2,8 @@ import { type Allocation, familyOf, nameOfKey } from "../core/index.ts";
 
 import { type ClusterNode, type PolicyObject, Reference } from "../schema/index.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
-import { hasTemplate } from "../schema/template.ts";
+import { portsIn } from "../schema/ports.ts";
+import { hasTemplate, referencesIn } from "../schema/template.ts";
 import { asTruth } from "../schema/truth.ts";
 import { childPolicy, type Origin } from "./child.ts";
 
@@ -16,9 +17,11 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
   const lines = releasing.filter((line) => whyLeft(line, desiredState, releasing, origin) === undefined);
   if (lines.length === 0) return desiredState;
   const interfaces = [...((state.interfaces as Bag[] | undefined) ?? [])];
+  // nmstate takes the addresses of a port off by itself, and refuses a state that says anything of them.
+  const ports = new Set<unknown>(portsIn(desiredState));
   for (const line of lines) {
     const family = sectionOf(line);
-    for (const name of nicsOf(line, origin)) {
+    for (const name of nicsOf(line, origin).filter((nic) => !ports.has(nic))) {
       const at = interfaces.findIndex((item) => isOfNic(item, name));
       const section = interfaces[at]?.[family] as Bag | null | undefined;
       const bare = bareNic(name, family, origin);
@@ -53,6 +56,8 @@ export function whyLeft(
     .filter((item) => item !== undefined);
   const isCaptured = (item: Bag) => typeof item[sectionOf(line)] === "string" && nics.some((nic) => isOfNic(item, nic));
   if (items.some(isCaptured)) return "the addresses of its NIC come from a capture";
+  if (items.some((item) => item.state === "ignore" && nics.some((nic) => isOfNic(item, nic))))
+    return "its policy has state: ignore for its NIC";
   const said = items.map((item) => item.name);
   const template = [...said, ...releasing.flatMap((other) => nicsOf(other, origin))].find(hasTemplate);
   const isLiteral = (nic: unknown) => !hasTemplate(nic) && !said.includes(nic);
@@ -86,19 +91,22 @@ function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
 
 /**
  * A NIC without addresses, found as its policy finds it. DHCP and SLAAC stay on: without them the node may be out of reach.
- * What the policy writes out by hand does not stay: it may be another node's by now.
+ * What the policy writes out by hand does not stay: it may be another node's by now. Nor does what it has of the pools.
  */
 function bareNic(name: unknown, family: "ipv4" | "ipv6", origin: Origin | undefined): Bag {
   const known = asList(asBag(origin?.desiredState)?.interfaces)
     .map(asBag)
     .find((item) => item !== undefined && isOfNic(item, name));
   const section = asBag(known?.[family]);
-  const isDynamic = [section?.dhcp, section?.autoconf].some((one) => asTruth(one) === true);
-  const { identifier, "mac-address": mac } = known ?? {};
+  const isDynamic = [section?.dhcp, section?.autoconf].some((one) => asTruth(one) === true || hasTemplate(one));
+  const kept = Object.entries(section ?? {}).filter(([, value]) => referencesIn(value).length === 0);
+  const found = ["identifier", "mac-address", "pci-address"].flatMap((field) =>
+    known?.identifier === undefined || known[field] === undefined ? [] : [[field, known[field]]],
+  );
   return {
     name,
-    ...(identifier === undefined ? {} : { identifier, ...(mac === undefined ? {} : { "mac-address": mac }) }),
-    [family]: isDynamic ? { ...section, address: [] } : noAddress[family],
+    ...Object.fromEntries(found),
+    [family]: isDynamic ? { ...Object.fromEntries(kept), address: [] } : noAddress[family],
   };
 }
 

@@ -60,9 +60,10 @@ export class Neighbours {
 
   constructor(speakers: readonly Speaker[]) {
     for (const speaker of speakers) {
-      // Who turns a family or a NIC off wants what clean-up wants, and a port has no addresses anyway.
+      // Who turns a family or a NIC off wants what clean-up wants; IPv4 of a port may be turned off, too.
       const sayings = sayingsOf(speaker.desiredState).filter(
-        ({ wipes }) => wipes !== "enabled: false" && wipes !== "state: down" && wipes !== portOf,
+        ({ wipes, family }) =>
+          wipes !== "enabled: false" && wipes !== "state: down" && !(wipes === portOf && family === 4),
       );
       for (const { name } of sayings.length === 0 ? [] : speaker.nodes) {
         const owner = nodeOwner(name);
@@ -80,9 +81,10 @@ export class Neighbours {
     const family = familyOf(line.address);
     const others = (this.byNode.get(ownerOfKey(line.claim)) ?? []).filter(({ speaker }) => !speaksFor(speaker, line));
     const said = others.flatMap(({ speaker: { name }, sayings }) =>
-      sayings.filter((saying) => saying.family === family).map((saying) => ({ name, nic: saying.nic })),
+      sayings.filter((saying) => saying.family === family).map((saying) => ({ name, ...saying })),
     );
     const setter = said.find((one) => one.nic === nic);
+    if (setter?.wipes === portOf) return `policy ${setter.name} makes ${nic} ${portOf}`;
     if (setter !== undefined) return `policy ${setter.name} sets the IPv${family} addresses of ${nic}`;
     const unsure = said.find((one) => hasTemplate(one.nic));
     return unsure === undefined

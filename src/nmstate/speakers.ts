@@ -10,6 +10,7 @@ import {
 import type { ClusterNode, Policy } from "../schema/index.ts";
 import { childLabels, hostnameLabel } from "../schema/node.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { portsIn } from "../schema/ports.ts";
 import { asTruth } from "../schema/truth.ts";
 import { childName, labelValue } from "./child.ts";
 import { selectNodes } from "./select.ts";
@@ -84,25 +85,16 @@ export function sayingsOf(desiredState: unknown): Saying[] {
   const interfaces = asBag(desiredState)?.interfaces;
   // A list that a capture makes on the node may hold any NIC.
   if (typeof interfaces === "string") return families.map((family) => ({ nic: interfaces, family }));
-  return asList(interfaces).flatMap((item) => {
-    const entry = asBag(item);
-    if (entry === undefined || typeof entry.name !== "string") return [];
+  const said = asList(interfaces).flatMap((item) => {
+    const { name, ...entry } = asBag(item) ?? {};
     // A bridge of Open vSwitch may share a name with its own port, which has the addresses.
-    if (entry.type === "ovs-bridge") return portsOf(entry);
-    return [...families.flatMap((family) => sayingOf(entry, entry.name as string, family) ?? []), ...portsOf(entry)];
+    if (typeof name !== "string" || entry.type === "ovs-bridge") return [];
+    return families.flatMap((family) => sayingOf(entry, name, family) ?? []);
   });
-}
-
-/** What becomes a port of a bond or bridge has no addresses of its own: in one state nmstate refuses both (nmstatectl gc). */
-function portsOf(entry: Bag): Saying[] {
-  if (entry.state === "absent" || entry.state === "ignore") return [];
-  const bond = entry.type === "bond" ? asList(asBag(entry["link-aggregation"])?.port) : [];
-  const ports = `${entry.type}`.endsWith("-bridge") ? asList(asBag(entry.bridge)?.port).map(asBag) : [];
-  const bonded = ports.flatMap((port) => asList(asBag(port?.["link-aggregation"])?.port).map(asBag));
-  const bridged = [...ports, ...bonded].map((port) => port?.name);
-  return [...bond, ...bridged].flatMap((nic) =>
-    typeof nic === "string" ? families.map((family) => ({ nic, family, wipes: portOf })) : [],
+  const ports = portsIn(desiredState).flatMap((nic) =>
+    families.map((family): Saying => ({ nic, family, wipes: portOf })),
   );
+  return [...said, ...ports];
 }
 
 const families = [4, 6] as const;

@@ -1,6 +1,7 @@
 import { familyOf, type Issue, type Pool, parsePrefix } from "../core/index.ts";
 import { asBag } from "./objects.ts";
 import type { Policy } from "./policy.ts";
+import { portsIn } from "./ports.ts";
 import { isInterfaceAddress, Reference, referencesIn } from "./template.ts";
 import { asTruth } from "./truth.ts";
 import type { Path } from "./yaml.ts";
@@ -82,19 +83,24 @@ function misfit(
       hint: `Put it under ipv${family}, or take it from a pool of the other family.`,
     };
   const off = switchedOff(desiredState, path);
-  return off === undefined
-    ? undefined
-    : {
-        message: `policy ${name} puts an address of pool ${pool.name} where nmstate ignores it: beside ${off}`,
-        hint: "Take one of them away.",
-      };
+  if (off === undefined) return undefined;
+  const message = `policy ${name} puts an address of pool ${pool.name} where nmstate ${off}`;
+  const isOpen = off === withoutEnabled;
+  return { message, hint: isOpen ? "Write enabled: true beside the list." : "Take one of them away." };
 }
 
-/** What makes nmstate pass over an address list: measured with nmstatectl gc. Beside dhcp and autoconf it is in force. */
+const withoutEnabled = "ignores it: without enabled: true";
+
+/** What nmstate does not do with an address list: measured with nmstatectl gc. Beside dhcp and autoconf it is in force. */
 function switchedOff(desiredState: unknown, path: Path): string | undefined {
-  if (asBag(partOf(desiredState, path.slice(0, -4)))?.state === "absent") return "state: absent";
-  const section = asBag(partOf(desiredState, path.slice(0, -3)));
-  return asTruth(section?.enabled) === false ? "enabled: false" : undefined;
+  const { name, state, type } = asBag(partOf(desiredState, path.slice(0, -4))) ?? {};
+  if (state === "absent" || state === "ignore") return `ignores it: beside state: ${state}`;
+  if (type === "ovs-bridge") return "ignores it: on type: ovs-bridge, not on its ovs-interface";
+  if (type !== "ovs-interface" && typeof name === "string" && portsIn(desiredState).includes(name))
+    return `refuses it: ${name} is a port of another interface there`;
+  const { enabled } = asBag(partOf(desiredState, path.slice(0, -3))) ?? {};
+  if (enabled === undefined || enabled === null) return withoutEnabled;
+  return asTruth(enabled) === false ? "ignores it: beside enabled: false" : undefined;
 }
 
 function partOf(whole: unknown, path: Path): unknown {

@@ -17,7 +17,8 @@ import { refuseMarked } from "./mark.ts";
 /** What a record says, without the tokens that are made of it. */
 export type Content = Omit<Snapshot, "base">;
 
-const heading = "# Written by nodeippool. Review it like code.";
+/** The first line of every lock. */
+export const heading = "# Written by nodeippool. Review it like code.";
 
 /** The text of a record: valid YAML, one line of JSON for each pool and allocation, sorted by address. */
 export function encode(record: Omit<Snapshot, "base">): string {

@@ -4,6 +4,7 @@ import { IpamError, type PoolRecord, type Snapshot, sameSubnet, shellWord } from
 import { decode } from "./codec.ts";
 import { git, repositoryFolders } from "./git.ts";
 import { withoutMark } from "./mark.ts";
+import { refuseRenamed, refuseUnknownHistory } from "./renamed-lock.ts";
 import { readText } from "./replace-file.ts";
 
 /**
@@ -38,36 +39,6 @@ export function refuseDeleted(path: string): void {
   });
 }
 
-/** As many commits are looked through: in a large history more would take long, and each first plan asks. */
-const recent = 500;
-
-/** A branch that gave the lock another name, or folder, may have been merged into one whose bots know the old name. */
-function refuseRenamed(path: string, folder: string): void {
-  const old = git(folder, "rev-parse", "--verify", "--quiet", `HEAD~${recent}`)?.trim();
-  const range = old === undefined ? "HEAD" : `${old}..HEAD`;
-  const name = relative(folder, path);
-  const commit = git(folder, "log", "-1", "--format=%h", "--diff-filter=D", range, "--", name)?.trim();
-  if (!commit) return;
-  const prefix = git(folder, "rev-parse", "--show-prefix")?.trim() ?? "";
-  const renames = git(
-    folder,
-    "diff-tree",
-    "-r",
-    "-M",
-    "-z",
-    "--diff-filter=R",
-    "--name-status",
-    "--no-commit-id",
-    commit,
-  );
-  const words = renames?.split("\0") ?? [];
-  const now = words[words.indexOf(`${prefix}${name}`) + 1];
-  if (!words.includes(`${prefix}${name}`) || !now || !git(folder, "ls-files", "--full-name", "--", `:/${now}`)) return;
-  throw new IpamError("stale", `${path} is not there: commit ${commit} gave it another name, ${now}`, {
-    hint: "Name that one: what is planned without it could move everybody. A new record begins under a name of its own.",
-  });
-}
-
 /**
  * Throws `in-use` for pools that begin in a lock below another one of its repository that has one of them, or had them
  * perhaps, before its record moved, where the lock itself is new: somebody works in a subfolder, and two records would
@@ -77,6 +48,8 @@ export function refuseSecond(path: string, now: Snapshot, next: Snapshot, isNew:
   const begun = new Map(next.pools.map((pool) => [pool.name, pool]));
   for (const { name } of now.pools) begun.delete(name);
   if (begun.size === 0) return;
+  const [folder] = repositoryFolders(path).filter((one) => existsSync(one));
+  if (isNew && folder !== undefined) refuseUnknownHistory(path, folder, [...begun.values()]);
   const isBegun = (pool: PoolRecord) => {
     const own = begun.get(pool.name);
     return own !== undefined && sameSubnet(own, pool);

@@ -666,20 +666,6 @@ it("a node that is back, after git merged by itself what gave it up, is named", 
   expect(holders()).toContain("2 n9");
 });
 
-it("a lock that has another name since a merge is not begun anew", () => {
-  git("git checkout -qb f; mkdir net; git mv nodeippool.lock net/cluster.lock; git commit -qm moved");
-  git("git checkout -q main; echo x > other; git add other; git commit -qm other; git merge -q --no-edit f");
-  for (const verb of ["plan", "allocate", "render"])
-    expect(run(verb)).toMatchObject({
-      status: 5,
-      stderr: expect.stringMatching(
-        /nodeippool.lock is not there: commit [0-9a-f]+ gave it another name, net\/cluster.lock/,
-      ),
-    });
-  expect(run("plan", "--lock", "net/cluster.lock")).toMatchObject({ status: 0 });
-  expect(run("allocate", "--lock", "another.lock")).toMatchObject({ status: 0 });
-});
-
 describe("what HEAD has for a node that is in no list any more", () => {
   beforeEach(() => {
     nodes("n1", "n2", "n3", "n4", "c5");

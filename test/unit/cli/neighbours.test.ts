@@ -48,6 +48,11 @@ describe("a policy that wipes what another one takes from a pool", () => {
       "{name: br0, type: ovs-bridge, bridge: {port: [{name: b, link-aggregation: {mode: lacp, port: [{name: eth1}]}}]}}",
     ],
     ["a port of another interface", "{name: br0, type: linux-bridge, bridge: {port: [{name: eth1}]}}"],
+    ["a port of another interface", "{name: br0, bridge: {ports: [{name: eth1}]}}"],
+    ["a port of another interface", "{name: eth1, type: ethernet, controller: br0}"],
+    ["a port of another interface", "{name: bond0, type: bond, link-aggregation: {ports: [eth1]}}"],
+    ["a port of another interface", "{name: bond0, type: bond, link-aggregation: {ports-config: [{name: eth1}]}}"],
+    ["a port of another interface", "{name: h, type: hsr, hsr: {port1: eth3, port2: eth1, protocol: prp}}"],
   ])("%s: written by hand, and beside a claim of its own", async (what, nic) => {
     expect(await planned(own, foreign(nic))).toEqual(refused(what));
     expect(await planned(own, claim("z", "p", `{name: eth2, ${v4}}, ${nic}`))).toEqual(refused(what));
@@ -94,6 +99,11 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ["what nmstate refuses", '{name: eth1, state: ABSENT, ipv4: {enabled: "never", dhcp: "maybe"}}', ""],
     ["a bomb of aliases", `{name: x, a0: &a0 [y], ${bomb}, b: *a9}, {name: eth1, state: absent}`, ""],
     ["an entry that nmstate ignores", "{name: eth1, state: ignore, ipv4: {enabled: false}}", ""],
+    [
+      "a VRF that it is in",
+      "{name: v, type: vrf, vrf: {port: [eth1], route-table-id: 9}}, {name: eth1, controller: v}",
+      "",
+    ],
     ["the bridge of the same name", "{name: eth1, type: ovs-bridge, state: absent}", ""],
     [
       "the very address",
@@ -176,5 +186,16 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
     ["that it is a port", "{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}"],
   ])("is done where the other one says %s", async (_, nic) => {
     expect(await changed(foreign(nic))).toEqual({ made: ["a--n1", "a--n2"], notes: [] });
+  });
+
+  it("is left to the one that makes it a port, where nmstate takes no word of the family", async () => {
+    const folder = projectOf({ "manifests/a.yaml": documentsOf(pools, claim("a", "six", `{name: eth1, ${v6}}`)) });
+    await run(folder, "allocate");
+    const bond = foreign("{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}");
+    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, idlePolicy, bond));
+    await run(folder, "allocate");
+    const { stderr } = await run(folder, "render", "--out", "out");
+    expect(stderr).toContain("stays on its node: policy z makes eth1 a port of another interface.");
+    expect(filesOf(folder)).not.toHaveProperty(["out/nodeippool-releasing.yaml"]);
   });
 });

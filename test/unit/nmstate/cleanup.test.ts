@@ -100,6 +100,18 @@ describe("removals", () => {
       { interfaces: [{ name: "eth1", ipv4: { enabled: false } }] },
       { interfaces: [{ name: "eth1", ipv4: { enabled: false } }] },
     ],
+    [
+      "a NIC that the state makes a port: nmstate takes its addresses off, and refuses a state that speaks of them",
+      ["10.0.0.1 if=eth1", "2001:db8::1 if=eth1"],
+      { interfaces: [{ name: "bond0", type: "bond", "link-aggregation": { port: ["eth1"] } }] },
+      { interfaces: [{ name: "bond0", type: "bond", "link-aggregation": { port: ["eth1"] } }] },
+    ],
+    [
+      "a NIC that the state leaves alone: nmstate would do so",
+      ["10.0.0.1 if=eth1"],
+      { interfaces: [{ name: "eth1", state: "ignore" }] },
+      { interfaces: [{ name: "eth1", state: "ignore" }] },
+    ],
     // nmstate keeps what a state does not mention: without a list in it, the section would keep the address
     [
       "a NIC whose IPv4 the state turns on without saying which addresses",
@@ -152,6 +164,9 @@ describe("where a NIC has become a template", () => {
       "the addresses of its NIC come from a capture",
     );
     expect(why(literal, { interfaces: [{ name: "eth1", ipv4: name }] })).toBeUndefined();
+    expect(why(literal, { interfaces: [{ name: "eth1", state: "ignore" }] })).toBe(
+      "its policy has state: ignore for its NIC",
+    );
     expect(why(unplaced, {})).toBe("nobody recorded on which NIC it is, and no policy says it any more");
     expect(why(unplaced, templated)).toBeUndefined();
     expect(why(literal, {})).toBeUndefined();
@@ -207,6 +222,28 @@ describe("cleanupPolicy", () => {
         },
       ],
     });
+  });
+
+  it("has nothing of the pools in what stays, and finds a NIC by its place on the bus", () => {
+    const found = { identifier: "pci-address", "pci-address": "0000:01:02.3" };
+    const dhcp = "{{ capture.base.interfaces.0.ipv4.dhcp }}";
+    const ipv4 = {
+      enabled: true,
+      dhcp,
+      "dhcp-custom-hostname": new Reference("x", "ip"),
+      address: [{ ip: new Reference("x", "ip"), "prefix-length": 24 }],
+    };
+    const origin = { ...policy({ interfaces: [{ name: "eth1", ...found, ipv4 }] }), otherCaptures: { base: "x" } };
+    expect(cleanupPolicy(origin, node as never, lines("10.0.0.1 if=eth1"))?.spec).toMatchObject({
+      capture: { base: "x" },
+      desiredState: { interfaces: [{ name: "eth1", ...found, ipv4: { enabled: true, dhcp, address: [] } }] },
+    });
+    expect(cleanupPolicy(origin, node as never, lines("10.0.0.1 if=eth1"))?.spec.desiredState).not.toHaveProperty([
+      "interfaces",
+      0,
+      "ipv4",
+      "dhcp-custom-hostname",
+    ]);
   });
 
   it("takes the policy's routes over those NICs away: a route over a NIC without addresses fails the whole state", () => {

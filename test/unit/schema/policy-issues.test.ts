@@ -69,12 +69,33 @@ describe("readManifests places every issue of a policy's spec", () => {
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: false, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
       "6:79 policy a puts an address of pool p where nmstate ignores it: beside enabled: false",
     ],
+    ...(
+      [
+        ["name: a, ipv4: {", "ignores it: without enabled: true"],
+        ["name: a, state: ignore, ipv4: {enabled: true, ", "ignores it: beside state: ignore"],
+        [
+          "name: a, type: ovs-bridge, ipv4: {enabled: true, ",
+          "ignores it: on type: ovs-bridge, not on its ovs-interface",
+        ],
+        ["name: a, controller: br0, ipv4: {enabled: true, ", "refuses it: a is a port of another interface there"],
+        [
+          "name: b, type: bond, link-aggregation: {port: [a]}}, {name: a, ipv4: {enabled: true, ",
+          "refuses it: a is a port of another interface there",
+        ],
+      ] as const
+    ).map(([before, says]): [string, string] => [
+      `  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{${before}address: [{ip: "{{ capture.x.ip }}"}]}}]}`,
+      expect.stringMatching(`^6:[0-9]+ policy a puts an address of pool p where nmstate ${says}$`) as never,
+    ]),
+    [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: v, type: vrf, vrf: {port: [a]}}, {name: a, controller: v, ipv4: {enabled: true, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
+    ],
     [
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: [{address: {ip: "{{ capture.x.ip }}"}}]}]}',
     ],
     [
-      '  capture: {x: ippool.p.allocate, s: ippool.six.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {address: [{ip: "{{ capture.x.ip }}", prefix-length: "{{ capture.s.prefix-length }}"}]}}]}',
-      "6:100 policy a gives an address of pool p the prefix length of pool six",
+      '  capture: {x: ippool.p.allocate, s: ippool.six.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: true, address: [{ip: "{{ capture.x.ip }}", prefix-length: "{{ capture.s.prefix-length }}"}]}}]}',
+      "6:115 policy a gives an address of pool p the prefix length of pool six",
     ],
     [
       '  capture: {x: ippool.p.allocate, s: ippool.six.allocate}\n  desiredState: {routes: {config: [{destination: 10.9.0.0/16, next-hop-address: "{{ capture.s.gateway }}"}, {destination: "::/0", next-hop-address: "{{ capture.s.gateway }}"}]}}',

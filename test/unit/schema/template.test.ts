@@ -121,12 +121,12 @@ describe("a policy's references", () => {
   });
 
   const nic = (name: string, ...more: string[]) =>
-    `    - name: ${name}\n      ipv4: {address: [{ip: "{{ capture.x.ip }}"}${more.map((m) => `, {ip: "{{ capture.${m}.ip }}"}`).join("")}]}`;
+    `    - name: ${name}\n      ipv4: {enabled: true, address: [{ip: "{{ capture.x.ip }}"}${more.map((m) => `, {ip: "{{ capture.${m}.ip }}"}`).join("")}]}`;
 
   it("put one capture on one NIC", () => {
     const desiredState = `    interfaces:\n${nic("eth1")}\n${nic("eth2")}`;
     expect(issues(desiredState)).toEqual([
-      "11:29 x is one address, and interface eth1 has it already; use a second capture for eth2",
+      "11:44 x is one address, and interface eth1 has it already; use a second capture for eth2",
     ]);
   });
 

@@ -1,0 +1,41 @@
+import { asBag, asList, type Bag } from "./objects.ts";
+
+/**
+ * The interfaces that a desired state makes ports of a bond, a bridge or a pair: those have no addresses of their own, and
+ * in one state nmstate refuses both (nmstatectl gc). What is in a VRF keeps its addresses.
+ */
+export function portsIn(desiredState: unknown): string[] {
+  const entries = asList(asBag(desiredState)?.interfaces)
+    .map(asBag)
+    .filter((entry) => entry !== undefined);
+  const domains = new Set(entries.filter(({ type }) => type === "vrf").map(({ name }) => name));
+  return entries
+    .flatMap((entry): unknown[] => {
+      if (entry.state === "absent" || entry.state === "ignore") return [];
+      const { name, controller, hsr } = entry;
+      const { port1, port2 } = asBag(hsr) ?? {};
+      return [...(controller && !domains.has(controller) ? [name] : []), ...portsOf(entry), port1, port2];
+    })
+    .filter((name) => typeof name === "string");
+}
+
+function portsOf(entry: Bag): unknown[] {
+  const bridged = listOf(entry.bridge).map(asBag);
+  return [
+    ...bondedBy(entry),
+    // A bond inside of a bridge of Open vSwitch is one of its ports.
+    ...bridged.flatMap((port) => [port?.name, ...(port === undefined ? [] : bondedBy(port))]),
+  ];
+}
+
+function bondedBy(entry: Bag): unknown[] {
+  const bond = entry["link-aggregation"];
+  const named = [...listOf(bond), ...asList(asBag(bond)?.["ports-config"])];
+  return named.map((port) => asBag(port)?.name ?? port);
+}
+
+/** Both words for it are nmstate's. */
+function listOf(section: unknown): unknown[] {
+  const { port, ports } = asBag(section) ?? {};
+  return [...asList(port), ...asList(ports)];
+}

@@ -2,7 +2,6 @@ import { IpamError, type Plan, type Snapshot, type Use } from "../core/index.ts"
 import { handWritten, heldAfter, literals, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
 import { refuseWiping } from "../nmstate/neighbours.ts";
 import { speakersIn } from "../nmstate/render.ts";
-import { selectNodes } from "../nmstate/select.ts";
 import type { ClusterNode, Manifests, SourceFile } from "../schema/index.ts";
 import { findUses } from "../schema/index.ts";
 
@@ -17,18 +16,19 @@ interface Folder {
  * address of a pool for several nodes, and `invalid` if it sets the addresses of a NIC that others have an address on.
  */
 export function refuseHandWritten(folder: Folder, made: Plan, recorded: Snapshot): void {
-  const { manifests, nodes } = folder;
+  const { manifests } = folder;
+  const speakers = speakersIn(folder);
   const held = heldAfter(recorded, made);
   const { foreign, own } = filesWith(folder);
   const issues = [
     ...handWritten(manifests.policies, held),
-    ...writtenForMany(manifests.policies, (policy) => selectNodes(policy, nodes), manifests.pools),
+    ...writtenForMany(speakers, manifests.pools),
     ...writtenForOthers(usesIn(foreign, folder), held),
     ...writtenForOthers(usesIn(own, folder), { planned: new Map(), others: held.others }),
   ];
   if (issues.length > 0) throw new IpamError("in-use", issues);
   // What is pending may leave lines in force whose policy is gone.
-  if (made.pending.length === 0) refuseWiping(held.lines, speakersIn(folder));
+  if (made.pending.length === 0) refuseWiping(held.lines, speakers);
 }
 
 /** The files that hold policies of others, and those that hold only ours, of which some write out addresses. */

@@ -1,6 +1,7 @@
 import {
   type Address,
   type Claim,
+  checkSet,
   contains,
   familyOf,
   formatAddress,
@@ -42,6 +43,7 @@ export interface ImportOptions extends PlanningOptions {
 export async function importVerb(evidence: string, path: string, options: ImportOptions): Promise<void> {
   if (evidence === "-" && (path === "-" || options.nodes === "-"))
     throw new IpamError("invalid", "the evidence and another input cannot both come from standard input");
+  checkSet(options.set);
   const { manifests, nodes } = await readWorkspace(path, options);
   const { pools, policies } = manifests;
   const files = await readSpeaking(evidence);

@@ -1,8 +1,9 @@
 import { ApiObject } from "cdk8s";
 import type { Construct } from "constructs";
 import { IpamError, type Issue, type Pool } from "../core/index.ts";
-import { type Holdings, handWritten, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
+import { type Holdings, handWritten, literals, writtenForMany, writtenForOthers } from "../nmstate/hand-written.ts";
 import { selectNodes } from "../nmstate/select.ts";
+import { otherSpeakers } from "../nmstate/speakers.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import { type Bag, policiesIn } from "../schema/objects.ts";
 import type { PolicyObject } from "../schema/policy.ts";
@@ -50,13 +51,16 @@ export function refuseWritten({ policies, others, holders, pools }: AppPolicies,
   const own = policies.map(({ policy, props }) => {
     const object = withAddresses(policy.source, holders) as PolicyObject;
     const { name, desiredState } = { ...object.metadata, ...object.spec };
-    return { name, desiredState, policy, object, nodes: props.nodes?.all ?? nodes };
+    const all = props.nodes?.all ?? nodes;
+    // Of nodes that are known by name alone, a policy that writes nothing out need not be told.
+    const nodesOfIt = literals({ name, desiredState }).length === 0 ? [] : selectNodes(policy, all);
+    return { name, desiredState, object, all, nodes: nodesOfIt };
   });
   const issues = [
     ...handWritten(own, held),
-    ...writtenForMany(own, (one) => selectNodes(one.policy, one.nodes), pools),
-    ...own.flatMap(({ object, nodes }) =>
-      issuesOf(object as unknown as Bag, selecting(nodes), { planned: new Map(), others: held.others }),
+    ...writtenForMany([...own, ...otherSpeakers(others, nodes)], pools),
+    ...own.flatMap(({ object, all }) =>
+      issuesOf(object as unknown as Bag, selecting(all), { planned: new Map(), others: held.others }),
     ),
     ...others.flatMap((object) => issuesOf(object, select, held)),
   ];

@@ -18,6 +18,7 @@ import { asBag, asList } from "../schema/objects.ts";
 import type { Policy } from "../schema/policy.ts";
 import { hasTemplate } from "../schema/template.ts";
 import { asTruth } from "../schema/truth.ts";
+import type { Speaker } from "./speakers.ts";
 
 /** Who has which addresses once a plan is met, or without one, by the record alone. */
 export interface Holdings {
@@ -93,18 +94,14 @@ export function handWritten(policies: readonly Written[], { planned }: Pick<Hold
   );
 }
 
-/** What a policy writes out of a pool for several nodes at once: they would all have it. */
-export function writtenForMany<P extends Written>(
-  policies: readonly P[],
-  nodesOf: (policy: P) => readonly unknown[],
-  pools: readonly Pool[],
-): Issue[] {
-  return policies.flatMap((policy) => {
-    const shared = literals(policy).filter((address) => pools.some((pool) => contains(pool.assignable, address)));
-    const nodes = shared.length === 0 ? [] : nodesOf(policy);
+/** What a policy, whoever made it, writes out of a pool for several nodes at once: they would all have it. */
+export function writtenForMany(speakers: readonly Speaker[], pools: readonly Pool[]): Issue[] {
+  return speakers.flatMap((speaker) => {
+    const { name, nodes } = speaker;
     if (nodes.length < 2) return [];
+    const shared = literals(speaker).filter((address) => pools.some((pool) => contains(pool.assignable, address)));
     return shared.map((address) => ({
-      message: `policy ${policy.name} writes ${formatAddress(address)} out for ${nodes.length} nodes, and a pool may give it to yet another one`,
+      message: `policy ${name} writes ${formatAddress(address)} out for ${nodes.length} nodes, and a pool may give it to yet another one`,
       hint: "Take it from the pool by a capture; an address that many are to have is excluded from it (exclude).",
     }));
   });

@@ -127,6 +127,7 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   // What cannot be read may be a node, or a policy that has an address of a pool, and kubectl may read it all the same.
   const isStated = looksOurs || ((kindOfPolicy.test(text) || kindOfNode.test(text)) && !isTemplated(text));
   if (text.length > maxLength) {
+    if (isOfOthers(text)) return foreign(chunk);
     if (!looksOurs && !kindOfNode.test(text)) return largeForeign(chunk, isStated, reading);
     const at = { file: label, line, column: column + 1 };
     const hint = kindOfNode.test(text) ? { hint: "Give the nodes apart from the manifests, as JSON." } : {};
@@ -146,6 +147,12 @@ function readChunk(chunk: Chunk, reading: Reading): ManifestDocument[] {
   if (value !== undefined) return readObject(value, [], yaml, reading) ?? foreign(chunk, value);
   reading.hasUnreadable = true;
   return [];
+}
+
+/** Says a document of YAML in its first lines, or later, that it is of somebody else's kind? Whatever texts are in it. */
+function isOfOthers(text: string): boolean {
+  const [, kind] = /^kind:[^\S\n]+["']?(\w+)["']?[^\S\n]*$/m.exec(text) ?? [];
+  return kind !== undefined && !/^Node$|^NodeIPPool$|^NodeNetworkConfigurationPolicy$|List$/.test(kind);
 }
 
 const listOfOurs = /^(Node(?:IPPool|NetworkConfigurationPolicy)?)List$/;

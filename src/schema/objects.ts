@@ -23,16 +23,31 @@ export function isJson({ text }: Chunk): boolean {
   return /^\s*(?:\{(?!\{)|\[)/.test(text);
 }
 
-/** Only kubectl's indented form is taken apart: a closing brace and an opening one at the start of two lines. */
+/** Cuts before each value that comes after the end of another one, whether they are indented or not. */
 function splitJson(chunk: Chunk): Chunk[] {
-  if (!chunk.text.includes("\n{")) return [chunk];
+  const { text } = chunk;
+  if (!/[}\]]\s*[{[]/.test(text)) return [chunk];
+  const cuts = jsonStarts(text);
   let { line, column } = chunk;
-  return chunk.text.split(/(?=\{)(?<=^\}[^\S\n]*\n)/m).map((text, _, parts) => {
-    const part = { ...chunk, text, line, column };
-    if (parts.length > 1) line += text.split("\n").length - 1;
-    column = 0;
+  return cuts.map((start, i) => {
+    const part = { ...chunk, text: text.slice(start, cuts[i + 1]), line, column };
+    const lines = cuts.length > 1 ? part.text.split("\n") : [""];
+    line += lines.length - 1;
+    column = (lines.length > 1 ? 0 : column) + (lines.at(-1) as string).length;
     return part;
   });
+}
+
+function jsonStarts(text: string): number[] {
+  const starts: number[] = [];
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/gs)) {
+    const opens = token === "{" || token === "[";
+    if (opens && depth === 0) starts.push(starts.length === 0 ? 0 : index);
+    if (opens) depth++;
+    else if (token === "}" || token === "]") depth--;
+  }
+  return starts;
 }
 
 /** Larger YAML takes minutes and gigabytes to parse; JSON of any size does not. */

@@ -43,7 +43,7 @@ export function splitDocuments({ path, text, label = path }: SourceFile): Chunk[
   let start = { offset: 0, line: 1, column: 0 };
   const push = (end: number) => {
     const part = text.slice(start.offset, end);
-    if (part.split("\n").some((line) => /^[^#]/.test(line.trim())))
+    if (part.split(/[\r\n]/).some((line) => /^[^#]/.test(line.trim())))
       chunks.push({ file: path, label, text: part, line: start.line, column: start.column });
   };
   for (let offset = 0, line = 1; offset < text.length; line++) {
@@ -100,8 +100,9 @@ export class YamlDocument {
   /** `text` is what is parsed, where that is not the chunk as it stands. */
   constructor(chunk: Chunk, text = chunk.text) {
     this.chunk = chunk;
-    this.text = text;
-    this.document = parseDocument(text, {
+    // A line may end in CR alone: to this parser it goes on, a comment to the end of the document.
+    this.text = text.replace(/\r(?!\n)/g, "\n");
+    this.document = parseDocument(this.text, {
       lineCounter: this.lines,
       uniqueKeys: false,
       prettyErrors: false,

@@ -162,6 +162,20 @@ describe("nmstatectl gc", () => {
     expect(await methods({ ...entry, ...off })).toEqual(["disabled", "disabled"]);
   });
 
+  test("passes over an address without enabled: true, and one of a NIC that it is to ignore", async () => {
+    const { enabled: _, ...silent } = ipv4("10.10.10.6").ipv4;
+    expect(await methods({ ipv4: silent })).toEqual(["disabled", "disabled"]);
+    expect(await methods({ ...ipv4("10.10.10.6"), state: "ignore" })).toEqual([]);
+  });
+
+  test.for([
+    { name: "bond0", type: "bond", "link-aggregation": { mode: "active-backup", port: ["eth1"] } },
+    { name: "bond0", type: "bond", "link-aggregation": { mode: "active-backup", ports: ["eth1"] } },
+  ])("refuses an address of what it makes a port: %o", async (bond) => {
+    const nic = { name: "eth1", type: "ethernet", state: "up", ...ipv4("10.10.10.6") };
+    await expect(gc({ interfaces: [{ ...bond, state: "up" }, nic] })).rejects.toThrow(/eth1 cannot have IP enabled/);
+  });
+
   test("a route that stays keeps IPv4 on, one that is absent does not", async () => {
     expect(await methods(ipv4(), gateway)).toEqual(["manual", "disabled"]);
     expect(await methods(ipv4(), { ...gateway, state: "absent" })).toEqual(["disabled", "disabled"]);

@@ -81,6 +81,14 @@ describe("a policy that wipes what another one takes from a pool", () => {
     expect(status).toBe(3);
   });
 
+  it("writes a free address of a pool out for several nodes: each of them would have it", async () => {
+    const nic = "{name: eth5, ipv4: {enabled: true, address: [{ip: 10.0.0.6, prefix-length: 29}]}}";
+    const { status, stderr } = await planned(own, foreign(nic));
+    expect(stderr).toMatch(/policy z writes 10\.0\.0\.6 out for \d+ nodes, and a pool may give it to yet another one/);
+    expect(status).toBe(3);
+    expect(await planned(own, foreign(nic, "kubernetes.io/hostname: n2"))).toEqual({ stderr: "", status: 0 });
+  });
+
   it("each the family of the other one", async () => {
     const p4 = claim("a", "p", `{name: eth1, ${v4}, ipv6: {enabled: false}}`);
     const p6 = claim("z", "six", `{name: eth1, ipv4: {enabled: false}, ${v6}}`);

@@ -45,9 +45,16 @@ describe("a policy by hand that has an address of the plan", () => {
   const theirs = "10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/gw1";
   it.each([
     ["in a stream of JSON documents", "manifests/z.json", `${other}\n${json}\n`, theirs],
+    [
+      "in a stream on one line",
+      "manifests/z.json",
+      `${JSON.stringify(JSON.parse(other))} ${JSON.stringify(JSON.parse(json))}`,
+      theirs,
+    ],
     ["in a document of more than 1 MiB", "manifests/z.json", large, theirs],
     ["with a key twice", "manifests/z.yaml", byHand(", name: by-hand"), "this key stands here a second time"],
-    ["with CR line ends", "manifests/z.yaml", byHand().replaceAll("\n", "\r"), "manifests/z.yaml:1:"],
+    ["with CR line ends", "manifests/z.yaml", byHand().replaceAll("\n", "\r"), theirs],
+    ["with CR line ends, after a comment", "manifests/z.yaml", `# x\n${byHand()}`.replaceAll("\n", "\r"), theirs],
   ])("%s is not passed over", async (_, path, text, message) => {
     const { status, stderr } = await planned({ [path]: text }, "--nodes", "nodes.txt");
     expect(stderr).toContain(message);
@@ -57,6 +64,21 @@ describe("a policy by hand that has an address of the plan", () => {
   it("is somebody else's where another tool makes YAML of it", async () => {
     const helm = byHand().replace("{name: by-hand}", "{name: by-hand, {{ .Values.more }} }");
     expect(await planned({ "manifests/z.yaml": helm }, "--nodes", "nodes.txt")).toMatchObject({ status: 0 });
+  });
+});
+
+it("a large document of another kind is somebody else's, whatever texts are in it", async () => {
+  const text = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: |\n    kind: Node\n    x: ${"x".repeat(1024 * 1024)}\n`;
+  expect(await planned({ "manifests/z.yaml": text }, "--nodes", "nodes.txt")).toMatchObject({ status: 0 });
+});
+
+it("nodes may be a stream of JSON, as jq -c gives it", async () => {
+  const nodes = ["n1", "n2"].map((name) =>
+    JSON.stringify({ kind: "Node", metadata: { name, labels: { "kubernetes.io/hostname": name } } }),
+  );
+  expect(await planned({ "nodes.json": `${nodes.join("\n")}\n` }, "--nodes", "nodes.json")).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining("2 to allocate"),
   });
 });
 

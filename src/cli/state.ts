@@ -30,7 +30,7 @@ export function isToBegin(options: StateOptions): boolean {
   return isLockfile(options) && !exists(options.lock);
 }
 
-/** Where allocations live: the one place in which verbs turn options into a state backend. */
+/** Where allocations live, by what the options of a verb say. */
 export async function openState(options: StateOptions): Promise<StateBackend> {
   return isLockfile(options) ? openLock(options) : openCluster(options);
 }

@@ -80,7 +80,7 @@ function parsed<T>(value: T | string): T {
   return typeof value === "string" && value !== unknown ? JSON.parse(value) : (value as T);
 }
 
-/** What the stack held when its last update ended; of no use with other backends. */
+/** What the stack's state had of its sets when its last update ended, wherever their records are. */
 export interface Previous {
   readonly own?: SetState;
   /** Of the stack's other sets: this one under an earlier name, or one that a pool came over from. */

@@ -99,18 +99,39 @@ export function reasonOf(code: IpamCode, issue: Issue, inputs: SetInputs, held: 
     .map((part, i) => (typeof part === "number" ? `[${part}]` : `${i === 0 ? "" : "."}${part}`))
     .join("");
   const reason = `${code}: ${place === "" ? "" : `${place}: `}${text}`;
-  const found = [...new Set(secretWords(inputs, held))].filter((word) => word !== "" && reason.includes(word));
-  return found.sort((a, b) => b.length - a.length).reduce((now, word) => now.replaceAll(word, "[secret]"), reason);
+  const words = [...new Set(secretWords(inputs, held))].filter((word) => word !== "");
+  return words.sort((a, b) => b.length - a.length).reduce(struckOut, reason);
+}
+
+/** As long a beginning of a word as stands for the whole of it: messages cut long ones off. */
+const beginning = 16;
+
+function struckOut(text: string, word: string): string {
+  if (word.length <= beginning) return text.replaceAll(word, "[secret]");
+  const at = text.indexOf(word.slice(0, beginning));
+  if (at < 0) return text;
+  let end = beginning;
+  while (end < word.length && text[at + end] === word[end]) end++;
+  return `${text.slice(0, at)}[secret]${struckOut(text.slice(at + end), word)}`;
 }
 
 function secretWords({ secret, claims }: SetInputs, held: readonly SetState[]): string[] {
   const listed: readonly ClaimInput[] = Array.isArray(claims) ? claims : [];
-  const named = [...(secret ? listed : []), ...held.filter((state) => state.secret).flatMap(claimsOf)];
+  const before = held.flatMap((state) => [
+    ...(state.secret ? claimsOf(state) : []),
+    // An owner that is no text in the program may have been a secret.
+    ...Object.values(state.owners ?? {}).map((owner) => ({ key: owner, owner })),
+  ]);
   const addresses = [
     ...listed.filter(({ secretAddress }) => secretAddress).map(({ address = "" }) => address),
     ...held.flatMap(({ secretAddresses = {} }) => entriesOf(secretAddresses).map(({ address }) => address)),
   ];
-  return [...named.flatMap(namesOf), ...addresses.flatMap(writings)];
+  const plain = new Set(secret ? [] : listed.flatMap(namesOf));
+  const names = [
+    ...before.flatMap(namesOf).filter((word) => !plain.has(word)),
+    ...(secret ? listed.flatMap(namesOf) : []),
+  ];
+  return [...names, ...addresses.flatMap(writings)];
 }
 
 function namesOf({ key, owner = "", address = "" }: Omit<ClaimInput, "pool">): string[] {

@@ -1,19 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
-import {
-  claimKey,
-  formatOwner,
-  identityOf,
-  isNamedInFull,
-  type Moved,
-  parsePrefix,
-  Renames,
-  unwrap,
-} from "../core/index.ts";
+import { claimKey, formatOwner, identityOf, isNamedInFull, type Moved, Renames } from "../core/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
+import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
 import { warnOfPlace } from "./package-place.ts";
 import { isUnitTest, takeClaimSet, takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
+import { isText } from "./refuse.ts";
 import { secretness } from "./secretness.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 import { type Addresses, type Previous, present, recordOf, statesOf } from "./set-state.ts";
@@ -52,12 +46,12 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     const claims = listed ?? late.apply((known) => made(name, known as ClaimArgs[], late));
     const previous = previousStates(name, opts.parent);
     previous.apply((held) => warnOfIdle(name, release, moved, held));
-    const isPlain = listed?.every(({ owner, address = "" }) => owner === undefined && typeof address === "string");
+    const isPlain = listed?.every((claim) => [claim.owner ?? "", claim.address ?? ""].every(isText));
     const sent = {
       claims: isPlain ? JSON.stringify(listed) : claims,
       previous: pulumi.secret(previous.apply((held) => JSON.stringify(held))),
     };
-    const marks = secretness(pools, isPlain ? [] : claims, isPlain ? [] : listed, previous);
+    const marks = secretness(pools, claims, previous);
     const isLate = listed === undefined;
     const props = { pools, state, set, release, moved, allowMove, isLate, ...sent, ...marks };
     super(dispatcher, name, props, opts, setType.module, setType.name);
@@ -96,8 +90,18 @@ export class AllocationSet extends pulumi.dynamic.Resource {
         `the owner of a claim ${name} must be text that is known now: a node's name, Kind/name, or the id of the claim`,
       );
     const key = owner.includes("/") ? `${owner}/${name}` : claimKey({ kind: "Node", name: owner }, name);
-    const { length } = unwrap(parsePrefix(this.specs[this.poolOf(key, pool)]?.range.cidr));
+    const length = this.prefixLength(this.poolOf(key, pool));
     return { ip: this.address(key, pool), "prefix-length": length };
+  }
+
+  private prefixLength(pool: string): number {
+    const spec = this.specs[pool];
+    const names = Object.keys(this.specs);
+    const { value, issues: [issue] = [] } = parsePoolSpec(pool, spec);
+    if (spec === undefined)
+      throw new pulumi.RunError(`allocation set ${this.called} has no pool ${pool}${didYouMean(pool, names)}`);
+    if (value === undefined) throw new pulumi.RunError(`pool ${pool}: ${issue?.message}`);
+    return value.prefix.length;
   }
 
   /**
@@ -169,11 +173,16 @@ function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArg
       `the owner of a claim ${name} on ${pool} has a name that is not known yet: give the claim an id, as in id: "${owner.kind}/worker-1"`,
     );
   const key = id === undefined ? claimKey({ ...owner, name: owner.name as string }, name) : `${id}/${name}`;
-  const named =
-    id === undefined ? undefined : pulumi.output(owner.name).apply((known) => formatOwner({ ...owner, name: known }));
+  const named = id === undefined ? undefined : formatted(owner);
   const source = typeof address === "string" ? late : address && pulumi.output(address);
   const secretAddress = source && pulumi.isSecret(source);
   return { key, pool, ...present({ owner: named, address, secretAddress, interface: nic }) };
+}
+
+function formatted(owner: ClaimArgs["owner"]): pulumi.Input<string> {
+  const { name } = owner;
+  if (typeof name === "string") return formatOwner({ ...owner, name });
+  return pulumi.output(name).apply((known) => formatOwner({ ...owner, name: known }));
 }
 
 type MadeClaim = ReturnType<typeof claimInput>;

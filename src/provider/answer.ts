@@ -1,4 +1,4 @@
-import { type Allocation, formatAddress, identityOf, type Plan, type Snapshot } from "../core/index.ts";
+import { type Allocation, formatAddress, identityOf, isNamedInFull, type Plan, type Snapshot } from "../core/index.ts";
 import {
   type Addresses,
   addressesOf,
@@ -11,7 +11,7 @@ import {
   statesOf,
   unknown,
 } from "./set-state.ts";
-import { turnsOf } from "./stack-record.ts";
+import { holderOf, turnsOf } from "./stack-record.ts";
 
 /*
  * What `check` answers of a plan: what the set is to hold.
@@ -19,25 +19,27 @@ import { turnsOf } from "./stack-record.ts";
 
 /** A state in preview, of claims that are known in the update: whoever holds something may have to release it then. */
 export function unknownState(inputs: SetInputs, { allocations, releasing }: Snapshot): SetState {
-  const { pools, state, set, secret, previous } = inputs;
+  const { pools, state, set, secret, release, previous } = inputs;
   const addresses = unknown as unknown as Addresses;
-  const mayRelease = state.backend === "stack" && [...allocations, ...releasing].some((line) => line.set === set);
+  const isNamed = (line: Allocation) => release.some((word) => isNamedInFull(line, word));
+  const own = [...allocations, ...releasing.filter((line) => !isNamed(line))].filter((line) => line.set === set);
+  const isShared = state.backend !== "stack";
   return {
     addresses,
-    releasing: mayRelease ? addresses : {},
+    releasing: isShared || own.length + releasing.length === 0 ? {} : addresses,
     owners: addresses as never,
     secretAddresses: addresses,
-    pools,
+    pools: { ...(isShared ? {} : poolsOf(addressesOf(own), previous.own)), ...pools },
     state,
     set,
     ...turnsOf(previous, inputs),
-    ...(secret ? { secret } : {}),
+    ...(secret || wasSecret(inputs) ? { secret: true } : {}),
   };
 }
 
 /** A set as it is after a plan of its claims. */
-export function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput[], { assign }: Plan): SetState {
-  const { pools, state, set, secret, previous } = inputs;
+export function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput[], made: Plan): SetState {
+  const { pools, state, set, secret, isLate, previous } = inputs;
   const mine = new Set(claims.map(({ key, pool }) => identityOf({ pool, claim: key })));
   const held = after.allocations.filter((line) => mine.has(identityOf(line)));
   const named = claims.flatMap(({ key, owner }) => (owner === undefined ? [] : [[key, owner]]));
@@ -45,17 +47,33 @@ export function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly Cla
   const isShared = state.backend !== "stack";
   const gone = isShared ? [] : after.releasing.filter((line) => line.set === set);
   const releasing = addressesOf(gone);
-  const wasSecret = statesOf(previous).some((state) => state.secret);
   return {
-    addresses: withUnknown(addressesOf(held, Object.keys(pools)), claims, assign),
-    releasing,
+    addresses: withUnknown(addressesOf(held, Object.keys(pools)), claims, made.assign),
+    releasing: !isShared && mayGiveUp(claims, made, inputs) ? (unknown as unknown as Addresses) : releasing,
     pools: { ...poolsOf(releasing, previous.own), ...pools },
     state,
     set,
     ...turnsOf(previous, inputs),
-    ...(secret || (wasSecret && gone.length > 0) ? { secret: true } : {}),
+    ...((secret && isLate) || (wasSecret(inputs) && (isLate || gone.length > 0)) ? { secret: true } : {}),
     ...filled({ owners, secretAddresses: secretAddresses(held, gone, claims, previous) }, inputs),
   };
+}
+
+/** Had this set, or one that had its pools, names that came from a secret? */
+function wasSecret({ pools, previous }: SetInputs): boolean {
+  const states = statesOf(previous);
+  return [previous.own, ...Object.keys(pools).map((pool) => holderOf(pool, states))].some((state) => state?.secret);
+}
+
+/** May a claim whose wanted address is unknown give up, or leave, what it has? */
+function mayGiveUp(claims: readonly ClaimInput[], { keep }: Plan, { allowMove, previous }: SetInputs): boolean {
+  const waiting = new Set(
+    claims.flatMap(({ key, pool, address }) => (address === unknown ? identityOf({ pool, claim: key }) : [])),
+  );
+  const states = statesOf(previous);
+  const wasLive = ({ pool, claim, address }: Allocation) =>
+    holderOf(pool, states)?.addresses[pool]?.[claim] === formatAddress(address);
+  return keep.some(({ allocation }) => waiting.has(identityOf(allocation)) && (allowMove || !wasLive(allocation)));
 }
 
 /**
@@ -72,14 +90,14 @@ function secretAddresses(
       entriesOf(state.secretAddresses ?? {}).map(({ pool, address }) => `${pool} ${address}`),
     ),
   );
-  const wasSecret = (line: Allocation) => before.has(`${line.pool} ${formatAddress(line.address)}`);
+  const wasHidden = (line: Allocation) => before.has(`${line.pool} ${formatAddress(line.address)}`);
   const asking = claims.filter(({ address }) => address !== undefined);
   const asked = new Map(asking.map((claim) => [identityOf({ pool: claim.pool, claim: claim.key }), claim]));
   const isSecret = (line: Allocation) => {
     const claim = asked.get(identityOf(line));
-    return claim === undefined ? wasSecret(line) : claim.secretAddress === true;
+    return claim === undefined ? wasHidden(line) : claim.secretAddress === true;
   };
-  const lines = [...held.filter(isSecret), ...gone.filter(wasSecret)];
+  const lines = [...held.filter(isSecret), ...gone.filter(wasHidden)];
   const secret = asking.filter(({ secretAddress }) => secretAddress);
   return withUnknown(addressesOf(lines), secret, []);
 }

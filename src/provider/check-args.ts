@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
-import { isOwner } from "../core/index.ts";
+import { isOwner, parseOwner } from "../core/index.ts";
 import { noIgnoring } from "./advice.ts";
-import { checkFields, isLate, isMap, type Refuse, refusal } from "./refuse.ts";
+import { checkFields, checkTexts, isLate, isMap, isText, type Refuse, refusal } from "./refuse.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 
 const argFields = ["pools", "claims", "state", "set", "release", "moved", "allowMove"];
@@ -17,9 +17,10 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
     refuse("pools must be a plain object: pool specs by name, which are known");
   if (args.claims === undefined) refuse("claims are missing");
   const { release = [], moved = [], allowMove = false, state = {} } = args;
-  if (args.set !== undefined && !isText(args.set)) refuse('set must be a name, as in set: "shop"');
+  if (args.set !== undefined && !isWord(args.set)) refuse('set must be a name, as in set: "shop"');
   if (!isMap(state)) refuse('state must be an object, as { backend: "lockfile", path: "nodeippool.lock" }');
-  if (!isListOf(release, (word) => typeof word === "string")) refuse("release must be a list of texts");
+  checkTexts(refuse, "state", state);
+  if (!isListOf(release, isText)) refuse("release must be a list of texts");
   if (!isListOf(moved, isRename)) refuse("moved must be a list of { from, to }, each a claim key");
   if (typeof allowMove !== "boolean") refuse("allowMove must be true or false");
   const output = pulumi.output("");
@@ -31,8 +32,8 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
   }
 }
 
-function refuseOptions(refuse: Refuse, { ignoreChanges = [], import: imported }: pulumi.CustomResourceOptions): void {
-  if (ignoreChanges.length > 0) refuse(noIgnoring);
+function refuseOptions(refuse: Refuse, { ignoreChanges, import: imported }: pulumi.CustomResourceOptions): void {
+  if (ignoreChanges?.length) refuse(noIgnoring);
   if (imported !== undefined) refuse("there is nothing to import: the set finds what its record has");
 }
 
@@ -58,14 +59,17 @@ export function checkClaims(set: string, claims: readonly ClaimArgs[]): void {
 function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
   checkFields(refuse, place, claim, claimFields);
   checkFields(refuse, `${place}.owner`, claim.owner, ownerFields);
-  for (const field of ["name", "pool"] as const)
-    if (typeof claim[field] !== "string") refuse(`${place}.${field} must be text`);
+  for (const field of ["name", "pool"] as const) if (!isText(claim[field])) refuse(`${place}.${field} must be text`);
   for (const field of ["id", "interface"] as const)
-    if (claim[field] !== undefined && !isText(claim[field])) refuse(`${place}.${field} must be text`);
+    if (claim[field] !== undefined && !isWord(claim[field])) refuse(`${place}.${field} must be text`);
+  if (claim.id !== undefined && parseOwner(claim.id).issues)
+    refuse(`${place}.id must be Kind/name, as in "Node/worker-1"`);
+  if (claim.address !== undefined && !isText(claim.address) && !isLate(claim.address))
+    refuse(`${place}.address must be text`);
   const { kind, namespace, name } = claim.owner;
   if (name === undefined || name === null) refuse(`${place}.owner.name is missing`);
   if (typeof kind !== "string") refuse(`${place}.owner.kind must be text, as in "Node"`);
-  if (typeof name !== "string" && typeof name !== "object") refuse(`${place}.owner.name must be text`);
+  if (!isText(name) && !isLate(name)) refuse(`${place}.owner.name must be text`);
   if (/^nodes?$/i.test(kind) && kind !== "Node") refuse(`${place}.owner.kind of a node is Node`);
   const words = { kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) };
   // No value is repeated: in a list that is a secret, names are secrets.
@@ -89,10 +93,10 @@ function isListOf(value: unknown, isOne: (item: unknown) => boolean): boolean {
   return Array.isArray(value) && value.every(isOne);
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string" && value !== "";
+function isWord(value: unknown): boolean {
+  return isText(value) && value !== "";
 }
 
 function isRename(value: unknown): boolean {
-  return isMap(value) && ["from", "to"].every((end) => typeof (value as Record<string, unknown>)[end] === "string");
+  return isMap(value) && `${Object.keys(value).sort()}` === "from,to" && Object.values(value).every(isText);
 }

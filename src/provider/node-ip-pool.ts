@@ -2,9 +2,9 @@ import * as pulumi from "@pulumi/pulumi";
 import type { PoolSpec } from "../core/index.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { customResource } from "./kubernetes.ts";
-import { type MetadataArgs, metadataFields } from "./node-network-policy.ts";
+import { checkMetadata, type MetadataArgs } from "./node-network-policy.ts";
 import { takeObject } from "./pools-of-program.ts";
-import { checkFields, refusal } from "./refuse.ts";
+import { checkFields, isLate, refusal } from "./refuse.ts";
 
 /** A pool, for the cluster to see. */
 export interface NodeIPPoolArgs {
@@ -23,7 +23,8 @@ export class NodeIPPool extends pulumi.ComponentResource {
   constructor(name: string, args: NodeIPPoolArgs, opts?: pulumi.ComponentResourceOptions) {
     const refuse = refusal(`NodeIPPool ${name}`);
     checkFields(refuse, "", args, ["spec", "metadata"]);
-    checkFields(refuse, "metadata", args.metadata ?? {}, metadataFields);
+    checkMetadata(refuse, args.metadata);
+    if (isLate(args.spec)) refuse("spec must be known, not an output or a promise");
     const { spec, metadata } = args;
     super("nodeippool:index:NodeIPPool", name, {}, opts);
     const named = { ...metadata, name: metadata?.name ?? name };

@@ -6,7 +6,7 @@ import { nameIssue } from "../schema/names.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { customResource } from "./kubernetes.ts";
 import { takeObject } from "./pools-of-program.ts";
-import { checkFields, isMap, type Refuse, refusal } from "./refuse.ts";
+import { checkFields, checkTexts, isMap, type Refuse, refusal } from "./refuse.ts";
 
 /** Metadata of objects without a namespace. */
 export interface MetadataArgs {
@@ -15,7 +15,13 @@ export interface MetadataArgs {
   readonly annotations?: { readonly [key: string]: string };
 }
 
-export const metadataFields: readonly (keyof MetadataArgs)[] = ["name", "labels", "annotations"];
+export function checkMetadata(refuse: Refuse, metadata: MetadataArgs = {}): void {
+  checkFields(refuse, "metadata", metadata, ["name", "labels", "annotations"]);
+  const { labels = {}, annotations = {}, ...rest } = metadata;
+  checkTexts(refuse, "metadata", rest);
+  checkTexts(refuse, "metadata.labels", labels);
+  checkTexts(refuse, "metadata.annotations", annotations);
+}
 
 /** A node by name, and by its hostname label where that is another one. */
 export type NodeArgs = string | { readonly name: string; readonly hostname: string };
@@ -58,7 +64,8 @@ export class NodeNetworkPolicy extends pulumi.ComponentResource {
   constructor(name: string, args: NodeNetworkPolicyArgs, opts?: pulumi.ComponentResourceOptions) {
     const refuse = refusal(`NodeNetworkPolicy ${name}`);
     checkFields(refuse, "", args, ["nodes", "desiredState", "capture", "batchSize", "metadata"]);
-    checkFields(refuse, "metadata", args.metadata ?? {}, metadataFields);
+    checkMetadata(refuse, args.metadata);
+    if (args.capture !== undefined) checkTexts(refuse, "capture", args.capture);
     const nodes = nodesOf(args, refuse);
     super("nodeippool:index:NodeNetworkPolicy", name, {}, opts);
     const policy = args.metadata?.name ?? name;
@@ -83,7 +90,7 @@ function nodesOf({ nodes, desiredState, batchSize = 1 }: NodeNetworkPolicyArgs, 
   if (!Array.isArray(nodes)) refuse("nodes must be a list that is known now, of names or { name, hostname }");
   if (typeof desiredState !== "function") refuse("desiredState must be a function of a node's name");
   if (!Number.isInteger(batchSize) || batchSize < 1) refuse(`batchSize is ${batchSize}, which is no number of nodes`);
-  const named = (nodes as readonly NodeArgs[]).map((node, i): Node => {
+  const named = Array.from(nodes as readonly NodeArgs[]).map((node, i): Node => {
     if (typeof node === "string") return { name: node, hostname: node };
     checkFields(refuse, `nodes[${i}]`, node, ["name", "hostname"]);
     return node;

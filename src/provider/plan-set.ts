@@ -84,7 +84,7 @@ function planned(
   const whole = plan({ pools, claims, snapshot: asTaken(recorded, held, takes), set, allowMove, moved, takes });
   const pending = pendingErrors(withWayBack(whole.pending, held, recorded, set, takes), listed);
   if (pending.length > 0) throw new AggregateError(pending);
-  if (!allowMove) refuseOtherIds(whole, listed, inputs.previous);
+  if (!allowMove) refuseOtherIds(whole, listed, inputs);
   if (state.backend === "lockfile") refuseUnknown(whole, listed);
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
   const after = () => applyPlan(recorded, made) ?? recorded;

@@ -7,6 +7,7 @@ import {
   identityOf,
   isPlanned,
   nameOfKey,
+  ownerOfKey,
   type Parsed,
   type Pending,
   type Pool,
@@ -99,10 +100,13 @@ function issuesOf(claim: ClaimInput, i: number, pools: SetInputs["pools"], seen:
   const named: Partial<Parsed<unknown>> = owner === undefined || owner === unknown ? {} : parseOwner(owner);
   const unreadable = [parseClaimKey(key), named, wantedOf(address)].flatMap(({ issues = [] }) => issues);
   const [first, twin] = [seen.keys.get(`${pool} ${key}`), seen.owners.get(`${pool} ${nameOf(claim)}`)];
+  const same = seen.ids.get(ownerOfKey(key));
+  const isOther = same !== undefined && same.owner !== (owner ?? ownerOfKey(key)) && owner !== unknown;
   return [
     ...unreadable.map(({ message, hint }) => at(message, hint)),
     ...(Object.hasOwn(pools, pool) ? [] : [at(`the set has no such pool${didYouMean(pool, Object.keys(pools))}`)]),
     ...(first === i || first === undefined ? [] : [at(`claims[${first}] claims the same`)]),
+    ...(isOther ? [at(`${ownerOfKey(key)} stands for another owner in claims[${same.at}]`)] : []),
     ...(first !== i || twin === i || twin === undefined ? [] : [at(`claims[${twin}] is of the same owner`)]),
   ];
 }
@@ -111,17 +115,22 @@ interface Firsts {
   /** Index of the first claim of a pool and key, and of a pool and owner. */
   readonly keys: ReadonlyMap<string, number>;
   readonly owners: ReadonlyMap<string, number>;
+  /** The owner that an id, or a name in its place, stands for in its first claim. */
+  readonly ids: ReadonlyMap<string, { readonly owner: string; readonly at: number }>;
 }
 
 function firsts(claims: readonly ClaimInput[]): Firsts {
   const keys = new Map<string, number>();
   const owners = new Map<string, number>();
+  const ids = new Map<string, { owner: string; at: number }>();
   for (const [i, claim] of claims.entries()) {
+    const id = ownerOfKey(claim.key);
+    if (claim.owner !== unknown && !ids.has(id)) ids.set(id, { owner: claim.owner ?? id, at: i });
     const [key, owner] = [`${claim.pool} ${claim.key}`, `${claim.pool} ${nameOf(claim)}`];
     if (!keys.has(key)) keys.set(key, i);
     if (claim.owner !== unknown && !owners.has(owner)) owners.set(owner, i);
   }
-  return { keys, owners };
+  return { keys, owners, ids };
 }
 
 /** The key that a claim would have without its id. */

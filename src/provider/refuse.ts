@@ -33,3 +33,17 @@ export function isLate(value: unknown): boolean {
 export function isMap(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** Refuses what is no map of texts that are known. */
+export function checkTexts(refuse: Refuse, place: string, value: unknown): void {
+  if (isLate(value)) refuse(`${place} must be known, not an output or a promise`);
+  if (!isMap(value)) refuse(`${place} must be an object with texts`);
+  for (const [name, text] of Object.entries(value)) {
+    if (isLate(text)) refuse(`${place}.${name} must be known, not an output or a promise`);
+    if (text !== undefined && !isText(text)) refuse(`${place}.${name} must be text`);
+  }
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === "string";
+}

@@ -198,8 +198,12 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
     expect((await project.run("preview")).text).toContain("say so in the record as well: 10.6.0.0/23, not 10.6.0.0/24");
     // As docs/pulumi.md says.
     await project.ok("stack", "export", "--file", "stack.json");
-    const stack = readFileSync(join(project.folder, "stack.json"), "utf8");
-    writeFileSync(join(project.folder, "stack.json"), stack.replace(/10.6.0.0.24/g, "10.6.0.0/23"));
+    const file = join(project.folder, "stack.json");
+    const stack = JSON.parse(readFileSync(file, "utf8"));
+    for (const { urn, inputs, outputs } of stack.deployment.resources)
+      if (urn.endsWith(":AllocationSet::wide"))
+        for (const { pools } of [inputs, outputs]) pools.wide.range.cidr = "10.6.0.0/23";
+    writeFileSync(file, JSON.stringify(stack));
     await project.ok("stack", "import", "--file", "stack.json");
     await project.ok("up", "--yes", "--strict");
     expect(await project.ok("stack", "output", "entry")).toBe('{"ip":"10.6.0.9","prefix-length":23}\n');

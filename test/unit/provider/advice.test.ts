@@ -66,12 +66,29 @@ it.each([
   expect(text).toMatch(/^invalid: Node\/a\/eth1: "?\[secret\]"? is/);
 });
 
+it("a secret that a message cuts off is struck out as far as it is there", () => {
+  const address = `ghp_${"a1".repeat(40)}`;
+  const claims = [{ key: "Node/a/eth1", pool: "lan", address, secretAddress: true }];
+  const issue = { message: `"${address.slice(0, 57)}..." is too long, and "${address.slice(0, 20)}..."` };
+  expect(reasonOf("invalid", issue, setInputs({ claims }), [])).toBe(
+    'invalid: "[secret]..." is too long, and "[secret]..."',
+  );
+});
+
 it("a secret name is struck out in quotes, too", () => {
   const claims = [{ key: "Node/w1/eth1", pool: "lan", owner: "Node/brandnew\n" }];
   const issue = { message: '"Node/brandnew\\n" has no owner "brandnew\\n"' };
   expect(reasonOf("invalid", issue, setInputs({ claims, secret: true }), [])).toBe(
     'invalid: "[secret]" has no owner "[secret]"',
   );
+});
+
+it("owners that the state has by an id are struck out, but for those that the program names", () => {
+  const owners = { "Node/w1/eth1": "Node/owl", "Node/w2/eth1": "Node/plain" };
+  const left = { ...planInStack(lanInputs([])), owners };
+  const claims = [{ key: "Node/w2/eth1", pool: "lan", owner: "Node/plain" }];
+  const text = reasonOf("in-use", { message: "Node/owl and Node/plain" }, setInputs({ claims }), [left]);
+  expect(text).toBe("in-use: [secret] and Node/plain");
 });
 
 it("a secret address of the state is struck out, whoever has it now", () => {

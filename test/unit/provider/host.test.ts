@@ -95,7 +95,7 @@ describe("the text in the states of stacks", () => {
       (await host.check(held, { ...wanting, previous: { own, others: [] } })).failures.map(({ reason }) => reason);
     expect(await reasons(held)).toEqual([expect.stringContaining("Node/owl/eth1")]);
     expect(await reasons({ ...held, secret: true })).toEqual([expect.stringContaining("[secret]")]);
-    expect(await reasons({ ...held, secret: true })).toEqual([expect.not.stringMatching(/owl|10\.0\.0\.1\b/)]);
+    expect(await reasons({ ...held, secret: true })).toEqual([expect.not.stringContaining("owl")]);
   });
 
   it("says what is wrong with a lockfile in one line, in every call that reads it", async () => {

@@ -117,6 +117,10 @@ describe("NodeNetworkPolicy", () => {
   it.each([
     [{ batchsize: 2 }, "unknown field batchsize; did you mean batchSize?"],
     [{ metadata: { lables: {} } }, "metadata: unknown field lables; did you mean labels?"],
+    [{ metadata: { labels: pulumi.output({}) } }, "metadata.labels must be known, not an output or a promise"],
+    [{ metadata: { annotations: { a: 1 } } }, "metadata.annotations.a must be text"],
+    [{ metadata: { name: pulumi.output("a") } }, "metadata.name must be known, not an output or a promise"],
+    [{ capture: ["interfaces"] }, "capture must be an object with texts"],
     [{ nodes: [undefined] }, "nodes[0] must be an object with name, hostname"],
     [{ nodes: [pulumi.output("a")] }, "nodes[0] must be known, not an output or a promise"],
     [{ nodes: ["a", { name: "b", hostname: "a" }] }, "nodes a and b have one hostname, a"],
@@ -173,6 +177,13 @@ describe("an allocation set", () => {
     expect(() => set(pulumi.output([node("lan")])).address("Node/a/eth1")).toThrow("several pools: lan, wan; name one");
   });
 
+  it("says of an entry for the address list which pool is none", () => {
+    expect(() => set([node("lann")]).claim("a", "eth1")).toThrow(
+      "allocation set ips has no pool lann; did you mean lan?",
+    );
+    expect(() => set([node("lan")], { lan: {} }).claim("a", "eth1")).toThrow("pool lan: spec needs the field range");
+  });
+
   it("needs an id for an owner whose name is an output", () => {
     const late = { ...node("lan"), owner: { kind: "Node", name: pulumi.output("a") } };
     expect(() => set([late])).toThrow('give the claim an id, as in id: "Node/worker-1"');
@@ -189,7 +200,7 @@ describe("an allocation set", () => {
     ]);
     expect(ips.claim("VirtualMachine/shop:db", "net0")["prefix-length"]).toBe(24);
     const bare = set([node("lan")], { lan: { range: { cidr: "10.0.0.0" } } });
-    expect(() => bare.claim("a", "eth1")).toThrow("has no prefix length");
+    expect(() => bare.claim("a", "eth1")).toThrow(/^pool lan: .*has no prefix length/);
     expect(() => ips.claim(pulumi.output("a") as never, "eth1")).toThrow("must be text that is known now");
   });
 });

@@ -55,9 +55,16 @@ describe("an owner whose claim has another id", () => {
     ["none before", plain, claim("Node/w1/eth1", "Node/a"), "Node/a would lose 10.0.0.1, which it has as Node/a/eth1"],
     ["none now", slot, claim("Node/a/eth1"), "Node/a would lose 10.0.0.1, which it has as Node/w1/eth1"],
     ["another one", slot, claim("Node/w2/eth1", "Node/a"), "Node/a would lose 10.0.0.1, which it has as Node/w1/eth1"],
+    ["another one, and another name", slot, claim("Node/a/lan"), 'moved: [{ from: "Node/w1/eth1", to: "Node/a/lan" }]'],
+    [
+      "the name of another owner, which comes",
+      planInStack(lanInputs(claim("Node/b/eth1", "Node/a"))),
+      [...claim("Node/b/eth1"), ...claim("Node/a/eth1")],
+      "Node/a would lose 10.0.0.1, which it has as Node/b/eth1\n  Give each owner the id that it had.",
+    ],
   ])("does not move: %s", (_, own, claims, says) => {
     expect(() => planInStack(lanInputs(claims, own))).toThrow(says);
-    expect(shortState(planInStack(lanInputs(claims, own, { allowMove: true })))).toMatch(/=3 \/|=2 \//);
+    expect(() => planInStack(lanInputs(claims, own, { allowMove: true }))).not.toThrow();
   });
 
   it("keeps its address where that is declared", () => {
@@ -68,13 +75,48 @@ describe("an owner whose claim has another id", () => {
   it.each([
     ["another owner", claim("Node/w2/eth1", "Node/b")],
     ["an owner that is not known yet", claim("Node/w2/eth1", unknown)],
-    ["another claim of its own", claim("Node/w2/eth2", "Node/a")],
   ])("is no matter of %s", (_, claims) => {
     expect(shortState(planInStack(lanInputs(claims, slot)))).toBe("w2=2 / w1=1");
   });
 
+  it.each([
+    ["crossed", [...claim("Node/b/eth1", "Node/a"), ...claim("Node/a/eth1", "Node/b")]],
+    ["that of one that goes", claim("Node/b/eth1", "Node/a")],
+  ])("does not swap: %s", (_, claims) => {
+    const own = planInStack(lanInputs(lanClaims("a", "b")));
+    expect(() => planInStack(lanInputs(claims, own))).toThrow(
+      "Node/a would lose 10.0.0.1, which it has as Node/a/eth1",
+    );
+  });
+
+  it("is looked up in its own set, and one id stands for one owner", () => {
+    const wan = { range: { cidr: "10.1.0.0/24" } };
+    const addresses = { wan: { "Node/w1/eth1": "10.1.0.1" } };
+    const other = { ...slot, pools: { wan }, addresses, owners: { "Node/w1/eth1": "Node/b" } };
+    const previous = { own: slot, others: [other] };
+    const plan = (claims: SetInputs["claims"]) => planInStack(lanInputs(claims, undefined, { previous }));
+    expect(() => plan(claim("Node/a/eth1"))).toThrow("Node/a would lose 10.0.0.1");
+    expect(shortState(plan(claim("Node/b/eth1")))).toBe("b=2 / w1=1");
+    const two = [...claim("Node/w1/eth1", "Node/a"), ...claim("Node/w1/eth2", "Node/b")];
+    expect(() => plan(two)).toThrow("Node/w1/eth2 of pool lan: Node/w1 stands for another owner in claims[0]");
+  });
+
   it("gives another owner of the same id its address", () => {
     expect(shortState(planInStack(lanInputs(claim("Node/w1/eth1", "Node/b"), slot)))).toBe("w1=1");
+  });
+});
+
+describe("while the address that a claim asks for is unknown, so is what is given up", () => {
+  const waiting = [{ key: "Node/a/eth1", pool: "lan", address: unknown }];
+  const own = planInStack(lanInputs(lanClaims("a")));
+  const left = planInStack(lanInputs([], own));
+
+  it.each<[string, SetState, Partial<SetInputs>, unknown]>([
+    ["by one that may move", own, { allowMove: true }, unknown],
+    ["by one that comes back", left, {}, unknown],
+    ["but not by one that stays", own, {}, {}],
+  ])("%s", (_, before, rest, expected) => {
+    expect(planInStack(lanInputs(waiting, before, rest)).releasing).toEqual(expected);
   });
 });
 

@@ -167,7 +167,8 @@ export type Written = Pick<Policy, "name" | "desiredState">;
 export function literals({ desiredState }: Written): Address[] {
   return asList(asBag(desiredState)?.interfaces).flatMap((item) => {
     const nic = asBag(item);
-    const sections = nic?.state === "absent" ? [] : [nic?.ipv4, nic?.ipv6].map(asBag);
+    const isOff = ["absent", "ignore", "down"].includes(nic?.state as string);
+    const sections = isOff ? [] : [nic?.ipv4, nic?.ipv6].map(asBag);
     return sections
       .filter((section) => asTruth(section?.enabled) !== false)
       .flatMap((section) => asList(section?.address).flatMap((entry) => parseAddress(asBag(entry)?.ip).value ?? []));

@@ -20,7 +20,7 @@ export function refuseWiping(lines: readonly Allocation[], speakers: readonly Sp
   const placed = lines.filter((line) => line.interface !== undefined);
   const held = Map.groupBy(placed, listOf);
   const issues = new Map<string, Issue>();
-  const internal = new Set(speakers.flatMap(({ desiredState }) => internalPortsOf(desiredState)));
+  const internal = internalPorts(speakers);
   for (const speaker of speakers) {
     const wiping = sayingsOf(speaker.desiredState).filter(
       ({ wipes, nic }) => wipes !== undefined && !(wipes === portOf && internal.has(nic)),
@@ -43,6 +43,10 @@ export function refuseWiping(lines: readonly Allocation[], speakers: readonly Sp
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
 }
 
+function internalPorts(speakers: readonly Speaker[]): ReadonlySet<string> {
+  return new Set(speakers.flatMap(({ desiredState }) => internalPortsOf(desiredState)));
+}
+
 /** Does somebody write out the very addresses that the record has there? */
 function isSame({ addresses }: Saying, lines: readonly Allocation[]): boolean {
   const given = new Set(addresses);
@@ -59,11 +63,14 @@ export class Neighbours {
   private readonly byNode = new Map<string, { readonly speaker: Speaker; readonly sayings: readonly Saying[] }[]>();
 
   constructor(speakers: readonly Speaker[]) {
+    const internal = internalPorts(speakers);
     for (const speaker of speakers) {
       // Who turns a family or a NIC off wants what clean-up wants; IPv4 of a port may be turned off, too.
       const sayings = sayingsOf(speaker.desiredState).filter(
-        ({ wipes, family }) =>
-          wipes !== "enabled: false" && wipes !== "state: down" && !(wipes === portOf && family === 4),
+        ({ wipes, family, nic }) =>
+          wipes !== "enabled: false" &&
+          wipes !== "state: down" &&
+          !(wipes === portOf && (family === 4 || internal.has(nic))),
       );
       for (const { name } of sayings.length === 0 ? [] : speaker.nodes) {
         const owner = nodeOwner(name);

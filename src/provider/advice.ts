@@ -1,17 +1,10 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { IpamCode, Issue, Remedy, RenameRemedy } from "../core/index.ts";
-import {
-  advised,
-  formatAddress,
-  formatIssue,
-  parseAddress,
-  renamesOf,
-  shellWord,
-  toSetCommands,
-} from "../core/index.ts";
+import { advised, formatIssue, renamesOf, shellWord, toSetCommands } from "../core/index.ts";
 import { foldersAbove } from "../state/git.ts";
-import { type ClaimInput, entriesOf, present, type SetInputs, type SetState, type StateArgs } from "./set-state.ts";
+import { secretWords, withoutSecrets } from "./secret-words.ts";
+import type { SetInputs, SetState, StateArgs } from "./set-state.ts";
 
 /** Why a set cannot have `ignoreChanges`. */
 export const noIgnoring = "ignoreChanges would plan addresses that the program does not ask for";
@@ -99,55 +92,5 @@ export function reasonOf(code: IpamCode, issue: Issue, inputs: SetInputs, held: 
     .map((part, i) => (typeof part === "number" ? `[${part}]` : `${i === 0 ? "" : "."}${part}`))
     .join("");
   const reason = `${code}: ${place === "" ? "" : `${place}: `}${text}`;
-  const words = [...new Set(secretWords(inputs, held))].filter((word) => word !== "");
-  return words.sort((a, b) => b.length - a.length).reduce(struckOut, reason);
-}
-
-/** As long a beginning of a word as stands for the whole of it: messages cut long ones off. */
-const beginning = 16;
-
-function struckOut(text: string, word: string): string {
-  if (word.length <= beginning) return text.replaceAll(word, "[secret]");
-  const at = text.indexOf(word.slice(0, beginning));
-  if (at < 0) return text;
-  let end = beginning;
-  while (end < word.length && text[at + end] === word[end]) end++;
-  return `${text.slice(0, at)}[secret]${struckOut(text.slice(at + end), word)}`;
-}
-
-function secretWords({ secret, claims }: SetInputs, held: readonly SetState[]): string[] {
-  const listed: readonly ClaimInput[] = Array.isArray(claims) ? claims : [];
-  const before = held.flatMap((state) => [
-    ...(state.secret ? claimsOf(state) : []),
-    // An owner that is no text in the program may have been a secret.
-    ...Object.values(state.owners ?? {}).map((owner) => ({ key: owner, owner })),
-  ]);
-  const addresses = [
-    ...listed.filter(({ secretAddress }) => secretAddress).map(({ address = "" }) => address),
-    ...held.flatMap(({ secretAddresses = {} }) => entriesOf(secretAddresses).map(({ address }) => address)),
-  ];
-  const plain = new Set(secret ? [] : listed.flatMap(namesOf));
-  const names = [
-    ...before.flatMap(namesOf).filter((word) => !plain.has(word)),
-    ...(secret ? listed.flatMap(namesOf) : []),
-  ];
-  return [...names, ...addresses.flatMap(writings)];
-}
-
-function namesOf({ key, owner = "", address = "" }: Omit<ClaimInput, "pool">): string[] {
-  const name = (owner === "" ? key : owner).split("/")[1] ?? "";
-  return [name, name.split(":").at(-1) as string, key, owner, address].flatMap(writings);
-}
-
-/** A word as messages have it: plain, in quotes, and an address in its canonical form. */
-function writings(word: string): string[] {
-  const read = parseAddress(word).value;
-  return [word, JSON.stringify(word).slice(1, -1), ...(read ? [formatAddress(read)] : [])];
-}
-
-/** Who holds something in a state, or did. */
-function claimsOf({ addresses, releasing = {}, owners = {} }: SetState): Omit<ClaimInput, "pool">[] {
-  return [addresses, releasing]
-    .flatMap(entriesOf)
-    .map(({ claim, address }) => ({ key: claim, address, ...present({ owner: owners[claim] }) }));
+  return withoutSecrets(reason, secretWords(inputs, held));
 }

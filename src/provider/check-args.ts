@@ -70,6 +70,7 @@ function checkClaim(refuse: Refuse, place: string, claim: ClaimArgs): void {
   if (name === undefined || name === null) refuse(`${place}.owner.name is missing`);
   if (typeof kind !== "string") refuse(`${place}.owner.kind must be text, as in "Node"`);
   if (!isText(name) && !isLate(name)) refuse(`${place}.owner.name must be text`);
+  if (namespace !== undefined && !isText(namespace)) refuse(`${place}.owner.namespace must be text that is known`);
   if (/^nodes?$/i.test(kind) && kind !== "Node") refuse(`${place}.owner.kind of a node is Node`);
   const words = { kind, ...(namespace === undefined ? {} : { namespace }), name: known(name) };
   // No value is repeated: in a list that is a secret, names are secrets.

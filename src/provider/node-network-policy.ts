@@ -89,6 +89,7 @@ type Node = Exclude<NodeArgs, string>;
 function nodesOf({ nodes, desiredState, batchSize = 1 }: NodeNetworkPolicyArgs, refuse: Refuse): Node[] {
   if (!Array.isArray(nodes)) refuse("nodes must be a list that is known now, of names or { name, hostname }");
   if (typeof desiredState !== "function") refuse("desiredState must be a function of a node's name");
+  if (typeof batchSize !== "number") refuse("batchSize must be a number that is known");
   if (!Number.isInteger(batchSize) || batchSize < 1) refuse(`batchSize is ${batchSize}, which is no number of nodes`);
   const named = Array.from(nodes as readonly NodeArgs[]).map((node, i): Node => {
     if (typeof node === "string") return { name: node, hostname: node };

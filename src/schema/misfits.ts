@@ -96,7 +96,7 @@ function switchedOff(desiredState: unknown, path: Path): string | undefined {
   const { name, state, type } = asBag(partOf(desiredState, path.slice(0, -4))) ?? {};
   if (state === "absent" || state === "ignore") return `ignores it: beside state: ${state}`;
   if (type === "ovs-bridge") return "ignores it: on type: ovs-bridge, not on its ovs-interface";
-  if (type !== "ovs-interface" && typeof name === "string" && portsIn(desiredState).includes(name))
+  if (typeof name === "string" && portsIn(desiredState).includes(name))
     return `refuses it: ${name} is a port of another interface there`;
   const { enabled } = asBag(partOf(desiredState, path.slice(0, -3))) ?? {};
   if (enabled === undefined || enabled === null) return withoutEnabled;

@@ -41,13 +41,22 @@ function splitJson(chunk: Chunk): Chunk[] {
 function jsonStarts(text: string): number[] {
   const starts: number[] = [];
   let depth = 0;
-  for (const { 0: token, index } of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/gs)) {
+  for (let at = 0; at < text.length; at++) {
+    const token = text[at];
+    if (token === '"') at = endOfText(text, at);
     const opens = token === "{" || token === "[";
-    if (opens && depth === 0) starts.push(starts.length === 0 ? 0 : index);
+    if (opens && depth === 0) starts.push(starts.length === 0 ? 0 : at);
     if (opens) depth++;
     else if (token === "}" || token === "]") depth--;
   }
   return starts;
+}
+
+/** Where the quote stands that ends the text which begins here. No expression: those overflow on texts of megabytes. */
+function endOfText(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at;
 }
 
 /** Larger YAML takes minutes and gigabytes to parse; JSON of any size does not. */

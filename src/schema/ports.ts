@@ -2,21 +2,24 @@ import { asBag, asList, type Bag } from "./objects.ts";
 
 /**
  * The interfaces that a desired state makes ports of a bond, a bridge or a pair: those have no addresses of their own, and
- * in one state nmstate refuses both (nmstatectl gc). What is in a VRF keeps its addresses.
+ * in one state nmstate refuses both (nmstatectl gc). What is in a VRF keeps its addresses, so that a controller counts
+ * only where the state says what it is; and so does an internal port of Open vSwitch.
  */
 export function portsIn(desiredState: unknown): string[] {
   const entries = asList(asBag(desiredState)?.interfaces)
     .map(asBag)
     .filter((entry) => entry !== undefined);
-  const domains = new Set(entries.filter(({ type }) => type === "vrf").map(({ name }) => name));
+  const types = new Map(entries.map(({ name, type }) => [name, type]));
+  const isPlain = (name: unknown) => ![undefined, "vrf"].includes(types.get(name) as string);
   return entries
     .flatMap((entry): unknown[] => {
-      if (entry.state === "absent" || entry.state === "ignore") return [];
-      const { name, controller, hsr } = entry;
+      const { name, controller, hsr, state } = entry;
+      if (state === "absent" || state === "ignore" || state === "down") return [];
       const { port1, port2 } = asBag(hsr) ?? {};
-      return [...(controller && !domains.has(controller) ? [name] : []), ...portsOf(entry), port1, port2];
+      return [...(controller && isPlain(controller) ? [name] : []), ...portsOf(entry), port1, port2];
     })
-    .filter((name) => typeof name === "string");
+    .filter((name) => typeof name === "string")
+    .filter((name) => types.get(name) !== "ovs-interface");
 }
 
 function portsOf(entry: Bag): unknown[] {

@@ -7,35 +7,51 @@ import { git } from "./git.ts";
 const recent = 500;
 
 /**
- * Throws `stale` for a lock that git does not have any more, where another one has come since that has addresses of it: it
- * was renamed, in the index or in a recent commit, perhaps on a branch that was merged into one whose bots know the old name.
+ * Throws `stale` for a lock that git does not have any more, where another one that has addresses of it came when it went:
+ * it was renamed, in the index or in a recent commit, perhaps on a branch that was merged into one whose bots know the old
+ * name.
  */
 export function refuseRenamed(path: string, folder: string): void {
-  const name = relative(folder, path);
-  const last = lastWith(folder, name);
-  const text = last && git(folder, "show", `${last}:./${name}`);
-  if (last === undefined || !text) return;
-  const places = new Set(placesIn(text));
-  const now = trackedLocks(folder).find(
-    (other) =>
-      git(folder, "ls-tree", "-r", "--full-tree", "--name-only", last, "--", other) === "" &&
-      placesIn(git(folder, "show", `:${other}`) ?? "").some((place) => places.has(place)),
-  );
+  const top = git(folder, "rev-parse", "--show-prefix")?.trim() ?? "";
+  const now = nameNow(folder, `${top}${relative(folder, path)}`);
   if (now === undefined) return;
-  throw new IpamError("stale", `${path} is not there: it has had another name since ${shortOf(folder, last)}, ${now}`, {
+  const since = now.since === index ? "HEAD" : git(folder, "rev-parse", "--short", now.since)?.trim();
+  throw new IpamError("stale", `${path} is not there: it has had another name since ${since}, ${now.name}`, {
     hint: "Name that one: what is planned without it could move everybody. A new record begins under a name of its own.",
   });
 }
 
-/** The newest commit that has this file; a merge may have been the one that took it away. */
-function lastWith(folder: string, name: string): string | undefined {
-  const isIn = (commit: string) => git(folder, "cat-file", "-e", `${commit}:./${name}`) !== undefined;
-  if (isIn("HEAD")) return "HEAD";
+/** The index, in place of a commit, as in `:path`. */
+const index = "";
+
+/** The name by which git has a lock that had this one, and the commit that gave it that. Names are from the top. */
+function nameNow(folder: string, name: string): { readonly name: string; readonly since: string } | undefined {
+  const last = lastWith(folder, name);
+  const places = new Set(placesIn((last && git(folder, "show", `${last.has}:${name}`)) ?? ""));
+  if (last === undefined || places.size === 0) return undefined;
+  const isHeir = (other: string) =>
+    !isIn(folder, last.has, other) &&
+    placesIn(git(folder, "show", `${last.lacks}:${other}`) ?? "").some((place) => places.has(place));
+  for (const heir of locksIn(folder, last.lacks).filter(isHeir)) {
+    const found = isIn(folder, index, heir) ? { name: heir, since: last.lacks } : nameNow(folder, heir);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The newest commit that has this file, and what came after it and has it no more: a commit, perhaps a merge, or the index. */
+function lastWith(folder: string, name: string): { readonly has: string; readonly lacks: string } | undefined {
+  if (isIn(folder, "HEAD", name)) return { has: "HEAD", lacks: index };
   const old = git(folder, "rev-parse", "--verify", "--quiet", `HEAD~${recent}`)?.trim();
   const range = old === undefined ? "HEAD" : `${old}..HEAD`;
-  const log = git(folder, "log", "-1", "-m", "--format=%P", "--diff-filter=D", range, "--", name);
-  const [parents = ""] = log?.split("\n") ?? [];
-  return parents.split(" ").find((commit) => commit !== "" && isIn(commit));
+  const log = git(folder, "log", "-1", "-m", "--format=%H %P", "--diff-filter=D", range, "--", `:/${name}`);
+  const [lacks = "", ...parents] = log?.split("\n")[0]?.split(" ") ?? [];
+  const has = parents.find((commit) => isIn(folder, commit, name));
+  return has === undefined ? undefined : { has, lacks };
+}
+
+function isIn(folder: string, commit: string, name: string): boolean {
+  return git(folder, "cat-file", "-e", `${commit}:${name}`) !== undefined;
 }
 
 /**
@@ -44,7 +60,7 @@ function lastWith(folder: string, name: string): string | undefined {
  */
 export function refuseUnknownHistory(path: string, folder: string, begun: readonly PoolRecord[]): void {
   if (git(folder, "rev-parse", "--is-shallow-repository")?.trim() !== "true") return;
-  for (const other of trackedLocks(folder)) {
+  for (const other of locksIn(folder, index)) {
     const text = git(folder, "show", `:${other}`) ?? "";
     const both = begun.find((pool) => text.includes(`\n${poolLine(pool)}`));
     if (both === undefined) continue;
@@ -54,17 +70,16 @@ export function refuseUnknownHistory(path: string, folder: string, begun: readon
   }
 }
 
-/** The locks that git's index has, as paths from the top of the repository. */
-function trackedLocks(folder: string): string[] {
-  const found = git(folder, "grep", "--cached", "--full-name", "-l", "-z", "-F", "-e", heading, "--", ":/");
-  return found?.split("\0").filter((path) => path !== "") ?? [];
+/** The locks that a commit, or git's index, has, as paths from the top of the repository. */
+function locksIn(folder: string, commit: string): string[] {
+  const where = commit === index ? "--cached" : commit;
+  const options = ["--no-color", "--full-name", "-l", "-z", "-F", "-e", heading];
+  const found = git(folder, "grep", ...options, where, "--", ":/");
+  const prefix = commit === index ? "" : `${commit}:`;
+  return (found?.split("\0") ?? []).filter((path) => path !== "").map((path) => path.slice(prefix.length));
 }
 
 /** Addresses and their pools; who has them may have changed on the way. */
 function placesIn(text: string): string[] {
   return text.match(/"address":"[^"]*","pool":"[^"]*"/g) ?? [];
-}
-
-function shortOf(folder: string, commit: string): string {
-  return commit === "HEAD" ? commit : (git(folder, "rev-parse", "--short", commit)?.trim() ?? commit);
 }

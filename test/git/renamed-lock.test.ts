@@ -32,6 +32,11 @@ beforeEach(() => {
 
 it.each([
   ["in a commit", `${mv}; git commit -qm 1`, /since [0-9a-f]+, ips\.lock/],
+  [
+    "by people who like colours",
+    `git config color.ui always; git config color.grep always; ${mv}; git commit -qm 1`,
+    /, ips\.lock/,
+  ],
   ["twice", `${mv}; git commit -qm 1; mkdir state; git mv ips.lock state/; git commit -qm 2`, /, state\/ips\.lock/],
   ["in the index alone", mv, /since HEAD, ips\.lock/],
   ["twice, the second time in the index alone", `${mv}; git commit -qm 1; git mv ips.lock b.lock`, /, b\.lock/],
@@ -63,6 +68,11 @@ it.each([
 });
 
 it.each([
+  [
+    "although the lock of a cluster that is like this one came later",
+    `git rm -q nodeippool.lock; git commit -qm gone
+     nodeippool allocate manifests --nodes nodes.txt --lock b.lock; git add b.lock; git commit -qm b`,
+  ],
   ["after git rm", "git rm -q nodeippool.lock; git commit -qm gone"],
   ["in the index alone", "git rm -q nodeippool.lock"],
   [

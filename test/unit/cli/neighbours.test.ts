@@ -49,7 +49,7 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ],
     ["a port of another interface", "{name: br0, type: linux-bridge, bridge: {port: [{name: eth1}]}}"],
     ["a port of another interface", "{name: br0, bridge: {ports: [{name: eth1}]}}"],
-    ["a port of another interface", "{name: eth1, type: ethernet, controller: br0}"],
+    ["a port of another interface", "{name: br0, type: linux-bridge}, {name: eth1, type: ethernet, controller: br0}"],
     ["a port of another interface", "{name: bond0, type: bond, link-aggregation: {ports: [eth1]}}"],
     ["a port of another interface", "{name: bond0, type: bond, link-aggregation: {ports-config: [{name: eth1}]}}"],
     ["a port of another interface", "{name: h, type: hsr, hsr: {port1: eth3, port2: eth1, protocol: prp}}"],
@@ -112,6 +112,8 @@ describe("a policy that wipes what another one takes from a pool", () => {
       "{name: v, type: vrf, vrf: {port: [eth1], route-table-id: 9}}, {name: eth1, controller: v}",
       "",
     ],
+    ["a controller that may be a VRF", "{name: eth1, controller: v}", ""],
+    ["a port of what is down", "{name: bond0, type: bond, state: down, link-aggregation: {port: [eth1]}}", ""],
     ["the bridge of the same name", "{name: eth1, type: ovs-bridge, state: absent}", ""],
     [
       "the very address",
@@ -194,6 +196,18 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
     ["that it is a port", "{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}"],
   ])("is done where the other one says %s", async (_, nic) => {
     expect(await changed(foreign(nic))).toEqual({ made: ["a--n1", "a--n2"], notes: [] });
+  });
+
+  it("is done of an internal port of Open vSwitch, whoever makes its bridge", async () => {
+    const folder = projectOf({
+      "manifests/a.yaml": documentsOf(pools, claim("a", "six", `{name: ovs0, type: ovs-interface, ${v6}}`)),
+    });
+    await run(folder, "allocate");
+    const bridge = "{name: br0, type: ovs-bridge, bridge: {port: [{name: ovs0}]}}, {name: ovs0, type: ovs-interface}";
+    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, idlePolicy, foreign(bridge)));
+    await run(folder, "allocate");
+    expect((await run(folder, "render", "--out", "out")).stderr).toBe("");
+    expect(filesOf(folder)).toHaveProperty(["out/nodeippool-releasing.yaml"]);
   });
 
   it("is left to the one that makes it a port, where nmstate takes no word of the family", async () => {

@@ -72,6 +72,12 @@ it("a large document of another kind is somebody else's, whatever texts are in i
   expect(await planned({ "manifests/z.yaml": text }, "--nodes", "nodes.txt")).toMatchObject({ status: 0 });
 });
 
+it("JSON of others may hold texts of megabytes", async () => {
+  const map = (s: string) => JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", data: { s } });
+  const text = `${map("x".repeat(20_000_000))}\n${map('}] [{ \\"')}\n`;
+  expect(await planned({ "manifests/z.json": text }, "--nodes", "nodes.txt")).toMatchObject({ status: 0 });
+});
+
 it("nodes may be a stream of JSON, as jq -c gives it", async () => {
   const nodes = ["n1", "n2"].map((name) =>
     JSON.stringify({ kind: "Node", metadata: { name, labels: { "kubernetes.io/hostname": name } } }),

@@ -107,6 +107,24 @@ describe("removals", () => {
       { interfaces: [{ name: "bond0", type: "bond", "link-aggregation": { port: ["eth1"] } }] },
     ],
     [
+      "an internal port of Open vSwitch, and a NIC in what may be a VRF: those keep their addresses",
+      ["10.0.0.1 if=ovs0", "10.0.0.2 if=eth1"],
+      {
+        interfaces: [
+          { name: "br0", type: "ovs-bridge", bridge: { port: [{ name: "ovs0" }] } },
+          { name: "ovs0", type: "ovs-interface" },
+          { name: "eth1", controller: "vrf0" },
+        ],
+      },
+      {
+        interfaces: [
+          { name: "br0", type: "ovs-bridge", bridge: { port: [{ name: "ovs0" }] } },
+          { name: "ovs0", type: "ovs-interface", ipv4: none4 },
+          { name: "eth1", controller: "vrf0", ipv4: none4 },
+        ],
+      },
+    ],
+    [
       "a NIC that the state leaves alone: nmstate would do so",
       ["10.0.0.1 if=eth1"],
       { interfaces: [{ name: "eth1", state: "ignore" }] },

@@ -69,9 +69,16 @@ it.each([
 it("a secret that a message cuts off is struck out as far as it is there", () => {
   const address = `ghp_${"a1".repeat(40)}`;
   const claims = [{ key: "Node/a/eth1", pool: "lan", address, secretAddress: true }];
-  const issue = { message: `"${address.slice(0, 57)}..." is too long, and "${address.slice(0, 20)}..."` };
-  expect(reasonOf("invalid", issue, setInputs({ claims }), [])).toBe(
-    'invalid: "[secret]..." is too long, and "[secret]..."',
+  const issue = { message: `"${address.slice(0, 57)}..." is too long` };
+  expect(reasonOf("invalid", issue, setInputs({ claims }), [])).toBe('invalid: "[secret]..." is too long');
+});
+
+it("secrets that begin alike are each struck out as a whole", () => {
+  const begin = "customer-name-that-is-as-long-as-names-may-well-be";
+  const claims = ["alpha-x", "beta", "zzz"].map((end) => ({ key: `Node/${begin}-${end}/eth1`, pool: "lan" }));
+  const message = `Node/${begin}-beta/eth1, and Node/${begin}-zzz/eth1 of ${begin}-alpha-x`;
+  expect(reasonOf("in-use", { message }, setInputs({ claims, secret: true }), [])).toBe(
+    "in-use: [secret], and [secret] of [secret]",
   );
 });
 

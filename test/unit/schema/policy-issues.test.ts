@@ -77,7 +77,10 @@ describe("readManifests places every issue of a policy's spec", () => {
           "name: a, type: ovs-bridge, ipv4: {enabled: true, ",
           "ignores it: on type: ovs-bridge, not on its ovs-interface",
         ],
-        ["name: a, controller: br0, ipv4: {enabled: true, ", "refuses it: a is a port of another interface there"],
+        [
+          "name: br0, type: linux-bridge}, {name: a, controller: br0, ipv4: {enabled: true, ",
+          "refuses it: a is a port of another interface there",
+        ],
         [
           "name: b, type: bond, link-aggregation: {port: [a]}}, {name: a, ipv4: {enabled: true, ",
           "refuses it: a is a port of another interface there",

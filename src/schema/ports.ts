@@ -9,17 +9,20 @@ export function portsIn(desiredState: unknown): string[] {
   const entries = asList(asBag(desiredState)?.interfaces)
     .map(asBag)
     .filter((entry) => entry !== undefined);
-  const types = new Map(entries.map(({ name, type }) => [name, type]));
-  const isPlain = (name: unknown) => ![undefined, "vrf"].includes(types.get(name) as string);
+  const namesOf = (isOfType: (type: unknown) => boolean) =>
+    new Set(entries.filter(({ type }) => isOfType(type)).map(({ name }) => name));
+  // A bridge of Open vSwitch and its internal port may have one name.
+  const internal = namesOf((type) => type === "ovs-interface");
+  const controllers = namesOf((type) => type !== undefined && type !== "vrf");
   return entries
     .flatMap((entry): unknown[] => {
       const { name, controller, hsr, state } = entry;
       if (state === "absent" || state === "ignore" || state === "down") return [];
       const { port1, port2 } = asBag(hsr) ?? {};
-      return [...(controller && isPlain(controller) ? [name] : []), ...portsOf(entry), port1, port2];
+      return [...(controllers.has(controller) ? [name] : []), ...portsOf(entry), port1, port2];
     })
     .filter((name) => typeof name === "string")
-    .filter((name) => types.get(name) !== "ovs-interface");
+    .filter((name) => !internal.has(name));
 }
 
 function portsOf(entry: Bag): unknown[] {

@@ -24,8 +24,16 @@ export function refuseRenamed(path: string, folder: string): void {
 /** The index, in place of a commit, as in `:path`. */
 const index = "";
 
-/** The name by which git has a lock that had this one, and the commit that gave it that. Names are from the top. */
-function nameNow(folder: string, name: string): { readonly name: string; readonly since: string } | undefined {
+/**
+ * The name by which git has a lock that had this one, and the commit that gave it that. Names are from the top; of those
+ * that branches gave each other in turn, each is asked once.
+ */
+function nameNow(
+  folder: string,
+  name: string,
+  asked: ReadonlySet<string> = new Set(),
+): { readonly name: string; readonly since: string } | undefined {
+  if (asked.has(name)) return undefined;
   const last = lastWith(folder, name);
   const places = new Set(placesIn((last && git(folder, "show", `${last.has}:${name}`)) ?? ""));
   if (last === undefined || places.size === 0) return undefined;
@@ -33,7 +41,9 @@ function nameNow(folder: string, name: string): { readonly name: string; readonl
     !isIn(folder, last.has, other) &&
     placesIn(git(folder, "show", `${last.lacks}:${other}`) ?? "").some((place) => places.has(place));
   for (const heir of locksIn(folder, last.lacks).filter(isHeir)) {
-    const found = isIn(folder, index, heir) ? { name: heir, since: last.lacks } : nameNow(folder, heir);
+    const found = isIn(folder, index, heir)
+      ? { name: heir, since: last.lacks }
+      : nameNow(folder, heir, new Set([...asked, name]));
     if (found !== undefined) return found;
   }
   return undefined;

@@ -91,6 +91,9 @@ describe("readManifests places every issue of a policy's spec", () => {
       expect.stringMatching(`^6:[0-9]+ policy a puts an address of pool p where nmstate ${says}$`) as never,
     ]),
     [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: b, type: ovs-interface, ipv4: {enabled: true, address: [{ip: "{{ capture.x.ip }}"}]}}, {name: b, type: ovs-bridge, bridge: {port: [{name: b}]}}]}',
+    ],
+    [
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: v, type: vrf, vrf: {port: [a]}}, {name: a, controller: v, ipv4: {enabled: true, address: [{ip: "{{ capture.x.ip }}"}]}}]}',
     ],
     [

@@ -1,5 +1,5 @@
 import { Address4, Address6 } from "ip-address";
-import { type Address, address, formatAddress, parseAddress } from "../src/core/index.ts";
+import { type Address, address, formatAddress, parseAddress } from "../core/index.ts";
 import { random } from "./data.ts";
 import { type Effort, effort, figures, inTurn, perOperation, type Result, ratio } from "./measure.ts";
 

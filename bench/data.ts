@@ -8,7 +8,7 @@ import {
   parsePool,
   type Snapshot,
   unwrap,
-} from "../src/core/index.ts";
+} from "../core/index.ts";
 
 export function poolOf(name: string, cidr: string): Pool {
   return unwrap(parsePool(name, { range: { cidr } }));

@@ -1,4 +1,4 @@
-import type { Address, FreeSpace, Pool } from "../src/core/index.ts";
+import type { Address, FreeSpace, Pool } from "../core/index.ts";
 import { firstAddresses, poolOf, random, spaceOf } from "./data.ts";
 import {
   batchSize,

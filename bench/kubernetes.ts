@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Claim, IpamError, plan } from "../src/core/index.ts";
-import { findAccess, type KubeObject, type Objects, objectsOf } from "../src/kube/index.ts";
-import type { StateBackend } from "../src/state/index.ts";
-import { kubernetes } from "../src/state/kubernetes/backend.ts";
+import { type Claim, IpamError, plan } from "../core/index.ts";
+import { findAccess, type KubeObject, type Objects, objectsOf } from "../kube/index.ts";
+import type { StateBackend } from "../state/index.ts";
+import { kubernetes } from "../state/kubernetes/backend.ts";
 import { type Cluster, startCluster } from "../test/support/cluster.ts";
 import { claimsOn, poolOf } from "./data.ts";
 import { figures, type Result, ratio } from "./measure.ts";

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Claim, formatAddress, plan } from "../src/core/index.ts";
-import { decode, encode, lockfile } from "../src/state/index.ts";
-import { replaceFile } from "../src/state/replace-file.ts";
+import { type Claim, formatAddress, plan } from "../core/index.ts";
+import { decode, encode, lockfile } from "../state/index.ts";
+import { replaceFile } from "../state/replace-file.ts";
 import { claimsOn, linesOf, poolOf, snapshotOf } from "./data.ts";
 import { type Effort, effort, figures, inTurn, once, type Result, ratio, time } from "./measure.ts";
 

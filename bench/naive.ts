@@ -1,4 +1,4 @@
-import { type Address, type Allocation, type Claim, claimKey, type Interval, type Pool } from "../src/core/index.ts";
+import { type Address, type Allocation, type Claim, claimKey, type Interval, type Pool } from "../core/index.ts";
 
 /** What `FreeSpace` does, done in the obvious ways. */
 export interface Naive {

@@ -1,4 +1,4 @@
-import { plan } from "../src/core/index.ts";
+import { plan } from "../core/index.ts";
 import { claimsOn, linesOf, poolOf, snapshotOf } from "./data.ts";
 import { type Effort, effort, figures, inTurn, once, type Result, ratio, type Sample } from "./measure.ts";
 import { planByScan } from "./naive.ts";

@@ -1,5 +1,5 @@
 import { App, Chart } from "cdk8s";
-import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../src/constructs/index.ts";
+import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../constructs/index.ts";
 
 const names = Array.from({ length: 5_000 }, (_, i) => `node${String(i).padStart(4, "0")}`);
 

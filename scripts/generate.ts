@@ -60,8 +60,8 @@ function validator(): string {
 
 const files: Record<string, string> = {
   "schemas/nodeippool.schema.json": `${JSON.stringify(identified, null, 2)}\n`,
-  "src/schema/generated/node-ip-pool.validator.ts": `// ${note}\n// @ts-nocheck\n${validator()}\n`,
-  "src/schema/generated/node-ip-pool.types.ts": await compile(structuredClone(identified) as never, "NodeIPPool", {
+  "schema/generated/node-ip-pool.validator.ts": `// ${note}\n// @ts-nocheck\n${validator()}\n`,
+  "schema/generated/node-ip-pool.types.ts": await compile(structuredClone(identified) as never, "NodeIPPool", {
     bannerComment: `// ${note}`,
     ignoreMinAndMaxItems: true,
     additionalProperties: false,

@@ -13,7 +13,7 @@ import {
   podAccess,
   refusalOf,
   type Stored,
-} from "../../src/kube/index.ts";
+} from "../../kube/index.ts";
 import { replay } from "../support/cluster-history.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { type Fault, type FaultProxy, startFaultProxy, type Which } from "../support/cluster-proxy.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join, parse } from "node:path";
 import { describe, expect, it } from "vitest";
-import { kubernetesPlace } from "../../src/state/kubernetes/place.ts";
-import { readMarked } from "../../src/state/lockfile.ts";
+import { kubernetesPlace } from "../../state/kubernetes/place.ts";
+import { readMarked } from "../../state/lockfile.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { plan } from "../../src/core/plan/plan.ts";
-import type { StateBackend } from "../../src/state/backend.ts";
+import { plan } from "../../core/plan/plan.ts";
+import type { StateBackend } from "../../state/backend.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { kubeconfigOf, RecordNamespace } from "../support/cluster-record.ts";
 import { claimOf, poolOf } from "../support/core-text.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
-import { findAccess, objectsOf } from "../../src/kube/index.ts";
-import { kubernetes } from "../../src/state/kubernetes/backend.ts";
+import { findAccess, objectsOf } from "../../kube/index.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { contract } from "../contract/state-backend.ts";
 import { type Cluster, startCluster } from "../support/cluster.ts";
 

@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { plan } from "../../src/core/plan/plan.ts";
-import type { StateBackend } from "../../src/state/backend.ts";
-import { encode } from "../../src/state/codec.ts";
+import { plan } from "../../core/plan/plan.ts";
+import type { StateBackend } from "../../state/backend.ts";
+import { encode } from "../../state/codec.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { Session } from "../support/console.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { plan } from "../../src/core/plan/plan.ts";
-import { encode } from "../../src/state/codec.ts";
+import { plan } from "../../core/plan/plan.ts";
+import { encode } from "../../state/codec.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { claimOf, poolOf } from "../support/core-text.ts";

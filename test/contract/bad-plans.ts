@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Plan, plan } from "../../src/core/plan/plan.ts";
-import { planRelease } from "../../src/core/plan/release.ts";
+import { type Plan, plan } from "../../core/plan/plan.ts";
+import { planRelease } from "../../core/plan/release.ts";
 import { claimOf, lineOf, poolOf, spelt } from "../support/core-text.ts";
 import { duplicates } from "../support/state-record.ts";
 import { committed, planned, type Store } from "./store.ts";

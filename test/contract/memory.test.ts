@@ -1,4 +1,4 @@
-import { memory } from "../../src/state/memory.ts";
+import { memory } from "../../state/memory.ts";
 import { contract } from "./state-backend.ts";
 
 contract("memory", () => {

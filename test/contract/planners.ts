@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { formatAddress } from "../../src/core/address.ts";
-import type { Allocation, Snapshot } from "../../src/core/allocation.ts";
-import { IpamError } from "../../src/core/errors.ts";
-import { type Plan, plan } from "../../src/core/plan/plan.ts";
-import { planRelease } from "../../src/core/plan/release.ts";
-import type { StateBackend } from "../../src/state/backend.ts";
+import { formatAddress } from "../../core/address.ts";
+import type { Allocation, Snapshot } from "../../core/allocation.ts";
+import { IpamError } from "../../core/errors.ts";
+import { type Plan, plan } from "../../core/plan/plan.ts";
+import { planRelease } from "../../core/plan/release.ts";
+import type { StateBackend } from "../../state/backend.ts";
 import { claimOf, textOf } from "../support/core-text.ts";
 import { tries } from "../support/long.ts";
 import { duplicates, holders, places, standingText } from "../support/state-record.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../src/core/plan/plan.ts";
-import { planRelease } from "../../src/core/plan/release.ts";
-import { planRename } from "../../src/core/plan/rename.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import { planRelease } from "../../core/plan/release.ts";
+import { planRename } from "../../core/plan/rename.ts";
 import { committed, freed, lines, planned, type Store } from "./store.ts";
 
 /** A commit whose outcome was unknown, made again. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { emptySnapshot } from "../../src/core/allocation.ts";
-import { plan } from "../../src/core/plan/plan.ts";
-import { planRename } from "../../src/core/plan/rename.ts";
+import { emptySnapshot } from "../../core/allocation.ts";
+import { plan } from "../../core/plan/plan.ts";
+import { planRename } from "../../core/plan/rename.ts";
 import { claimOf, spelt } from "../support/core-text.ts";
 import { refusesBadPlans } from "./bad-plans.ts";
 import { planners } from "./planners.ts";
@@ -10,7 +10,7 @@ import { committed, freed, lines, planned, pools, type Store } from "./store.ts"
 
 const refused = (code: string) => expect.objectContaining({ name: "IpamError", code });
 
-/** The contract of every state backend; see src/state/backend.ts. */
+/** The contract of every state backend; see state/backend.ts. */
 export function contract(name: string, make: () => Store): void {
   describe(`${name}: reading and writing`, () => {
     it("an absent record reads as empty, and stays absent after an empty plan", async () => {

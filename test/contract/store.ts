@@ -1,7 +1,7 @@
-import type { Snapshot } from "../../src/core/allocation.ts";
-import { type Plan, plan } from "../../src/core/plan/plan.ts";
-import { planRelease } from "../../src/core/plan/release.ts";
-import type { StateBackend } from "../../src/state/backend.ts";
+import type { Snapshot } from "../../core/allocation.ts";
+import { type Plan, plan } from "../../core/plan/plan.ts";
+import { planRelease } from "../../core/plan/release.ts";
+import type { StateBackend } from "../../state/backend.ts";
 import { claimOf, poolOf, spelt } from "../support/core-text.ts";
 import { recordTexts } from "../support/state-record.ts";
 

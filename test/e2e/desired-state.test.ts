@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { beforeEach, describe, expect, test } from "vitest";
-import { asTruth } from "../../src/schema/truth.ts";
+import { asTruth } from "../../schema/truth.ts";
 import { root } from "../support/console.ts";
 import { examples } from "../support/nmstate-examples.ts";
 import { format, gc, runPolicy } from "../support/nmstatectl.ts";
@@ -39,7 +39,7 @@ test("every field of the types is in an example", () => {
     return value;
   });
   const files = ["desired-state.ts", "interface.ts", "interface-sections.ts"];
-  const fields = files.flatMap((file) => fieldsOf(readFileSync(join(root, "src/nmstate", file), "utf8")));
+  const fields = files.flatMap((file) => fieldsOf(readFileSync(join(root, "integrations/nmstate", file), "utf8")));
   expect(fields.length).toBeGreaterThan(150);
   expect(fields.filter((field) => !known.has(field))).toEqual([]);
 });

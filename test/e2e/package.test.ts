@@ -182,9 +182,12 @@ function withOurNode(): NodeJS.ProcessEnv {
 }
 
 test("the tarball holds what users need, and nothing else", () => {
-  const sources = readdirSync(join(folder, "clone/src"), { recursive: true, encoding: "utf8" });
-  const modules = sources.filter((name) => name.endsWith(".ts")).map((name) => name.slice(0, -3));
-  const built = modules.flatMap((name) => [`dist/${name}.d.ts`, `dist/${name}.js`]);
+  const { include } = JSON.parse(readFileSync(join(folder, "clone/tsconfig.build.json"), "utf8"));
+  const sources = include.flatMap((room: string) =>
+    room.endsWith(".ts") ? room : filesIn(join(folder, "clone", room), join(folder, "clone")),
+  );
+  const modules = sources.filter((name: string) => name.endsWith(".ts")).map((name: string) => name.slice(0, -3));
+  const built = modules.flatMap((name: string) => [`dist/${name}.d.ts`, `dist/${name}.js`]);
   const rest = ["LICENSE", "README.md", "deploy/crd/nodeippools.nmstate.io.yaml", "package.json"];
   const pages = ["docs", "examples"].flatMap((name) => filesIn(join(folder, "clone", name), join(folder, "clone")));
   expect(files.toSorted()).toEqual([...built, ...pages, ...rest, "schemas/nodeippool.schema.json"].sort());

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { formatAddress, parseAddress, unwrap } from "../../src/core/index.ts";
+import { formatAddress, parseAddress, unwrap } from "../../core/index.ts";
 import { root } from "../support/console.ts";
 import { gc, runPolicy } from "../support/nmstatectl.ts";
 import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";

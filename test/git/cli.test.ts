@@ -1,9 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { decode } from "../../src/state/codec.ts";
-import { type Mark, markedText } from "../../src/state/mark.ts";
-import { digestOf } from "../../src/state/next-step.ts";
+import { decode } from "../../state/codec.ts";
+import { type Mark, markedText } from "../../state/mark.ts";
+import { digestOf } from "../../state/next-step.ts";
 import { nodeippool, root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
 import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
@@ -528,7 +528,7 @@ it("diff across a move of the record says where it is", () => {
 
 it("without git, diff says what is missing; allocate does without", () => {
   const verb = (line: string) =>
-    shell(`PATH=/none exec '${process.execPath}' '${join(root, "src/cli/main.ts")}' ${line}`, folder);
+    shell(`PATH=/none exec '${process.execPath}' '${join(root, "cli/main.ts")}' ${line}`, folder);
   expect(verb("diff HEAD")).toMatchObject({ status: 2, stderr: expect.stringContaining("git cannot be run") });
   expect(verb("allocate manifests --nodes nodes.txt")).toMatchObject({ status: 0 });
 });

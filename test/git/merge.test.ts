@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Snapshot } from "../../src/core/allocation.ts";
-import { applyPlan } from "../../src/state/apply.ts";
-import { decode } from "../../src/state/codec.ts";
-import { mergeRecords } from "../../src/state/merge.ts";
-import { salvage } from "../../src/state/salvage.ts";
+import type { Snapshot } from "../../core/allocation.ts";
+import { applyPlan } from "../../state/apply.ts";
+import { decode } from "../../state/codec.ts";
+import { mergeRecords } from "../../state/merge.ts";
+import { salvage } from "../../state/salvage.ts";
 import { outcome, recordsOf, report, textsOf } from "../support/git-forks.ts";
 import { type MergedText, mergeTexts } from "../support/git-merge.ts";
 import { blends, collides, type Records, type Side, strayed, unkept, violations } from "../support/git-rules.ts";

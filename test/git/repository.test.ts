@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { decode, encode } from "../../src/state/codec.ts";
-import { lockfile } from "../../src/state/lockfile.ts";
-import { mergeRecords } from "../../src/state/merge.ts";
-import { resolveLock } from "../../src/state/resolve.ts";
+import { decode, encode } from "../../state/codec.ts";
+import { lockfile } from "../../state/lockfile.ts";
+import { mergeRecords } from "../../state/merge.ts";
+import { resolveLock } from "../../state/resolve.ts";
 import { outcome, recordsOf, report } from "../support/git-forks.ts";
 import { chain, Repository } from "../support/git-repository.ts";
 import type { Side } from "../support/git-rules.ts";

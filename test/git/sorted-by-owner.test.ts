@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Snapshot } from "../../src/core/allocation.ts";
+import type { Snapshot } from "../../core/allocation.ts";
 import { recordsOf, textsOf } from "../support/git-forks.ts";
 import { mergeTexts } from "../support/git-merge.ts";
 import { randomForks } from "../support/state-branch.ts";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { formatAddress } from "../../src/core/index.ts";
-import * as runtime from "../../src/provider/runtime.ts";
-import type { SetInputs, SetState } from "../../src/provider/set-state.ts";
+import { formatAddress } from "../../core/index.ts";
+import * as runtime from "../../provider/runtime.ts";
+import type { SetInputs, SetState } from "../../provider/set-state.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
 import { PulumiProject } from "../support/pulumi-engine.ts";

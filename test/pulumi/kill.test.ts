@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { decode } from "../../src/state/codec.ts";
+import { decode } from "../../state/codec.ts";
 import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { broken, entered } from "../support/pulumi-random.ts";
 import { duplicates } from "../support/state-record.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Allocation, address, formatAddress, planRelease } from "../../src/core/index.ts";
+import { type Allocation, address, formatAddress, planRelease } from "../../core/index.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Allocation, address, formatAddress, planRelease } from "../../src/core/index.ts";
-import { openKubernetes, type StateBackend } from "../../src/state/index.ts";
+import { type Allocation, address, formatAddress, planRelease } from "../../core/index.ts";
+import { openKubernetes, type StateBackend } from "../../state/index.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";

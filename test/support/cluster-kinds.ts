@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse } from "yaml";
-import { findAccess, type KubeObject, type Objects, objectsOf } from "../../src/kube/index.ts";
+import { findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
 import type { Cluster } from "./cluster.ts";
 import { root } from "./console.ts";
 import { goModule } from "./go-module.ts";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findAccess, type Objects, type ObjectsOptions, objectsOf } from "../../src/kube/index.ts";
-import type { StateBackend } from "../../src/state/backend.ts";
-import { kubernetes } from "../../src/state/kubernetes/backend.ts";
+import { findAccess, type Objects, type ObjectsOptions, objectsOf } from "../../kube/index.ts";
+import type { StateBackend } from "../../state/backend.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
 
 let count = 0;

@@ -3,13 +3,13 @@
 // acknowledged. Begins where the record says that it stopped. From round UNTIL on it gives up everything, and ends.
 import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { formatAddress } from "../../src/core/address.ts";
-import type { Snapshot } from "../../src/core/allocation.ts";
-import { IpamError } from "../../src/core/errors.ts";
-import { type Plan, plan } from "../../src/core/plan/plan.ts";
-import { planRelease } from "../../src/core/plan/release.ts";
-import { findAccess, objectsOf } from "../../src/kube/index.ts";
-import { kubernetes } from "../../src/state/kubernetes/backend.ts";
+import { formatAddress } from "../../core/address.ts";
+import type { Snapshot } from "../../core/allocation.ts";
+import { IpamError } from "../../core/errors.ts";
+import { type Plan, plan } from "../../core/plan/plan.ts";
+import { planRelease } from "../../core/plan/release.ts";
+import { findAccess, objectsOf } from "../../kube/index.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { batchSize, chaosPools } from "./cluster-chaos.ts";
 import { claimOf } from "./core-text.ts";
 

@@ -9,7 +9,7 @@ function shims(): string {
   const folder = join(root, "node_modules/.cache/nodeippool-bin");
   mkdirSync(folder, { recursive: true });
   const draft = join(folder, `draft-${process.pid}`);
-  writeFileSync(draft, `#!/bin/sh\nexec "${process.execPath}" "${join(root, "src/cli/main.ts")}" "$@"\n`);
+  writeFileSync(draft, `#!/bin/sh\nexec "${process.execPath}" "${join(root, "cli/main.ts")}" "$@"\n`);
   chmodSync(draft, 0o755);
   renameSync(draft, join(folder, "nodeippool"));
   return folder;

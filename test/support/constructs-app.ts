@@ -6,9 +6,9 @@ import {
   type AddressPlanProps,
   type DesiredState,
   loadState,
-} from "../../src/constructs/index.ts";
-import { IpamError, type Snapshot } from "../../src/core/index.ts";
-import { encode, memory } from "../../src/state/index.ts";
+} from "../../constructs/index.ts";
+import { IpamError, type Snapshot } from "../../core/index.ts";
+import { encode, memory } from "../../state/index.ts";
 import { recordOf } from "./core-text.ts";
 import type { Manifest } from "./schema-render.ts";
 

@@ -1,5 +1,5 @@
-import type { Allocation, Snapshot } from "../../src/core/allocation.ts";
-import type { Plan } from "../../src/core/plan/plan.ts";
+import type { Allocation, Snapshot } from "../../core/allocation.ts";
+import type { Plan } from "../../core/plan/plan.ts";
 import { snapshotOf } from "./core-text.ts";
 
 /** What a state backend holds after a commit of the plan. An address given twice stays visible as two lines. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { type Address, address } from "../../src/core/address.ts";
-import { type Interval, type Range, rangeOf } from "../../src/core/range.ts";
+import { type Address, address } from "../../core/address.ts";
+import { type Interval, type Range, rangeOf } from "../../core/range.ts";
 import { plus } from "./core-text.ts";
 
 const group = fc.oneof(

@@ -1,5 +1,5 @@
 // Run as a program: prints a plan byte for byte, and what tells this process' locale and time zone from others.
-import { plan } from "../../src/core/plan/plan.ts";
+import { plan } from "../../core/plan/plan.ts";
 import { apply } from "./core-apply.ts";
 import { bytesOf, claimOf, poolOf, recordOf } from "./core-text.ts";
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import { formatAddress } from "../../src/core/address.ts";
-import { type Allocation, emptySnapshot, type Snapshot } from "../../src/core/allocation.ts";
-import { type Claim, claimKey } from "../../src/core/claim.ts";
-import { IpamError } from "../../src/core/errors.ts";
-import type { Moved } from "../../src/core/plan/moved.ts";
-import { type Plan, type PlanInput, plan } from "../../src/core/plan/plan.ts";
-import type { Pool } from "../../src/core/pool.ts";
+import { formatAddress } from "../../core/address.ts";
+import { type Allocation, emptySnapshot, type Snapshot } from "../../core/allocation.ts";
+import { type Claim, claimKey } from "../../core/claim.ts";
+import { IpamError } from "../../core/errors.ts";
+import type { Moved } from "../../core/plan/moved.ts";
+import { type Plan, type PlanInput, plan } from "../../core/plan/plan.ts";
+import type { Pool } from "../../core/pool.ts";
 import { apply, freed } from "./core-apply.ts";
 import { plus, poolOf } from "./core-text.ts";
 

@@ -1,5 +1,5 @@
-import { type Address, address, familyOf, formatAddress } from "../../src/core/address.ts";
-import type { Interval, Range } from "../../src/core/range.ts";
+import { type Address, address, familyOf, formatAddress } from "../../core/address.ts";
+import type { Interval, Range } from "../../core/range.ts";
 
 /** `10.0.0.1 10.0.0.4-10.0.0.6` as intervals, unsorted and unchecked. */
 export function intervals(text: string): Interval[] {

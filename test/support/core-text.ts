@@ -1,11 +1,11 @@
-import { type Address, address, formatAddress } from "../../src/core/address.ts";
-import { type Allocation, byAddress, type PoolRecord, type Snapshot } from "../../src/core/allocation.ts";
-import { type Claim, parseClaimKey } from "../../src/core/claim.ts";
-import { unwrap } from "../../src/core/errors.ts";
-import { parsePool } from "../../src/core/parse-pool.ts";
-import type { Plan } from "../../src/core/plan/plan.ts";
-import type { Pool } from "../../src/core/pool.ts";
-import type { PoolSpec } from "../../src/core/pool-spec.ts";
+import { type Address, address, formatAddress } from "../../core/address.ts";
+import { type Allocation, byAddress, type PoolRecord, type Snapshot } from "../../core/allocation.ts";
+import { type Claim, parseClaimKey } from "../../core/claim.ts";
+import { unwrap } from "../../core/errors.ts";
+import { parsePool } from "../../core/parse-pool.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Pool } from "../../core/pool.ts";
+import type { PoolSpec } from "../../core/pool-spec.ts";
 
 /** `10.0.0.0/29`, or `10.0.0.0/29 10.0.0.1 10.0.0.4` with start and end. */
 export function poolOf(name: string, range: string, rest: Omit<PoolSpec, "range"> & { exclude?: string[] } = {}): Pool {

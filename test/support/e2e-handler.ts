@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { hostnameLabel } from "../../src/schema/node.ts";
+import { hostnameLabel } from "../../schema/node.ts";
 import { applyState, type LabNode, show } from "./lab.ts";
 import { runPolicy } from "./nmstatectl.ts";
 

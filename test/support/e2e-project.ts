@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
-import { hostnameLabel, readNodes } from "../../src/schema/node.ts";
+import { hostnameLabel, readNodes } from "../../schema/node.ts";
 import { nodeippool } from "./console.ts";
 import type { Nncp } from "./e2e-handler.ts";
 

@@ -1,6 +1,6 @@
-import type { Snapshot } from "../../src/core/allocation.ts";
-import { IpamError } from "../../src/core/errors.ts";
-import { encode } from "../../src/state/codec.ts";
+import type { Snapshot } from "../../core/allocation.ts";
+import { IpamError } from "../../core/errors.ts";
+import { encode } from "../../state/codec.ts";
 import type { Versions } from "./git-merge.ts";
 import type { Records } from "./git-rules.ts";
 import type { Fork } from "./state-branch.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { encode } from "../../src/state/codec.ts";
+import { encode } from "../../state/codec.ts";
 import { readersEnvironment } from "./console.ts";
 import type { Branch, Fork } from "./state-branch.ts";
 import { scratchFolder } from "./state-folder.ts";

@@ -1,6 +1,6 @@
-import { formatAddress } from "../../src/core/address.ts";
-import type { Allocation, Snapshot } from "../../src/core/allocation.ts";
-import type { Merged } from "../../src/state/merge.ts";
+import { formatAddress } from "../../core/address.ts";
+import type { Allocation, Snapshot } from "../../core/allocation.ts";
+import type { Merged } from "../../state/merge.ts";
 import { duplicates, places, type Standing, standingText } from "./state-record.ts";
 
 /** Three records of a merge. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { IpamError } from "../../src/core/errors.ts";
-import type { KubeObject, Objects, Stored } from "../../src/kube/index.ts";
-import { Refusal } from "../../src/kube/refusal.ts";
+import { IpamError } from "../../core/errors.ts";
+import type { KubeObject, Objects, Stored } from "../../kube/index.ts";
+import { Refusal } from "../../kube/refusal.ts";
 
 type Map1 = KubeObject & { readonly data?: Record<string, string>; readonly binaryData?: Record<string, string> };
 

@@ -1,4 +1,4 @@
-import type { DesiredState, Interface } from "../../src/constructs/index.ts";
+import type { DesiredState, Interface } from "../../constructs/index.ts";
 
 const up = { state: "up" } as const;
 const one = (nic: Interface, ...more: Interface[]): DesiredState => ({ interfaces: [nic, ...more] });

@@ -1,6 +1,6 @@
-import { planSet } from "../../src/provider/plan-set.ts";
-import type { ClaimInput, SetInputs, SetState } from "../../src/provider/set-state.ts";
-import { stackRecord } from "../../src/provider/stack-record.ts";
+import { planSet } from "../../provider/plan-set.ts";
+import type { ClaimInput, SetInputs, SetState } from "../../provider/set-state.ts";
+import { stackRecord } from "../../provider/stack-record.ts";
 
 /** What a set asks for that has neither pools nor claims, and was not there before; `rest` says what is otherwise. */
 export function setInputs(rest: Partial<SetInputs> = {}): SetInputs {

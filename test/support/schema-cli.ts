@@ -47,7 +47,7 @@ async function captured(args: readonly string[], folder: string) {
   process.exitCode = undefined;
   process.chdir(folder);
   try {
-    await import(/* @vite-ignore */ `../../src/cli/main.ts?run=${++runs}`);
+    await import(/* @vite-ignore */ `../../cli/main.ts?run=${++runs}`);
     return { written, status: Number(process.exitCode ?? 0) };
   } finally {
     process.chdir(cwd);

@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import ts from "typescript";
 import { root } from "./console.ts";
 
-/** A source file: its path below src, and its text as a tree. */
+/** A source file: its path below the root, and its text as a tree. */
 export interface Source {
   readonly path: string;
   readonly tree: ts.SourceFile;
@@ -13,12 +13,22 @@ export function sourceOf(path: string, text: string): Source {
   return { path, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
 }
 
-/** Every source of src, but what is generated. */
+/** The rooms and files at the top that the build takes. */
+export function rooms(): string[] {
+  return JSON.parse(readFileSync(join(root, "tsconfig.build.json"), "utf8")).include;
+}
+
+/** Every source that is built, but what is generated. */
 export function sources(): Source[] {
-  return readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
+  return rooms()
+    .flatMap((room) =>
+      room.endsWith(".ts")
+        ? room
+        : readdirSync(join(root, room), { recursive: true, encoding: "utf8" }).map((path) => posix.join(room, path)),
+    )
     .filter((path) => path.endsWith(".ts") && !path.includes("generated"))
     .sort()
-    .map((path) => sourceOf(path, readFileSync(join(root, "src", path), "utf8")));
+    .map((path) => sourceOf(path, readFileSync(join(root, path), "utf8")));
 }
 
 function* nodesOf(node: ts.Node): Generator<ts.Node> {
@@ -26,7 +36,7 @@ function* nodesOf(node: ts.Node): Generator<ts.Node> {
   for (const child of node.getChildren()) yield* nodesOf(child);
 }
 
-/** What a file imports, statically or not: paths below src, or names of packages. */
+/** What a file imports, statically or not: paths below the root, or names of packages. */
 export function importsOf({ path, tree }: Source): string[] {
   return [...nodesOf(tree)].flatMap((node) => {
     const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
@@ -41,9 +51,9 @@ export function importsOf({ path, tree }: Source): string[] {
   });
 }
 
-/** The folder of src that a file belongs to; what lies at the top is a layer by its own name. */
+/** The room that a file belongs to; each integration is one, and so is a file at the top. */
 export function layerOf(path: string): string {
-  return path.split("/")[0] as string;
+  return /^integrations\/[^/]+|^[^/]+/.exec(path)?.[0] as string;
 }
 
 /** For each layer the layers, packages and built-in modules that it may import. */

@@ -1,8 +1,8 @@
 import { parseAllDocuments } from "yaml";
-import { type Plan, plan } from "../../src/core/plan/plan.ts";
-import { claimsOf, render } from "../../src/nmstate/index.ts";
-import { readManifests } from "../../src/schema/index.ts";
-import { memory } from "../../src/state/memory.ts";
+import { type Plan, plan } from "../../core/plan/plan.ts";
+import { claimsOf, render } from "../../integrations/nmstate/index.ts";
+import { readManifests } from "../../schema/index.ts";
+import { memory } from "../../state/memory.ts";
 import { recordOf } from "./core-text.ts";
 import { nodesOf, sourcesOf, type Texts } from "./schema-text.ts";
 

@@ -1,7 +1,7 @@
-import { IpamError, type Issue } from "../../src/core/errors.ts";
-import { type Manifests, readManifests } from "../../src/schema/manifests.ts";
-import { type ClusterNode, readNodes } from "../../src/schema/node.ts";
-import type { SourceFile } from "../../src/schema/yaml.ts";
+import { IpamError, type Issue } from "../../core/errors.ts";
+import { type Manifests, readManifests } from "../../schema/manifests.ts";
+import { type ClusterNode, readNodes } from "../../schema/node.ts";
+import type { SourceFile } from "../../schema/yaml.ts";
 
 /** A NodeIPPool; its spec starts on line 5. */
 export function poolText(spec = "  range: {cidr: 10.0.0.0/24}", name = "p"): string {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { formatAddress } from "../../src/core/address.ts";
-import type { Use } from "../../src/core/audit.ts";
-import { IpamError, type Place } from "../../src/core/errors.ts";
+import { formatAddress } from "../../core/address.ts";
+import type { Use } from "../../core/audit.ts";
+import { IpamError, type Place } from "../../core/errors.ts";
 
 /** `line:column address owner NIC` */
 export function shownUse({ address, owner, interface: nic, at }: Use): string {

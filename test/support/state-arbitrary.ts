@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { Allocation, Snapshot } from "../../src/core/allocation.ts";
-import { isPlain } from "../../src/core/claim.ts";
+import type { Allocation, Snapshot } from "../../core/allocation.ts";
+import { isPlain } from "../../core/claim.ts";
 import { plus, poolOf, snapshotOf } from "./core-text.ts";
 
 /** Pools of both families; two share a prefix in one network, two share addresses in different networks. */

@@ -1,14 +1,14 @@
 import fc from "fast-check";
-import { formatAddress } from "../../src/core/address.ts";
-import type { Snapshot } from "../../src/core/allocation.ts";
-import { emptySnapshot } from "../../src/core/allocation.ts";
-import type { Claim } from "../../src/core/claim.ts";
-import { IpamError } from "../../src/core/errors.ts";
-import { type Plan, plan } from "../../src/core/plan/plan.ts";
-import { planRelease } from "../../src/core/plan/release.ts";
-import { planRename } from "../../src/core/plan/rename.ts";
-import { encode } from "../../src/state/codec.ts";
-import { memory } from "../../src/state/memory.ts";
+import { formatAddress } from "../../core/address.ts";
+import type { Snapshot } from "../../core/allocation.ts";
+import { emptySnapshot } from "../../core/allocation.ts";
+import type { Claim } from "../../core/claim.ts";
+import { IpamError } from "../../core/errors.ts";
+import { type Plan, plan } from "../../core/plan/plan.ts";
+import { planRelease } from "../../core/plan/release.ts";
+import { planRename } from "../../core/plan/rename.ts";
+import { encode } from "../../state/codec.ts";
+import { memory } from "../../state/memory.ts";
 import { claimOf, poolOf } from "./core-text.ts";
 
 /** Three pools that are soon full: both families, and one address space in two networks. */

@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Snapshot } from "../../src/core/allocation.ts";
-import { type Plan, plan } from "../../src/core/plan/plan.ts";
-import { decode, encode } from "../../src/state/codec.ts";
-import { lockfile } from "../../src/state/lockfile.ts";
+import type { Snapshot } from "../../core/allocation.ts";
+import { type Plan, plan } from "../../core/plan/plan.ts";
+import { decode, encode } from "../../state/codec.ts";
+import { lockfile } from "../../state/lockfile.ts";
 import { claimOf, poolOf, recordOf } from "./core-text.ts";
 import { duplicates, recordTexts } from "./state-record.ts";
 

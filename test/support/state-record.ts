@@ -1,5 +1,5 @@
-import { formatAddress } from "../../src/core/address.ts";
-import type { Allocation, Snapshot } from "../../src/core/allocation.ts";
+import { formatAddress } from "../../core/address.ts";
+import type { Allocation, Snapshot } from "../../core/allocation.ts";
 import { textOf } from "./core-text.ts";
 
 /** What a record holds twice: an address in a network, a live claim in a pool. By counting, not by the reader's own checks. */

@@ -2,12 +2,12 @@
 // node more, and prints the claim and its address once a commit is acknowledged. From WINDOW nodes on the oldest one
 // goes, and its address is freed by a commit of its own. With CALL it kills itself before that file call.
 import { writeSync } from "node:fs";
-import { formatAddress } from "../../src/core/address.ts";
-import { parseClaimKey } from "../../src/core/claim.ts";
-import { IpamError, unwrap } from "../../src/core/errors.ts";
-import { plan } from "../../src/core/plan/plan.ts";
-import { planRelease } from "../../src/core/plan/release.ts";
-import { lockfile } from "../../src/state/lockfile.ts";
+import { formatAddress } from "../../core/address.ts";
+import { parseClaimKey } from "../../core/claim.ts";
+import { IpamError, unwrap } from "../../core/errors.ts";
+import { plan } from "../../core/plan/plan.ts";
+import { planRelease } from "../../core/plan/release.ts";
+import { lockfile } from "../../state/lockfile.ts";
 import { writerPools } from "./state-children.ts";
 import { onFileCall } from "./state-file-calls.ts";
 

@@ -16,7 +16,7 @@ export class Surface {
     const { exports, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     this.peers = Object.keys(peerDependencies ?? {}).map((name) => join(root, "node_modules", name, "/"));
     this.entries = Object.values<string | { types: string }>(exports).flatMap((target) =>
-      typeof target === "string" ? [] : join(root, target.types.replace("dist", "src").replace(".d.ts", ".ts")),
+      typeof target === "string" ? [] : join(root, target.types.replace("dist/", "").replace(".d.ts", ".ts")),
     );
     const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);

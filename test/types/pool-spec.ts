@@ -1,5 +1,5 @@
-import type { PoolSpec } from "../../src/core/index.ts";
-import type { NodeIPPool } from "../../src/schema/generated/node-ip-pool.types.ts";
+import type { PoolSpec } from "../../core/index.ts";
+import type { NodeIPPool } from "../../schema/generated/node-ip-pool.types.ts";
 
 // A field that deploy/crd gets, and PoolSpec does not, or the other way round, does not compile here.
 

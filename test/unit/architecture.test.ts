@@ -14,11 +14,11 @@ import {
   violations,
 } from "../support/schema-graph.ts";
 
-/** core <- schema <- nmstate <- surfaces, core <- kube <- state <- surfaces; the record knows no manifests, so state needs no schema. */
+/** core <- schema <- integrations <- surfaces, core <- kube <- state <- surfaces; the record knows no manifests, so state needs no schema. */
 const rules: Rules = {
   core: ["ip-address"],
   schema: ["core", "yaml"],
-  nmstate: ["core", "schema", "yaml", "node:crypto"],
+  "integrations/nmstate": ["core", "schema", "yaml", "node:crypto"],
   kube: ["core", "yaml", "@kubernetes/client-node", "node:*"],
   state: [
     "core",
@@ -33,7 +33,7 @@ const rules: Rules = {
   provider: [
     "core",
     "schema",
-    "nmstate",
+    "integrations/nmstate",
     "state",
     "nodeippool/provider/runtime",
     "@pulumi/pulumi",
@@ -42,11 +42,11 @@ const rules: Rules = {
     "node:module",
     "node:path",
   ],
-  constructs: ["core", "schema", "nmstate", "state", "cdk8s", "constructs", "node:fs"],
-  cli: ["core", "schema", "nmstate", "kube", "state", "commander", "node:*"],
+  constructs: ["core", "schema", "integrations/nmstate", "state", "cdk8s", "constructs", "node:fs"],
+  cli: ["core", "schema", "integrations/nmstate", "kube", "state", "commander", "node:*"],
   "index.ts": ["core", "state", "constructs"],
 };
-const pure = ["core", "schema", "nmstate"];
+const pure = ["core", "schema", "integrations/nmstate"];
 const files = sources();
 
 /** What a file imports of an API server or of HTTP that is not its business. */
@@ -61,12 +61,12 @@ function strangersToKube(file: Source): string[] {
     .map((name) => `${file.path} -> ${name}`);
 }
 
-describe("src", () => {
+describe("the house", () => {
   it("has the layers that the rules name, and no others", () => {
     expect(new Set(files.map(({ path }) => layerOf(path)))).toEqual(new Set(Object.keys(rules)));
   });
 
-  it("imports what its layer may: core <- schema <- nmstate, state <- constructs, provider, cli", () => {
+  it("imports what its layer may: core <- schema <- integrations, state <- constructs, provider, cli", () => {
     expect(violations(files, rules)).toEqual([]);
   });
 
@@ -124,11 +124,19 @@ describe("the checks find what is planted", () => {
     ["core/a.ts", 'export * from "../state/index.ts";', "core/a.ts -> state/index.ts"],
     ["core/a.ts", 'import "node:fs";', "core/a.ts -> node:fs"],
     ["core/a.ts", 'import { parse } from "yaml";', "core/a.ts -> yaml"],
-    ["schema/generated/a.ts", 'const b = await import("../../nmstate/b.ts");', "schema/generated/a.ts -> nmstate/b.ts"],
-    ["nmstate/a.ts", 'import { lockfile } from "../state/index.ts";', "nmstate/a.ts -> state/index.ts"],
+    [
+      "schema/generated/a.ts",
+      'const b = await import("../../integrations/nmstate/b.ts");',
+      "schema/generated/a.ts -> integrations/nmstate/b.ts",
+    ],
+    [
+      "integrations/nmstate/a.ts",
+      'import { lockfile } from "../../state/index.ts";',
+      "integrations/nmstate/a.ts -> state/index.ts",
+    ],
     ["state/a.ts", 'import { Pool } from "../schema/index.ts";', "state/a.ts -> schema/index.ts"],
     ["cli/a.ts", "const b = await import(name);", "cli/a.ts -> name"],
-    ["metal3/a.ts", 'import { b } from "../core/index.ts";', "metal3/a.ts -> core/index.ts"],
+    ["integrations/a/a.ts", 'import { b } from "../nmstate/b.ts";', "integrations/a/a.ts -> integrations/nmstate/b.ts"],
     ["index.ts", 'export * from "./cli/main.ts";', "index.ts -> cli/main.ts"],
   ])("%s: %s", (path, text, expected) => {
     expect(violations([sourceOf(path, text)], rules)).toEqual([expected]);
@@ -136,7 +144,7 @@ describe("the checks find what is planted", () => {
 
   it.each([
     ["core/a.ts", 'import { b } from "./b.ts"; import { Address6 } from "ip-address";'],
-    ["nmstate/a.ts", 'import { b } from "../core/index.ts"; import { createHash } from "node:crypto";'],
+    ["integrations/nmstate/a.ts", 'import { b } from "../../core/index.ts"; import { createHash } from "node:crypto";'],
     ["cli/a.ts", 'const b = await import("./b.ts"); import fs from "node:fs";'],
   ])("but not %s: %s", (path, text) => {
     expect(violations([sourceOf(path, text)], rules)).toEqual([]);

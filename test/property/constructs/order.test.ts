@@ -1,9 +1,9 @@
 import { App, Chart, Testing } from "cdk8s";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
-import { IpamError, type Snapshot } from "../../../src/core/index.ts";
-import { memory } from "../../../src/state/index.ts";
+import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
+import { IpamError, type Snapshot } from "../../../core/index.ts";
+import { memory } from "../../../state/index.ts";
 import { lockOf } from "../../support/constructs-app.ts";
 
 /** What an app says, in no order. */

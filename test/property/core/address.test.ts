@@ -2,7 +2,7 @@ import { isIP, isIPv4, isIPv6 } from "node:net";
 import fc from "fast-check";
 import { Address4, Address6 } from "ip-address";
 import { describe, expect, it } from "vitest";
-import { type Address, formatAddress, parseAddress } from "../../../src/core/address.ts";
+import { type Address, formatAddress, parseAddress } from "../../../core/address.ts";
 import { addressArb, addressTextArb, nearAddressArb } from "../../support/core-arbitrary.ts";
 
 const parsed = (text: unknown) => parseAddress(text).value;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { Bitmap } from "../../../src/core/bitmap.ts";
+import { Bitmap } from "../../../core/bitmap.ts";
 
 const numberArb = fc.oneof(
   fc.nat({ max: 70 }),

@@ -8,7 +8,7 @@ import {
   ownerOfKey,
   parseClaimKey,
   parseOwner,
-} from "../../../src/core/claim.ts";
+} from "../../../core/claim.ts";
 
 /** Short texts of few letters, so that two of them often share a part. */
 const ownerArb: fc.Arbitrary<Owner> = fc.record(

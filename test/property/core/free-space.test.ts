@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { address, familyOf } from "../../../src/core/address.ts";
-import { FreeSpace } from "../../../src/core/free-space.ts";
-import { type Range, rangeOf } from "../../../src/core/range.ts";
+import { address, familyOf } from "../../../core/address.ts";
+import { FreeSpace } from "../../../core/free-space.ts";
+import { type Range, rangeOf } from "../../../core/range.ts";
 import { rangeArb } from "../../support/core-arbitrary.ts";
 import { WalkedSpace } from "../../support/core-model.ts";
 import { plus } from "../../support/core-text.ts";

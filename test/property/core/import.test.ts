@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatAddress } from "../../../src/core/address.ts";
-import { claimKey, ownerOfKey } from "../../../src/core/claim.ts";
-import { planImport } from "../../../src/core/plan/import.ts";
-import { isNoop, plan } from "../../../src/core/plan/plan.ts";
-import { contains } from "../../../src/core/range.ts";
+import { formatAddress } from "../../../core/address.ts";
+import { claimKey, ownerOfKey } from "../../../core/claim.ts";
+import { planImport } from "../../../core/plan/import.ts";
+import { isNoop, plan } from "../../../core/plan/plan.ts";
+import { contains } from "../../../core/range.ts";
 import { apply } from "../../support/core-apply.ts";
 import { shuffled } from "../../support/core-arbitrary.ts";
 import { inputOf, pool, refusalOf } from "../../support/core-import.ts";

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Address } from "../../../src/core/address.ts";
-import type { Allocation, Snapshot } from "../../../src/core/allocation.ts";
-import { claimKey, ownerOfKey } from "../../../src/core/claim.ts";
-import { isNoop, type Plan, plan } from "../../../src/core/plan/plan.ts";
-import type { Pool } from "../../../src/core/pool.ts";
+import type { Address } from "../../../core/address.ts";
+import type { Allocation, Snapshot } from "../../../core/allocation.ts";
+import { claimKey, ownerOfKey } from "../../../core/claim.ts";
+import { isNoop, type Plan, plan } from "../../../core/plan/plan.ts";
+import type { Pool } from "../../../core/pool.ts";
 import { shuffled } from "../../support/core-arbitrary.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
 import { isCounted } from "../../support/core-model.ts";

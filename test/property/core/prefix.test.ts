@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { Address4, Address6 } from "ip-address";
 import { expect, it } from "vitest";
-import { bitsOf, familyOf, formatAddress, formatPrefix, parsePrefix } from "../../../src/core/address.ts";
-import { unwrap } from "../../../src/core/errors.ts";
+import { bitsOf, familyOf, formatAddress, formatPrefix, parsePrefix } from "../../../core/address.ts";
+import { unwrap } from "../../../core/errors.ts";
 import { addressArb } from "../../support/core-arbitrary.ts";
 
 it("parsePrefix drops host bits and ends where ip-address ends, for every length", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Address, address } from "../../../src/core/address.ts";
+import { type Address, address } from "../../../core/address.ts";
 import {
   contains,
   covers,
@@ -12,7 +12,7 @@ import {
   rangeOf,
   sizeOf,
   union,
-} from "../../../src/core/range.ts";
+} from "../../../core/range.ts";
 import { baseArb, intervalsArb, rangeArb } from "../../support/core-arbitrary.ts";
 import { malformed, membersOf } from "../../support/core-model.ts";
 import { plus } from "../../support/core-text.ts";

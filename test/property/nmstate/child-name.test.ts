@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { childName, labelValue } from "../../../src/nmstate/child.ts";
+import { childName, labelValue } from "../../../integrations/nmstate/child.ts";
 import { tries } from "../../support/long.ts";
 import { nameArb } from "../../support/schema-arbitrary.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { IpamError } from "../../../src/core/errors.ts";
-import { readManifests } from "../../../src/schema/manifests.ts";
-import { readNodes } from "../../../src/schema/node.ts";
-import { quoteTemplates, readTemplate } from "../../../src/schema/template.ts";
-import { splitDocuments } from "../../../src/schema/yaml.ts";
+import { IpamError } from "../../../core/errors.ts";
+import { readManifests } from "../../../schema/manifests.ts";
+import { readNodes } from "../../../schema/node.ts";
+import { quoteTemplates, readTemplate } from "../../../schema/template.ts";
+import { splitDocuments } from "../../../schema/yaml.ts";
 import { nicPolicyText, poolText } from "../../support/schema-text.ts";
 
 const piece = fc.constantFrom(

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { formatAddress, formatPrefix } from "../../../src/core/address.ts";
-import type { Allocation, Snapshot } from "../../../src/core/allocation.ts";
-import { allocationLine, decode, encode, readAllocationLine, snapshotOf } from "../../../src/state/codec.ts";
+import { formatAddress, formatPrefix } from "../../../core/address.ts";
+import type { Allocation, Snapshot } from "../../../core/allocation.ts";
+import { allocationLine, decode, encode, readAllocationLine, snapshotOf } from "../../../state/codec.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { tries } from "../../support/long.ts";
 import { recordArb } from "../../support/state-arbitrary.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { formatPrefix } from "../../../src/core/address.ts";
-import { IpamError } from "../../../src/core/errors.ts";
-import { decode, encode } from "../../../src/state/codec.ts";
+import { formatPrefix } from "../../../core/address.ts";
+import { IpamError } from "../../../core/errors.ts";
+import { decode, encode } from "../../../state/codec.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { duplicates, recordTexts } from "../../support/state-record.ts";
 

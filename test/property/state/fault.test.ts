@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { IpamError } from "../../../src/core/errors.ts";
-import type { Plan } from "../../../src/core/plan/plan.ts";
+import { IpamError } from "../../../core/errors.ts";
+import type { Plan } from "../../../core/plan/plan.ts";
 import { Lock } from "../../support/state-commit.ts";
 import { onFileCall } from "../../support/state-file-calls.ts";
 import { scratchFolder } from "../../support/state-folder.ts";

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { IpamError } from "../../../src/core/errors.ts";
-import type { Plan } from "../../../src/core/plan/plan.ts";
-import { encode } from "../../../src/state/codec.ts";
-import { memory } from "../../../src/state/memory.ts";
-import { replaceFile } from "../../../src/state/replace-file.ts";
+import { IpamError } from "../../../core/errors.ts";
+import type { Plan } from "../../../core/plan/plan.ts";
+import { encode } from "../../../state/codec.ts";
+import { memory } from "../../../state/memory.ts";
+import { replaceFile } from "../../../state/replace-file.ts";
 import { tries } from "../../support/long.ts";
 import { Lock } from "../../support/state-commit.ts";
 import { onFileCall } from "../../support/state-file-calls.ts";

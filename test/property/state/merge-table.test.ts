@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { encode } from "../../../src/state/codec.ts";
-import { mergeRecords } from "../../../src/state/merge.ts";
-import { salvage } from "../../../src/state/salvage.ts";
+import { encode } from "../../../state/codec.ts";
+import { mergeRecords } from "../../../state/merge.ts";
+import { salvage } from "../../../state/salvage.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { poolOf, recordOf, spelt, textOf } from "../../support/core-text.ts";
 import { outcome } from "../../support/git-forks.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { bitsOf, familyOf, formatPrefix, prefixAt } from "../../../src/core/address.ts";
-import { partName } from "../../../src/state/kubernetes/subnet-records.ts";
+import { bitsOf, familyOf, formatPrefix, prefixAt } from "../../../core/address.ts";
+import { partName } from "../../../state/kubernetes/subnet-records.ts";
 import { addressArb } from "../../support/core-arbitrary.ts";
 import { tries } from "../../support/long.ts";
 

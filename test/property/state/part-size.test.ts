@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import type { Address } from "../../../src/core/address.ts";
-import { decodePart, encodePart } from "../../../src/state/kubernetes/subnet-records.ts";
+import type { Address } from "../../../core/address.ts";
+import { decodePart, encodePart } from "../../../state/kubernetes/subnet-records.ts";
 import { poolOf } from "../../support/core-text.ts";
 
 const pool = poolOf("p", "10.0.0.0/8");

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { IpamError } from "../../../src/core/errors.ts";
-import { plan } from "../../../src/core/plan/plan.ts";
-import { planRelease } from "../../../src/core/plan/release.ts";
-import { kubernetes } from "../../../src/state/kubernetes/backend.ts";
-import { decodePart } from "../../../src/state/kubernetes/subnet-records.ts";
+import { IpamError } from "../../../core/errors.ts";
+import { plan } from "../../../core/plan/plan.ts";
+import { planRelease } from "../../../core/plan/release.ts";
+import { kubernetes } from "../../../state/kubernetes/backend.ts";
+import { decodePart } from "../../../state/kubernetes/subnet-records.ts";
 import { claimOf, poolOf } from "../../support/core-text.ts";
 import { MemoryCluster } from "../../support/kube-memory.ts";
 import { tries } from "../../support/long.ts";

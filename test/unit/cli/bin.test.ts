@@ -7,7 +7,7 @@ import { root } from "../../support/console.ts";
 /** What the program says on a Node that says it is of this version. */
 function onNode(version: string): { stderr: string; status: number | null } {
   const older = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
-  const args = ["--import", `data:text/javascript,${encodeURIComponent(older)}`, join(root, "src/cli/bin.ts")];
+  const args = ["--import", `data:text/javascript,${encodeURIComponent(older)}`, join(root, "cli/bin.ts")];
   return spawnSync(process.execPath, [...args, "--version"], { encoding: "utf8", timeout: 60_000 });
 }
 
@@ -28,12 +28,12 @@ it.each([
   "index",
   "schema/index",
   "state/index",
-  "nmstate/index",
+  "integrations/nmstate/index",
   "constructs/index",
   "provider/index",
   "provider/runtime",
 ])("%s says it, too, where a program imports it on a Node that lacks what it needs", (name) => {
-  const code = `delete Map.groupBy; await import(${JSON.stringify(join(root, `src/${name}.ts`))})`;
+  const code = `delete Map.groupBy; await import(${JSON.stringify(join(root, `${name}.ts`))})`;
   const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
   expect(stderr).toContain("Error: nodeippool needs Node 22.21 or newer.");
 });

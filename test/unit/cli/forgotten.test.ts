@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { forgetting } from "../../../src/cli/notes/forgotten.ts";
-import { noChanges } from "../../../src/core/plan/changes.ts";
+import { forgetting } from "../../../cli/notes/forgotten.ts";
+import { noChanges } from "../../../core/plan/changes.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { lineOf, recordOf, spelt } from "../../support/core-text.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { refuseHandWritten } from "../../../src/cli/hand-written.ts";
-import { planWorkspace, readWorkspace } from "../../../src/cli/workspace.ts";
+import { refuseHandWritten } from "../../../cli/hand-written.ts";
+import { planWorkspace, readWorkspace } from "../../../cli/workspace.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { cli, filesOf, manifests, projectOf } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";

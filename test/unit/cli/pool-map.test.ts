@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Cell, countCells, type Fold, layout, plus, type Row, runsOf } from "../../../src/cli/pools/pool-map.ts";
-import { usageOf } from "../../../src/cli/pools/pool-text.ts";
-import { type PoolView, viewsOf } from "../../../src/cli/pools/pools.ts";
-import { type Address, address, formatAddress } from "../../../src/core/address.ts";
-import { parsePool } from "../../../src/core/parse-pool.ts";
-import type { Pool } from "../../../src/core/pool.ts";
-import type { PoolSpec } from "../../../src/core/pool-spec.ts";
+import { type Cell, countCells, type Fold, layout, plus, type Row, runsOf } from "../../../cli/pools/pool-map.ts";
+import { usageOf } from "../../../cli/pools/pool-text.ts";
+import { type PoolView, viewsOf } from "../../../cli/pools/pools.ts";
+import { type Address, address, formatAddress } from "../../../core/address.ts";
+import { parsePool } from "../../../core/parse-pool.ts";
+import type { Pool } from "../../../core/pool.ts";
+import type { PoolSpec } from "../../../core/pool-spec.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { tries } from "../../support/long.ts";
 

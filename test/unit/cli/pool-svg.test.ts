@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { poolsSvg } from "../../../src/cli/pools/pool-svg.ts";
-import { viewsOf } from "../../../src/cli/pools/pools.ts";
-import { emptySnapshot } from "../../../src/core/allocation.ts";
-import type { Pool } from "../../../src/core/pool.ts";
+import { poolsSvg } from "../../../cli/pools/pool-svg.ts";
+import { viewsOf } from "../../../cli/pools/pools.ts";
+import { emptySnapshot } from "../../../core/allocation.ts";
+import type { Pool } from "../../../core/pool.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 
 const storage = poolOf("storage", "192.168.40.0/24 192.168.40.10 192.168.40.79", {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { encode } from "../../../src/state/codec.ts";
+import { encode } from "../../../state/codec.ts";
 import { lineOf, poolOf } from "../../support/core-text.ts";
 import { cli, filesOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
 

@@ -13,9 +13,9 @@ import {
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { parse } from "yaml";
-import { writeFolder } from "../../../src/cli/write-folder.ts";
-import { IpamError } from "../../../src/core/errors.ts";
-import type { SourceFile } from "../../../src/schema/yaml.ts";
+import { writeFolder } from "../../../cli/write-folder.ts";
+import { IpamError } from "../../../core/errors.ts";
+import type { SourceFile } from "../../../schema/yaml.ts";
 import { root } from "../../support/console.ts";
 import { cli, filesOf, folderOf, lockText, projectOf } from "../../support/schema-cli.ts";
 
@@ -113,7 +113,7 @@ describe("writeFolder", () => {
     const { out } = place();
     const names = Array.from({ length: 20_000 }, (_, i) => `${i}.yaml`);
     const script = `
-      const { writeFolder } = await import(${JSON.stringify(join(root, "src/cli/write-folder.ts"))});
+      const { writeFolder } = await import(${JSON.stringify(join(root, "cli/write-folder.ts"))});
       writeFolder(${JSON.stringify(out)}, ${JSON.stringify(files(...names))}, "-", "default");`;
     writeFileSync(join(out, "../write.mts"), script);
     const child = spawn(process.execPath, [join(out, "../write.mts")], { stdio: "ignore" });

@@ -1,7 +1,7 @@
 import { ApiObject } from "cdk8s";
 import { describe, expect, it } from "vitest";
-import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
-import { memory } from "../../../src/state/index.ts";
+import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
+import { memory } from "../../../state/index.ts";
 import { appOf, type Build, drift, nic, objectsOf, recordAfter, refusal } from "../../support/constructs-app.ts";
 import { cli, folderOf, projectOf } from "../../support/schema-cli.ts";
 
@@ -20,7 +20,7 @@ describe("a claim has the key it has in YAML:", () => {
 
   it("what the app recorded covers the folder, and both lock the same bytes", async () => {
     const [byApp, byHand] = [projectOf(), projectOf()] as const;
-    const { lockfile } = await import("../../../src/state/index.ts");
+    const { lockfile } = await import("../../../state/index.ts");
     const lock = `${byApp}/nodeippool.lock`;
     await lockfile(lock).commit(AddressPlan.of(appOf(sameAsYaml, { lock })).plan());
     const rendered = await cli(["render", "manifests", "--nodes", "nodes.txt", "--out", "out"], byApp);

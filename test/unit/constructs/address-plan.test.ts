@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { App, Chart, Testing } from "cdk8s";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { AddressPlan, loadState, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
-import { lockfile, memory } from "../../../src/state/index.ts";
-import { markedText } from "../../../src/state/mark.ts";
-import { offerVariable, readOffers } from "../../../src/state/offer.ts";
+import { AddressPlan, loadState, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
+import { lockfile, memory } from "../../../state/index.ts";
+import { markedText } from "../../../state/mark.ts";
+import { offerVariable, readOffers } from "../../../state/offer.ts";
 import {
   appOf,
   type Build,

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { emptySnapshot, parsePool, plan, unwrap } from "../../../src/core/index.ts";
-import { AddressValidation, type AddressValidationProps } from "../../../src/index.ts";
-import { parkKey } from "../../../src/nmstate/select.ts";
-import { markedText } from "../../../src/state/mark.ts";
-import { offerPlan, offerVariable } from "../../../src/state/offer.ts";
+import { emptySnapshot, parsePool, plan, unwrap } from "../../../core/index.ts";
+import { AddressValidation, type AddressValidationProps } from "../../../index.ts";
+import { parkKey } from "../../../integrations/nmstate/select.ts";
+import { markedText } from "../../../state/mark.ts";
+import { offerPlan, offerVariable } from "../../../state/offer.ts";
 import { folderOf, lockText } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 

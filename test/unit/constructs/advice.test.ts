@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { adviceOf, lockOption } from "../../../src/constructs/advice.ts";
-import { IpamError, type Issue } from "../../../src/core/errors.ts";
+import { adviceOf, lockOption } from "../../../constructs/advice.ts";
+import { IpamError, type Issue } from "../../../core/errors.ts";
 
 it.each<[NonNullable<Issue["remedy"]>, string]>([
   [

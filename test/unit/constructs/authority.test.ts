@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
+import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import {
   appOf,
   type Build,

@@ -1,6 +1,6 @@
 import { ApiObject, Chart } from "cdk8s";
 import { describe, expect, it } from "vitest";
-import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
+import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import { appOf, nic, nothing, objectsByName, objectsOf, refusal, synthesised } from "../../support/constructs-app.ts";
 
 const range = { cidr: "10.0.0.0/24" };

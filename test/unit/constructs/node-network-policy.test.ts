@@ -1,6 +1,6 @@
 import { ApiObject, Chart, Lazy } from "cdk8s";
 import { describe, expect, it } from "vitest";
-import { type DesiredState, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
+import { type DesiredState, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import {
   appOf,
   type Build,

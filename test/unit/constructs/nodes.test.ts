@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Nodes } from "../../../src/constructs/index.ts";
+import { Nodes } from "../../../constructs/index.ts";
 import { refusal } from "../../support/constructs-app.ts";
 import { folderOf } from "../../support/schema-cli.ts";
 

@@ -1,7 +1,7 @@
 import { ApiObject, type Chart, Include, JsonPatch } from "cdk8s";
 import { describe, expect, it } from "vitest";
-import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
-import type { Snapshot } from "../../../src/core/index.ts";
+import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
+import type { Snapshot } from "../../../core/index.ts";
 import {
   type AppOptions,
   appOf,

@@ -1,6 +1,6 @@
 import { Chart } from "cdk8s";
 import { describe, expect, it } from "vitest";
-import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../src/constructs/index.ts";
+import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import {
   appOf,
   type Build,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { address, bitsOf, familyOf, formatAddress, parseAddress } from "../../../src/core/address.ts";
-import { IpamError } from "../../../src/core/errors.ts";
+import { address, bitsOf, familyOf, formatAddress, parseAddress } from "../../../core/address.ts";
+import { IpamError } from "../../../core/errors.ts";
 
 const V6 = 1n << 128n;
 

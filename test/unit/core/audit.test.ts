@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { address, formatAddress } from "../../../src/core/address.ts";
-import { type AuditInput, audit, type Use } from "../../../src/core/audit.ts";
+import { address, formatAddress } from "../../../core/address.ts";
+import { type AuditInput, audit, type Use } from "../../../core/audit.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { poolOf, recordOf, spelt } from "../../support/core-text.ts";
 

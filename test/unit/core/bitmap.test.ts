@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Bitmap } from "../../../src/core/bitmap.ts";
+import { Bitmap } from "../../../core/bitmap.ts";
 
 function bitmapOf(...members: number[]): Bitmap {
   const bitmap = new Bitmap();

@@ -9,7 +9,7 @@ import {
   ownerOfKey,
   parseClaimKey,
   parseOwner,
-} from "../../../src/core/claim.ts";
+} from "../../../core/claim.ts";
 
 const node = { kind: "Node", name: "node01" };
 const machine = { kind: "VirtualMachine", namespace: "tenant-a", name: "db.0" };

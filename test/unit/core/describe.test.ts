@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { describeChanges, describeRewrite } from "../../../src/core/plan/describe.ts";
-import { plan } from "../../../src/core/plan/plan.ts";
+import { describeChanges, describeRewrite } from "../../../core/plan/describe.ts";
+import { plan } from "../../../core/plan/plan.ts";
 import { claimOf, lineOf, poolOf, recordOf } from "../../support/core-text.ts";
 
 it.each([

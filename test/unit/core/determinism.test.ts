@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { parseClaimKey } from "../../../src/core/claim.ts";
-import { plan } from "../../../src/core/plan/plan.ts";
+import { parseClaimKey } from "../../../core/claim.ts";
+import { plan } from "../../../core/plan/plan.ts";
 import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
 
 const child = new URL("../../support/core-child.ts", import.meta.url).pathname;

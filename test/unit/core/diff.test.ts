@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Difference, diffRecords } from "../../../src/core/diff.ts";
+import { type Difference, diffRecords } from "../../../core/diff.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { poolOf, recordOf, spelt, textOf } from "../../support/core-text.ts";
 

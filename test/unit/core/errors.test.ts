@@ -1,13 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  byCodeUnit,
-  codes,
-  formatIssue,
-  type IpamCode,
-  IpamError,
-  type Issue,
-  unwrap,
-} from "../../../src/core/errors.ts";
+import { byCodeUnit, codes, formatIssue, type IpamCode, IpamError, type Issue, unwrap } from "../../../core/errors.ts";
 
 describe("codes", () => {
   const table: Record<IpamCode, string> = {

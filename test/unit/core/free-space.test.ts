@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { address, formatAddress } from "../../../src/core/address.ts";
-import { FreeSpace } from "../../../src/core/free-space.ts";
-import { rangeOf } from "../../../src/core/range.ts";
+import { address, formatAddress } from "../../../core/address.ts";
+import { FreeSpace } from "../../../core/free-space.ts";
+import { rangeOf } from "../../../core/range.ts";
 import { intervals } from "../../support/core-model.ts";
 import { plus } from "../../support/core-text.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type ImportInput, planImport } from "../../../src/core/plan/import.ts";
-import { isNoop } from "../../../src/core/plan/plan.ts";
+import { type ImportInput, planImport } from "../../../core/plan/import.ts";
+import { isNoop } from "../../../core/plan/plan.ts";
 import { inputOf, refusalOf, useOf } from "../../support/core-import.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { claimOf, poolOf, recordOf, shown } from "../../support/core-text.ts";

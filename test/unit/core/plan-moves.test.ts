@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plan } from "../../../src/core/plan/plan.ts";
+import { plan } from "../../../core/plan/plan.ts";
 import { apply } from "../../support/core-apply.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";

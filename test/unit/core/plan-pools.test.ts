@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { plan } from "../../../src/core/plan/plan.ts";
+import { plan } from "../../../core/plan/plan.ts";
 import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
 
 const cidr = "10.0.0.0/28";

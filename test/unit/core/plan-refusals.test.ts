@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { IpamError } from "../../../src/core/errors.ts";
-import { type PlanInput, plan } from "../../../src/core/plan/plan.ts";
+import { IpamError } from "../../../core/errors.ts";
+import { type PlanInput, plan } from "../../../core/plan/plan.ts";
 import { claimOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
 
 const cidr = "10.0.0.0/24";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { plan } from "../../../src/core/plan/plan.ts";
-import type { ReservationSpec } from "../../../src/core/pool-spec.ts";
+import { plan } from "../../../core/plan/plan.ts";
+import type { ReservationSpec } from "../../../core/pool-spec.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isNoop, plan } from "../../../src/core/plan/plan.ts";
+import { isNoop, plan } from "../../../core/plan/plan.ts";
 import { apply } from "../../support/core-apply.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
@@ -7,7 +7,7 @@ import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text
 const full = poolOf("p", "10.0.0.0/29"); // .1 to .6
 const small = poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2");
 
-// The truth table at the head of src/core/plan-pool.ts, row by row. `with`: move = allowMove, small = the small pool.
+// The truth table at the head of core/plan-pool.ts, row by row. `with`: move = allowMove, small = the small pool.
 const table = tableOf(`
 record                           | claims                   | with  | want
 ---------------------------------+--------------------------+-------+---------------------------------------------

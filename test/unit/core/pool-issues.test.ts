@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parsePool } from "../../../src/core/parse-pool.ts";
-import type { PoolSpec } from "../../../src/core/pool-spec.ts";
+import { parsePool } from "../../../core/parse-pool.ts";
+import type { PoolSpec } from "../../../core/pool-spec.ts";
 
 const cidr = "10.0.0.0/24";
 const pathsOf = (spec: PoolSpec) => parsePool("p", spec).issues?.map(({ path }) => path?.join("."));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { unwrap } from "../../../src/core/errors.ts";
-import { parsePool } from "../../../src/core/parse-pool.ts";
-import type { PoolSpec } from "../../../src/core/pool-spec.ts";
-import { sizeOf } from "../../../src/core/range.ts";
+import { unwrap } from "../../../core/errors.ts";
+import { parsePool } from "../../../core/parse-pool.ts";
+import type { PoolSpec } from "../../../core/pool-spec.ts";
+import { sizeOf } from "../../../core/range.ts";
 import { rangeText } from "../../support/core-model.ts";
 import { poolOf } from "../../support/core-text.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { address, formatAddress, formatPrefix, parsePrefix, prefixAt } from "../../../src/core/address.ts";
-import { unwrap } from "../../../src/core/errors.ts";
+import { address, formatAddress, formatPrefix, parsePrefix, prefixAt } from "../../../core/address.ts";
+import { unwrap } from "../../../core/errors.ts";
 
 describe("parsePrefix reads", () => {
   it.each<[input: string, canonical: string, last: string]>([

@@ -1,17 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { address } from "../../../src/core/address.ts";
-import { IpamError } from "../../../src/core/errors.ts";
-import {
-  contains,
-  covers,
-  indexAt,
-  intersect,
-  minus,
-  overlaps,
-  rangeOf,
-  sizeOf,
-  union,
-} from "../../../src/core/range.ts";
+import { address } from "../../../core/address.ts";
+import { IpamError } from "../../../core/errors.ts";
+import { contains, covers, indexAt, intersect, minus, overlaps, rangeOf, sizeOf, union } from "../../../core/range.ts";
 import { intervals, rangeText } from "../../support/core-model.ts";
 import { plus } from "../../support/core-text.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Allocation } from "../../../src/core/allocation.ts";
-import type { Use } from "../../../src/core/audit.ts";
-import { planRelease, provenGone, type Reports } from "../../../src/core/plan/release.ts";
-import { isNamedBy, planRename } from "../../../src/core/plan/rename.ts";
+import type { Allocation } from "../../../core/allocation.ts";
+import type { Use } from "../../../core/audit.ts";
+import { planRelease, provenGone, type Reports } from "../../../core/plan/release.ts";
+import { isNamedBy, planRename } from "../../../core/plan/rename.ts";
 import { apply } from "../../support/core-apply.ts";
 import { lineOf, poolOf, recordOf, shown, textOf } from "../../support/core-text.ts";
 

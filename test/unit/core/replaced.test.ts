@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { plan } from "../../../src/core/plan/plan.ts";
-import { replacedOwners } from "../../../src/core/plan/replaced.ts";
+import { plan } from "../../../core/plan/plan.ts";
+import { replacedOwners } from "../../../core/plan/replaced.ts";
 import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24")];

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Allocation, identityOf, type Snapshot } from "../../../src/core/allocation.ts";
-import { isNoop, plan } from "../../../src/core/plan/plan.ts";
-import type { TakeOver } from "../../../src/core/plan/take-over.ts";
-import { applyPlan } from "../../../src/state/apply.ts";
+import { type Allocation, identityOf, type Snapshot } from "../../../core/allocation.ts";
+import { isNoop, plan } from "../../../core/plan/plan.ts";
+import type { TakeOver } from "../../../core/plan/take-over.ts";
+import { applyPlan } from "../../../state/apply.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { claimOf, poolOf, recordOf, spelt, textOf } from "../../support/core-text.ts";

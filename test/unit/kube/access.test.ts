@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { findAccess, podAccess } from "../../../src/kube/index.ts";
+import { findAccess, podAccess } from "../../../kube/index.ts";
 
 let folder: string;
 beforeAll(() => {

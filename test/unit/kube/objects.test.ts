@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
-import { objectsOf } from "../../../src/kube/objects.ts";
+import { objectsOf } from "../../../kube/objects.ts";
 
 it.each(["null", "{}", "[]", '{"items":null}', '{"items":[null]}', '{"items":[{}]}', '{"items":[7]}'])(
   "a list of %s is no API server's",

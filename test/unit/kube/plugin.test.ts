@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { credentialsOf } from "../../../src/kube/credentials.ts";
+import { credentialsOf } from "../../../kube/credentials.ts";
 import { scratchFolder } from "../../support/state-folder.ts";
 
 const apiVersion = "client.authentication.k8s.io/v1";

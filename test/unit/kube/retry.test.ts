@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { retry } from "../../../src/kube/index.ts";
+import { retry } from "../../../kube/index.ts";
 
 beforeEach(() => void vi.spyOn(Math, "random").mockReturnValue(1));
 afterEach(() => void vi.restoreAllMocks());

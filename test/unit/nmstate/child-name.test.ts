@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { childMetadata, childName, hostnameOf, labelValue } from "../../../src/nmstate/child.ts";
+import { childMetadata, childName, hostnameOf, labelValue } from "../../../integrations/nmstate/child.ts";
 import { nodesOf } from "../../support/schema-text.ts";
 
 const hash = "[0-9a-f]{12}";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Allocation } from "../../../src/core/allocation.ts";
-import { cleanupPolicy, removals, whyLeft } from "../../../src/nmstate/cleanup.ts";
-import { Reference } from "../../../src/schema/template.ts";
+import type { Allocation } from "../../../core/allocation.ts";
+import { cleanupPolicy, removals, whyLeft } from "../../../integrations/nmstate/cleanup.ts";
+import { Reference } from "../../../schema/template.ts";
 import { lineOf } from "../../support/core-text.ts";
 import { nodesOf } from "../../support/schema-text.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { IpamError } from "../../../src/core/errors.ts";
-import { refuseSameName } from "../../../src/nmstate/same-name.ts";
+import { IpamError } from "../../../core/errors.ts";
+import { refuseSameName } from "../../../integrations/nmstate/same-name.ts";
 import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/29")];

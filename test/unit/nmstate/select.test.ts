@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { claimKey } from "../../../src/core/claim.ts";
-import { claimsOf, parkKey, selectNodes } from "../../../src/nmstate/select.ts";
+import { claimKey } from "../../../core/claim.ts";
+import { claimsOf, parkKey, selectNodes } from "../../../integrations/nmstate/select.ts";
 import {
   documentsOf,
   issuesIn,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { claimsOf } from "../../../src/nmstate/select.ts";
-import { refuseSharedNics } from "../../../src/nmstate/shared-nics.ts";
-import type { Policy } from "../../../src/schema/policy.ts";
+import { claimsOf } from "../../../integrations/nmstate/select.ts";
+import { refuseSharedNics } from "../../../integrations/nmstate/shared-nics.ts";
+import type { Policy } from "../../../schema/policy.ts";
 import { lineOf } from "../../support/core-text.ts";
 import { documentsOf, issuesIn, nicPolicyText, nodesOf, poolText, read } from "../../support/schema-text.ts";
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Issue } from "../../../src/core/index.ts";
-import { reasonOf } from "../../../src/provider/advice.ts";
-import type { StateArgs } from "../../../src/provider/set-state.ts";
+import type { Issue } from "../../../core/index.ts";
+import { reasonOf } from "../../../provider/advice.ts";
+import type { StateArgs } from "../../../provider/set-state.ts";
 import { lanInputs, planInStack, setInputs } from "../../support/pulumi-inputs.ts";
 
 it.each<[string, Issue["remedy"], string]>([

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { emptySnapshot } from "../../../src/core/index.ts";
-import { whatIsLeft } from "../../../src/provider/forgetting.ts";
-import { heldOf } from "../../../src/provider/held.ts";
-import { planSet } from "../../../src/provider/plan-set.ts";
-import { type ClaimInput, recordOf, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
-import { takesOf } from "../../../src/provider/stack-record.ts";
+import { emptySnapshot } from "../../../core/index.ts";
+import { whatIsLeft } from "../../../provider/forgetting.ts";
+import { heldOf } from "../../../provider/held.ts";
+import { planSet } from "../../../provider/plan-set.ts";
+import { type ClaimInput, recordOf, type SetInputs, type SetState, unknown } from "../../../provider/set-state.ts";
+import { takesOf } from "../../../provider/stack-record.ts";
 import { lanClaims, lanInputs, planInStack, lanPools as pools, shortState } from "../../support/pulumi-inputs.ts";
 
 const state = { backend: "kubernetes" } as const;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { emptySnapshot, type Snapshot } from "../../../src/core/index.ts";
-import { reasonOf } from "../../../src/provider/advice.ts";
-import { nothingLeft } from "../../../src/provider/forgetting.ts";
-import { heldOf } from "../../../src/provider/held.ts";
-import { planSet } from "../../../src/provider/plan-set.ts";
-import { recordOf, type SetInputs, type SetState } from "../../../src/provider/set-state.ts";
-import { takesOf } from "../../../src/provider/stack-record.ts";
-import { applyPlan } from "../../../src/state/apply.ts";
+import { emptySnapshot, type Snapshot } from "../../../core/index.ts";
+import { reasonOf } from "../../../provider/advice.ts";
+import { nothingLeft } from "../../../provider/forgetting.ts";
+import { heldOf } from "../../../provider/held.ts";
+import { planSet } from "../../../provider/plan-set.ts";
+import { recordOf, type SetInputs, type SetState } from "../../../provider/set-state.ts";
+import { takesOf } from "../../../provider/stack-record.ts";
+import { applyPlan } from "../../../state/apply.ts";
 import { lanClaims, lanInputs, lanPools, planInStack, shortState } from "../../support/pulumi-inputs.ts";
 
 const state = { backend: "kubernetes", namespace: "n" } as const;

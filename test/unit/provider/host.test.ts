@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import * as runtime from "../../../src/provider/runtime.ts";
+import * as runtime from "../../../provider/runtime.ts";
 import { root } from "../../support/console.ts";
 import { firstText, ProviderHost } from "../../support/pulumi-provider.ts";
 

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, it } from "vitest";
-import { dispatcher } from "../../../src/provider/dispatcher.ts";
-import { AllocationSet, NodeIPPool, NodeNetworkPolicy } from "../../../src/provider/index.ts";
+import { dispatcher } from "../../../provider/dispatcher.ts";
+import { AllocationSet, NodeIPPool, NodeNetworkPolicy } from "../../../provider/index.ts";
 
 // The SDK's own mocks: nothing is planned here, only what components make of a set is looked at.
 

@@ -1,14 +1,14 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { emptySnapshot } from "../../../src/core/index.ts";
-import type { Recorded } from "../../../src/provider/recorded.ts";
-import { onlyState, recordOf, type SetInputs, type SetState } from "../../../src/provider/set-state.ts";
-import { encode } from "../../../src/state/codec.ts";
+import { emptySnapshot } from "../../../core/index.ts";
+import type { Recorded } from "../../../provider/recorded.ts";
+import { onlyState, recordOf, type SetInputs, type SetState } from "../../../provider/set-state.ts";
+import { encode } from "../../../state/codec.ts";
 import { lanClaims, lanInputs, lanPools, planInStack, shortState } from "../../support/pulumi-inputs.ts";
 import { scratchFolder } from "../../support/state-folder.ts";
 
-const reading = "../../../src/provider/cluster-record.ts";
+const reading = "../../../provider/cluster-record.ts";
 const cluster = { backend: "kubernetes" } as const;
 const lanSet = (set: string, addresses: { readonly [claim: string]: string }, rest: Partial<SetState> = {}): SetState =>
   onlyState({ pools: lanPools, state: cluster, set, addresses: { lan: addresses }, ...rest } as SetState);
@@ -19,14 +19,14 @@ describe("a record that is left, and has another identity than it had", () => {
   const lines = recordOf([own, lanSet("else", { "Node/stranger/eth1": "10.0.0.1" })]);
   const says = /stale: .*network is not the record that this stack used before: it lacks 2 of 2 addresses/;
 
-  let runtime: typeof import("../../../src/provider/runtime.ts");
-  let marks: typeof import("../../../src/state/mark.ts");
+  let runtime: typeof import("../../../provider/runtime.ts");
+  let marks: typeof import("../../../state/mark.ts");
   let record: Recorded | Error;
   beforeAll(async () => {
     vi.resetModules();
     vi.doMock(reading, async (original) => ({ ...(await original<object>()), readCluster: async () => read() }));
-    runtime = await import("../../../src/provider/runtime.ts");
-    marks = await import("../../../src/state/mark.ts");
+    runtime = await import("../../../provider/runtime.ts");
+    marks = await import("../../../state/mark.ts");
   });
   afterAll(() => {
     vi.doUnmock(reading);

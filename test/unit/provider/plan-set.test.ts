@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { emptySnapshot } from "../../../src/core/index.ts";
-import { type Left, nothingLeft, whatIsLeft } from "../../../src/provider/forgetting.ts";
-import { planSet } from "../../../src/provider/plan-set.ts";
-import { checkState } from "../../../src/provider/read-inputs.ts";
-import { recordOf, type SetInputs, type SetState, unknown } from "../../../src/provider/set-state.ts";
-import { stackRecord } from "../../../src/provider/stack-record.ts";
+import { emptySnapshot } from "../../../core/index.ts";
+import { type Left, nothingLeft, whatIsLeft } from "../../../provider/forgetting.ts";
+import { planSet } from "../../../provider/plan-set.ts";
+import { checkState } from "../../../provider/read-inputs.ts";
+import { recordOf, type SetInputs, type SetState, unknown } from "../../../provider/set-state.ts";
+import { stackRecord } from "../../../provider/stack-record.ts";
 import { lanClaims, lanInputs, planInStack, lanPools as pools, shortState } from "../../support/pulumi-inputs.ts";
 
 /** What these hold, for a set that leaves their record. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { checkArgs } from "../../../src/provider/check-args.ts";
-import { refuseOneSet } from "../../../src/provider/pools-of-program.ts";
+import { checkArgs } from "../../../provider/check-args.ts";
+import { refuseOneSet } from "../../../provider/pools-of-program.ts";
 import { root } from "../../support/console.ts";
 import { Monitor } from "../../support/pulumi-monitor.ts";
 import { previewIsUp } from "../../support/pulumi-previews.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitDocuments } from "../../../src/schema/yaml.ts";
+import { splitDocuments } from "../../../schema/yaml.ts";
 import { objectsIn } from "../../support/schema-render.ts";
 import { documentsOf, issuesOf, nicPolicyText, poolText, read } from "../../support/schema-text.ts";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { formatAddress } from "../../../src/core/address.ts";
-import { findUses } from "../../../src/schema/find-addresses.ts";
-import { hostnameLabel } from "../../../src/schema/node.ts";
+import { formatAddress } from "../../../core/address.ts";
+import { findUses } from "../../../schema/find-addresses.ts";
+import { hostnameLabel } from "../../../schema/node.ts";
 import { addressArb } from "../../support/core-arbitrary.ts";
 import { poolOf } from "../../support/core-text.ts";
 import { expectLinear } from "../../support/linear.ts";

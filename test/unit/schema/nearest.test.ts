@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { didYouMean } from "../../../src/schema/nearest.ts";
+import { didYouMean } from "../../../schema/nearest.ts";
 
 const known = ["range", "gateway", "network", "reservations", "clusterRange"];
 

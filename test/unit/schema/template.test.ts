@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { poolOfCapture, readTemplate } from "../../../src/schema/template.ts";
+import { poolOfCapture, readTemplate } from "../../../schema/template.ts";
 import { issuesOf, policyText, poolText, read } from "../../support/schema-text.ts";
 
 const withGateway = poolText("  range: {cidr: 10.0.0.0/24}\n  gateway: 10.0.0.1");

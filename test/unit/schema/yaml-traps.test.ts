@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { IpamError } from "../../../src/core/errors.ts";
-import { readManifests } from "../../../src/schema/manifests.ts";
+import type { IpamError } from "../../../core/errors.ts";
+import { readManifests } from "../../../schema/manifests.ts";
 import { issuesOf, policyText, poolText, read } from "../../support/schema-text.ts";
 
 const pool = (rest: string) => poolText(`  range: {cidr: 10.0.0.0/24}\n${rest}`);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { IpamError } from "../../../src/core/errors.ts";
-import { plan } from "../../../src/core/plan/plan.ts";
-import { kubernetes } from "../../../src/state/kubernetes/backend.ts";
+import { IpamError } from "../../../core/errors.ts";
+import { plan } from "../../../core/plan/plan.ts";
+import { kubernetes } from "../../../state/kubernetes/backend.ts";
 import { claimOf, poolOf } from "../../support/core-text.ts";
 import { type Around, MemoryCluster } from "../../support/kube-memory.ts";
 import { recordTexts } from "../../support/state-record.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { markedText, withoutMark } from "../../../src/state/mark.ts";
+import { markedText, withoutMark } from "../../../state/mark.ts";
 
 it.each(["prod", "a $& b", "$1$'$`"])("a mark that names %j is read as it was written", (other) => {
   const text = "version: 1\npools: []\nallocations: []\nreleasing: []\n";

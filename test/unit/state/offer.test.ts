@@ -1,7 +1,7 @@
 import { join, relative } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { emptySnapshot } from "../../../src/core/allocation.ts";
-import { offerVariable, otherRecord, recordOfLock, takeOffers, withOffers } from "../../../src/state/offer.ts";
+import { emptySnapshot } from "../../../core/allocation.ts";
+import { offerVariable, otherRecord, recordOfLock, takeOffers, withOffers } from "../../../state/offer.ts";
 import { folderOf } from "../../support/schema-cli.ts";
 
 afterEach(() => vi.unstubAllEnvs());

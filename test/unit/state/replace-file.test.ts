@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { lockfile } from "../../../src/state/lockfile.ts";
+import { lockfile } from "../../../state/lockfile.ts";
 import { Lock } from "../../support/state-commit.ts";
 import { onFileCall } from "../../support/state-file-calls.ts";
 import { scratchFolder } from "../../support/state-folder.ts";

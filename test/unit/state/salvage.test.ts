@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { encode } from "../../../src/state/codec.ts";
-import { salvage } from "../../../src/state/salvage.ts";
+import { encode } from "../../../state/codec.ts";
+import { salvage } from "../../../state/salvage.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24")];

@@ -1,0 +1,193 @@
+import {
+  type Address,
+  type Claim,
+  checkSet,
+  contains,
+  familyOf,
+  formatAddress,
+  formatOwner,
+  IpamError,
+  type Issue,
+  isNoop,
+  nodeNameOf,
+  nodeOwner,
+  type Plan,
+  type Pool,
+  planImport,
+  policyOf,
+  rangeOf,
+  type Snapshot,
+  type Use,
+} from "../core/index.ts";
+import { addressList } from "../integrations/nmstate/address-list.ts";
+import { claimsOf, refuseSharedNics } from "../integrations/nmstate/index.ts";
+import { refuseSameName } from "../integrations/nmstate/same-name.ts";
+import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
+import { didYouMean } from "../schema/nearest.ts";
+import { hostnameLabel } from "../schema/node.ts";
+import { configures } from "../schema/uses.ts";
+import { readDeployed } from "./files.ts";
+import { planJson } from "./json.ts";
+import { missed } from "./notes/missed.ts";
+import { strayNotes } from "./notes/stray-note.ts";
+import { reportPlan } from "./report-plan.ts";
+import { openToPlan, record } from "./state.ts";
+import { firstFew, plural, print, printJson } from "./terminal.ts";
+import { together } from "./together.ts";
+import { type PlanningOptions, readWorkspace } from "./workspace.ts";
+
+export interface ImportOptions extends PlanningOptions {
+  readonly json?: boolean;
+}
+
+export async function importVerb(evidence: string, path: string, options: ImportOptions): Promise<void> {
+  if (evidence === "-" && (path === "-" || options.nodes === "-"))
+    throw new IpamError("invalid", "the evidence and another input cannot both come from standard input");
+  checkSet(options.set);
+  const { manifests, nodes } = await readWorkspace(path, options);
+  const { pools, policies } = manifests;
+  const files = await readSpeaking(evidence);
+  const [claims, read] = together(
+    () => claimsFor(policies, pools, nodes),
+    () => together(...files.map((file) => () => readEvidence(file, nodes))),
+  );
+  const uses = named(read, nodes);
+  if (uses.length === 0 && read.every((one) => one.nodes.size === 0))
+    throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
+      hint: "Evidence comes first, the manifests second: nodeippool import nns.json manifests.",
+    });
+  refuseUnknownPools(uses, pools);
+  const state = await openToPlan(options);
+  const snapshot = await state.read();
+  refuseSameName(claims, snapshot, options.set);
+  refuseSharedNics(claims, pools, snapshot.allocations, options.set);
+  const made = planImport({ pools, claims, snapshot, uses, set: options.set });
+  const after = isNoop(made) ? snapshot : await record(state, made);
+  const lasting = uses.filter((use) => !use.isTemporary);
+  const temporary = temporaryOnly(uses, lasting);
+  const ignored = ignoredBy(made, snapshot, lasting);
+  if (options.json) return printJson({ ...planJson(made), ignored: ignored.size, temporary: temporary.length });
+  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after, pools));
+  const lines = [...made.assign, ...made.keep.map(({ allocation }) => allocation)];
+  print(...strayNotes(lines, settersOf(claims, pools), policies));
+  print(...temporaryNotes(temporary, pools));
+  if (ignored.size > 0) print(`${plural(ignored.size, "other address")} passed over: no pool hands them out.`);
+  print(...outsideNotes(ignored, pools));
+  print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
+}
+
+function claimsFor(policies: readonly Policy[], pools: readonly Pool[], nodes: readonly ClusterNode[]): Claim[] {
+  const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
+  refuseSharedNics(claims, pools);
+  return claims;
+}
+
+/** A file; of a folder, those that say what nodes have. */
+async function readSpeaking(path: string): Promise<SourceFile[]> {
+  const files = await readDeployed(path);
+  const speaking = files.filter((file) => configures.test(file.text));
+  const chosen = files.length === 1 ? files : speaking;
+  if (chosen.length === 0)
+    throw new IpamError("invalid", `no file in ${path} shows a node's addresses`, {
+      hint: "A list (CSV) or a ConfigMap of addresses is given by its own name, not by its folder's.",
+    });
+  return chosen;
+}
+
+/** Looking for what was meant costs a look at every node, each time. */
+const mostHints = 100;
+
+/** Uses by node name: a hostname label stands for its node. A node that neither the nodes nor its own report knows is refused. */
+function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] {
+  const uses = read.flatMap((one) => one.uses);
+  const reporting = new Set(read.flatMap((one) => [...one.nodes.keys()]));
+  const names = new Map(nodes.map(({ name }) => [name, name]));
+  for (const { name, labels } of nodes) {
+    const hostname = labels.get(hostnameLabel);
+    if (hostname !== undefined && !names.has(hostname)) names.set(hostname, name);
+  }
+  const issues = new Map<string, Issue>();
+  const known = uses.map((use) => {
+    const node = nodeNameOf(use.owner ?? "");
+    if (node === undefined || reporting.has(nodeOwner(node))) return use;
+    // A record of addresses may name nodes that are not there yet.
+    if (use.pool !== undefined && nodes.length === 0) return use;
+    const name = names.get(node);
+    if (name !== undefined) return { ...use, owner: nodeOwner(name) };
+    if (!issues.has(node)) {
+      const near = issues.size < mostHints ? didYouMean(node, names.values()) : "";
+      issues.set(node, {
+        message: `${node} is not among the nodes${near}`,
+        at: use.at,
+        hint: "If it is no node, reserve its address in the pool (spec.reservations) and leave this line out.",
+      });
+    }
+    return use;
+  });
+  if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
+  return known;
+}
+
+function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void {
+  const names = new Set(pools.map(({ name }) => name));
+  const unknown = new Map(
+    uses.flatMap(({ pool, at }) => (pool === undefined || names.has(pool) ? [] : [[pool, at] as const])),
+  );
+  const issues = [...unknown].map(
+    ([pool, at]): Issue => ({
+      message: `pool ${JSON.stringify(pool)} is not defined${didYouMean(pool, names)}`,
+      at,
+      hint: "Define a NodeIPPool of that name among the manifests.",
+    }),
+  );
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+}
+
+/** What nodes have from DHCP or SLAAC alone. */
+function temporaryOnly(uses: readonly Use[], lasting: readonly Use[]): Address[] {
+  const own = new Set(lasting.map((use) => use.address));
+  return [...new Set(uses.map((use) => use.address))].filter((address) => !own.has(address));
+}
+
+function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): string[] {
+  if (temporary.length === 0) return [];
+  const inside = temporary.filter((address) => pools.some((pool) => contains(pool.automatic, address)));
+  const first = formatAddress(inside[0] ?? (temporary[0] as Address));
+  return [
+    `${plural(temporary.length, "address")} of DHCP or SLAAC passed over.`,
+    ...(inside.length === 0
+      ? []
+      : [
+          `Note: allocate may give ${inside.length === 1 ? first : `${inside.length} of them, such as ${first},`} to a node: exclude from the pool what DHCP or SLAAC hands out`,
+        ]),
+  ];
+}
+
+/** The policies that set the addresses of NICs which nodes have. */
+function settersOf(claims: readonly Claim[], pools: readonly Pool[]): Map<string, string> {
+  const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
+  return new Map(
+    claims.flatMap(({ owner, name, pool, interface: nic }) =>
+      nic === undefined ? [] : [[addressList(families.get(pool), nic, formatOwner(owner)), policyOf(name)] as const],
+    ),
+  );
+}
+
+/** What nodes have, and no record; each address once. */
+function ignoredBy(made: Plan, before: Snapshot, uses: readonly Use[]): ReadonlyMap<Address, Use> {
+  const lines = [...before.allocations, ...before.releasing, ...made.assign];
+  const recorded = new Set(lines.map(({ address }) => address));
+  return new Map(uses.filter(({ address }) => !recorded.has(address)).map((use) => [use.address, use]));
+}
+
+/** Of those the ones in the subnet of a pool: it may grow over them, or a policy give the node another one. What is reserved is safe. */
+function outsideNotes(ignored: ReadonlyMap<Address, Use>, pools: readonly Pool[]): string[] {
+  const notes = [...ignored.values()].flatMap(({ address, owner = "", interface: nic }) => {
+    const near = pools.filter(({ prefix }) => contains(rangeOf(prefix), address));
+    const [pool] = near;
+    if (pool === undefined || near.some(({ reservations }) => reservations.at(address) !== undefined)) return [];
+    const where = `${nodeNameOf(owner) ?? owner}${nic === undefined ? "" : ` ${nic}`}`;
+    return `Note: ${formatAddress(address)} of ${where} is not recorded, as pool ${pool.name} does not hand it out: let that cover it (additionalRanges, exclude) and import again; or reserve it without an owner, if that NIC is to get no address of the pool`;
+  });
+  return firstFew(notes);
+}

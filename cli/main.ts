@@ -1,0 +1,185 @@
+import { createRequire, enableCompileCache } from "node:module";
+import { Command, CommanderError, Option } from "commander";
+import { IpamError } from "../core/errors.ts";
+import { afterDashes } from "./argv.ts";
+import { reportError } from "./report-error.ts";
+import { outputLost } from "./terminal.ts";
+
+enableCompileCache();
+
+// Verbs load on use: `--help` needs nothing but this file.
+const program = new Command("nodeippool")
+  .description("Static IP addresses for cluster nodes, decided at plan time.")
+  .version(packageVersion())
+  .showHelpAfterError("Run nodeippool --help for the verbs, nodeippool VERB --help for one of them.")
+  .exitOverride();
+
+const manifests = "folder or file of manifests; - is standard input";
+
+/** A verb that reads the record. */
+function withState(verb: Command): Command {
+  return verb
+    .option("--lock <file>", "the lockfile", "nodeippool.lock")
+    .addOption(new Option("--backend <name>", "where the record is").choices(["lockfile", "kubernetes"]))
+    .option("--context <name>", "with --backend kubernetes: context of the kubeconfig")
+    .option(
+      "--namespace <name>",
+      "with --backend kubernetes: where its ConfigMaps are; default is that of the context",
+    );
+}
+
+/** A verb that reads manifests, nodes and the record. */
+function planning(name: string, summary: string): Command {
+  return withState(program.command(name))
+    .summary(summary)
+    .description(summary)
+    .option("--nodes <file>", "nodes: a kubectl dump, or a list of names (with labels); - is standard input")
+    .option("--set <name>", "claim set; lines of other sets are left alone", "default");
+}
+
+planning("plan", "show what allocate would do; reads only")
+  .argument("[manifests]", manifests, ".")
+  .option("--allow-move", "let nodes lose an address and get another one of the same pool")
+  .option("--json", "print JSON and nothing else")
+  .action(async (path, options) => (await import("./plan.ts")).planVerb(path, options));
+
+planning("allocate", "decide addresses and record them in the lock")
+  .argument("[manifests]", manifests, ".")
+  .argument("[command...]", "after --: run this, and record what it plans if it succeeds")
+  .usage("[options] [manifests] | [options] -- COMMAND...")
+  .option("--allow-move", "let nodes lose an address and get another one of the same pool")
+  .option("--landed <rev>", "after a merge: the git revision whose lines keep their addresses")
+  .option("--json", "print JSON and nothing else")
+  .action(async (path, _command, options) => {
+    const command = afterDashes();
+    if (command.length === 0) return (await import("./allocate.ts")).allocateVerb(path, options);
+    return (await import("./allocate-around.ts")).allocateAround(command, path, options);
+  });
+
+planning("render", "write manifests with literal addresses; fails if the lock does not cover them")
+  .argument("[manifests]", manifests, ".")
+  .option("--out <folder>", "write here; default is standard output")
+  .action(async (path, options) => (await import("./render.ts")).renderVerb(path, options));
+
+withState(program.command("release"))
+  .summary("free addresses that are releasing")
+  .description("Frees releasing addresses: those named, or with --evidence those that their nodes no longer have.")
+  .argument("[names...]", "claims, nodes, policies or addresses")
+  .option("--evidence <file>", "NodeNetworkState dump: kubectl get nns -o json; - is standard input")
+  .option("--confirm", "you know that the nodes no longer use the addresses")
+  .action(async (names, options) => (await import("./release.ts")).releaseVerb(names, options));
+
+withState(program.command("mv"))
+  .summary("declare a rename; nobody moves")
+  .description("Renames claims in the lock: a policy, POLICY/CAPTURE, an owner (Node/name), or a whole claim.")
+  .argument("<from>")
+  .argument("[to]", "may be left out with --to-set")
+  .option("--set <name>", "claim set; lines of other sets are left alone", "default")
+  .option("--to-set <name>", "take them to this claim set: a policy that goes to another folder")
+  .action(async (from, to, options) => (await import("./mv.ts")).mvVerb(from, to, options));
+
+planning("audit", "find duplicates, strangers and leaks in any manifests")
+  .argument("<files...>", "what is deployed: rendered manifests, NodeNetworkState dumps")
+  .option("--pools <manifests>", "where the pools are defined, if not there")
+  .option("--json", "print JSON and nothing else")
+  .action(async (paths, options) => (await import("./audit.ts")).auditVerb(paths, options));
+
+withState(program.command("explain"))
+  .summary("say who has an address, what a node has, or what an offset means")
+  .description(
+    "Explains an address; all that a node, policy or claim has; or a pool's offset: nodeippool explain traffic-1 --offset 251.",
+  )
+  .argument("<what>", "an address, a node, a policy, a claim, or with --offset a pool")
+  .option("--offset <number>", "offset in the pool")
+  .option("--pools <manifests>", "where the pools are defined", ".")
+  .option("--json", "print JSON and nothing else")
+  .action(async (what, options) => (await import("./explain.ts")).explainVerb(what, options));
+
+withState(program.command("show"))
+  .summary("draw a map of a pool")
+  .description("Draws a pool and lists who holds what.")
+  .argument("[pool]", "default: all pools")
+  .option("--pools <manifests>", "where the pools are defined", ".")
+  .option("--svg <file>", "draw into an SVG file; - is standard output")
+  .option("--configmap <name>", "print a ConfigMap of this name with a line `node: address` under each pool")
+  .option("--json", "print JSON and nothing else")
+  .action(async (pool, options) => (await import("./show.ts")).showVerb(pool, options));
+
+program
+  .command("diff")
+  .summary("compare the lock with a git revision")
+  .description("Compares the lock with a git revision.")
+  .argument("[revision]", "git revision", "HEAD")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .option("--markdown", "for a pull request")
+  .option("--json", "print JSON and nothing else")
+  .action(async (revision, options) => (await import("./diff.ts")).diffVerb(revision, options));
+
+planning("import", "record addresses that nodes already have; nothing moves")
+  .argument(
+    "<evidence>",
+    "NodeNetworkStates, NNCPs with literal addresses, a ConfigMap of pool and node: address, or CSV: node,interface,address",
+  )
+  .argument("[manifests]", manifests, ".")
+  .option("--json", "print JSON and nothing else")
+  .action(async (evidence, path, options) => (await import("./import.ts")).importVerb(evidence, path, options));
+
+program
+  .command("merge")
+  .summary("git merge driver for the lock")
+  .description("Merges two versions of a lock, line by line, as a git merge driver: nodeippool merge %O %A %B.")
+  .argument("[base]")
+  .argument("[ours]")
+  .argument("[theirs]")
+  .option("--install", "set it up in this git repository")
+  .action(async (base, ours, theirs, options) => (await import("./merge.ts")).mergeVerb(base, ours, theirs, options));
+
+program
+  .command("migrate")
+  .summary("move the record to a cluster or to a lockfile")
+  .description(
+    "Moves the record between the lockfile and ConfigMaps of a cluster. Killed anywhere, the same command goes on.",
+  )
+  .argument("<to>", "kubernetes or lockfile; the record is in the other one")
+  .option("--lock <file>", "the lockfile", "nodeippool.lock")
+  .option("--context <name>", "context of the kubeconfig")
+  .option("--namespace <name>", "where the ConfigMaps are; default is that of the context")
+  .option("--set <name>", "claim set that lines of set default get")
+  .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
+
+program.hook("preAction", (_, verb) => {
+  const { backend, context, namespace } = verb.opts();
+  const empty = verb.options.find((option) => verb.getOptionValue(option.attributeName()) === "");
+  if (empty !== undefined)
+    throw new IpamError("invalid", `${empty.long} is given, and empty`, {
+      hint: "Is it a variable of the shell that is not set?",
+    });
+  // A default is no word of the user's: only what was typed contradicts.
+  if (backend === "kubernetes" && verb.getOptionValueSource("lock") === "cli")
+    throw new IpamError("invalid", "--lock names a file, but with --backend kubernetes the record is in a cluster", {
+      hint: "Leave one of them out.",
+    });
+  const stray = context === undefined ? (namespace === undefined ? undefined : "--namespace") : "--context";
+  if (stray !== undefined && backend !== "kubernetes" && verb.name() !== "migrate")
+    throw new IpamError("invalid", `${stray} says where in a cluster the record is`, {
+      hint: "Add --backend kubernetes.",
+    });
+});
+
+function packageVersion(): string {
+  return createRequire(import.meta.url)("nodeippool/package.json").version;
+}
+
+// Nobody reads on behind a closed pipe (`| head`): the verb does its work all the same, and its status stands.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") process.exit(reportError(outputLost(error)));
+});
+// What cannot be said there cannot be said at all.
+process.stderr.on("error", () => {});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+  else process.exitCode = reportError(error);
+}

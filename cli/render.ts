@@ -1,0 +1,69 @@
+import {
+  describeLine,
+  formatAddress,
+  IpamError,
+  type Plan,
+  refusePending,
+  refuseReplaced,
+  type Snapshot,
+} from "../core/index.ts";
+import type { Left } from "../integrations/nmstate/policy-lines.ts";
+import { joinDocuments, leftOnNodes, render } from "../integrations/nmstate/render.ts";
+import { covering, withOffers } from "../state/index.ts";
+import { allocateAgain, recordOptions } from "./argv.ts";
+import { gonePolicyNotes } from "./notes/notes.ts";
+import { renameNote } from "./notes/rename-note.ts";
+import { driftLines } from "./report-plan.ts";
+import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
+import { plain, plural, print, progress } from "./terminal.ts";
+import { type PlanningOptions, planWorkspace, readWorkspace, type Workspace } from "./workspace.ts";
+import { writeFolder } from "./write-folder.ts";
+
+export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
+  const workspace = await readWorkspace(path, options);
+  const state = await openToPlan(options);
+  const recorded = withOffers(await state.read(), state.name);
+  const made = planWorkspace(workspace, recorded, options);
+  refusePending(made);
+  refuseReplaced(made, recorded);
+  const snapshot = covering(made, recorded) ?? refuseDrift(made, recorded, workspace, options);
+  progress(`rendering for ${workspace.nodes.length} nodes`);
+  const files = render({ ...workspace, snapshot, set: options.set });
+  progress();
+  process.stderr.write(
+    leftOnNodes({ ...workspace, snapshot, set: options.set })
+      .map(leftNote)
+      .join(""),
+  );
+  if (options.out === undefined) {
+    process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
+    return;
+  }
+  const { written, removed } = writeFolder(options.out, files, path, options.set);
+  const unchanged = files.length - written;
+  print(
+    `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,
+  );
+}
+
+/** On standard error: standard output may be the manifests. */
+function leftNote({ line, why }: Left): string {
+  const isSeen = line.interface !== undefined;
+  const next = `release${recordOptions()} ${isSeen ? "--evidence nns.json" : `${formatAddress(line.address)} --confirm`}`;
+  return `Note: ${describeLine(line)}  is releasing and stays on its node: ${plain(why)}. Take it off by hand, then nodeippool ${next}\n`;
+}
+
+/** Throws `stale` with what the record lacks. */
+function refuseDrift(made: Plan, recorded: Snapshot, workspace: Workspace, options: StateOptions): never {
+  const { lock } = options;
+  const isBegun = !isToBegin(options);
+  const name = isLockfile(options) ? lock : "the record";
+  const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
+  const notes = [...gonePolicyNotes(workspace, made), ...renameNote(made, recorded, () => "say so first")];
+  const afterwards = isLockfile(options) ? ", review the lock, and commit it" : "";
+  throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...notes].join("\n  "), {
+    hint: isBegun
+      ? `Run ${allocateAgain()}${afterwards}.`
+      : `Name the lock that belongs to these manifests (--lock FILE), or run ${allocateAgain()} to begin one.`,
+  });
+}

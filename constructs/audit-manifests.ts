@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import { audit, type Finding, IpamError, isPlanned, type Place, usedIn } from "../core/index.ts";
+import { parkKey } from "../integrations/nmstate/select.ts";
+import { definedPools } from "../schema/defined-pools.ts";
+import { findUses, readNodes, type SourceFile } from "../schema/index.ts";
+import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
+import { usesPools } from "../schema/policy.ts";
+import { configures } from "../schema/uses.ts";
+import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
+import { openToken } from "./address-token.ts";
+import { type AddressValidationProps, refuseProps } from "./validation-props.ts";
+import { readRecord } from "./validation-record.ts";
+
+export interface ManifestFinding {
+  readonly rule: Finding["kind"] | "unresolved" | "unexpanded" | "no-record";
+  readonly message: string;
+  readonly at?: Place;
+  readonly manifest: string;
+  /** Name of the object that holds the address, or the claim that the record has it for. */
+  readonly resource: string;
+}
+
+/** Audits synthesised manifests. Throws IpamError `invalid` where there is no pool to hold them against. */
+export async function auditManifests(
+  manifests: readonly string[],
+  props: AddressValidationProps,
+): Promise<{ checked: number; findings: ManifestFinding[] }> {
+  refuseProps(props);
+  const files = manifests.map((path) => read(path));
+  const sources = props.pools === undefined ? files : [read(props.pools, "pools")];
+  const defined = definedPools(sources);
+  if (defined.length === 0)
+    throw new IpamError("invalid", "no NodeIPPool is among the manifests", {
+      hint: "Say where the pools are defined: properties.pools in cdk8s.yaml.",
+    });
+  // What the controller gives is not in this record.
+  const pools = defined.filter(isPlanned);
+  const open = files.flatMap((file) => unresolved(file, files));
+  // An address list that holds a token cannot be read.
+  if (open.length > 0) return { checked: 0, findings: open };
+  const nodes = props.nodes === undefined ? [] : readNodes(read(props.nodes, "nodes"));
+  const { uses, elsewhere } = findUses(files, pools, nodes);
+  const { name, snapshot, isMissing } = await readRecord(props);
+  const found = audit({ pools, snapshot, uses, elsewhere, shows: { owners: new Set(), sets: new Set() } });
+  const checked = usedIn(pools, uses).size;
+  return {
+    checked,
+    findings: [
+      ...(isMissing && (props.lock !== undefined || checked > 0) ? [noRecord(name)] : []),
+      ...found
+        .filter(({ kind, at }) => (at === undefined ? ofRecord.has(kind) : !isMissing || kind !== "stranger"))
+        .map(({ kind, message, at, line }) => ({
+          rule: kind,
+          message,
+          ...(at === undefined ? { manifest: name, resource: line?.claim ?? "" } : { at, ...whereIs(at, files) }),
+        })),
+      ...files.flatMap(unexpanded),
+    ],
+  };
+}
+
+function noRecord(lock: string): ManifestFinding {
+  const message = `${lock} does not exist, so nothing tells whether addresses are recorded`;
+  return { rule: "no-record", message, manifest: lock, resource: "" };
+}
+
+/** What is wrong with a line of the record whatever the manifests are: not all that have its addresses need be here. */
+const ofRecord: ReadonlySet<Finding["kind"]> = new Set(["out-of-pool", "excluded"]);
+
+/** Tokens that nothing looked up: in a JSON patch, for example, which cdk8s applies later. */
+function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): ManifestFinding[] {
+  if (!text.includes("ippool:/") && !text.includes("{{ ippool.")) return [];
+  return text.split("\n").flatMap((content, i) => {
+    const [token] = openToken.exec(content) ?? [];
+    if (token === undefined) return [];
+    const at = { file: path, line: i + 1, column: content.indexOf(token) + 1 };
+    return [{ rule: "unresolved", message: `${token} is not an address yet`, at, ...whereIs(at, files) } as const];
+  });
+}
+
+/** Policies that ask pools for addresses, and that handlers refuse for it; nobody runs a parked one. */
+function unexpanded(file: SourceFile): ManifestFinding[] {
+  if (!configures.test(file.text)) return [];
+  return chunksOf(file)
+    .filter(({ text }) => configures.test(text))
+    .flatMap((chunk) => objectsIn(chunk).value ?? [])
+    .filter(({ object }) => object.kind === "NodeNetworkConfigurationPolicy" && usesPools(object) && !isParked(object))
+    .map(({ object, at }) => {
+      const name = String(asBag(object.metadata)?.name);
+      const message = `policy ${name} asks a pool for addresses, and no handler can run that`;
+      return { rule: "unexpanded", message, at: at(["metadata", "name"], name), manifest: file.path, resource: name };
+    });
+}
+
+function isParked({ spec }: Bag): boolean {
+  return asBag(asBag(spec)?.nodeSelector)?.[parkKey] !== undefined;
+}
+
+/** A manifest, or the file that a property of the validation names. */
+function read(path: string, property?: "pools" | "nodes"): SourceFile {
+  try {
+    return { path, text: readFileSync(path, "utf8") };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "does not exist" : `cannot be read: ${message}`;
+    if (property === undefined) throw new IpamError("invalid", `${path} ${why}`, { cause: error });
+    const told = {
+      message: `${property}: ${path} of the validation in cdk8s.yaml ${why}`,
+      path: ["properties", property],
+    };
+    throw new IpamError("invalid", [told], { cause: error });
+  }
+}
+
+function whereIs(at: Place, files: readonly SourceFile[]): { manifest: string; resource: string } {
+  const file = files.find(({ path }) => path === at.file);
+  const chunks = file === undefined ? [] : splitDocuments(file);
+  const chunk = chunks.findLast(({ line }) => line <= at.line);
+  const { metadata } = (chunk === undefined ? {} : new YamlDocument(chunk).value) as { metadata?: { name?: string } };
+  return { manifest: file?.path ?? "", resource: metadata?.name ?? "" };
+}

@@ -1,0 +1,10 @@
+export type * from "../integrations/nmstate/desired-state.ts";
+export type * from "../integrations/nmstate/interface.ts";
+export type * from "../integrations/nmstate/interface-sections.ts";
+export type { AddressClaim } from "./address-claim.ts";
+export { AddressPlan, type AddressPlanProps } from "./address-plan.ts";
+export { type LoadedState, loadState } from "./app-record.ts";
+export type { DesiredState, Interface, Ipv4, Ipv6 } from "./desired-state.ts";
+export { NodeIPPool, type NodeIPPoolProps } from "./node-ip-pool.ts";
+export { NodeNetworkPolicy, type NodeNetworkPolicyProps, type PolicyMetadata } from "./node-network-policy.ts";
+export { type NodeProps, Nodes } from "./nodes.ts";

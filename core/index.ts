@@ -1,0 +1,32 @@
+/** Everything of the core, for the other rooms; index.ts says what users of the package get. */
+import "./needs-node.ts";
+
+export * from "./address.ts";
+export * from "./allocation.ts";
+export * from "./audit.ts";
+export * from "./claim.ts";
+export * from "./diff.ts";
+export * from "./errors.ts";
+export { FreeSpace } from "./free-space.ts";
+export { addressAt, offsetOf } from "./numbering.ts";
+export { parsePool } from "./parse-pool.ts";
+export * from "./plan/changes.ts";
+export * from "./plan/describe.ts";
+export { planImport } from "./plan/import.ts";
+export { type Moved, Renames } from "./plan/moved.ts";
+export * from "./plan/pending.ts";
+export * from "./plan/plan.ts";
+export * from "./plan/release.ts";
+export * from "./plan/rename.ts";
+export { policiesOf, type RenameRemedy, renameCommands, renamesOf } from "./plan/rename-remedy.ts";
+export * from "./plan/replaced.ts";
+export { checkSet } from "./plan/request.ts";
+export { type TakeOver, takenBy } from "./plan/take-over.ts";
+export { comersOf, toSetCommands, toSetRemedy } from "./plan/to-set.ts";
+export { isPlanned, isSamePool, type Pool } from "./pool.ts";
+export * from "./pool-spec.ts";
+export { checkPools } from "./pools.ts";
+export * from "./range.ts";
+export * from "./reservation.ts";
+export { shellWord } from "./shell-word.ts";
+export { listed } from "./words.ts";

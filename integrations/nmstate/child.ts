@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { IpamError } from "../../core/index.ts";
+import type { ClusterNode, Policy, PolicyObject } from "../../schema/index.ts";
+import { childLabels, hostnameLabel } from "../../schema/node.ts";
+
+const limit = 63;
+
+/**
+ * The name of one node's own policy: `<policy>--<node>`, and `<policy>--<node>---<hash>`, shortened, where either
+ * part holds `--` or the whole is longer than a label value may be. Injective: no short form holds `---`, because no
+ * name begins or ends with `-`; every long one does, and its hash covers both parts.
+ */
+export function childName(policy: string, node: string): string {
+  const name = `${policy}--${node}`;
+  if (name.length <= limit && !policy.includes("--") && !node.includes("--")) return name;
+  return shorten(name, `---${hashOf(`${policy}/${node}`)}`);
+}
+
+/** A text as a label value: itself, or shortened with a hash. */
+export function labelValue(text: string): string {
+  return text.length <= limit ? text : shorten(text, `-${hashOf(text)}`);
+}
+
+function shorten(text: string, suffix: string): string {
+  return text.slice(0, limit - suffix.length).replace(/[-.]+$/, "") + suffix;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+export const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** The policy that a child comes from, as far as it is known: of one that is gone only the name. */
+export type Origin = Pick<Policy, "name"> & Partial<Policy>;
+
+/** One node's own policy, which the node alone is selected for. The only maker of children, of whatever they say. */
+export function childPolicy(
+  origin: Origin,
+  node: ClusterNode,
+  {
+    capture = {},
+    desiredState,
+  }: { readonly capture?: Policy["otherCaptures"] | undefined; readonly desiredState: unknown },
+): PolicyObject {
+  return {
+    apiVersion: origin.apiVersion ?? "nmstate.io/v1",
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: childMetadata(origin.name, node.name, origin),
+    spec: {
+      nodeSelector: { [hostnameLabel]: hostnameOf(node) },
+      ...(Object.keys(capture).length === 0 ? {} : { capture }),
+      desiredState,
+    },
+  };
+}
+
+/** Name, labels that say whose child it is, and whatever the user put on the policy. */
+export function childMetadata(
+  policyName: string,
+  node: string,
+  policy: Partial<Pick<Policy, "labels" | "annotations">>,
+) {
+  const { [lastApplied]: _, ...annotations } = policy.annotations ?? {};
+  const labels = {
+    ...policy.labels,
+    [childLabels.policy]: labelValue(policyName),
+    [childLabels.node]: labelValue(node),
+  };
+  const name = childName(policyName, node);
+  return Object.keys(annotations).length === 0 ? { name, labels } : { name, labels, annotations };
+}
+
+/** The value of a node's hostname label, which need not be its name. Throws `invalid` if it has none. */
+export function hostnameOf(node: ClusterNode): string {
+  const hostname = node.labels.get(hostnameLabel);
+  if (hostname === undefined)
+    throw new IpamError(
+      "invalid",
+      `node ${node.name} has no label ${hostnameLabel}, so no policy can select it alone`,
+      {
+        hint: `Give all its labels: kubectl get nodes -o json, or ${node.name} ${hostnameLabel}=${node.name},label=value in the list.`,
+      },
+    );
+  return hostname;
+}

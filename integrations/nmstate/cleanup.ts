@@ -1,0 +1,151 @@
+import { type Allocation, familyOf, nameOfKey } from "../../core/index.ts";
+
+import { type ClusterNode, type PolicyObject, Reference } from "../../schema/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { portsIn } from "../../schema/ports.ts";
+import { hasTemplate, referencesIn } from "../../schema/template.ts";
+import { asTruth } from "../../schema/truth.ts";
+import { childPolicy, type Origin } from "./child.ts";
+
+/**
+ * The desired state, and in it the removal of releasing addresses. nmstate replaces the address list of a NIC as a
+ * whole: a NIC that the state already gives addresses of that family loses the old one by that alone; on any other
+ * NIC the family loses its addresses. What `whyLeft` has a word for stays.
+ */
+export function removals(desiredState: unknown, releasing: readonly Allocation[], origin?: Origin): unknown {
+  const state = (desiredState ?? {}) as Bag;
+  const lines = releasing.filter((line) => whyLeft(line, desiredState, releasing, origin) === undefined);
+  if (lines.length === 0) return desiredState;
+  const interfaces = [...((state.interfaces as Bag[] | undefined) ?? [])];
+  // nmstate takes the addresses of a port off by itself, and refuses a state that says anything of them.
+  const ports = new Set<unknown>(portsIn(desiredState));
+  for (const line of lines) {
+    const family = sectionOf(line);
+    for (const name of nicsOf(line, origin).filter((nic) => !ports.has(nic))) {
+      const at = interfaces.findIndex((item) => isOfNic(item, name));
+      const section = interfaces[at]?.[family] as Bag | null | undefined;
+      const bare = bareNic(name, family, origin);
+      if (at < 0) interfaces.push(bare);
+      else if (section === undefined || section === null)
+        interfaces[at] = { ...interfaces[at], [family]: bare[family] };
+      // nmstate keeps what a state does not mention: a section without a list keeps the old addresses.
+      else if (asTruth(section.enabled) !== false && (section.address ?? undefined) === undefined)
+        interfaces[at] = { ...interfaces[at], [family]: { ...section, address: [] } };
+    }
+  }
+  return { ...state, interfaces };
+}
+
+/**
+ * Why a releasing address cannot be taken off by this state, if so: nobody knows its NIC, a capture gives that its
+ * addresses, or it may be one that the state, or the removal of another address, names by a template. nmstate takes a NIC once; said twice, what the other one says is lost.
+ */
+export function whyLeft(
+  line: Allocation,
+  desiredState: unknown,
+  releasing: readonly Allocation[],
+  origin: Origin | undefined,
+): string | undefined {
+  const { interfaces } = (desiredState ?? {}) as { interfaces?: unknown };
+  // A list that another capture makes on the node cannot be added to.
+  if (typeof interfaces === "string") return "the interfaces of its policy come from a capture";
+  const nics = nicsOf(line, origin);
+  if (nics.length === 0) return "nobody recorded on which NIC it is, and no policy says it any more";
+  const items = asList(interfaces)
+    .map(asBag)
+    .filter((item) => item !== undefined);
+  const isCaptured = (item: Bag) => typeof item[sectionOf(line)] === "string" && nics.some((nic) => isOfNic(item, nic));
+  if (items.some(isCaptured)) return "the addresses of its NIC come from a capture";
+  if (items.some((item) => item.state === "ignore" && nics.some((nic) => isOfNic(item, nic))))
+    return "its policy has state: ignore for its NIC";
+  const said = items.map((item) => item.name);
+  const template = [...said, ...releasing.flatMap((other) => nicsOf(other, origin))].find(hasTemplate);
+  const isLiteral = (nic: unknown) => !hasTemplate(nic) && !said.includes(nic);
+  return template !== undefined && nics.some(isLiteral)
+    ? `its NIC ${line.interface} may be the one that its policy calls ${template}`
+    : undefined;
+}
+
+/** Is this the interface whose addresses the NIC of this name has? An OVS bridge may share its port's name. */
+function isOfNic(item: Bag, name: unknown): boolean {
+  return item.name === name && item.type !== "ovs-bridge";
+}
+
+function sectionOf(line: Allocation): "ipv4" | "ipv6" {
+  return familyOf(line.address) === 4 ? "ipv4" : "ipv6";
+}
+
+/** The NICs that a line's address is on: the recorded one, else those to which the policy gives it, by whatever name. */
+function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
+  if (line.interface !== undefined) return [line.interface];
+  const capture = nameOfKey(line.claim).slice((origin?.name.length ?? 0) + 1);
+  const { interfaces } = (origin?.desiredState ?? {}) as { interfaces?: Bag[] };
+  if (!Array.isArray(interfaces)) return [];
+  const gives = (item: Bag) => {
+    const { address } = (item[sectionOf(line)] ?? {}) as { address?: unknown };
+    const ips = Array.isArray(address) ? address.map((entry) => (entry as Bag | null)?.ip) : [];
+    return ips.some((ip) => ip instanceof Reference && ip.capture === capture);
+  };
+  return interfaces.filter(gives).map((item) => item.name);
+}
+
+/**
+ * A NIC without addresses, found as its policy finds it. DHCP and SLAAC stay on: without them the node may be out of reach.
+ * What the policy writes out by hand does not stay: it may be another node's by now. Nor does what it has of the pools.
+ */
+function bareNic(name: unknown, family: "ipv4" | "ipv6", origin: Origin | undefined): Bag {
+  const known = asList(asBag(origin?.desiredState)?.interfaces)
+    .map(asBag)
+    .find((item) => item !== undefined && isOfNic(item, name));
+  const section = asBag(known?.[family]);
+  const isDynamic = [section?.dhcp, section?.autoconf].some((one) => asTruth(one) === true || hasTemplate(one));
+  const kept = Object.entries(section ?? {}).filter(([, value]) => referencesIn(value).length === 0);
+  const found = ["identifier", "mac-address", "pci-address"].flatMap((field) =>
+    known?.identifier === undefined || known[field] === undefined ? [] : [[field, known[field]]],
+  );
+  return {
+    name,
+    ...Object.fromEntries(found),
+    [family]: isDynamic ? { ...Object.fromEntries(kept), address: [] } : noAddress[family],
+  };
+}
+
+/**
+ * Takes all addresses off and leaves the link up; test/e2e tries it on a kernel. IPv4 is turned off, which takes its
+ * routes along; IPv6 is not, because the link-local address would go with it.
+ */
+const noAddress: Record<"ipv4" | "ipv6", Bag> = {
+  ipv4: { enabled: false },
+  ipv6: { enabled: true, dhcp: false, autoconf: false, address: [] },
+};
+
+/**
+ * A node's policy that does nothing but give addresses up, because its policy is for the node no more, or is gone.
+ * Undefined if nobody knows on which NIC they are.
+ */
+export function cleanupPolicy(
+  origin: Origin,
+  node: ClusterNode,
+  releasing: readonly Allocation[],
+): PolicyObject | undefined {
+  const taken = releasing.filter((line) => whyLeft(line, undefined, releasing, origin) === undefined);
+  const nics = new Set(taken.flatMap((line) => nicsOf(line, origin)));
+  if (nics.size === 0) return undefined;
+  const routes = routesOver(origin.desiredState, nics);
+  const desiredState = removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin);
+  const needsCaptures = hasTemplate(JSON.stringify(desiredState));
+  return childPolicy(origin, node, { capture: needsCaptures ? origin.otherCaptures : undefined, desiredState });
+}
+
+/** The routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */
+function routesOver(desiredState: unknown, nics: ReadonlySet<unknown>): Bag[] {
+  const { routes } = (desiredState ?? {}) as { routes?: { config?: Bag[] } };
+  return (Array.isArray(routes?.config) ? routes.config : [])
+    .filter((route) => nics.has(route["next-hop-interface"]) && typeof route.destination === "string")
+    .map(({ destination, "next-hop-interface": nic, "table-id": table }) => ({
+      destination,
+      "next-hop-interface": nic,
+      ...(table === undefined ? {} : { "table-id": table }),
+      state: "absent",
+    }));
+}

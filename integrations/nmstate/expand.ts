@@ -1,0 +1,69 @@
+import { type Address, type Allocation, formatAddress, IpamError, type Pool } from "../../core/index.ts";
+import { type ClusterNode, type Field, type Policy, type PolicyObject, Reference } from "../../schema/index.ts";
+import { childPolicy, lastApplied } from "./child.ts";
+import { removals } from "./cleanup.ts";
+import { parkKey } from "./select.ts";
+
+/** What a policy says to one node: a policy of its own with literal addresses. */
+export interface ChildInput {
+  readonly policy: Policy;
+  readonly node: ClusterNode;
+  /** The address and pool of each capture. */
+  readonly addresses: ReadonlyMap<string, { readonly address: Address; readonly pool: Pool }>;
+  /** Addresses of this policy that the node is to give up. */
+  readonly releasing: readonly Allocation[];
+}
+
+/**
+ * One node's policy. Everything the user wrote stays, but references become values of their own type, captures of
+ * pools are gone, and the selector is the node's own hostname label.
+ */
+export function expandPolicy({ policy, node, addresses, releasing }: ChildInput): PolicyObject {
+  const desiredState = fill(policy.desiredState, (reference) => literalOf(reference, policy, addresses));
+  return childPolicy(policy, node, {
+    capture: policy.otherCaptures,
+    desiredState: removals(desiredState, releasing, policy),
+  });
+}
+
+function literalOf({ capture, field }: Reference, policy: Policy, addresses: ChildInput["addresses"]): string | number {
+  const { address, pool } = addresses.get(capture) as { address: Address; pool: Pool };
+  const values: Record<Field, () => string | number> = {
+    ip: () => formatAddress(address),
+    "prefix-length": () => pool.prefix.length,
+    gateway: () => {
+      if (pool.gateway !== undefined) return formatAddress(pool.gateway);
+      throw new IpamError(
+        "invalid",
+        `policy ${policy.name} uses capture.${capture}.gateway, but pool ${pool.name} has no gateway`,
+      );
+    },
+  };
+  return values[field]();
+}
+
+/** A copy of plain data with every reference replaced. */
+function fill(value: unknown, replace: (reference: Reference) => unknown): unknown {
+  if (value instanceof Reference) return replace(value);
+  if (Array.isArray(value)) return value.map((item) => fill(item, replace));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, replace)]));
+}
+
+/** Is a policy also for nodes that no plan knows? Then a pool of it has a part for the controller, which needs the policy itself. */
+export function servesLaterNodes({ captures }: Policy, pools: ReadonlyMap<string, Pool>): boolean {
+  return [...captures.values()].some(({ pool }) => (pools.get(pool)?.clusterRange.length ?? 0) > 0);
+}
+
+/** The policy itself, made to match no node: a controller expands it for nodes that join later. */
+export function parkPolicy({ name, apiVersion, labels, annotations: all, source }: Policy): PolicyObject {
+  const { [lastApplied]: _, ...annotations } = all;
+  const bags = Object.entries({ labels, annotations }).filter(([, bag]) => Object.keys(bag).length > 0);
+  const nodeSelector = { ...(source.spec.nodeSelector as object | undefined), [parkKey]: "parked" };
+  return {
+    apiVersion,
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: { name, ...Object.fromEntries(bags) },
+    spec: { ...source.spec, nodeSelector },
+  };
+}

@@ -19,6 +19,7 @@ export type { Reservation, Reservations } from "./core/reservation.ts";
 
 // Plans: who gets, keeps and gives up what.
 
+export { bulkRelease, refuseBulkRelease } from "./core/plan/bulk-release.ts";
 export type { Kept, Pending, Release } from "./core/plan/changes.ts";
 export { describeChanges } from "./core/plan/describe.ts";
 export { type ImportInput, planImport } from "./core/plan/import.ts";

@@ -19,6 +19,8 @@ export function command(remedy: Remedy): string {
       return toSetCommands(remedy, `--set ${shellWord(remedy[2])}`, mvCommand(remedy[2]), "--to-set");
     case "allow-move":
       return allowing();
+    case "confirm":
+      return "nodeippool allocate --confirm";
     case "explain":
       return `nodeippool explain ${words.join(" ")}${recordOptions()}`;
     case "release":

@@ -7,7 +7,8 @@ import { applyAll, applyPlan, issuesAfterWrite } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import type { AllocateOptions } from "./allocate.ts";
-import { readMerged, recordMerge } from "./merged-record.ts";
+import { confirmRelease, type Proposals } from "./confirm.ts";
+import { type Merge, readMerged, recordMerge } from "./merged-record.ts";
 import { doubtsOf, renamedIn } from "./notes/doubts.ts";
 import { changeLines } from "./report-plan.ts";
 import { isLockfile, openLock, record, type StateOptions } from "./state.ts";
@@ -43,18 +44,29 @@ export async function allocateAround(
       process.exitCode = status ?? 128 + ((signal && constants.signals[signal]) || 0);
       return;
     }
-    const plans = readOffers(folder);
-    // Not `state`: that would settle the merge once more.
-    const present = isLockfile(options) ? await openLock(options).read() : undefined;
-    const steps = present === undefined ? [] : inTurn(plans, present);
-    const [renamed] = steps.flatMap(({ made, before }) => renamedIn(made, before, merge, options.lock) ?? []);
-    if (renamed) throw renamed;
-    const doubts = steps.flatMap(({ made, before }) => doubtsOf(made, before, merge, options, present));
-    await recordAll(plans, state, options);
-    process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
+    await recordOffers(readOffers(folder), state, merge, options);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Records all that the command planned, if nothing stands against it. */
+async function recordOffers(
+  plans: readonly Plan[],
+  state: StateBackend,
+  merge: Merge,
+  options: AllocateOptions,
+): Promise<void> {
+  // Not `state`: that would settle the merge once more.
+  const present = isLockfile(options) ? await openLock(options).read() : await state.read();
+  const steps = inTurn(plans, present);
+  const [renamed] = steps.flatMap(({ made, before }) => renamedIn(made, before, merge, options.lock) ?? []);
+  if (renamed) throw renamed;
+  const doubts = steps.flatMap(({ made, before }) => doubtsOf(made, before, merge, options, present));
+  const changes = plans.flatMap((plan) => changeLines(plan));
+  await confirmRelease(steps, changes, options);
+  await recordAll(plans, state, options);
+  process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
 }
 
 function refuseEmpty(program: string): void {
@@ -65,7 +77,7 @@ function refuseEmpty(program: string): void {
 }
 
 /** Each plan with the record that it is on top of; the first one with that which the command may have left. */
-function inTurn(plans: readonly Plan[], present: Snapshot): { readonly made: Plan; readonly before: Snapshot }[] {
+function inTurn(plans: readonly Plan[], present: Snapshot): Proposals {
   applyAll(present, plans);
   let before = present;
   return plans.map((made) => {

@@ -1,5 +1,6 @@
-import { IpamError, isNoop, type Plan, refusePending, replacedOwners, type Snapshot } from "../core/index.ts";
+import { IpamError, isNoop, type Plan, refusePending, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
+import { confirmRelease } from "./confirm.ts";
 import { planJson } from "./json.ts";
 import { loserJson, type Merge, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
 import { doubtsOf, renamedIn } from "./notes/doubts.ts";
@@ -11,23 +12,27 @@ import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable 
 
 export interface AllocateOptions extends PlanningOptions, MergeOptions {
   readonly json?: boolean;
+  /** A plan that releases much of the set is meant. */
+  readonly confirm?: boolean;
 }
 
 export async function allocateVerb(path: string, options: AllocateOptions): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const { state, snapshot, merge } = await readMerged(options);
   const made = await orMerged(() => planWorkspace(workspace, snapshot, options), state, merge, snapshot);
-  const doubt = doubtOf(made, snapshot, merge, options);
+  const doubt = renamedIn(made, snapshot, merge, options.lock);
   if (merge.merged && (made.pending.length > 0 || doubt)) await recordMerge(state, merge, snapshot);
   refusePending(made);
   if (doubt) throw doubt;
   refuseUnrenderable(workspace, made, snapshot, options);
   const records = !isNoop(made) || merge.merged;
   const doubts = doubtsOf(made, snapshot, merge, options);
+  const changes = reportPlan(made, workspace.manifests.pools, snapshot);
+  const isShown = await confirmRelease([{ made, before: snapshot }], changes, options);
   if (records) await record(state, made);
   const notes = [...notesOn(workspace, made, snapshot), ...doubts];
   if (options.json) return printJson({ ...planJson(made), notes, lost: merge.losers.map(loserJson) });
-  print(...mergeLines(state, merge), ...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
+  print(...mergeLines(state, merge), ...(isShown ? [] : changes), ...notes);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
@@ -41,14 +46,4 @@ async function orMerged(make: () => Plan, state: StateBackend, merge: Merge, mer
       await recordMerge(state, merge, merged);
     throw error;
   }
-}
-
-/** What is not recorded before somebody has said that it is meant. */
-function doubtOf(
-  made: Plan,
-  before: Snapshot,
-  merge: Merge,
-  { lock, allowMove }: AllocateOptions,
-): IpamError | undefined {
-  return renamedIn(made, before, merge, lock) ?? (allowMove ? undefined : replacedOwners(made, before));
 }

@@ -1,4 +1,4 @@
-import { isNoop, type Plan, refusePending, refuseReplaced, type Snapshot } from "../core/index.ts";
+import { isNoop, type Plan, refuseBulkRelease, refusePending, type Snapshot } from "../core/index.ts";
 import { applyPlan } from "../state/apply.ts";
 import { refuseSecond } from "../state/other-locks.ts";
 import { allocateAgain } from "./argv.ts";
@@ -29,7 +29,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
       print(isNoop(made) ? "Nothing to record." : `Run ${allocateAgain()} to ${recording(options)}.`);
   }
   refusePending(made);
-  if (!options.allowMove) refuseReplaced(made, snapshot);
+  refuseBulkRelease(made, snapshot);
 }
 
 /** Throws what `allocate` would: not for a plan with pending claims, which says itself what is wrong with it. */

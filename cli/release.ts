@@ -1,5 +1,4 @@
 import { statSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import {
   type Allocation,
   describeLine,
@@ -16,6 +15,7 @@ import {
 } from "../core/index.ts";
 import { readEvidence } from "../schema/index.ts";
 import { recordOptions } from "./argv.ts";
+import { ask, isInteractive } from "./confirm.ts";
 import { exists, readInput } from "./files.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
@@ -102,13 +102,11 @@ async function withEvidence(lines: readonly Allocation[], file: string): Promise
 }
 
 async function askToFree(lines: readonly Allocation[]): Promise<void> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY)
+  if (!isInteractive())
     throw new IpamError("in-use", `${plural(lines.length, "address")} may still be on a node`, {
       hint: "Show that they are not (--evidence nns.json), or say that you know (--confirm).",
     });
   print(...lines.map((line) => `  ${describeLine(line)}`));
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question("Are these really off their nodes? Others will get them. [y/N] ");
-  terminal.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new IpamError("in-use", "nothing was freed");
+  if (!(await ask("Are these really off their nodes? Others will get them.")))
+    throw new IpamError("in-use", "nothing was freed");
 }

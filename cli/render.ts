@@ -1,12 +1,4 @@
-import {
-  describeLine,
-  formatAddress,
-  IpamError,
-  type Plan,
-  refusePending,
-  refuseReplaced,
-  type Snapshot,
-} from "../core/index.ts";
+import { describeLine, formatAddress, IpamError, type Plan, refusePending, type Snapshot } from "../core/index.ts";
 import type { Left } from "../integrations/nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../integrations/nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
@@ -25,7 +17,6 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const recorded = withOffers(await state.read(), state.name);
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
-  refuseReplaced(made, recorded);
   const snapshot = covering(made, recorded) ?? refuseDrift(made, recorded, workspace, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });

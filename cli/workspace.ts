@@ -2,9 +2,7 @@ import { resolve } from "node:path";
 import { IpamError, type Issue, isPlanned, type Plan, plan, type Snapshot } from "../core/index.ts";
 import { claimsOf, refuseSharedNics, render } from "../integrations/nmstate/index.ts";
 import { refuseSameName } from "../integrations/nmstate/same-name.ts";
-import { refuseNoPolicy } from "../integrations/nmstate/select.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
-import { childLabels } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
 import { isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
@@ -91,30 +89,7 @@ export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options:
   refuseSharedNics(claims, pools, snapshot.allocations, options.set);
   const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
   refuseHandWritten(workspace, made, snapshot);
-  if (made.release.length > 0) orBuilt(workspace.files, () => refuseNothing(workspace));
-  refuseNoPolicy(workspace.manifests.policies, made);
   return made;
-}
-
-/**
- * Throws `invalid` for what is hardly meant to release everything: a folder that has nothing but the result, whose policies
- * claim no address any more; and nothing at all, from a pipe whose first command failed.
- */
-function refuseNothing({ manifests, files }: Workspace): void {
-  if (manifests.policies.length > 0) return;
-  if (manifests.pools.length === 0)
-    throw new IpamError("invalid", "no pool and no policy is here, and to plan that would release every address", {
-      hint: "See to the folder, or to the command that feeds the pipe. To free addresses: nodeippool release.",
-    });
-  const [rendered] = files.filter(({ text }) => text.includes(childLabels.policy));
-  if (rendered === undefined) return;
-  throw new IpamError(
-    "invalid",
-    `${rendered.label ?? rendered.path} was rendered, and no policy here takes an address from a pool`,
-    {
-      hint: "Name the folder of the manifests that it was made of; of an app: nodeippool allocate -- npx cdk8s synth.",
-    },
-  );
 }
 
 /** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */

@@ -6,14 +6,13 @@ import {
   type Plan,
   type Pool,
   plan,
+  refuseBulkRelease,
   refusePending,
-  refuseReplaced,
   type Snapshot,
 } from "../core/index.ts";
 import { type Holdings, heldAfter } from "../integrations/nmstate/hand-written.ts";
 import { refuseWiping } from "../integrations/nmstate/neighbours.ts";
 import { refuseSameName } from "../integrations/nmstate/same-name.ts";
-import { refuseNoPolicy } from "../integrations/nmstate/select.ts";
 import { refuseSharedNics } from "../integrations/nmstate/shared-nics.ts";
 import { unknownField } from "../schema/nearest.ts";
 import type { Bag } from "../schema/objects.ts";
@@ -112,11 +111,15 @@ export class AddressPlan extends Construct {
 
   /**
    * What would have to change in the record; for backends that `nodeippool allocate` does not know, whose `commit`
-   * takes it. Throws IpamError where claims cannot be met.
+   * takes it. Throws IpamError where claims cannot be met, and for a plan that releases more than a fifth of the set's
+   * addresses (and more than three), unless `confirmRelease` says that it is meant.
    */
-  plan(): Plan {
+  plan({ confirmRelease = false }: { readonly confirmRelease?: boolean } = {}): Plan {
     const { pools, policies } = this.present();
-    return this.planFor(pools, policies, this.record.read().snapshot);
+    const { snapshot } = this.record.read();
+    const proposed = this.planFor(pools, policies, snapshot);
+    if (!confirmRelease) refuseBulkRelease(proposed, snapshot);
+    return proposed;
   }
 
   /** @internal */
@@ -199,11 +202,6 @@ export class AddressPlan extends Construct {
     refuseSharedNics(claims, defined, snapshot.allocations, this.set);
     const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
     refusePending(made);
-    refuseNoPolicy(
-      policies.map(({ policy }) => policy),
-      made,
-    );
-    if (!this.props?.allowMove) refuseReplaced(made, snapshot);
     const holders = new Holders(applyPlan(snapshot, made) ?? snapshot, defined);
     this.refuseOthers(defined, policies, heldAfter(snapshot, made), holders);
     return made;

@@ -19,6 +19,8 @@ function remedyText(remedy: Remedy, record = ""): string {
       return toSetCommands(remedy, planAs(remedy[2]), mvCommand(record, remedy[2]), "--to-set");
     case "allow-move":
       return "allowMove: true in AddressPlan.configure";
+    case "confirm":
+      return "confirmRelease: true in AddressPlan.plan, or nodeippool allocate --confirm -- npx cdk8s synth";
     case "explain":
       return `nodeippool explain ${words.join(" ")}${record}`;
     case "release":

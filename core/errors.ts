@@ -16,6 +16,8 @@ export type Remedy =
   | readonly ["to-set", words: readonly (string | readonly [from: string, to: string])[], from: string, to?: string]
   /** Plan with `allowMove`. */
   | readonly ["allow-move"]
+  /** Confirm a plan that releases much. */
+  | readonly ["confirm"]
   /** See what an address is to its pools. */
   | readonly ["explain", address: string]
   /** Free addresses that are releasing. */

@@ -22,6 +22,8 @@ function input(remedy: Remedy, state: StateArgs): string {
         `nodeippool mv${ofRecord(state)} --set ${shellWord(remedy[2])}`,
         "--to-set",
       );
+    case "confirm":
+      return "confirmRelease: true";
     case "allow-move":
       return "allowMove: true";
     case "release":

@@ -35,6 +35,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     checkArgs(name, args, opts);
     warnOfPlace(name);
     const { state = { backend: "stack" }, set = "default", release = [], moved = [], allowMove = false, pools } = args;
+    const { confirmRelease = false } = args;
     if (state.backend === "kubernetes" && args.set === undefined)
       throw new pulumi.RunError(
         `allocation set ${name}: a record in a cluster is shared: give this part of it a name that nobody else uses, as in set: "shop"`,
@@ -53,7 +54,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     };
     const marks = secretness(pools, claims, previous);
     const isLate = listed === undefined;
-    const props = { pools, state, set, release, moved, allowMove, isLate, ...sent, ...marks };
+    const props = { pools, state, set, release, moved, allowMove, confirmRelease, isLate, ...sent, ...marks };
     super(dispatcher, name, props, opts, setType.module, setType.name);
     // Of a state without, the engine gives what the input of this name is: a mark that is only there to be secret.
     this.releasing = this.releasing.apply((held) => held || {});

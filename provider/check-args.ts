@@ -4,7 +4,7 @@ import { noIgnoring } from "./advice.ts";
 import { checkFields, checkTexts, isLate, isMap, isText, type Refuse, refusal } from "./refuse.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 
-const argFields = ["pools", "claims", "state", "set", "release", "moved", "allowMove"];
+const argFields = ["pools", "claims", "state", "set", "release", "moved", "allowMove", "confirmRelease"];
 const claimFields = ["owner", "name", "pool", "id", "address", "interface"];
 const ownerFields = ["kind", "namespace", "name"];
 
@@ -16,13 +16,14 @@ export function checkArgs(set: string, args: AllocationSetArgs, opts: pulumi.Cus
   if (!isMap(args.pools) || Object.getPrototypeOf(args.pools) !== Object.prototype)
     refuse("pools must be a plain object: pool specs by name, which are known");
   if (args.claims === undefined) refuse("claims are missing");
-  const { release = [], moved = [], allowMove = false, state = {} } = args;
+  const { release = [], moved = [], allowMove = false, confirmRelease = false, state = {} } = args;
   if (args.set !== undefined && !isWord(args.set)) refuse('set must be a name, as in set: "shop"');
   if (!isMap(state)) refuse('state must be an object, as { backend: "lockfile", path: "nodeippool.lock" }');
   checkTexts(refuse, "state", state);
   if (!isListOf(release, isText)) refuse("release must be a list of texts");
   if (!isListOf(moved, isRename)) refuse("moved must be a list of { from, to }, each a claim key");
-  if (typeof allowMove !== "boolean") refuse("allowMove must be true or false");
+  for (const [field, value] of Object.entries({ allowMove, confirmRelease }))
+    if (typeof value !== "boolean") refuse(`${field} must be true or false`);
   const output = pulumi.output("");
   for (const [name, spec] of Object.entries(args.pools)) {
     if (spec === undefined) refuse(`pools.${name} is missing`);

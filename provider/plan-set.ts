@@ -10,7 +10,7 @@ import {
   placeOf,
   plan,
   planRelease,
-  refuseReplaced,
+  refuseBulkRelease,
   type Snapshot,
   shortened,
   type TakeOver,
@@ -89,12 +89,13 @@ function planned(
   const made = state.backend === "kubernetes" ? ofPools(whole, { ...held.pools, ...inputs.pools }) : whole;
   const after = () => applyPlan(recorded, made) ?? recorded;
   refuseForgetting(left, after, pools, inputs);
+  // A lock is recorded by `nodeippool allocate`, which asks for its own confirmation.
+  if (state.backend !== "lockfile" && !inputs.confirmRelease) refuseBulkRelease(made, recorded);
   switch (state.backend) {
     case "stack":
       return { after: released(after(), recorded, inputs), plan: made };
     case "lockfile":
       if (read.errors.length > 0) return { after: recorded, plan: made };
-      if (!allowMove) refuseReplaced(made, recorded);
       return { after: covering(made, recorded) ?? refuseDrift(made, state), plan: made };
     case "kubernetes":
       return { after: after(), plan: made };

@@ -49,6 +49,7 @@ const sentFields = [
   "state",
   "set",
   "allowMove",
+  "confirmRelease",
   "moved",
   "release",
   "secret",

@@ -43,4 +43,9 @@ export interface AllocationSetArgs {
   readonly moved?: readonly Moved[];
   /** Let owners lose an address and get another one of the same pool. Default false. */
   readonly allowMove?: boolean;
+  /**
+   * Let an update release more than a fifth of the set's addresses, and more than three, at once. Default false: that is
+   * sooner a wrong list of nodes. With the backend `lockfile`: `nodeippool allocate --confirm`.
+   */
+  readonly confirmRelease?: boolean;
 }

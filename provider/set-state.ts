@@ -55,6 +55,7 @@ export interface SetInputs {
   readonly state: StateArgs;
   readonly set: string;
   readonly allowMove: boolean;
+  readonly confirmRelease: boolean;
   readonly moved: readonly Moved[];
   /** Claim keys, owners or addresses that may be freed. */
   readonly release: readonly string[];

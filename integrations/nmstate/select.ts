@@ -1,4 +1,4 @@
-import { type Claim, IpamError, type Plan, policyOfKey } from "../../core/index.ts";
+import { type Claim, IpamError } from "../../core/index.ts";
 import type { ClusterNode, Policy } from "../../schema/index.ts";
 import { hostnameLabel } from "../../schema/node.ts";
 import { hostnameOf } from "./child.ts";
@@ -41,16 +41,6 @@ export function refuseTwins(nodes: readonly ClusterNode[]): void {
       );
     if (hostname !== undefined) known.set(hostname, node);
   }
-}
-
-/** Throws `invalid` where no policy takes an address any more, and the plan gives up what they had: more likely one is missing. */
-export function refuseNoPolicy(policies: readonly Policy[], { release, set }: Plan): void {
-  if (release.length === 0 || policies.some(({ captures }) => captures.size > 0)) return;
-  const held = release.length === 1 ? "1 address that is held" : `${release.length} addresses that are held`;
-  throw new IpamError("invalid", `no policy here takes an address from a pool: ${held} would be given up`, {
-    hint: "See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}. Of those that went to another folder or app, say so.",
-    remedy: ["to-set", [...new Set(release.map(({ allocation }) => policyOfKey(allocation.claim)))], set],
-  });
 }
 
 /** One claim for each node a policy is for and each capture it makes: `Node/<node>` asks as `<policy>/<capture>`. */

@@ -10,6 +10,7 @@ export function setInputs(rest: Partial<SetInputs> = {}): SetInputs {
     state: { backend: "stack" },
     set: "default",
     allowMove: false,
+    confirmRelease: false,
     moved: [],
     secret: false,
     isLate: false,

@@ -59,6 +59,7 @@ export function setsOf({ claims, home, release, reversed }: Step): SetSpec[] {
           ...(wishes || node === "Z" ? { address: wanted[pool] } : {}),
         })),
       release,
+      confirmRelease: true,
     };
   });
   return reversed ? sets.reverse() : sets;

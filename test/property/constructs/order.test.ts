@@ -86,7 +86,8 @@ function byRank<T>(items: readonly T[], ranks: readonly number[]): T[] {
 async function outcome(worlds: readonly World[], ranks: readonly number[]): Promise<unknown> {
   const backend = memory();
   try {
-    for (const world of worlds) await backend.commit(AddressPlan.of(appOf(world, ranks, await backend.read())).plan());
+    for (const world of worlds)
+      await backend.commit(AddressPlan.of(appOf(world, ranks, await backend.read())).plan({ confirmRelease: true }));
     const record = await backend.read();
     const { charts } = appOf(worlds.at(-1) as World, ranks, record);
     const objects = charts.map((chart) => [

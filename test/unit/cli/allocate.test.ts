@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cli, filesOf, folderOf, idlePolicy, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
+import { cli, filesOf, idlePolicy, lockText, projectOf, run } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
 
 const lockIn = (folder: string) => {
@@ -109,19 +109,6 @@ describe("nodeippool allocate", () => {
     await cli(["allocate", "other", "--nodes", "nodes.txt", "--set", "team-b"], folder);
     expect(lockIn(folder)).toContain("10.0.0.1");
     expect(lockIn(folder)?.split("releasing:")[1]).toMatch(/10\.0\.0\.3.*\n.*10\.0\.0\.4/);
-  });
-
-  it("releases nobody because it was given what was rendered", async () => {
-    const folder = projectOf();
-    await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
-    await cli(["render", "manifests", "--nodes", "nodes.txt", "--out", "rendered"], folder);
-    const before = lockIn(folder);
-    for (const verb of ["plan", "allocate"]) {
-      const { status, stderr } = await cli([verb, "rendered", "--nodes", "nodes.txt"], folder);
-      expect(status).toBe(2);
-      expect(stderr).toMatch(/^invalid: rendered\/a\.yaml was rendered, and no policy here takes an address/);
-    }
-    expect(lockIn(folder)).toBe(before);
   });
 
   const pool = poolText("  range: {cidr: 10.0.0.0/29}");
@@ -324,30 +311,30 @@ describe("nodeippool allocate -- COMMAND", () => {
     expect(lockIn(folder)).toBe(both);
   });
 
-  it("records nothing that would replace all owners of a claim set", async () => {
+  it("records a plan that releases much only with --confirm, as allocate by itself does", async () => {
     const four = lockText(...[1, 2, 3, 4].map((i) => `10.0.0.${i} Node/n${i}/a/p`)).replace(
       "10.0.0.0/29",
       "10.0.0.0/24",
     );
     const pool = documentsOf(poolText("  range: {cidr: 10.0.0.0/24}"), nicPolicyText("a"));
-    const folder = projectOf({ "nodeippool.lock": four, "manifests/a.yaml": pool, "nodes.txt": "x1\nx2\nx3\nx4\n" });
-    const ran = await around(folder, render);
-    expect(ran).toMatchObject({ status: 3, stdout: "" });
-    expect(readFileSync(join(folder, "err.txt"), "utf8")).toMatch(
-      /^in-use: none of the 4 addresses of claim set default[\s\S]*, or nodeippool allocate manifests --nodes nodes\.txt --allow-move\n$/,
-    );
-    expect(lockIn(folder)).toBe(four);
-    const alone = await cli([...render.split(" ").slice(1), "--lock", "./nodeippool.lock"], folder);
-    expect(alone.stderr).toContain(
-      ", or nodeippool allocate manifests --nodes nodes.txt --lock ./nodeippool.lock --allow-move\n",
-    );
+    const folder = projectOf({ "nodeippool.lock": four, "manifests/a.yaml": pool, "nodes.txt": "x1\n" });
+    const refused =
+      "in-use: this plan releases 4 of 4 addresses of set default: wrong node list or selector?\n  If it is meant, confirm it: nodeippool allocate --confirm\n";
+    const ran = await cli(["allocate", "--", ...render.split(" ")], folder);
+    expect(ran.status).toBe(3);
+    expect(ran.stderr).toBe(refused);
     for (const verb of ["plan", "allocate"]) {
-      const planned = [verb, "manifests", "--nodes", "nodes.txt"];
-      expect((await cli(planned, folder)).stderr).toMatch(
-        /^in-use: none of the 4 addresses .*\n.*, or --allow-move\n$/,
-      );
-      expect(await cli([...planned, "--allow-move"], folder)).toMatchObject({ status: 0, stderr: "" });
+      const planned = await cli([verb, "manifests", "--nodes", "nodes.txt"], folder);
+      expect(planned).toMatchObject({ status: 3, stderr: refused });
+      expect(planned.stdout.includes("1 to allocate, 0 kept, 4 to release")).toBe(verb === "plan");
     }
+    expect(lockIn(folder)).toBe(four);
+    const confirmed = await cli(["allocate", "--confirm", "--", ...render.split(" ")], folder);
+    expect(confirmed.status).toBe(0);
+    expect(lockIn(folder)).toMatch(/10\.0\.0\.5.*Node\/x1/);
+    writeFileSync(join(folder, "nodeippool.lock"), four);
+    const alone = await cli(["allocate", "manifests", "--nodes", "nodes.txt", "--confirm"], folder);
+    expect(alone).toMatchObject({ status: 0, stderr: "" });
   });
 
   it("refuses a plan that was made for another lock", async () => {
@@ -433,25 +420,6 @@ it("--landed is refused where there is no lock", async () => {
       stderr: expect.stringContaining("invalid: there is no nodeippool.lock here that main could decide\n"),
     });
   expect(lockIn(folder)).toBeUndefined();
-});
-
-it("a folder without policies, or without anything, gives nothing up; one whose policies are for no node does", async () => {
-  const folder = folderOf({ "nodeippool.lock": both, "manifests/a.yaml": manifests.split("---\n")[0] as string });
-  mkdirSync(join(folder, "empty"));
-  for (const verb of ["plan", "allocate"]) {
-    const ran = await cli([verb, "empty"], folder);
-    expect(ran).toMatchObject({ status: 2, stderr: expect.stringContaining("no pool and no policy is here") });
-    const pools = await cli([verb, "manifests"], folder);
-    expect(pools.stderr).toBe(
-      "invalid: no policy here takes an address from a pool: 2 addresses that are held would be given up\n  See where they are. If that is meant, keep a policy, for no node: nodeSelector {kubernetes.io/hostname: none}. Of those that went to another folder or app, say so: nodeippool mv a --to-set NAME\n",
-    );
-    expect(pools.status).toBe(2);
-  }
-  expect(lockIn(folder)).toBe(both);
-  writeFileSync(join(folder, "manifests/b.yaml"), idlePolicy);
-  writeFileSync(join(folder, "nodes.txt"), "n1\nn2\n");
-  await run(folder, "allocate");
-  expect(lockIn(folder)).toBe(lockText("10.0.0.1 Node/n1/a/p releasing", "10.0.0.2 Node/n2/a/p releasing"));
 });
 
 it("neither plans nor records in a cluster beside a lockfile that has a record too", async () => {

@@ -59,16 +59,6 @@ const rows: Row[] = [
     /patch\.yaml:5:3: .*field range\n(.*\n)*.*manifests\/kustomization\.yaml says .*\n.*: kubectl kustomize manifests \| /,
   ],
   [
-    "an overlay of kustomize that has nothing but patches",
-    2,
-    {
-      ...held,
-      "manifests/a.yaml": "",
-      "manifests/kustomization.yaml": "resources: [../base]\npatches: [{path: ../p.yaml}]\n",
-    },
-    /no pool and no policy is here.*\n(.*\n)*.*manifests\/kustomization\.yaml says .*\n.*: kubectl kustomize manifests \| /,
-  ],
-  [
     "a mistake beside a kustomization without patches",
     2,
     { "manifests/kustomization.yaml": "resources: [a.yaml]\n", "manifests/b.yaml": poolText("  rnge: {}", "q") },

@@ -4,7 +4,6 @@ import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.
 import {
   appOf,
   type Build,
-  drift,
   linesOf,
   nic,
   objectsByName,
@@ -59,26 +58,6 @@ describe("an address that is given up", () => {
     expect(objects[nncp("a--n1")].spec.desiredState).toEqual({
       interfaces: [{ name: "eth1", ipv4: { enabled: false } }],
     });
-  });
-
-  it("is not given up by an app that has pools and no policy; one that is for no node says that it is meant", async () => {
-    const record = await recordAfter(app(labelled("n1"), "b"));
-    await expect(recordAfter(app(labelled("n1")), { record })).rejects.toThrow(
-      "no policy here takes an address from a pool: 2 addresses that are held would be given up",
-    );
-    expect(drift(appOf(app(labelled("n1")), { record }))).toContain("keep a policy, for no node");
-    const nobody: Build = (chart) => {
-      const pool = new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/24" } });
-      new NodeNetworkPolicy(chart, "b", {
-        nodes: labelled("n1"),
-        nodeSelector: { "kubernetes.io/hostname": "none" },
-        desiredState: nic("eth2", pool.claim("x")),
-      });
-    };
-    expect(linesOf(await recordAfter(nobody, { record }))).toEqual([
-      "10.0.0.2 Node/n1/b/x releasing",
-      "10.0.0.3 Node/n2/b/x releasing",
-    ]);
   });
 
   it("needs no object where the node is gone as well; the address stays releasing", async () => {

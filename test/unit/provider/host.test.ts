@@ -18,6 +18,7 @@ const inputs = {
   state: { backend: "stack" },
   set: "default",
   allowMove: false,
+  confirmRelease: false,
   moved: [],
   release: [],
   secret: false,

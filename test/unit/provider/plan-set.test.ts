@@ -256,17 +256,19 @@ describe("a set whose record is in a cluster", () => {
     expect(() => go(left)).toThrow(/10\.0\.0\.[23]/);
   });
 
-  it("does not replace all that a lockfile has of its claim set, unless that is allowed", () => {
+  it("releases much of what it holds only where that is confirmed", () => {
     const keys = ["a", "b", "c", "d"].map((name, i) => [`Node/${name}/eth1`, `10.0.0.${i + 1}`]);
     const pools = { lan: { range: { cidr: "10.0.0.0/24" } } };
     const held = { ...first, pools, addresses: { lan: Object.fromEntries(keys) } };
-    const go = (allowMove: boolean) => {
-      const state = { backend: "lockfile", path: "l" } as const;
-      const inputs = lanInputs(lanClaims("v", "w"), undefined, { state, set: "shop", pools, allowMove });
+    const go = (state: SetInputs["state"], confirmRelease: boolean) => {
+      const inputs = lanInputs(lanClaims("v", "w"), undefined, { state, set: "shop", pools, confirmRelease });
       return () => planSet(inputs, () => recordOf([held]));
     };
-    expect(go(false)).toThrow("none of the 4 addresses of claim set shop would stay");
-    expect(go(true)).toThrow("is not up to date with the program");
+    for (const state of [{ backend: "stack" }, { backend: "kubernetes" }] as const) {
+      expect(go(state, false)).toThrow("this plan releases 4 of 4 addresses of set shop");
+      expect(go(state, true)().plan?.release).toHaveLength(4);
+    }
+    expect(go({ backend: "lockfile", path: "l" }, true)).toThrow("is not up to date with the program");
   });
 
   it("leaves nothing behind that others have in its pools, when it goes to the stack", () => {

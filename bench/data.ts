@@ -39,6 +39,7 @@ export function linesOf(pool: Pool, claims: readonly Claim[]): Allocation[] {
   const addresses = firstAddresses(pool, claims.length);
   return claims.map((claim, i) => ({
     address: addresses[i] as Address,
+    length: pool.blockLength,
     pool: claim.pool,
     claim: claimKey(claim.owner, claim.name),
     set: "default",

@@ -76,7 +76,13 @@ export function planByScan(pool: Pool, claims: readonly Claim[], lines: readonly
     .sort((a, b) => (a.key < b.key ? -1 : 1))
     .map(
       ({ claim, key }) =>
-        held.get(key) ?? { address: space.takeLowest() as Address, pool: claim.pool, claim: key, set: "default" },
+        held.get(key) ?? {
+          address: space.takeLowest() as Address,
+          length: pool.blockLength,
+          pool: claim.pool,
+          claim: key,
+          set: "default",
+        },
     );
 }
 

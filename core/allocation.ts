@@ -1,10 +1,10 @@
-import { type Address, compareAddresses, formatAddress, formatPrefix, type Prefix } from "./address.ts";
+import { compareAddresses, formatPrefix, type Prefix } from "./address.ts";
+import { type Block, formatBlock, parseBlock } from "./block.ts";
 import { ownerOfKey } from "./claim.ts";
-import { byCodeUnit } from "./errors.ts";
+import { byCodeUnit, unwrap } from "./errors.ts";
 
-/** An address and the claim that holds it: one line of the record. */
-export interface Allocation {
-  readonly address: Address;
+/** A block, mostly a single address, and the claim that holds it: one line of the record. */
+export interface Allocation extends Block {
   readonly pool: string;
   /** Claim key, as `claimKey` writes it. Identity is pool and key. */
   readonly claim: string;
@@ -92,6 +92,7 @@ export function describeSubnet({ prefix, network }: Pick<PoolRecord, "prefix" | 
 export function sameLine(a: Allocation, b: Allocation): boolean {
   return (
     a.address === b.address &&
+    a.length === b.length &&
     a.pool === b.pool &&
     a.claim === b.claim &&
     a.set === b.set &&
@@ -100,12 +101,17 @@ export function sameLine(a: Allocation, b: Allocation): boolean {
   );
 }
 
-/** An allocation as JSON can hold it: its address is text. */
-export type LineJson = Omit<Allocation, "address"> & { readonly address: string };
+/** An allocation as JSON can hold it: its block is text. */
+export type LineJson = Omit<Allocation, "address" | "length"> & { readonly address: string };
 
 /** An allocation for JSON.stringify, which takes no bigint. */
-export function lineJson(line: Allocation): LineJson {
-  return { ...line, address: formatAddress(line.address) };
+export function lineJson({ length, ...line }: Allocation): LineJson {
+  return { ...line, address: formatBlock({ address: line.address, length }) };
+}
+
+/** The allocation that `lineJson` made text of. */
+export function lineOfJson(line: LineJson): Allocation {
+  return { ...line, ...unwrap(parseBlock(line.address)) };
 }
 
 /** The claim set of addresses that owners have and nobody claims (see `planImport`): nobody else gets them. */

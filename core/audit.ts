@@ -1,13 +1,16 @@
-import { type Address, bitsOf, compareAddresses, familyOf, formatAddress } from "./address.ts";
+import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
+import { BlockIndex, blocksOverlap, formatBlock, holds, isSingle, lengthOf, type MaybeBlock } from "./block.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
 import type { Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 
-/** An address that something out there uses: a rendered manifest, a node's own report. */
+/** An address, or a block, that something out there uses: a rendered manifest, a node's own report. */
 export interface Use {
   readonly address: Address;
+  /** The prefix length of a block, where it is one. */
+  readonly length?: number;
   /** Who configures it, as `formatOwner` writes it; absent where a text only mentions it. */
   readonly owner?: string;
   readonly interface?: string;
@@ -92,11 +95,11 @@ function auditRecord({ pools, snapshot, owners, shows }: AuditInput): Finding[] 
   return snapshot.allocations.flatMap((line): Finding[] => {
     const pool = byName.get(line.pool);
     const { address, set } = line;
-    const held = `${formatAddress(address)} is recorded for ${line.claim}`;
+    const held = `${formatBlock(line)} is recorded for ${line.claim}`;
     const found: Finding[] = [];
-    if (pool !== undefined && !contains(pool.range, address))
+    if (pool !== undefined && !holds(pool.range, line))
       found.push({ kind: "out-of-pool", address, message: `${held}, outside pool ${pool.name}`, line });
-    else if (pool !== undefined && !contains(pool.assignable, address) && !isSetAside(line, pool))
+    else if (pool !== undefined && !holds(pool.assignable, line) && !isSetAside(line, pool))
       found.push({ kind: "excluded", address, message: `${held}, but pool ${pool.name} excludes it`, line });
     const told = set === importedSet || shows === undefined ? {} : { set };
     if (owners?.has(ownerOfKey(line.claim)) === false && (told.set === undefined || shows?.sets.has(set)))
@@ -110,35 +113,35 @@ function isSetAside({ address, set }: Allocation, { reservations }: Pool): boole
   return set === importedSet && reservations.at(address) !== undefined;
 }
 
-type Lines = ReadonlyMap<Address, readonly Allocation[]>;
+type Lines = BlockIndex<Allocation>;
 
 function auditUses(input: AuditInput, uses: readonly Use[]): Finding[] {
   const { pools, snapshot } = input;
-  const recorded: Lines = Map.groupBy([...snapshot.allocations, ...snapshot.releasing], (line) => line.address);
+  const recorded: Lines = new BlockIndex([...snapshot.allocations, ...snapshot.releasing]);
+  const used = new BlockIndex(uses);
   return [
-    ...leaked(input, uses, recorded),
+    ...leaked(input, uses, used, recorded),
     ...duplicates(uses, recorded),
-    ...uses.flatMap((use) => strangers(use, pools, recorded.get(use.address) ?? [])),
+    ...uses.flatMap((use) => strangers(use, pools, recorded.at(use))),
     ...(input.elsewhere ?? []).flatMap((use) => nobodys(use, pools)),
-    ...misplaced(input, uses),
+    ...misplaced(input, used),
   ];
 }
 
 /** What owners configure otherwise than recorded: one finding for a line and kind. */
-function misplaced({ pools, snapshot }: AuditInput, uses: readonly Use[]): Finding[] {
+function misplaced({ pools, snapshot }: AuditInput, used: BlockIndex<Use>): Finding[] {
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
-  const byOwner = Map.groupBy(uses, (use) => `${use.owner} ${use.address}`);
   return snapshot.allocations.flatMap((line): Finding[] => {
     const { address, interface: nic } = line;
-    const own = byOwner.get(`${ownerOfKey(line.claim)} ${address}`) ?? [];
+    const own = used.at(line).filter((use) => use.owner === ownerOfKey(line.claim));
     const found: Finding[] = [];
     const elsewhere = own.find((use) => isLiteral(use.interface));
     const isThere = own.some((use) => use.interface === nic || !isLiteral(use.interface));
     if (nic !== undefined && elsewhere !== undefined && !isThere) {
-      const message = `${formatAddress(address)} is used by ${describe(elsewhere)}, but recorded for ${nic}`;
+      const message = `${formatBlock(line)} is used by ${describe(elsewhere)}, but recorded for ${nic}`;
       found.push({ kind: "wrong-interface", address, message, at: elsewhere.at });
     }
-    const length = byName.get(line.pool)?.prefix.length;
+    const length = isSingle(line) ? byName.get(line.pool)?.prefix.length : undefined;
     // An owner may have one address in two networks, each on a NIC of its own.
     const onNic = own.filter((use) => use.interface === nic);
     const other = (onNic.length > 0 ? onNic : own).find(
@@ -154,7 +157,7 @@ function misplaced({ pools, snapshot }: AuditInput, uses: readonly Use[]): Findi
 
 /** What an import recorded may be an address that goes from node to node: such a one has a prefix of itself alone. */
 function isVirtual({ set }: Allocation, { address, prefixLength }: Use): boolean {
-  return set === importedSet && prefixLength === bitsOf(familyOf(address));
+  return set === importedSet && prefixLength === lengthOf({ address });
 }
 
 /** A template stands for whatever NIC the node has. */
@@ -162,15 +165,14 @@ function isLiteral(nic: string | undefined): boolean {
   return nic !== undefined && !nic.includes("{{");
 }
 
-function leaked(input: AuditInput, uses: readonly Use[], recorded: Lines): Finding[] {
-  const used = new Set(uses.map((use) => use.address));
+function leaked(input: AuditInput, uses: readonly Use[], used: BlockIndex<Use>, recorded: Lines): Finding[] {
   const oughtToShow = shownBy(input, uses, recorded);
   const instead = Map.groupBy(input.elsewhere ?? [], (use) => nicOf(use.owner, use.interface, use.address));
   return input.snapshot.allocations.flatMap((line): Finding[] => {
     const { address } = line;
     const culprit = instead.get(nicOf(ownerOfKey(line.claim), line.interface, address))?.[0];
-    if (used.has(address) || !oughtToShow(line, culprit !== undefined)) return [];
-    const message = `${formatAddress(address)} is recorded for ${line.claim}, but nothing uses it`;
+    if (used.at(line).length > 0 || !oughtToShow(line, culprit !== undefined)) return [];
+    const message = `${formatBlock(line)} is recorded for ${line.claim}, but nothing uses it`;
     const isOfManifests = input.shows?.owners.has(ownerOfKey(line.claim)) === false;
     const told = isOfManifests ? { set: line.set } : {};
     if (culprit === undefined) return [{ kind: "leaked", address, message, line, ...told }];
@@ -199,31 +201,33 @@ function shownBy(
     for (const [name, range] of ranges)
       if (line === undefined ? contains(range, use.address) : line.pool === name) shown.add(name);
   }
-  return ({ address, claim, pool, set }, isReplaced) =>
-    contains(ranges.get(pool) ?? [], address) &&
-    (shows.owners.has(ownerOfKey(claim)) || ((shown.has(pool) || isReplaced) && shows.sets.has(set)));
+  return (line, isReplaced) =>
+    holds(ranges.get(line.pool) ?? [], line) &&
+    (shows.owners.has(ownerOfKey(line.claim)) || ((shown.has(line.pool) || isReplaced) && shows.sets.has(line.set)));
 }
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */
-function lineOf({ address, owner, interface: nic }: Use, recorded: Lines): Allocation | undefined {
-  const lines = recorded.get(address)?.filter((line) => ownerOfKey(line.claim) === owner);
-  return lines?.find((line) => line.interface === nic) ?? lines?.[0];
+function lineOf(use: Use, recorded: Lines): Allocation | undefined {
+  const lines = recorded.at(use).filter((line) => ownerOfKey(line.claim) === use.owner);
+  return lines.find((line) => line.interface === use.interface) ?? lines[0];
 }
 
 function duplicates(uses: readonly Use[], recorded: Lines): Finding[] {
-  const groups = Map.groupBy(
-    uses.filter((use) => use.owner !== undefined),
-    (use) => use.address,
-  );
-  return [...groups.values()].flatMap((same) => (same.length === 1 ? [] : clashes(same, recorded)));
+  const owned = uses.filter((use) => use.owner !== undefined);
+  const index = new BlockIndex(owned);
+  const groups = Map.groupBy(owned, (use) => (isSingle(use) ? use.address : formatBlock(use)));
+  return [...groups.values()].flatMap((same) => {
+    const around = index.around(same[0] as Use);
+    return same.length + around.length === 1 ? [] : clashes(same, around, recorded);
+  });
 }
 
 /**
- * One finding for each further owner or NIC of an address; the owner on record comes first. Two that are on record
- * for two pools are in two networks.
+ * One finding for each further owner or NIC of a block, or of one `around` it; the owner on record comes first. Two that
+ * are on record for two pools are in two networks.
  */
-function clashes(same: readonly Use[], recorded: Lines): Finding[] {
-  const withPool = same.map((use) => ({ use, pool: lineOf(use, recorded)?.pool }));
+function clashes(same: readonly Use[], around: readonly Use[], recorded: Lines): Finding[] {
+  const withPool = [...around, ...same].map((use) => ({ use, pool: lineOf(use, recorded)?.pool }));
   const isOnRecord = ({ pool }: { pool: string | undefined }) => pool !== undefined;
   const first = new Map<string | undefined, Use>();
   const seen = new Set<string>();
@@ -234,21 +238,21 @@ function clashes(same: readonly Use[], recorded: Lines): Finding[] {
     const nic = `${use.owner} ${use.interface ?? "?"}`;
     const isKnown = use.interface === undefined ? seen.has(owner) : seen.has(nic) || seen.has(`${owner} ?`);
     seen.add(owner).add(nic);
-    if (other === undefined || isKnown) return [];
-    const message = `${formatAddress(use.address)} is configured on ${describe(other)} and on ${describe(use)}`;
+    if (other === undefined || isKnown || (around.includes(use) && around.includes(other))) return [];
+    const message = `${formatBlock(use)} is configured on ${describe(other)} and on ${describe(use)}`;
     return [{ kind: "duplicate", address: use.address, message, at: use.at } as const];
   });
 }
 
 function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[]): Finding[] {
   const { address, owner, at } = use;
-  const text = formatAddress(address);
+  const text = formatBlock(use);
   if (lines.length > 0) {
     if (owner === undefined || lines.some((line) => ownerOfKey(line.claim) === owner)) return [];
-    const message = `${text} is used${by(use)}, but recorded for ${lines.map((line) => line.claim).join(", ")}`;
+    const message = `${text} is used by ${describe(use)}, but recorded for ${lines.map((line) => line.claim).join(", ")}`;
     return [{ kind: "wrong-owner", address, message, at }];
   }
-  const assigning = pools.filter((pool) => contains(pool.assignable, address));
+  const assigning = pools.filter((pool) => holds(pool.assignable, use));
   if (assigning.some((pool) => isReservedFor(use, pool))) return [];
   const pool = assigning[0];
   if (pool !== undefined)
@@ -259,10 +263,10 @@ function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[
 /** An owner has what a pool gives to nobody. */
 function nobodys(use: Use, pools: readonly Pool[]): Finding[] {
   const { address, at } = use;
-  const pool = pools.find((one) => excludes(one, address));
+  const pool = pools.find((one) => excludes(one, use));
   if (pool === undefined) return [];
-  const why = pool.gateway === address ? `it is the gateway of pool ${pool.name}` : `pool ${pool.name} excludes it`;
-  return [{ kind: "excluded", address, message: `${formatAddress(address)} is used${by(use)}, but ${why}`, at }];
+  const why = isGatewayOf(pool, use) ? `it is the gateway of pool ${pool.name}` : `pool ${pool.name} excludes it`;
+  return [{ kind: "excluded", address, message: `${formatBlock(use)} is used by ${describe(use)}, but ${why}`, at }];
 }
 
 /** Is it kept for its user; for anybody, where it is only named? */
@@ -275,17 +279,17 @@ function isReservedFor({ address, owner }: Use, pool: Pool): boolean {
 function strange(use: Use): string {
   return use.owner === undefined
     ? "named here, and may be given to anybody: exclude or reserve it"
-    : `used${by(use)}, but not recorded`;
+    : `used by ${describe(use)}, but not recorded`;
 }
 
 /** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */
-function excludes({ range, gateway, clusterRange, reservations }: Pool, address: Address): boolean {
-  const isNobodys = address === gateway || (contains(range, address) && !contains(clusterRange, address));
-  return isNobodys && reservations.at(address) === undefined;
+function excludes(pool: Pool, use: MaybeBlock): boolean {
+  const isNobodys = isGatewayOf(pool, use) || (holds(pool.range, use) && !holds(pool.clusterRange, use));
+  return isNobodys && pool.reservations.at(use.address) === undefined;
 }
 
-function by(use: Use): string {
-  return ` by ${describe(use)}`;
+function isGatewayOf({ gateway }: Pool, use: MaybeBlock): boolean {
+  return gateway !== undefined && blocksOverlap({ address: gateway }, use);
 }
 
 function describe(use: Use): string {

@@ -9,12 +9,13 @@ export interface Owner {
   readonly name: string;
 }
 
-/** An owner asks a pool for one address. */
+/** An owner asks a pool for one block: one address, unless the pool has another block length. */
 export interface Claim {
   readonly owner: Owner;
   /** Tells the claims of one owner apart; `<policy>/<capture>` for node network policies. */
   readonly name: string;
   readonly pool: string;
+  /** In a pool of blocks: an address of the block. */
   readonly wanted?: Address;
   /** The NIC that gets the address; recorded, so that it can be taken off there, and an import finds the claim by it. */
   readonly interface?: string;

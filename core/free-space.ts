@@ -1,7 +1,9 @@
 import type { Address } from "./address.ts";
 import { Bitmap } from "./bitmap.ts";
-import { advance, distance, isNumbered, roughDistance } from "./numbering.ts";
-import { type Interval, indexAt, type Range } from "./range.ts";
+import { type Block, intervalOf } from "./block.ts";
+import { advance, distance, hostBitsOf, isNumbered, roughDistance, wholeBlocks } from "./numbering.ts";
+import type { Pool } from "./pool.ts";
+import { type Interval, indexAt, minus, normalised, type Range } from "./range.ts";
 
 interface Segment extends Interval {
   /** Candidates in the segments before this one. */
@@ -9,26 +11,28 @@ interface Segment extends Interval {
 }
 
 /**
- * The free addresses of a pool. Its candidates (the numbered addresses of a range, in order) are counted from 0,
- * and a bitmap holds the counts that are taken. The lowest free count is never above the number of taken ones,
+ * The free blocks of a pool, which are single addresses unless `hostBits` says how many bits of an address are inside of a
+ * block. Its candidates (the numbered blocks that lie wholly in a range, in order) are counted from 0, and a bitmap holds the counts that are taken. The lowest free count is never above the number of taken ones,
  * so a /8 or a ::/32 costs what a /24 costs. Taken counts above 2^53 are only remembered: no lowest free one gets there.
  */
 export class FreeSpace {
   readonly capacity: bigint;
   private readonly segments: readonly Segment[];
   private readonly skips: boolean;
+  private readonly hostBits: bigint;
   private readonly end: number;
   private readonly taken = new Bitmap();
   private readonly beyond = new Set<Address>();
 
-  constructor(range: Range, skips: boolean) {
+  constructor(range: Range, skips: boolean, hostBits = 0n) {
     let before = 0n;
-    this.segments = range.map((interval) => {
+    this.segments = wholeBlocks(range, hostBits).map((interval) => {
       const segment = { ...interval, before: Number(before) };
       before += distance(interval.first, (interval.last + 1n) as Address, skips);
       return segment;
     });
     this.skips = skips;
+    this.hostBits = hostBits;
     this.capacity = before;
     this.end = Number(before);
   }
@@ -46,17 +50,19 @@ export class FreeSpace {
     return this.candidate(count);
   }
 
-  /** Takes an address. One that is taken, or no candidate (excluded, wanted x.x.x.0), changes nothing. */
+  /** Takes the block that an address is in. One that is taken, or no candidate (excluded, wanted x.x.x.0), changes nothing. */
   take(address: Address): void {
-    const count = this.countOf(address);
-    if (count > Number.MAX_SAFE_INTEGER) this.beyond.add(address);
+    const block = this.blockOf(address);
+    const count = this.countOf(block);
+    if (count > Number.MAX_SAFE_INTEGER) this.beyond.add(block);
     else if (count >= 0) this.taken.add(count);
   }
 
-  /** Gives an address back, where one space is used for long; a plan begins a new one. One that is not taken changes nothing. */
+  /** Gives a block back, where one space is used for long; a plan begins a new one. One that is not taken changes nothing. */
   release(address: Address): void {
-    const count = this.countOf(address);
-    if (count > Number.MAX_SAFE_INTEGER) this.beyond.delete(address);
+    const block = this.blockOf(address);
+    const count = this.countOf(block);
+    if (count > Number.MAX_SAFE_INTEGER) this.beyond.delete(block);
     else if (count >= 0) this.taken.delete(count);
   }
 
@@ -64,13 +70,31 @@ export class FreeSpace {
     let i = this.segments.length - 1;
     while ((this.segments[i] as Segment).before > count) i--;
     const segment = this.segments[i] as Segment;
-    return advance(segment.first, count - segment.before, this.skips);
+    const block = advance(segment.first, count - segment.before, this.skips);
+    return this.hostBits === 0n ? block : ((block << this.hostBits) as Address);
+  }
+
+  /** The bits of an address before its host bits: blocks are counted as addresses are. */
+  private blockOf(address: Address): Address {
+    return this.hostBits === 0n ? address : ((address >> this.hostBits) as Address);
   }
 
   /** How many candidates come before this one; -1 if it is none. */
-  private countOf(address: Address): number {
-    const segment = this.segments[indexAt(this.segments, address)];
-    if (segment === undefined || address < segment.first || !isNumbered(address, this.skips)) return -1;
-    return segment.before + roughDistance(segment.first, address, this.skips);
+  private countOf(block: Address): number {
+    const segment = this.segments[indexAt(this.segments, block)];
+    if (segment === undefined || block < segment.first || !isNumbered(block, this.skips)) return -1;
+    return segment.before + roughDistance(segment.first, block, this.skips);
   }
+}
+
+/**
+ * What is free in a range of a pool beside these lines, whatever their lengths are. A line that is wider than the blocks
+ * of the pool is cut out of the range: it may hold more of them than can be counted.
+ */
+export function freeSpaceOf(pool: Pool, range: Range, ...lists: readonly (readonly Block[])[]): FreeSpace {
+  const wide = lists.flatMap((lines) => lines.filter(({ length }) => length < pool.blockLength));
+  const left = wide.length === 0 ? range : minus(range, normalised(wide.map(intervalOf)));
+  const space = new FreeSpace(left, pool.skipsZeroAnd255, hostBitsOf(pool));
+  for (const lines of lists) for (const line of lines) space.take(line.address);
+  return space;
 }

@@ -1,27 +1,46 @@
-import type { Address } from "./address.ts";
+import { type Address, bitsOf, familyOf } from "./address.ts";
 import type { Pool } from "./pool.ts";
-import { contains, rangeOf } from "./range.ts";
+import type { Interval, Range } from "./range.ts";
 
-/** Only the parts of a Pool that number its addresses. */
-type Numbered = Pick<Pool, "start" | "prefix" | "skipsZeroAnd255">;
+/** Only the parts of a Pool that number its blocks. */
+type Numbered = Pick<Pool, "start" | "prefix" | "blockLength" | "skipsZeroAnd255">;
 
 /**
- * The offset people see: how many numbered addresses lie between the pool's start and this one.
+ * The offset people see: how many numbered addresses lie between the pool's start and this one. In a pool of blocks,
+ * blocks are counted, from the first whole one on, and an address has the offset of its block. Single addresses of
  * IPv6, and pools that allow them, number every address; others pass over last octets 0 and 255, which makes
  * the /24 and /16 tables of the proposal (ADR 1) exact. An offset never changes when `end` grows or `exclude` changes.
  * Undefined for addresses without one: before start, outside the prefix, or passed over.
  */
 export function offsetOf(pool: Numbered, address: Address): bigint | undefined {
-  if (address < pool.start || !contains(rangeOf(pool.prefix), address)) return undefined;
-  if (!isNumbered(address, pool.skipsZeroAnd255)) return undefined;
-  return distance(pool.start, address, pool.skipsZeroAnd255);
+  const [blocks] = wholeBlocks([{ first: pool.start, last: pool.prefix.last }], hostBitsOf(pool));
+  const block = (address >> hostBitsOf(pool)) as Address;
+  if (blocks === undefined || block < blocks.first || block > blocks.last) return undefined;
+  if (!isNumbered(block, pool.skipsZeroAnd255)) return undefined;
+  return distance(blocks.first, block, pool.skipsZeroAnd255);
 }
 
-/** The address with this offset, if the prefix reaches that far. */
+/** The address with this offset, or the first one of the block with it, if the prefix reaches that far. */
 export function addressAt(pool: Numbered, offset: bigint): Address | undefined {
-  if (offset < 0n || offset > pool.prefix.last - pool.start) return undefined;
-  const address = advance(pool.start, offset, pool.skipsZeroAnd255);
-  return address <= pool.prefix.last ? address : undefined;
+  const [blocks] = wholeBlocks([{ first: pool.start, last: pool.prefix.last }], hostBitsOf(pool));
+  if (blocks === undefined || offset < 0n || offset > blocks.last - blocks.first) return undefined;
+  const block = advance(blocks.first, offset, pool.skipsZeroAnd255);
+  return block <= blocks.last ? ((block << hostBitsOf(pool)) as Address) : undefined;
+}
+
+/** How many bits of an address are inside of a block of the pool: none where a block is one address. */
+export function hostBitsOf({ prefix, blockLength }: Pick<Pool, "prefix" | "blockLength">): bigint {
+  return BigInt(bitsOf(familyOf(prefix.first)) - blockLength);
+}
+
+/** The blocks that lie wholly in a range, each as its address without the host bits. */
+export function wholeBlocks(range: Range, hostBits: bigint): Range {
+  if (hostBits === 0n) return range;
+  const inside = (1n << hostBits) - 1n;
+  return range.flatMap(({ first, last }): Interval[] => {
+    const blocks = { first: (first + inside) >> hostBits, last: ((last + 1n) >> hostBits) - 1n } as Interval;
+    return blocks.first <= blocks.last ? [blocks] : [];
+  });
 }
 
 /** Is this address one that is counted? Skipping is for IPv4 alone. */

@@ -1,5 +1,6 @@
 import {
   type Address,
+  bitsOf,
   familyOf,
   formatAddress,
   formatPrefix,
@@ -7,11 +8,12 @@ import {
   parseAddress,
   parsePrefix,
 } from "./address.ts";
+import { type Block, blockAt, formatBlock, holds, intervalOf } from "./block.ts";
 import { nameOfKey, parseClaimKey } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
-import { type Pool, reservedOf, single } from "./pool.ts";
+import { neverAutomatic, type Pool, reservedOf, single } from "./pool.ts";
 import type { PoolSpec, RangeText, ReservationSpec } from "./pool-spec.ts";
-import { contains, covers, type Interval, minus, normalised, type Range } from "./range.ts";
+import { covers, type Interval, minus, normalised, type Range, union } from "./range.ts";
 import { parseReserver, type Reservation, Reservations } from "./reservation.ts";
 
 /** Reads a pool. All issues at once, each with its path inside the spec. */
@@ -28,10 +30,12 @@ class Reader {
   private readonly spec: PoolSpec;
   /** Undefined if it cannot be read; everything else is then read without it. */
   private readonly prefix: Prefix | undefined;
+  private readonly blockLength: number;
 
   constructor(spec: PoolSpec) {
     this.spec = spec;
     this.prefix = this.take(parsePrefix(spec.range.cidr), ["range", "cidr"]);
+    this.blockLength = this.lengthOfBlocks(this.prefix);
     if (this.prefix !== undefined && spec.range.start === undefined) this.checkFirst(this.prefix);
   }
 
@@ -46,8 +50,18 @@ class Reader {
     });
   }
 
+  private lengthOfBlocks(prefix: Prefix | undefined): number {
+    const bits = prefix === undefined ? 32 : bitsOf(familyOf(prefix.first));
+    const { blockLength = bits } = this.spec;
+    if (prefix === undefined || (Number.isInteger(blockLength) && blockLength >= prefix.length && blockLength <= bits))
+      return blockLength;
+    const message = `blockLength is ${blockLength}, and must be from ${prefix.length} (all of cidr) to ${bits}`;
+    this.issues.push({ message, path: ["blockLength"] });
+    return bits;
+  }
+
   pool(name: string): Pool | undefined {
-    const { spec, prefix } = this;
+    const { spec, prefix, blockLength } = this;
     const main = this.main();
     const more = (spec.additionalRanges ?? []).map((text, i) => this.interval(text, ["additionalRanges", i]));
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
@@ -61,34 +75,35 @@ class Reader {
     const clusterRange = normalised(present([cluster]));
     const kept = present(reservations);
     const ofFamily = present(dns).filter((address) => familyOf(address) === familyOf(prefix.first));
-    const servers = minus(normalised(ofFamily.flatMap(single)), addressesOf(kept)); // a node may be one: reserved for it
-    const notForPlans = [reservedOf(prefix), normalised(present(exclude)), single(gateway), servers, clusterRange];
-    const claimable = notForPlans.reduce(minus, range);
+    const servers = minus(normalised(ofFamily.flatMap(single)), this.blocksOf(kept)); // a node may be one: reserved for it
+    const excluded = union(reservedOf(prefix, blockLength), normalised(present(exclude)));
+    const claimable = [excluded, single(gateway), servers, clusterRange].reduce(minus, range);
     this.checkReservations(kept, claimable);
     if (!covers(range, clusterRange)) this.fail("clusterRange is not inside start to end", ["clusterRange"]);
     if (this.issues.length > 0) return undefined;
 
-    const assignable = minus(claimable, addressesOf(kept.filter((reservation) => reservation.owner === undefined)));
+    const assignable = minus(claimable, this.blocksOf(kept.filter((reservation) => reservation.owner === undefined)));
     return {
       name,
       network: spec.network ?? "default",
       prefix,
       start: main.first,
+      blockLength,
       range,
       assignable,
-      automatic: minus(assignable, addressesOf(kept)),
-      skipsZeroAnd255: familyOf(prefix.first) === 4 && prefix.length < 31 && spec.allowZeroAnd255 !== true,
+      automatic: minus(minus(assignable, this.blocksOf(kept)), neverAutomatic(prefix)),
+      skipsZeroAnd255: prefix.length < 31 && blockLength === 32 && spec.allowZeroAnd255 !== true && isIPv4(prefix),
       gateway,
       authority: spec.authority,
       clusterRange,
-      reservations: new Reservations(kept),
+      reservations: new Reservations(kept, blockLength),
     };
   }
 
   /** From start to end; without them, all that a host may have. */
   private main(): Interval | undefined {
     const { start, end } = this.spec.range;
-    const hosts = this.prefix && minus([this.prefix], reservedOf(this.prefix));
+    const hosts = this.prefix && minus([this.prefix], reservedOf(this.prefix, this.blockLength));
     const first = start === undefined ? hosts?.[0]?.first : this.address(start, ["range", "start"]);
     const last = end === undefined ? hosts?.at(-1)?.last : this.address(end, ["range", "end"]);
     return this.ordered(first, last, ["range"]);
@@ -156,15 +171,16 @@ class Reader {
         path: ["reservations", i, "claim"],
         hint: `Write its name alone: ${nameOfKey(spec.claim)}`,
       });
-    return address === undefined ? undefined : { ...spec, address };
+    return address === undefined ? undefined : { ...spec, address: this.blockOf(address).address };
   }
 
   private checkReservations(reservations: readonly Reservation[], claimable: Range): void {
     const seen = new Set<Address>();
     reservations.forEach(({ address, owner }, i) => {
       const path = ["reservations", i, "address"];
-      const text = formatAddress(address);
-      if (owner !== undefined && !contains(claimable, address))
+      const block = this.blockOf(address);
+      const text = formatBlock(block);
+      if (owner !== undefined && !holds(claimable, block))
         this.issues.push({
           message: `${text} is outside start to end, excluded, or reserved for the network itself`,
           path,
@@ -173,6 +189,15 @@ class Reader {
       if (seen.has(address)) this.fail(`${text} is reserved twice`, path);
       seen.add(address);
     });
+  }
+
+  /** In a pool of blocks, an address stands for the block that it is in. */
+  private blockOf(address: Address): Block {
+    return blockAt(address, this.blockLength);
+  }
+
+  private blocksOf(reservations: readonly Reservation[]): Range {
+    return normalised(reservations.map(({ address }) => intervalOf(this.blockOf(address))));
   }
 
   private take<T>(parsed: Parsed<T>, path: Path): T | undefined {
@@ -190,8 +215,8 @@ function isKey(claim: string, owner: string | undefined): boolean {
   return claim.startsWith("Node/") || claim.startsWith(`${owner}/`);
 }
 
-function addressesOf(reservations: readonly Reservation[]): Range {
-  return normalised(reservations.flatMap(({ address }) => single(address)));
+function isIPv4({ first }: Prefix): boolean {
+  return familyOf(first) === 4;
 }
 
 function present<T>(values: readonly (T | undefined)[]): T[] {

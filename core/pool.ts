@@ -1,20 +1,23 @@
-import { type Address, bitsOf, familyOf, mappedIPv4, type Prefix } from "./address.ts";
+import { type Address, bitsOf, familyOf, mappedIPv4, type Prefix, parsePrefix } from "./address.ts";
+import { unwrap } from "./errors.ts";
 import type { Authority } from "./pool-spec.ts";
-import { minus, normalised, type Range, rangeOf } from "./range.ts";
+import { covers, minus, normalised, type Range, rangeOf } from "./range.ts";
 import type { Reservations } from "./reservation.ts";
 
-/** A set of addresses to allocate from. Immutable; made by `parsePool`. */
+/** A set of addresses, or of blocks of them, to allocate from. Immutable; made by `parsePool`. */
 export interface Pool {
   readonly name: string;
   readonly network: string;
   readonly prefix: Prefix;
   /** Offset 0. */
   readonly start: Address;
+  /** The prefix length of what an owner gets: 32 or 128 where it is one address. */
+  readonly blockLength: number;
   /** Every address from start to end and of the additional ranges, excluded ones included. */
   readonly range: Range;
   /** What an owner may ask for: the range without excluded, network, broadcast, gateway, DNS servers' and controller-only addresses. */
   readonly assignable: Range;
-  /** Where owners get theirs from who do not care which: `assignable` without the reservations. See `skipsZeroAnd255`. */
+  /** Where owners get theirs from who do not care which: `assignable` without the reservations and `neverAutomatic`. See `skipsZeroAnd255`. */
   readonly automatic: Range;
   /** IPv4 prefixes shorter than /31, unless `allowZeroAnd255`: last octets 0 and 255 have no offset and are never picked automatically. */
   readonly skipsZeroAnd255: boolean;
@@ -41,8 +44,8 @@ function meaningOf({ authority = "Plan", reservations, ...rest }: Pool): string 
 }
 
 /** What to do where a pool is too small. Its end, and more ranges, stay inside its prefix. */
-export function howToGrow({ prefix, range, start }: Pool): string {
-  const room = minus(minus([prefix], reservedOf(prefix)), range);
+export function howToGrow({ prefix, range, start, blockLength }: Pool): string {
+  const room = minus(minus([prefix], reservedOf(prefix, blockLength)), range);
   if (room.length === 0) return "Take addresses from another pool too: this one has its whole prefix.";
   const end = room.some(({ last }) => last > start) ? "a later end, or " : "";
   return `Let the pool grow: ${end}additionalRanges.`;
@@ -50,12 +53,28 @@ export function howToGrow({ prefix, range, start }: Pool): string {
 
 /**
  * What no host may have: network and broadcast address; in IPv6 the subnet-router anycast address (RFC 4291 2.6.1)
- * and IPv4 in disguise. /31, /32, /127 and /128 have neither network nor broadcast.
+ * and IPv4 in disguise. /31, /32, /127 and /128 have neither network nor broadcast; nor has a prefix that is divided into
+ * blocks, each of which has its own.
  */
-export function reservedOf({ first, last, length }: Prefix): Range {
-  const isPointToPoint = length >= bitsOf(familyOf(first)) - 1;
-  if (familyOf(first) === 4) return isPointToPoint ? [] : rangeOf(...single(first), ...single(last));
-  return normalised([...(isPointToPoint ? [] : single(first)), mappedIPv4]);
+export function reservedOf({ first, last, length }: Prefix, blockLength: number): Range {
+  const bits = bitsOf(familyOf(first));
+  const hasEnds = length < bits - 1 && blockLength === bits;
+  if (familyOf(first) === 4) return hasEnds ? rangeOf(...single(first), ...single(last)) : [];
+  return normalised([...(hasEnds ? single(first) : []), mappedIPv4]);
+}
+
+/** Loopback, link-local, multicast, of no network, and reserved by IANA. */
+const specialPurpose = ["127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "0.0.0.0/8", "240.0.0.0/4"]
+  .concat("::1/128", "fe80::/10", "ff00::/8", "::/128")
+  .map((text) => unwrap(parsePrefix(text)));
+
+/**
+ * What a wide range holds beside addresses for hosts, and is handed out only where somebody asks for it by name. A pool that
+ * lies in such a prefix as a whole means it.
+ */
+export function neverAutomatic(pool: Prefix): Range {
+  const ofFamily = specialPurpose.filter(({ first }) => familyOf(first) === familyOf(pool.first));
+  return normalised(ofFamily.filter((special) => !covers([special], [pool])));
 }
 
 /** The set of one address, or of none. */

@@ -1,8 +1,16 @@
-import { type Address, formatAddress, formatPrefix } from "./address.ts";
-import { describeSubnet, importedSet, type PoolRecord, type Snapshot, sameSubnet } from "./allocation.ts";
+import { formatPrefix } from "./address.ts";
+import {
+  type Allocation,
+  describeSubnet,
+  importedSet,
+  type PoolRecord,
+  type Snapshot,
+  sameSubnet,
+} from "./allocation.ts";
+import { blocksOverlap, formatBlock, holds, intervalOf, lastOf } from "./block.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
-import { contains, indexAt, overlaps } from "./range.ts";
+import { indexAt, overlaps } from "./range.ts";
 
 /**
  * Pools of one network never share an address, a recorded pool keeps its prefix and network, and what other sets hold
@@ -70,11 +78,11 @@ function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string,
   const found = new Map<string, Issue>();
   for (const line of [...snapshot.allocations, ...snapshot.releasing]) {
     const own = configured.get(line.pool);
-    if (own !== undefined && contains(own.range, line.address)) continue;
-    const pool = poolAt(networks.get(line.pool) as string, line.address);
+    if (own !== undefined && holds(own.range, line)) continue;
+    const pool = poolAt(networks.get(line.pool) as string, line, own);
     if (pool === undefined || found.has(`${pool.name} ${line.pool}`)) continue;
     const { message, ...rest } = shared(pool.name, line.pool, pool.network);
-    const recorded = `${formatAddress(line.address)} is recorded for ${line.claim}`;
+    const recorded = `${formatBlock(line)} is recorded for ${line.claim}`;
     found.set(`${pool.name} ${line.pool}`, {
       message: `${message}: ${recorded}`,
       ...(own === undefined ? { hint: renamed } : rest),
@@ -87,12 +95,13 @@ function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string,
 function givenAway(configured: ReadonlyMap<string, Pool>, snapshot: Snapshot, set: string): Issue[] {
   return snapshot.allocations.flatMap((line): Issue[] => {
     const pool = line.set === set ? undefined : configured.get(line.pool);
-    const isGateway = pool?.gateway === line.address;
-    if (pool === undefined || !(isGateway || contains(pool.clusterRange, line.address))) return [];
+    if (pool === undefined) return [];
+    const isGateway = pool.gateway !== undefined && blocksOverlap({ address: pool.gateway }, line);
+    if (!isGateway && !overlaps(pool.clusterRange, [intervalOf(line)])) return [];
     const use = isGateway ? "is its gateway" : "lies in its clusterRange";
     return [
       {
-        message: `pool ${pool.name}: ${formatAddress(line.address)} ${use}, but is recorded for ${line.claim} (set ${line.set})`,
+        message: `pool ${pool.name}: ${formatBlock(line)} ${use}, but is recorded for ${line.claim} (set ${line.set})`,
         ...(line.set === importedSet
           ? { hint: "Name another one in the pool, or free it once its node no longer has it.", remedy: ["release"] }
           : { hint: "Name another one in the pool, or let that set give up the address first." }),
@@ -101,15 +110,18 @@ function givenAway(configured: ReadonlyMap<string, Pool>, snapshot: Snapshot, se
   });
 }
 
-/** Finds the pool of a network in whose range an address is. Takes time with the logarithm of the pools, which share none. */
-function finder(pools: readonly Pool[]): (network: string, address: Address) => Pool | undefined {
+/** Finds the pool of a network, other than a line's own, in whose range a line is or reaches. Takes time with the logarithm of the pools, which share none. */
+function finder(pools: readonly Pool[]): (network: string, line: Allocation, own?: Pool) => Pool | undefined {
   const intervals = pools.flatMap((pool) => pool.range.map((interval) => ({ ...interval, pool })));
   intervals.sort((a, b) => (a.first < b.first ? -1 : 1));
   const byNetwork = Map.groupBy(intervals, ({ pool }) => pool.network);
-  return (network, address) => {
+  return (network, line, own) => {
     const list = byNetwork.get(network) ?? [];
-    const found = list[indexAt(list, address)];
-    return found !== undefined && found.first <= address ? found.pool : undefined;
+    const last = lastOf(line);
+    let i = indexAt(list, line.address);
+    while (list[i]?.pool === own && own !== undefined) i++;
+    const found = list[i];
+    return found !== undefined && found.first <= last ? found.pool : undefined;
   };
 }
 

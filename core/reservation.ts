@@ -1,8 +1,9 @@
 import type { Address } from "./address.ts";
+import { blockAt } from "./block.ts";
 import { type Claim, claimKey, formatOwner, parseOwner } from "./claim.ts";
 import type { Parsed } from "./errors.ts";
 
-/** An address of a pool that is kept for an owner (or one claim of it), or kept away from everybody. */
+/** An address (or block, by its first address) of a pool that is kept for an owner (or one claim of it), or kept away from everybody. */
 export interface Reservation {
   readonly address: Address;
   readonly owner?: string;
@@ -18,8 +19,11 @@ export class Reservations {
   /** The first one for each owner, and for each claim that one names. */
   private readonly byHolder = new Map<string, Reservation>();
 
-  constructor(all: readonly Reservation[]) {
+  private readonly blockLength: number;
+
+  constructor(all: readonly Reservation[], blockLength: number) {
     this.all = all;
+    this.blockLength = blockLength;
     this.byAddress = new Map(all.map((reservation) => [reservation.address, reservation]));
     for (const reservation of all) {
       const { owner, claim } = reservation;
@@ -28,8 +32,9 @@ export class Reservations {
     }
   }
 
+  /** What an address, or the block that it is in, is kept for. */
   at(address: Address): Reservation | undefined {
-    return this.byAddress.get(address);
+    return this.all.length === 0 ? undefined : this.byAddress.get(blockAt(address, this.blockLength).address);
   }
 
   /** What is kept for a claim: under its own name, else for its owner. */
@@ -40,7 +45,7 @@ export class Reservations {
 
   /** Is an address kept from this claim, be it for another one or from everybody? */
   keepsFrom({ owner, name }: Claim, address: Address): boolean {
-    const kept = this.byAddress.get(address);
+    const kept = this.at(address);
     return kept !== undefined && (kept.owner !== formatOwner(owner) || (kept.claim ?? name) !== name);
   }
 }

@@ -1,13 +1,13 @@
 import {
-  type Address,
   type Allocation,
-  address,
   byAddress,
   byCodeUnit,
-  formatAddress,
+  formatBlock,
+  type MaybeBlock,
   type Moved,
   type PoolRecord,
   type PoolSpec,
+  parseBlock,
   parsePrefix,
   placeOf,
   type Snapshot,
@@ -166,7 +166,7 @@ function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): Pool
 }
 
 function linesOf(addresses: Addresses, set: string): Allocation[] {
-  return entriesOf(addresses).map((one) => ({ ...one, address: address(one.address), set }));
+  return entriesOf(addresses).map((one) => ({ ...one, ...unwrap(parseBlock(one.address)), set }));
 }
 
 /** An address that a state has. */
@@ -189,7 +189,7 @@ export function entriesOf(addresses: Addresses): Entry[] {
 
 /** The addresses of some lines, as a state keeps them; with an entry for each of `pools`. */
 export function addressesOf(
-  lines: readonly { address: Address; pool: string; claim: string }[],
+  lines: readonly (MaybeBlock & { pool: string; claim: string })[],
   pools: readonly string[] = [],
 ): Addresses {
   const held = Map.groupBy(
@@ -205,9 +205,9 @@ export function addressesOf(
   );
 }
 
-function addressesOfClaim([claim, lines]: [string, { address: Address }[]]): [string, string] {
-  const addresses = lines.map(({ address }) => address).sort((a, b) => (a < b ? -1 : 1));
-  return [claim, addresses.map((one) => formatAddress(one)).join(between)];
+function addressesOfClaim([claim, lines]: [string, MaybeBlock[]]): [string, string] {
+  const sorted = lines.toSorted((a, b) => (a.address < b.address ? -1 : 1));
+  return [claim, sorted.map(formatBlock).join(between)];
 }
 
 /** The part of a map that is about some pools. */

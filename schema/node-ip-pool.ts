@@ -97,7 +97,11 @@ function fieldName(path: readonly (string | number)[]): string {
 }
 
 function noun(type: string): string {
-  return { string: "text", array: "a list", object: "a mapping", boolean: "true or false" }[type] ?? type;
+  return (
+    { string: "text", array: "a list", object: "a mapping", boolean: "true or false", integer: "a whole number" }[
+      type
+    ] ?? type
+  );
 }
 
 function describe(value: unknown): string {

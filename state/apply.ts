@@ -1,9 +1,10 @@
 import {
   type Address,
   type Allocation,
+  BlockIndex,
   byAddress,
   byCodeUnit,
-  formatAddress,
+  formatBlock,
   IpamError,
   type Issue,
   type Plan,
@@ -66,7 +67,7 @@ function refuseUndoing(plans: readonly Plan[]): void {
 
 function refuseUnlike(given: Allocation | undefined, now?: Allocation): void {
   if (given === undefined || (now !== undefined && sameLine(given, now))) return;
-  const text = formatAddress(given.address);
+  const text = formatBlock(given);
   throw new IpamError("conflict", `one plan of this run gives ${text} to ${given.claim}, another one takes it away`, {
     hint: "Give each folder, stack or app that plans in one run a claim set of its own.",
     remedy: ["set"],
@@ -103,8 +104,8 @@ interface Part {
   readonly pool: string;
   /** Lines that leave the record or move inside it. */
   readonly remove: Allocation[];
-  /** Addresses that are given up: nobody gets them by the same plan. */
-  readonly released: Set<Address>;
+  /** Lines that are released: nobody gets their addresses by the same plan. */
+  readonly released: Allocation[];
   readonly live: Allocation[];
   readonly releasing: Allocation[];
 }
@@ -112,7 +113,7 @@ interface Part {
 function byPool(plan: Plan): Iterable<Part> {
   const parts = new Map<string, Part>();
   const part = (pool: string): Part => {
-    const known = parts.get(pool) ?? { pool, remove: [], released: new Set(), live: [], releasing: [] };
+    const known = parts.get(pool) ?? { pool, remove: [], released: [], live: [], releasing: [] };
     parts.set(pool, known);
     return known;
   };
@@ -124,7 +125,7 @@ function byPool(plan: Plan): Iterable<Part> {
   }
   for (const { allocation, to } of plan.release) {
     part(allocation.pool).remove.push(allocation);
-    part(allocation.pool).released.add(allocation.address);
+    part(allocation.pool).released.push(allocation);
     if (to === "releasing") part(allocation.pool).releasing.push(allocation);
   }
   return parts.values();
@@ -146,12 +147,11 @@ class Book {
       this.live.get(part.pool)?.delete(line.address);
       this.releasing.get(part.pool)?.delete(line.address);
     }
+    const released = new BlockIndex(part.released);
     for (const line of part.live) {
-      if (part.released.has(line.address))
-        throw new IpamError(
-          "conflict",
-          `${formatAddress(line.address)} is released and given to ${line.claim} by one plan`,
-        );
+      const [other] = released.at(line);
+      if (other !== undefined)
+        throw new IpamError("conflict", `${formatBlock(other)} is released and given to ${line.claim} by one plan`);
       put(this.live, this.free(line));
     }
     for (const line of part.releasing) put(this.releasing, this.free(line));
@@ -189,10 +189,7 @@ class Book {
   private free(line: Allocation): Allocation {
     const holder = this.at(line);
     if (holder === undefined) return line;
-    throw new IpamError(
-      "conflict",
-      `${formatAddress(line.address)} is held by ${holder.claim}, not free for ${line.claim}`,
-    );
+    throw new IpamError("conflict", `${formatBlock(line)} is held by ${holder.claim}, not free for ${line.claim}`);
   }
 
   private at({ pool, address }: Allocation): Allocation | undefined {
@@ -203,7 +200,7 @@ class Book {
 /** A plan may carry lines of an earlier read: what it takes away must be what stands there now. */
 function refuseOther(found: Allocation | undefined, line: Allocation): void {
   if (found !== undefined && sameLine(found, line)) return;
-  throw new IpamError("conflict", `${line.claim} no longer has ${formatAddress(line.address)} as this plan says`, {
+  throw new IpamError("conflict", `${line.claim} no longer has ${formatBlock(line)} as this plan says`, {
     hint: "Plan again, with lines of the same read.",
   });
 }

@@ -1,11 +1,4 @@
-import {
-  type Address,
-  type Allocation,
-  byAddress,
-  formatAddress,
-  formatPrefix,
-  type PoolRecord,
-} from "../core/index.ts";
+import { type Allocation, byAddress, formatBlock, formatPrefix, lastOf, type PoolRecord } from "../core/index.ts";
 
 /** A line of a record: what it says, and where it stands. */
 export interface Line<T> {
@@ -52,10 +45,10 @@ function checkList(lines: readonly Line<Allocation>[], pools: ReadonlyMap<string
     const { address, pool: name } = line.value;
     const pool = pools.get(name);
     if (pool === undefined) fail(line, `names pool ${name}, which is not recorded above`);
-    else if (address < pool.prefix.first || address > pool.prefix.last)
-      fail(line, `holds ${formatAddress(address)}, outside ${formatPrefix(pool.prefix)} of pool ${name}`);
+    else if (address < pool.prefix.first || lastOf(line.value) > pool.prefix.last)
+      fail(line, `holds ${formatBlock(line.value)}, outside ${formatPrefix(pool.prefix)} of pool ${name}`);
     const order = previous === undefined ? -1 : byAddress(previous, line.value);
-    if (order === 0) fail(line, `gives ${formatAddress(address)} away again; ${previous?.claim} holds it`);
+    if (order === 0) fail(line, `gives ${formatBlock(line.value)} away again; ${previous?.claim} holds it`);
     if (order > 0) fail(line, "is out of order");
     previous = line.value;
   }
@@ -72,17 +65,18 @@ function checkClaims(lines: readonly Line<Allocation>[], fail: Fail): void {
   }
 }
 
-/** An address stands once per network, live and releasing together. */
+/** No two lines of a network share an address, live and releasing together. */
 function checkAddresses(lines: readonly Line<Allocation>[], pools: ReadonlyMap<string, PoolRecord>, fail: Fail): void {
-  let current: Address | undefined;
-  let holders = new Map<string, Allocation>();
+  /** The last line of each network so far: as none of them overlap, it reaches furthest. */
+  const holders = new Map<string, Allocation>();
   for (const line of [...lines].sort((a, b) => byAddress(a.value, b.value))) {
-    const { address, claim, pool } = line.value;
-    if (address !== current) holders = new Map();
-    current = address;
+    const { address, length, claim, pool } = line.value;
     const network = (pools.get(pool) as PoolRecord).network;
     const holder = holders.get(network);
-    if (holder !== undefined) fail(line, `gives ${formatAddress(address)} to ${claim}; ${holder.claim} holds it too`);
+    if (holder !== undefined && lastOf(holder) >= address) {
+      const what = holder.address === address && holder.length === length ? "it too" : formatBlock(holder);
+      fail(line, `gives ${formatBlock(line.value)} to ${claim}; ${holder.claim} holds ${what}`);
+    }
     holders.set(network, line.value);
   }
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import {
   type Allocation,
-  formatAddress,
+  formatBlock,
   formatPrefix,
   IpamError,
   isPlain,
   type PoolRecord,
-  parseAddress,
+  parseBlock,
   parseClaimKey,
   parsePrefix,
   type Snapshot,
@@ -55,14 +55,14 @@ export function poolLine({ name, prefix, network }: PoolRecord): string {
 /** A line says itself that it is releasing: a merge can carry it across the border of a section. */
 export function allocationLine(line: Allocation, releasing = false): string {
   return `- ${JSON.stringify({
-    address: formatAddress(line.address),
+    address: formatBlock(line),
     pool: line.pool,
     claim: line.claim,
     set: line.set === "default" ? undefined : line.set,
     interface: line.interface,
     uid: line.uid,
     releasing: releasing ? true : undefined,
-  } satisfies Record<keyof Allocation | "releasing", unknown>)}`;
+  } satisfies Record<Exclude<keyof Allocation, "length"> | "releasing", unknown>)}`;
 }
 
 /** A record with the tokens of its pools. */
@@ -78,7 +78,7 @@ export function snapshotOf(record: Content, written = writeLines(record)): Snaps
 
 /**
  * Reads the text of a record and checks every invariant: known form, order, pools recorded, addresses inside their
- * prefix, an address once per network, a claim once per pool. So a text that two branches made together can fail
+ * prefix, no two blocks of a network that share an address, a claim once per pool. So a text that two branches made together can fail
  * to be read, but can never hold a duplicate. Throws IpamError `corrupt` with `file:line` of the first broken line; a
  * record that is moving or has moved elsewhere is `unavailable` or `stale`.
  */
@@ -171,16 +171,16 @@ export function readAllocationLine(line: string): { line: Allocation; releasing:
   const fields = plain ?? readFields(line);
   if (fields === undefined) return "is not a line of a record";
   const { pool, claim, set = "default", interface: nic, uid, releasing = false } = fields;
-  const address = parseAddress(fields.address).value;
-  if (address === undefined) return "has no valid address";
+  const block = parseBlock(fields.address).value;
+  if (block === undefined) return "has no valid address";
   if (typeof claim !== "string" || parseClaimKey(claim).issues) return "names no valid claim";
   if (typeof pool !== "string" || !isText(set) || !isText(nic) || !isText(uid))
     return "has a field that is not plain text";
   const optional = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
-  const allocation = { address, pool, claim, set: set as string, ...optional };
+  const allocation = { ...block, pool, claim, set: set as string, ...optional };
   const isReleasing = releasing === (plain ? "true" : true);
   const isOurs = plain
-    ? formatAddress(address) === plain.address && plain.set !== "default"
+    ? formatBlock(block) === plain.address && plain.set !== "default"
     : allocationLine(allocation, isReleasing) === line;
   return isOurs ? { line: allocation, releasing: isReleasing } : notOurs;
 }

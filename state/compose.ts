@@ -128,6 +128,7 @@ function composeLine(before: Entry, one: Entry, other: Entry, decided: Entry | u
   if (parseClaimKey(claim).issues) return undefined;
   return {
     address: one.line.address,
+    length: one.line.length,
     pool: one.line.pool,
     claim,
     set,

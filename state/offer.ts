@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { existsSync, linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import {
-  type Allocation,
-  address,
   formatPrefix,
   IpamError,
   type LineJson,
   lineJson,
+  lineOfJson,
   type Plan,
   parsePrefix,
   type Snapshot,
@@ -148,19 +147,15 @@ function parse(text: string): Plan {
     ...data,
     base: new Map(data.base),
     pools: data.pools.map((pool: { prefix: string }) => ({ ...pool, prefix: unwrap(parsePrefix(pool.prefix)) })),
-    assign: data.assign.map(fromText),
+    assign: data.assign.map(lineOfJson),
     keep: data.keep.map((kept: { allocation: LineJson; was?: LineJson }) => ({
       ...kept,
-      allocation: fromText(kept.allocation),
-      ...(kept.was === undefined ? {} : { was: fromText(kept.was) }),
+      allocation: lineOfJson(kept.allocation),
+      ...(kept.was === undefined ? {} : { was: lineOfJson(kept.was) }),
     })),
     release: data.release.map((r: { allocation: LineJson; to: string }) => ({
       ...r,
-      allocation: fromText(r.allocation),
+      allocation: lineOfJson(r.allocation),
     })),
   };
-}
-
-function fromText(line: LineJson): Allocation {
-  return { ...line, address: address(line.address) };
 }

@@ -1,9 +1,8 @@
-import type { Address } from "../address.ts";
 import { type Allocation, byAddress } from "../allocation.ts";
+import { holds } from "../block.ts";
 import { formatOwner, ownerOfKey } from "../claim.ts";
 import { parted } from "../parted.ts";
 import type { Pool } from "../pool.ts";
-import { contains } from "../range.ts";
 import { type Request, wantedBy } from "./request.ts";
 
 /** What an import recorded, and a claim may have. */
@@ -65,8 +64,8 @@ function share(
   found: Map<Request, Adoptable>,
 ): void {
   const nics = new Set(all.map(nicOf));
-  const wishes = new Set(all.map(({ claim }) => wantedBy(claim, pool)));
-  const [fits, others] = parted(lines, ({ address }) => contains(pool.assignable, address));
+  const wishes = new Set(all.map(({ claim }) => wantedBy(claim, pool)?.address));
+  const [fits, others] = parted(lines, (line) => holds(pool.assignable, line));
   const [open, wishing] = parted(asking, ({ claim }) => wantedBy(claim, pool) === undefined);
   grant(wishing, pool, fits, nics, found);
   const isTheirs = ({ address }: Allocation) =>
@@ -90,9 +89,9 @@ function grant(
   nics: Nics,
   found: Map<Request, Adoptable>,
 ): void {
-  const wanted = new Map(lines.map((line) => [line.address, line]));
+  const wanted = new Map<unknown, Allocation>(lines.map((line) => [line.address, line]));
   for (const request of wishing) {
-    const line = wanted.get(wantedBy(request.claim, pool) as Address);
+    const line = wanted.get(wantedBy(request.claim, pool)?.address);
     if (line === undefined || !mayBeOn(nicOf(request), nics)(line)) continue;
     wanted.delete(line.address);
     found.set(request, { line });

@@ -1,5 +1,5 @@
-import { formatAddress } from "../address.ts";
 import type { Allocation } from "../allocation.ts";
+import { formatBlock } from "../block.ts";
 import { nameOfKey, ownerName } from "../claim.ts";
 import type { Plan } from "./plan.ts";
 
@@ -36,6 +36,7 @@ export function shortened(changes: readonly string[]): readonly string[] {
 
 /** What is not as it was with a line that keeps its address. One that says the same was releasing. */
 export function describeRewrite(was: Allocation, now: Allocation): string {
+  if (was.length !== now.length) return `was ${formatBlock(was)}`;
   if (was.claim !== now.claim) return `was ${was.claim}`;
   if (was.interface !== now.interface) return `on ${now.interface ?? "no NIC"}, was on ${was.interface ?? "no NIC"}`;
   if (was.uid !== now.uid) return `uid ${now.uid ?? "none"}, was ${was.uid ?? "none"}`;
@@ -45,5 +46,5 @@ export function describeRewrite(was: Allocation, now: Allocation): string {
 
 /** `10.10.10.6  node04  static-ip/address-from-traffic-1` */
 export function describeLine(line: Allocation): string {
-  return `${formatAddress(line.address)}  ${ownerName(line.claim)}  ${nameOfKey(line.claim)}`;
+  return `${formatBlock(line)}  ${ownerName(line.claim)}  ${nameOfKey(line.claim)}`;
 }

@@ -1,8 +1,9 @@
-import { type Address, formatAddress } from "../address.ts";
+import type { Address } from "../address.ts";
 import type { Allocation, PoolLines } from "../allocation.ts";
+import { type Block, BlockIndex, formatBlock } from "../block.ts";
 import { ownerName, ownerOfKey } from "../claim.ts";
 import type { Remedy } from "../errors.ts";
-import { FreeSpace } from "../free-space.ts";
+import { freeSpaceOf } from "../free-space.ts";
 import { howToGrow, type Pool } from "../pool.ts";
 import { listed } from "../words.ts";
 import type { Pending } from "./changes.ts";
@@ -29,11 +30,13 @@ export function give(pool: Pool, requests: readonly Request[], held: Held, set: 
 }
 
 function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
-  const holders = new Map([...held.live, ...held.releasing].map((line) => [line.address, line]));
+  const holders = new BlockIndex([...held.live, ...held.releasing]);
+  // All of one length: two of them that overlap are the same.
+  const fresh = new Map<Address, Allocation>();
   for (const request of requests) {
-    const wanted = wantedBy(request.claim, pool) as Address;
-    const text = formatAddress(wanted);
-    const holder = holders.get(wanted);
+    const wanted = wantedBy(request.claim, pool) as Block;
+    const text = formatBlock(wanted);
+    const holder = holders.at(wanted)[0] ?? fresh.get(wanted.address);
     if (!mayHave(request.claim, wanted, pool)) {
       const message = `${text} is not an address that pool ${pool.name} may give to it`;
       given.pending.push(pendingOf(request, "out-of-range", message, "See what it is to the pool.", ["explain", text]));
@@ -42,7 +45,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: s
       given.pending.push(pendingOf(request, "in-use", message, howToGet(request, holder, pool, held.gone)));
     } else {
       const line = lineFor(request, set, wanted);
-      holders.set(wanted, line);
+      fresh.set(wanted.address, line);
       given.assign.push(line);
     }
   }
@@ -67,24 +70,24 @@ function isForOwner({ claim }: Request, holder: Allocation, pool: Pool): boolean
 }
 
 function giveLowest(pool: Pool, requests: readonly Request[], held: Held, set: string, given: Given): void {
-  const space = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
   const taken = [held.live, held.releasing, given.assign];
-  for (const lines of taken) for (const line of lines) space.take(line.address);
+  const space = freeSpaceOf(pool, pool.automatic, ...taken);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
   const served = requests.findIndex((request) => {
     const address = space.takeLowest();
-    if (address !== undefined) given.assign.push(lineFor(request, set, address));
+    if (address !== undefined) given.assign.push(lineFor(request, set, { address, length: pool.blockLength }));
     return address === undefined;
   });
   if (served < 0) return;
-  const hint = howToGetMore(pool, new Set(taken.flat().map(({ address }) => address)), held);
+  const hint = howToGetMore(pool, new BlockIndex(taken.flat()), held);
   const remedy: Remedy | undefined = held.releasing.length > 0 ? ["release"] : undefined;
   for (const request of requests.slice(served))
     given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
 }
 
-function howToGetMore(pool: Pool, taken: ReadonlySet<Address>, { releasing, gone }: Held): string {
-  const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && !taken.has(address));
+function howToGetMore(pool: Pool, taken: BlockIndex<Block>, { releasing, gone }: Held): string {
+  const isFree = (address: Address) => taken.at({ address, length: pool.blockLength }).length === 0;
+  const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && isFree(address));
   const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
   const leaving = gone.length === 0 ? "" : ` ${whatOfGone(gone)}`;
   const free = releasing.length === 0 ? "" : ` Or free the addresses that are releasing (${releasing.length}).`;

@@ -1,6 +1,7 @@
-import { type Address, formatAddress } from "../address.ts";
+import type { Address } from "../address.ts";
 import { type Allocation, importedSet, type Snapshot, sameLine } from "../allocation.ts";
 import type { Use } from "../audit.ts";
+import { formatBlock, holds, lengthOf } from "../block.ts";
 import { formatOwner, ownerOfKey } from "../claim.ts";
 import type { Issue, Remedy } from "../errors.ts";
 import { parted } from "../parted.ts";
@@ -89,7 +90,7 @@ export class PoolImport {
 
   /** Is this an address of the pool on a NIC that claims one? */
   private expects(use: Had): boolean {
-    return contains(this.pool.range, use.address) && this.nics.has(`${use.owner} ${use.interface}`);
+    return holds(this.pool.range, use) && this.nics.has(`${use.owner} ${use.interface}`);
   }
 
   /** Settles the claims of one NIC. */
@@ -100,15 +101,11 @@ export class PoolImport {
       const use = here.find(({ address }) => address === line?.address);
       if (line !== undefined && use !== undefined) return this.confirm(request, line, use);
       if (line !== undefined && nic !== undefined && open.length > 0)
-        this.conflict(
-          open[0] as Had,
-          `${line.claim} holds ${formatAddress(line.address)}, but ${having(open)}`,
-          hints.moved,
-        );
+        this.conflict(open[0] as Had, `${line.claim} holds ${formatBlock(line)}, but ${having(open)}`, hints.moved);
       return [];
     });
     const lacking = requests.filter(({ key }) => !this.lineOf.has(key));
-    const [fits, others] = parted(open, ({ address }) => contains(this.pool.assignable, address));
+    const [fits, others] = parted(open, (use) => holds(this.pool.assignable, use));
     if (nic !== undefined && fits.length < lacking.length) for (const use of others) this.refuseOutside(use);
     if (lacking.length === 0) return settled;
     const pairs = this.pair(nic, lacking, fits);
@@ -138,12 +135,12 @@ export class PoolImport {
     const left = [...new Map(uses.map((use) => [use.address, use])).values()];
     const waiting = requests.filter((request) => {
       const wanted = wantedBy(request.claim, this.pool);
-      const i = left.findIndex((use) => use.address === wanted);
+      const i = left.findIndex((use) => use.address === wanted?.address);
       if (i >= 0) pairs.push({ request, use: left.splice(i, 1)[0] as Had });
       else if (wanted !== undefined && left[0] !== undefined)
         this.conflict(
           left[0],
-          `${formatAddress(wanted)} is reserved for ${request.key}, but ${having(left)}`,
+          `${formatBlock(wanted)} is reserved for ${request.key}, but ${having(left)}`,
           hints.wanted,
         );
       return wanted === undefined;
@@ -165,7 +162,7 @@ export class PoolImport {
 
   /** The node has what the record says. */
   private confirm(request: Request, line: Allocation, use: Had): Had {
-    const allocation = line.set === this.set ? lineFor(request, this.set, line.address) : line;
+    const allocation = line.set === this.set ? lineFor(request, this.set, line) : line;
     this.hold(sameLine(line, allocation) ? { allocation } : { allocation, was: line }, use);
     return use;
   }
@@ -173,7 +170,7 @@ export class PoolImport {
   /** The claim gets the address that the node has. */
   private give(request: Request, use: Had): void {
     const holding = this.holdings.get(use.address);
-    const allocation = lineFor(request, this.set, use.address);
+    const allocation = lineFor(request, this.set, { address: use.address, length: lengthOf(use) });
     if (holding === undefined) this.add(allocation, use);
     else if (this.mayTakeOver(holding, use)) this.hold({ allocation, was: holding.line }, use);
     else this.refuseHeld(use, holding);
@@ -200,13 +197,12 @@ export class PoolImport {
 
   private setAside(use: Had): void {
     const { address, owner, pool, interface: nic } = use;
-    const claim = `${owner}/${pool ?? `${importedSet}/${formatAddress(address)}`}`;
+    const claim = `${owner}/${pool ?? `${importedSet}/${formatBlock(use)}`}`;
     const line = this.lineOf.get(claim);
-    if (line !== undefined)
-      this.conflict(use, `${claim} holds ${formatAddress(line.address)}, but ${having([use])}`, hints.lock);
-    else if (contains(this.pool.assignable, address)) {
+    if (line !== undefined) this.conflict(use, `${claim} holds ${formatBlock(line)}, but ${having([use])}`, hints.lock);
+    else if (holds(this.pool.assignable, use)) {
       const named = nic === undefined ? {} : { interface: nic };
-      this.add({ address, pool: this.pool.name, claim, set: importedSet, ...named }, use);
+      this.add({ address, length: lengthOf(use), pool: this.pool.name, claim, set: importedSet, ...named }, use);
     } else if (pool !== undefined) this.refuseOutside(use);
   }
 
@@ -230,7 +226,7 @@ export class PoolImport {
   }
 
   private refuseHeld(use: Had, { line, releasing, use: other }: Holding): void {
-    const text = formatAddress(use.address);
+    const text = formatBlock(use);
     const recorded = `${text} is recorded for ${line.claim}, but ${having([use])}`;
     if (other !== undefined) this.conflict(use, `${text} is on ${where(other)} and on ${where(use)}`, hints.twice);
     else if (releasing || line.set === importedSet) this.conflict(use, recorded, hints.free, ["release"]);
@@ -266,7 +262,7 @@ const hints = {
 function having(uses: readonly Had[]): string {
   const [first] = uses as readonly [Had, ...Had[]];
   const nic = first.interface === undefined ? "" : ` on ${first.interface}`;
-  return `${first.owner} has ${uses.map((use) => formatAddress(use.address)).join(" and ")}${nic}`;
+  return `${first.owner} has ${uses.map(formatBlock).join(" and ")}${nic}`;
 }
 
 function where({ owner, interface: nic }: Had): string {

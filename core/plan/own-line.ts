@@ -1,8 +1,7 @@
-import { formatAddress } from "../address.ts";
 import { type Allocation, byAddress, importedSet, isOfOtherSet, type PoolLines, sameLine } from "../allocation.ts";
+import { blocksOverlap, formatBlock, holds } from "../block.ts";
 import { type Claim, formatOwner } from "../claim.ts";
 import type { Pool } from "../pool.ts";
-import { contains } from "../range.ts";
 import type { Kept, Pending } from "./changes.ts";
 import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
 
@@ -59,7 +58,7 @@ export function finder(lines: PoolLines, options: Options): (request: Request, p
 
 function wouldDo(line: Allocation, { claim }: Request, pool: Pool): boolean {
   const wanted = wantedBy(claim, pool);
-  return contains(pool.assignable, line.address) && (wanted === undefined || wanted === line.address);
+  return holds(pool.assignable, line) && (wanted === undefined || blocksOverlap(wanted, line));
 }
 
 interface Sticky {
@@ -78,7 +77,7 @@ export function sticky(request: Request, found: Found | undefined, pool: Pool, o
   if (wouldDo(line, request, pool)) {
     const allocation = {
       ...(line.uid === undefined ? {} : { uid: line.uid }),
-      ...lineFor(request, options.set, line.address),
+      ...lineFor(request, options.set, line),
     };
     return { line, keep: !releasing && sameLine(line, allocation) ? { allocation: line } : { allocation, was: line } };
   }
@@ -87,7 +86,7 @@ export function sticky(request: Request, found: Found | undefined, pool: Pool, o
 
 /** The line is that of another claim set, or of an object that had the name before. */
 function refusedForeign(request: Request, { line, releasing }: Found, set: string): Pending | undefined {
-  const text = formatAddress(line.address);
+  const text = formatBlock(line);
   if (isOfOtherSet(line, set) && line.claim !== request.key)
     return pendingOf(
       request,
@@ -117,7 +116,7 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
 
 /** The line is releasing, of another claim set, or of none. */
 function refusedLeaving(request: Request, line: Allocation, set: string): Pending {
-  const held = `${formatAddress(line.address)} is releasing`;
+  const held = `${formatBlock(line)} is releasing`;
   if (line.set === importedSet)
     return pendingOf(request, "in-use", `${held}, and was imported`, "Free it when it is off the node.", ["release"]);
   return pendingOf(
@@ -131,7 +130,7 @@ function refusedLeaving(request: Request, line: Allocation, set: string): Pendin
 
 /** Two lines cannot become one claim. */
 function refusedRename(request: Request, line: Allocation, former: Allocation): Pending {
-  const [has, stays] = [line, former].map(({ address }) => formatAddress(address));
+  const [has, stays] = [line, former].map(formatBlock);
   const message = `it ${line.claim === request.key ? "has" : "gets"} ${has}, and ${stays} of ${former.claim} cannot come by the rename`;
   if (line.set === importedSet)
     return pendingOf(request, "in-use", message, `Take that back, or free ${has}, which was imported.`, ["release"]);
@@ -148,10 +147,10 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
   const wanted = wantedBy(request.claim, pool);
   const by =
     line.set === importedSet ? `was imported for ${formatOwner(request.claim.owner)}` : `is held by ${line.claim}`;
-  const held = `${formatAddress(line.address)} ${by}`;
+  const held = `${formatBlock(line)} ${by}`;
   const [message, hint] =
-    wanted !== undefined && contains(pool.assignable, line.address)
-      ? [`${held}, which now wants ${formatAddress(wanted)}`, "Ask for the address it has, or allow the move."]
+    wanted !== undefined && holds(pool.assignable, line)
+      ? [`${held}, which now wants ${formatBlock(wanted)}`, "Ask for the address it has, or allow the move."]
       : [
           `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
           "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",

@@ -1,5 +1,5 @@
-import { formatAddress } from "../address.ts";
 import { type Allocation, importedSet, type PoolLines } from "../allocation.ts";
+import { formatBlock } from "../block.ts";
 import { formatOwner, nameOfKey, ownerOfKey } from "../claim.ts";
 import { byCodeUnit } from "../errors.ts";
 import type { Pool } from "../pool.ts";
@@ -179,24 +179,23 @@ function isSameCapture(line: Allocation, { claim }: Request): boolean {
 }
 
 function refusedMove(request: Request, line: Allocation, returning: Kept | undefined): Pending {
-  const gets =
-    returning === undefined ? "get another address" : `have ${formatAddress(returning.allocation.address)} again`;
+  const gets = returning === undefined ? "get another address" : `have ${formatBlock(returning.allocation)} again`;
   return pendingOf(
     request,
     "in-use",
-    `${ownerOfKey(line.claim)} would lose ${formatAddress(line.address)} (${nameOfKey(line.claim)}) and ${gets}`,
+    `${ownerOfKey(line.claim)} would lose ${formatBlock(line)} (${nameOfKey(line.claim)}) and ${gets}`,
     "What another folder or app plans needs a claim set of its own. Declare the rename, if it is one, or allow the move.",
     ["rename", nameOfKey(line.claim), request.claim.name, [ownerOfKey(line.claim)]],
   );
 }
 
 /** An import recorded an address, and the owner has several claims that it may be for. */
-function unclear(request: Request, { address, claim }: Allocation, others: number): Pending {
+function unclear(request: Request, line: Allocation, others: number): Pending {
   const [what, which] = others === 0 ? ["was", "for"] : [`and ${others} more were`, "which of them is for"];
   return pendingOf(
     request,
     "in-use",
-    `${formatAddress(address)} ${what} imported for ${ownerOfKey(claim)}, and it is not known ${which} which of its claims`,
+    `${formatBlock(line)} ${what} imported for ${ownerOfKey(line.claim)}, and it is not known ${which} which of its claims`,
     "Say which: a reservation of the pool with address, owner and claim; one without owner if it is for none. Where NICs tell the claims apart, import it again with its NIC.",
   );
 }

@@ -1,6 +1,7 @@
 import { type Family, familyOf } from "../address.ts";
 import type { Allocation, Snapshot } from "../allocation.ts";
 import type { Use } from "../audit.ts";
+import { BlockIndex } from "../block.ts";
 import { ownerOfKey } from "../claim.ts";
 import { noChanges, type Release } from "./changes.ts";
 import type { Plan } from "./plan.ts";
@@ -30,9 +31,9 @@ export interface Testimony {
  * nothing else: handlers leave out NICs that they are told to filter.
  */
 export function provenGone(lines: readonly Allocation[], reports: Reports, uses: readonly Use[]): Testimony {
-  const users = new Map(uses.map((use) => [use.address, use]));
+  const users = new BlockIndex(uses);
   const heard = lines.map((line) => {
-    const user = users.get(line.address);
+    const user = users.at(line).at(-1);
     return user === undefined
       ? { line, why: silence(line, reports), isInUse: false }
       : { line, why: `still on ${[user.owner, user.interface].filter(Boolean).join(" ")}`, isInUse: true };

@@ -1,5 +1,5 @@
-import { formatAddress } from "../address.ts";
 import { type Allocation, claimInSet, identityOf, importedSet, type Snapshot } from "../allocation.ts";
+import { formatBlock } from "../block.ts";
 import { nameOfKey, ownerOfKey, parseClaimKey, parseOwner } from "../claim.ts";
 import { IpamError } from "../errors.ts";
 import { listed } from "../words.ts";
@@ -17,12 +17,12 @@ export function namingOf(line: Allocation, word: string): Naming | undefined {
   if (word === line.claim) return "claim";
   if (word === owner || word === parseOwner(owner).value?.name) return "owner";
   if (word === name || name.startsWith(`${word}/`)) return "policy";
-  return word === formatAddress(line.address) ? "address" : undefined;
+  return word === formatBlock(line) ? "address" : undefined;
 }
 
 /** Is the line named without a doubt: by its claim key, its owner with the kind, or its address? */
 export function isNamedInFull(line: Allocation, word: string): boolean {
-  return word === line.claim || word === ownerOfKey(line.claim) || word === formatAddress(line.address);
+  return word === line.claim || word === ownerOfKey(line.claim) || word === formatBlock(line);
 }
 
 /** Does this word name the line, as whatever? */
@@ -85,8 +85,8 @@ function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot): void 
   const others = releasing.filter((line) => names.has(claimInSet(line)));
   const [first] = others;
   if (first === undefined) return;
-  const addresses = listed(others.map(({ address }) => formatAddress(address)));
-  throw new IpamError("in-use", `${first.claim} has ${formatAddress(first.address)} releasing already`, {
+  const addresses = listed(others.map(formatBlock));
+  throw new IpamError("in-use", `${first.claim} has ${formatBlock(first)} releasing already`, {
     hint: `A claim comes back to one address: free ${addresses} first, when off the node.`,
     remedy: ["release"],
   });

@@ -1,9 +1,9 @@
-import type { Address } from "../address.ts";
+import { bitsOf, familyOf } from "../address.ts";
 import { type Allocation, importedSet } from "../allocation.ts";
+import { type Block, blockAt, holds } from "../block.ts";
 import { type Claim, claimKey, isClaimName, isOwner, isPlain } from "../claim.ts";
 import { byCodeUnit, IpamError, type Issue, type Remedy } from "../errors.ts";
 import type { Pool } from "../pool.ts";
-import { contains } from "../range.ts";
 import type { Pending } from "./changes.ts";
 
 /** A claim with its key. */
@@ -57,20 +57,24 @@ export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[])
   return requests;
 }
 
-/** The address a claim asks for: its own wish, else the one that is reserved for it. */
-export function wantedBy(claim: Claim, pool: Pool): Address | undefined {
-  return claim.wanted ?? pool.reservations.for(claim)?.address;
+/** The block a claim asks for: that of its own wish, else the one that is reserved for it. */
+export function wantedBy(claim: Claim, pool: Pool): Block | undefined {
+  const address = claim.wanted ?? pool.reservations.for(claim)?.address;
+  if (address === undefined) return undefined;
+  const isOfPool = familyOf(address) === familyOf(pool.prefix.first);
+  return blockAt(address, isOfPool ? pool.blockLength : bitsOf(familyOf(address)));
 }
 
-/** May this claim have that address, if nobody holds it? Not if it is kept for another one. */
-export function mayHave(claim: Claim, address: Address, pool: Pool): boolean {
-  return contains(pool.assignable, address) && !pool.reservations.keepsFrom(claim, address);
+/** May this claim have that block, if nobody holds it? Not if it is kept for another one. */
+export function mayHave(claim: Claim, block: Block, pool: Pool): boolean {
+  return holds(pool.assignable, block) && !pool.reservations.keepsFrom(claim, block.address);
 }
 
-/** The line by which a claim holds an address. */
-export function lineFor({ key, claim }: Request, set: string, address: Address): Allocation {
+/** The line by which a claim holds a block. */
+export function lineFor({ key, claim }: Request, set: string, { address, length }: Block): Allocation {
   return {
     address,
+    length,
     pool: claim.pool,
     claim: key,
     set,

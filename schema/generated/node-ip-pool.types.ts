@@ -111,6 +111,10 @@ export interface NodeIPPool {
      * IPv4 only. Also allocate addresses whose last octet is 0 or 255. They then have offsets.
      */
     allowZeroAnd255?: boolean;
+    /**
+     * The prefix length of what an owner gets, for example 24. Default is one address. Blocks that overlap an exclude or a reservation are not allocated.
+     */
+    blockLength?: number;
   };
   /**
    * What the controller last saw.

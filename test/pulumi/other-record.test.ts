@@ -39,6 +39,7 @@ async function change(cluster: number, free: readonly string[], assign: readonly
   const made = assign.map(
     ([node, last, set]): Allocation => ({
       address: address(`10.0.0.${last}`),
+      length: 32,
       pool: "lan",
       claim: `Node/${node}/eth1`,
       set,

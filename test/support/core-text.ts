@@ -1,5 +1,6 @@
-import { type Address, address, formatAddress } from "../../core/address.ts";
+import { type Address, address } from "../../core/address.ts";
 import { type Allocation, byAddress, type PoolRecord, type Snapshot } from "../../core/allocation.ts";
+import { formatBlock, parseBlock } from "../../core/block.ts";
 import { type Claim, parseClaimKey } from "../../core/claim.ts";
 import { unwrap } from "../../core/errors.ts";
 import { parsePool } from "../../core/parse-pool.ts";
@@ -28,12 +29,12 @@ export function claimOf(text: string): Claim {
   };
 }
 
-/** `10.0.0.2 Node/n1/a`, and any of `set=other uid=u1 if=eth1 pool=q`; the set is `default` unless said. */
+/** `10.0.0.2 Node/n1/a` or `10.4.0.0/22 Node/n1/a`, and any of `set=other uid=u1 if=eth1 pool=q`; the set is `default` unless said. */
 export function lineOf(text: string): Allocation {
   const [where = "", claim = "", ...words] = text.split(" ");
   const { set = "default", uid, if: nic, pool = "p" } = optionsOf(words);
   const rest = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
-  return { address: address(where), pool, claim, set, ...rest };
+  return { ...unwrap(parseBlock(where)), pool, claim, set, ...rest };
 }
 
 /** Lines as `lineOf` reads them; those that end in `releasing` are. Pools with a line get a record. */
@@ -80,7 +81,7 @@ export function textOf(line: Allocation): string {
     line.interface === undefined ? "" : ` if=${line.interface}`,
     line.uid === undefined ? "" : ` uid=${line.uid}`,
   ];
-  return `${formatAddress(line.address)} ${line.claim}${words.join("")}`;
+  return `${formatBlock(line)} ${line.claim}${words.join("")}`;
 }
 
 /** `.7` as `10.0.0.7`, wherever it stands in a text. */

@@ -48,7 +48,7 @@ export const recordArb: fc.Arbitrary<Snapshot> = fc.array(lineArb, { maxLength: 
     if (keys.some((key) => taken.has(key))) continue;
     for (const key of keys) taken.add(key);
     const optional = { ...(nic === undefined ? {} : { interface: nic }), ...(uid === undefined ? {} : { uid }) };
-    (leaving ? releasing : live).push({ address, pool: pool.name, claim, set, ...optional });
+    (leaving ? releasing : live).push({ address, length: pool.blockLength, pool: pool.name, claim, set, ...optional });
   }
   return snapshotOf(live, releasing, pools);
 });

@@ -9,6 +9,7 @@ const pool = poolOf("p", "10.0.0.0/8");
 /** Nodes of names that compress no better than those of a cloud. */
 const allocations = Array.from({ length: 130_000 }, (_, i) => ({
   address: ((pool.prefix.first as bigint) + BigInt(i) + 1n) as Address,
+  length: 32,
   pool: "p",
   claim: `Node/node-${createHash("sha256").update(`${i}`).digest("hex").slice(0, 10)}/static-ip/eth1`,
   set: "default",

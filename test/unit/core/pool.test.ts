@@ -1,10 +1,43 @@
 import { describe, expect, it } from "vitest";
+import { emptySnapshot } from "../../../core/allocation.ts";
 import { unwrap } from "../../../core/errors.ts";
 import { parsePool } from "../../../core/parse-pool.ts";
+import { plan } from "../../../core/plan/plan.ts";
 import type { PoolSpec } from "../../../core/pool-spec.ts";
-import { sizeOf } from "../../../core/range.ts";
+import { covers, sizeOf } from "../../../core/range.ts";
 import { rangeText } from "../../support/core-model.ts";
-import { poolOf } from "../../support/core-text.ts";
+import { claimOf, poolOf, shown } from "../../support/core-text.ts";
+
+describe("a wide range hands out no address by itself that no host can use", () => {
+  it.each([
+    { range: "0.0.0.0/0", automatic: "1.0.0.0-126.255.255.255 128.0.0.0-169.253.255.255 169.255.0.0-223.255.255.255" },
+    { range: "126.0.0.0/7", automatic: "126.0.0.1-126.255.255.255" },
+    { range: "169.254.0.0/15", automatic: "169.255.0.0-169.255.255.254" },
+    // ::ffff:0:0/96 is IPv4 in disguise, which parseAddress refuses
+    { range: "::/80", automatic: "::2-::fffe:ffff:ffff" },
+    {
+      range: "fe00::/8",
+      automatic: "fe00::1-fe7f:ffff:ffff:ffff:ffff:ffff:ffff:ffff fec0::-feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+    },
+    // Who names such a subnet means it.
+    { range: "169.254.10.0/24", automatic: "169.254.10.1-169.254.10.254" },
+    { range: "240.0.0.0/8", automatic: "240.0.0.1-240.255.255.254" },
+  ])("$range", ({ range, automatic }) => {
+    const pool = poolOf("p", range);
+    expect(rangeText(pool.automatic)).toBe(automatic);
+    expect(covers(pool.assignable, pool.automatic)).toBe(true);
+  });
+
+  it("one that is asked for is accepted", () => {
+    const pool = poolOf("p", "0.0.0.0/0");
+    const made = plan({
+      pools: [pool],
+      claims: [claimOf("Node/n/a wanted=127.0.0.5"), claimOf("Node/m/a")],
+      snapshot: emptySnapshot,
+    });
+    expect(shown(made)).toEqual(["assign 1.0.0.1 Node/m/a", "assign 127.0.0.5 Node/n/a"]);
+  });
+});
 
 describe("the defaults of start and end leave out what no host may have", () => {
   it.each([
@@ -13,12 +46,11 @@ describe("the defaults of start and end leave out what no host may have", () => 
     { cidr: "10.0.0.64/31", range: "10.0.0.64-10.0.0.65" },
     { cidr: "10.0.0.64/32", range: "10.0.0.64" },
     { cidr: "10.0.0.0/8", range: "10.0.0.1-10.255.255.254" },
-    { cidr: "0.0.0.0/0", range: "0.0.0.1-255.255.255.254" },
     { cidr: "2001:db8::/126", range: "2001:db8::1-2001:db8::3" },
     { cidr: "2001:db8::/127", range: "2001:db8::-2001:db8::1" },
     { cidr: "2001:db8::/128", range: "2001:db8::" },
     { cidr: "2001:db8::/32", range: "2001:db8::1-2001:db8:ffff:ffff:ffff:ffff:ffff:ffff" },
-    { cidr: "::/80", range: "::1-::fffe:ffff:ffff" }, // ::ffff:0:0/96 is IPv4 in disguise, which parseAddress refuses
+    { cidr: "::2:0:0:0/80", range: "::2:0:0:1-::2:ffff:ffff:ffff" },
   ])("$cidr has $range", ({ cidr, range }) => {
     const pool = poolOf("p", cidr);
     expect(rangeText(pool.range)).toBe(range);

@@ -9,6 +9,9 @@ const maxBytes = 256 * 1024 * 1024;
 /** The names of the files that `render` wrote into a folder: it removes and overwrites no others, and nothing reads them as input. */
 export const renderedList = ".nodeippool-rendered";
 
+/** The name of the configuration, in whatever folder: no manifest, unless it has a kind. */
+export const configName = "nodeippool.yaml";
+
 /** The manifests of a folder (*.yaml, *.yml, *.json, all levels, links followed, hidden and rendered ones left out), of one file, or of standard input. */
 export function readInputs(path: string): Promise<SourceFile[]> {
   return readAt(path, isRendered);
@@ -78,7 +81,12 @@ function entriesOf(folder: string): string[] {
 }
 
 function readNamed(path: string, names: readonly string[]): SourceFile[] {
-  return names.map((name) => ({ path: name, text: readFile(join(path, name)), label: join(path, name) }));
+  const files = names.map((name) => ({ path: name, text: readFile(join(path, name)), label: join(path, name) }));
+  return files.filter((file) => !isConfig(file));
+}
+
+function isConfig({ path, text }: SourceFile): boolean {
+  return basename(path) === configName && !/^["']?kind["']?\s*:|"kind"\s*:/m.test(text);
 }
 
 /** Would a folder's reader, ours or kubectl, take a file of this name for a manifest? */

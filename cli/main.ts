@@ -1,6 +1,5 @@
 import { createRequire, enableCompileCache } from "node:module";
 import { Command, CommanderError, Option } from "commander";
-import { IpamError } from "../core/errors.ts";
 import { afterDashes } from "./argv.ts";
 import { reportError } from "./report-error.ts";
 import { outputLost } from "./terminal.ts";
@@ -14,7 +13,8 @@ const program = new Command("nodeippool")
   .showHelpAfterError("Run nodeippool --help for the verbs, nodeippool VERB --help for one of them.")
   .exitOverride();
 
-const manifests = "folder or file of manifests; - is standard input";
+const manifests =
+  "folder or file of manifests; - is standard input; default: manifests/ if it exists, else this folder";
 
 /** A verb that reads the record. */
 function withState(verb: Command): Command {
@@ -28,6 +28,11 @@ function withState(verb: Command): Command {
     );
 }
 
+/** The manifests define the pools, unless --pools says otherwise. */
+function poolsOf<T>(options: T & { manifests: string }): T & { pools: string } {
+  return { pools: options.manifests, ...options };
+}
+
 /** A verb that reads manifests, nodes and the record. */
 function planning(name: string, summary: string): Command {
   return withState(program.command(name))
@@ -38,13 +43,13 @@ function planning(name: string, summary: string): Command {
 }
 
 planning("plan", "show what allocate would do; reads only")
-  .argument("[manifests]", manifests, ".")
+  .argument("[manifests]", manifests)
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
   .option("--json", "print JSON and nothing else")
   .action(async (path, options) => (await import("./plan.ts")).planVerb(path, options));
 
 planning("allocate", "decide addresses and record them in the lock")
-  .argument("[manifests]", manifests, ".")
+  .argument("[manifests]", manifests)
   .argument("[command...]", "after --: run this, and record what it plans if it succeeds")
   .usage("[options] [manifests] | [options] -- COMMAND...")
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
@@ -58,8 +63,8 @@ planning("allocate", "decide addresses and record them in the lock")
   });
 
 planning("render", "write manifests with literal addresses; fails if the lock does not cover them")
-  .argument("[manifests]", manifests, ".")
-  .option("--out <folder>", "write here; default is standard output")
+  .argument("[manifests]", manifests)
+  .option("--out <folder>", "write here; - is standard output, the default where [manifests] is given")
   .action(async (path, options) => (await import("./render.ts")).renderVerb(path, options));
 
 withState(program.command("release"))
@@ -92,19 +97,19 @@ withState(program.command("explain"))
   )
   .argument("<what>", "an address, a node, a policy, a claim, or with --offset a pool")
   .option("--offset <number>", "offset in the pool")
-  .option("--pools <manifests>", "where the pools are defined", ".")
+  .option("--pools <manifests>", "where the pools are defined; default: the manifests")
   .option("--json", "print JSON and nothing else")
-  .action(async (what, options) => (await import("./explain.ts")).explainVerb(what, options));
+  .action(async (what, options) => (await import("./explain.ts")).explainVerb(what, poolsOf(options)));
 
 withState(program.command("show"))
   .summary("draw a map of a pool")
   .description("Draws a pool and lists who holds what.")
   .argument("[pool]", "default: all pools")
-  .option("--pools <manifests>", "where the pools are defined", ".")
+  .option("--pools <manifests>", "where the pools are defined; default: the manifests")
   .option("--svg <file>", "draw into an SVG file; - is standard output")
   .option("--configmap <name>", "print a ConfigMap of this name with a line `node: address` under each pool")
   .option("--json", "print JSON and nothing else")
-  .action(async (pool, options) => (await import("./show.ts")).showVerb(pool, options));
+  .action(async (pool, options) => (await import("./show.ts")).showVerb(pool, poolsOf(options)));
 
 program
   .command("diff")
@@ -121,7 +126,7 @@ planning("import", "record addresses that nodes already have; nothing moves")
     "<evidence>",
     "NodeNetworkStates, NNCPs with literal addresses, a ConfigMap of pool and node: address, or CSV: node,interface,address",
   )
-  .argument("[manifests]", manifests, ".")
+  .argument("[manifests]", manifests)
   .option("--json", "print JSON and nothing else")
   .action(async (evidence, path, options) => (await import("./import.ts")).importVerb(evidence, path, options));
 
@@ -148,24 +153,8 @@ program
   .option("--set <name>", "claim set that lines of set default get")
   .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
 
-program.hook("preAction", (_, verb) => {
-  const { backend, context, namespace } = verb.opts();
-  const empty = verb.options.find((option) => verb.getOptionValue(option.attributeName()) === "");
-  if (empty !== undefined)
-    throw new IpamError("invalid", `${empty.long} is given, and empty`, {
-      hint: "Is it a variable of the shell that is not set?",
-    });
-  // A default is no word of the user's: only what was typed contradicts.
-  if (backend === "kubernetes" && verb.getOptionValueSource("lock") === "cli")
-    throw new IpamError("invalid", "--lock names a file, but with --backend kubernetes the record is in a cluster", {
-      hint: "Leave one of them out.",
-    });
-  const stray = context === undefined ? (namespace === undefined ? undefined : "--namespace") : "--context";
-  if (stray !== undefined && backend !== "kubernetes" && verb.name() !== "migrate")
-    throw new IpamError("invalid", `${stray} says where in a cluster the record is`, {
-      hint: "Add --backend kubernetes.",
-    });
-});
+// A verb sees complete options: what is typed, what nodeippool.yaml says, and the usual places.
+program.hook("preAction", async (_, verb) => (await import("./settings.ts")).completeOptions(verb));
 
 function packageVersion(): string {
   return createRequire(import.meta.url)("nodeippool/package.json").version;

@@ -4,7 +4,7 @@ import { claimsOf, refuseSharedNics, render } from "../integrations/nmstate/inde
 import { refuseSameName } from "../integrations/nmstate/same-name.ts";
 import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
 import { applyPlan } from "../state/apply.ts";
-import { isManifest, liesIn, readInput, readInputs } from "./files.ts";
+import { configName, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
 import { orBuilt } from "./notes/kustomize.ts";
 import type { StateOptions } from "./state.ts";
@@ -13,6 +13,8 @@ import { together } from "./together.ts";
 
 export interface PlanningOptions extends StateOptions {
   readonly nodes?: string;
+  /** Nobody has named `nodes`: the file was found in its usual place. */
+  readonly nodesFound?: boolean;
   readonly set: string;
   readonly allowMove?: boolean;
 }
@@ -27,7 +29,7 @@ export interface Workspace {
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
 export async function readWorkspace(
   path: string,
-  options: Pick<PlanningOptions, "nodes" | "lock">,
+  options: Pick<PlanningOptions, "nodes" | "nodesFound" | "lock">,
 ): Promise<Workspace> {
   refuseLockAmongManifests(path, options.lock);
   if (path === "-" && options.nodes === "-")
@@ -39,6 +41,10 @@ export async function readWorkspace(
     () => orBuilt(files, () => ofPlanTools(readManifests(files))),
     () => (list === undefined ? undefined : readNodes(list)),
   );
+  if (options.nodesFound && manifests.nodes.length > 0)
+    throw new IpamError("invalid", `nodes are defined in ${options.nodes} and among the manifests in ${path}`, {
+      hint: `Say which are the nodes to plan for: --nodes FILE, or nodes: FILE in ${configName}.`,
+    });
   const nodes = listed ?? manifests.nodes;
   if (nodes.length === 0 && manifests.policies.length > 0)
     throw new IpamError("invalid", "there are no nodes to plan for", {

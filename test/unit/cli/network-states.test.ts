@@ -130,8 +130,8 @@ data:
   });
 
   it("a node that is not among those named, and one that has another address by the record: refused", async () => {
-    const folder = folderWith(study, { "nodes.txt": "node-1\n" });
-    expect((await imports(folder, "--nodes", "nodes.txt")).stderr).toContain("node-0 is not among the nodes");
+    const folder = folderWith(study, { "listed.txt": "node-1\n" });
+    expect((await imports(folder, "--nodes", "listed.txt")).stderr).toContain("node-0 is not among the nodes");
     await imports(folder);
     writeFileSync(join(folder, "states.yaml"), study.replace("0.10", "0.11"));
     const moved = await imports(folder);

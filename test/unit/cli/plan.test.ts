@@ -208,12 +208,6 @@ describe("nodeippool plan finds manifests and nodes", () => {
     ["a file", {}, ["manifests/a.yaml", "--nodes", "nodes.txt"], ["n1", "n2"]],
     ["nothing: this folder", {}, ["--nodes", "nodes.txt"], ["n1", "n2"]],
     [
-      "Node documents among the manifests",
-      { "manifests/nodes.yaml": documentsOf(node("x"), node("z")) },
-      ["manifests"],
-      ["x", "z"],
-    ],
-    [
       "the nodes file among the manifests",
       { "manifests/nodes.yaml": "- x\n- z\n" },
       ["manifests", "--nodes", "manifests/nodes.yaml"],

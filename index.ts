@@ -28,7 +28,6 @@ export { refusePending } from "./core/plan/pending.ts";
 export { isNoop, type Plan, type PlanInput, plan } from "./core/plan/plan.ts";
 export { planRelease, provenGone, type Reports, type Testimony } from "./core/plan/release.ts";
 export { planRename } from "./core/plan/rename.ts";
-export type { TakeOver } from "./core/plan/take-over.ts";
 
 // The record: what is held, where it lives, and what is wrong with it.
 

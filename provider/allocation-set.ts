@@ -1,14 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
-import { claimKey, formatOwner, identityOf, isNamedInFull, type Moved, Renames } from "../core/index.ts";
+import { claimKey, formatOwner, isNamedInFull } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
-import { warnOfPlace } from "./package-place.ts";
 import { isUnitTest, takeClaimSet, takePools } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
 import { isText } from "./refuse.ts";
-import { secretness } from "./secretness.ts";
+import { secretMarks } from "./secrets.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 import { type Addresses, type Previous, present, recordOf, statesOf } from "./set-state.ts";
 
@@ -33,7 +32,6 @@ export class AllocationSet extends pulumi.dynamic.Resource {
    */
   constructor(name: string, args: AllocationSetArgs, opts: pulumi.CustomResourceOptions = {}) {
     checkArgs(name, args, opts);
-    warnOfPlace(name);
     const { state = { backend: "stack" }, set = "default", release = [], moved = [], allowMove = false, pools } = args;
     const { confirmRelease = false } = args;
     if (state.backend === "kubernetes" && args.set === undefined)
@@ -42,17 +40,17 @@ export class AllocationSet extends pulumi.dynamic.Resource {
       );
     takePools(name, pools);
     takeClaimSet(name, state, set);
-    const listed = isList(args.claims) ? made(name, args.claims) : undefined;
+    const listed = isList(args.claims) ? claimsOf(name, args.claims) : undefined;
     const late = pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>);
-    const claims = listed ?? late.apply((known) => made(name, known as ClaimArgs[], late));
+    const claims = listed ?? late.apply((known) => claimsOf(name, known as ClaimArgs[]));
     const previous = previousStates(name, opts.parent);
-    previous.apply((held) => warnOfIdle(name, release, moved, held));
+    previous.apply((held) => warnOfIdle(name, release, held));
     const isPlain = listed?.every((claim) => [claim.owner ?? "", claim.address ?? ""].every(isText));
     const sent = {
       claims: isPlain ? JSON.stringify(listed) : claims,
       previous: pulumi.secret(previous.apply((held) => JSON.stringify(held))),
     };
-    const marks = secretness(pools, claims, previous);
+    const marks = secretMarks(pools, claims, previous);
     const isLate = listed === undefined;
     const props = { pools, state, set, release, moved, allowMove, confirmRelease, isLate, ...sent, ...marks };
     super(dispatcher, name, props, opts, setType.module, setType.name);
@@ -62,7 +60,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     this.specs = pools;
     this.poolsOf =
       listed &&
-      new Map([...Map.groupBy(listed, ({ key }) => key)].map(([key, made]) => [key, made.map(({ pool }) => pool)]));
+      new Map([...Map.groupBy(listed, ({ key }) => key)].map(([key, same]) => [key, same.map(({ pool }) => pool)]));
   }
 
   /**
@@ -141,43 +139,27 @@ function isList(claims: AllocationSetArgs["claims"]): claims is readonly ClaimAr
   return Array.isArray(claims);
 }
 
-/** `late` is the output in which the claims were, where they were: a secret, if one of them is. */
-function made(set: string, claims: readonly ClaimArgs[], late?: pulumi.Output<unknown>): MadeClaim[] {
+function claimsOf(set: string, claims: readonly ClaimArgs[]): SentClaim[] {
   checkClaims(set, claims);
-  return claims.map((claim) => claimInput(claim, late));
+  return claims.map(claimInput);
 }
 
-/**
- * Says which words of `release` name nothing that is releasing: they wait for what is given up next. And which renames
- * were declared when the new name had an address of its own.
- */
-function warnOfIdle(set: string, words: readonly string[], moved: readonly Moved[], previous: Previous): void {
-  if (previous.own === undefined || (words.length === 0 && moved.length === 0)) return;
-  const { allocations, releasing } = recordOf(statesOf(previous));
+/** Says which words of `release` name nothing that is releasing: they wait for what is released next. */
+function warnOfIdle(set: string, words: readonly string[], previous: Previous): void {
+  if (previous.own === undefined || words.length === 0) return;
+  const { releasing } = recordOf(statesOf(previous));
   for (const word of words.filter((word) => !releasing.some((line) => isNamedInFull(line, word))))
     pulumi.log.warn(`allocation set ${set}: release: ${JSON.stringify(word)} names no address that is releasing`);
-  const live = new Set(allocations.map(identityOf));
-  const renames = new Renames(moved);
-  for (const from of new Set(moved.map(({ from }) => from))) {
-    const left = releasing.filter(({ claim }) => claim === from);
-    const to = renames.after(from).find((name) => left.some(({ pool }) => live.has(identityOf({ claim: name, pool }))));
-    if (to !== undefined && to !== from)
-      pulumi.log.warn(
-        `allocation set ${set}: moved: ${to} has an address already, and what ${from} had stays releasing; if it is to have that one, give the claim that address, with allowMove, for one update; if not, take the entry out`,
-      );
-  }
 }
 
-function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs, late?: pulumi.Output<unknown>) {
+function claimInput({ owner, name, pool, id, address, interface: nic }: ClaimArgs) {
   if (id === undefined && typeof owner.name !== "string")
     throw new pulumi.RunError(
       `the owner of a claim ${name} on ${pool} has a name that is not known yet: give the claim an id, as in id: "${owner.kind}/worker-1"`,
     );
   const key = id === undefined ? claimKey({ ...owner, name: owner.name as string }, name) : `${id}/${name}`;
   const named = id === undefined ? undefined : formatted(owner);
-  const source = typeof address === "string" ? late : address && pulumi.output(address);
-  const secretAddress = source && pulumi.isSecret(source);
-  return { key, pool, ...present({ owner: named, address, secretAddress, interface: nic }) };
+  return { key, pool, ...present({ owner: named, address, interface: nic }) };
 }
 
 function formatted(owner: ClaimArgs["owner"]): pulumi.Input<string> {
@@ -186,4 +168,4 @@ function formatted(owner: ClaimArgs["owner"]): pulumi.Input<string> {
   return pulumi.output(name).apply((known) => formatOwner({ ...owner, name: known }));
 }
 
-type MadeClaim = ReturnType<typeof claimInput>;
+type SentClaim = ReturnType<typeof claimInput>;

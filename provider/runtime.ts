@@ -1,32 +1,29 @@
 import { IpamError } from "../core/index.ts";
 import { isRecording } from "../state/offer.ts";
 import { noIgnoring, reasonOf } from "./advice.ts";
-import { changesRecord, commitPlanned } from "./cluster-record.ts";
+import { changesRecord, commitPlanned, remember } from "./cluster-record.ts";
 import { refuseOrphan } from "./engine.ts";
-import { whatIsLeft } from "./forgetting.ts";
-import { giveUp } from "./giving-up.ts";
-import { heldOf, witnessOf } from "./held.ts";
+import { leftBehind } from "./left-behind.ts";
 import { planSet } from "./plan-set.ts";
-import { isPlannedIn, remember } from "./planned.ts";
-import { checkState } from "./read-inputs.ts";
-import { asRecorded, readRecord } from "./record.ts";
-import { refuseOther } from "./recorded.ts";
-import { sameValue } from "./same-value.ts";
+import { readInputs } from "./read-inputs.ts";
+import { asRecorded, isSameRecord, readRecord, refuseOther, witnessOf } from "./record.ts";
+import { releaseSet } from "./release.ts";
 import {
   type Addresses,
   type ClaimInput,
-  only,
   onlyState,
   type Previous,
   present,
+  previousOf,
   received,
   type SentInputs,
   type SetInputs,
   type SetState,
   type StateArgs,
+  sameValue,
   statesOf,
+  withoutRecord,
 } from "./set-state.ts";
-import { takesOf, unlessOutdated } from "./stack-record.ts";
 
 export type { Addresses, ClaimInput, Previous, SentInputs, SetInputs, SetState, StateArgs };
 
@@ -67,52 +64,39 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
     return { failures: [{ property: "", reason: `invalid: ${noIgnoring}` }] };
   const news = received(sent);
   try {
-    return { inputs: await planned(olds, { ...news, previous: previousOf(olds, news.previous) }) };
+    return { inputs: await planned({ ...news, previous: previousOf(olds, news) }) };
   } catch (error) {
     const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-    const states = [...(olds.addresses === undefined ? [] : [olds]), ...statesOf(news.previous)];
+    const isSecret = news.secret || [olds, ...statesOf(news.previous)].some(({ secret }) => secret);
     const reasons = errors.flatMap((each) => {
       if (!(each instanceof IpamError)) throw each;
-      return each.issues.map((issue) => reasonOf(each.code, issue, news, states));
+      return each.issues.map((issue) => reasonOf(each.code, issue, news.state, isSecret));
     });
     const more = reasons.length <= most ? [] : [`and ${reasons.length - most} more`];
     return { failures: [...reasons.slice(0, most), ...more].map((reason) => ({ property: "", reason })) };
   }
 }
 
-async function planned(olds: SetState, inputs: SetInputs): Promise<SetState> {
+/** Inputs, claims, plan, guards, result; `remember` keeps the plan for the commit. */
+async function planned(inputs: SetInputs): Promise<SetState> {
   const { state, previous } = inputs;
-  checkState(state);
-  // What is wrong with the record is told together with what else is wrong.
-  const recorded = await readRecord(inputs).catch((error: Error) => error);
-  const there = { state, identity: recorded instanceof Error ? undefined : recorded.identity };
-  const takes = takesOf(previous, inputs, there);
-  const held = state.backend === "stack" ? {} : heldOf(olds, previous, inputs, takes, there);
-  const content = () => {
-    if (recorded instanceof Error) throw recorded;
-    return recorded.snapshot;
-  };
-  const record = () => {
-    if (!(recorded instanceof Error)) refuseOther(witnessOf(held, previous, there), recorded);
-    return content();
-  };
-  const before = olds.addresses === undefined ? previous.own : olds;
-  const left = await whatIsLeft(before, previous, inputs, { ...there, content });
-  // What another set of this run has as its own is not for this one to give up.
-  const pools = only(held.pools ?? {}, (pool) => !isPlannedIn(there.identity, pool));
-  const { state: answer, plan } = planSet(inputs, record, { ...held, pools }, left, takes);
-  // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
-  const fresh = { ...answer, ...present({ record: held.record && there.identity }) };
-  const made = unlessOutdated(fresh, previous);
-  remember(made, plan, there.identity);
-  return made;
-}
-
-/** Under an alias a set has another URN than it had; what it was then, its old inputs tell. */
-function previousOf(olds: SetState, { own, others }: Previous): Previous {
-  const comparable = olds.record === undefined ? withoutRecord : onlyState;
-  const found = own ?? others.find((state) => sameValue(comparable(state), onlyState(olds)));
-  return { others: others.filter((state) => state !== found), ...present({ own: found }) };
+  const read = readInputs(inputs);
+  try {
+    const recorded = await readRecord(inputs);
+    const there = { state, identity: recorded.identity };
+    refuseOther(witnessOf(previous, there), recorded);
+    const left = await leftBehind(inputs, read.pools, recorded);
+    const { state: answer, plan } = planSet(inputs, read, recorded.snapshot, left);
+    // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
+    const isKnown = previous.own?.record !== undefined && isSameRecord(previous.own, there);
+    const result = { ...answer, ...present({ record: isKnown ? there.identity : undefined }) };
+    remember(result, plan, there.identity);
+    return result;
+  } catch (error) {
+    // What is wrong with the record is told together with what else is wrong.
+    const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+    throw new AggregateError(new Set([...read.errors, ...errors]));
+  }
 }
 
 /**
@@ -123,10 +107,6 @@ export async function diff(_id: string, olds: SetState, news: SetState): Promise
   const { record } = news;
   const before = record === undefined ? withoutRecord(olds) : olds;
   return sameValue(onlyState(before), onlyState(news)) ? { changes: changesRecord(news) } : {};
-}
-
-function withoutRecord({ record: _, ...state }: SetState): SetState {
-  return state;
 }
 
 /** Commits. */
@@ -143,10 +123,10 @@ export async function read(id: string, props: SetState): Promise<{ id: string; p
   });
 }
 
-/** Commits. A record that the set is no longer in gets its addresses back as releasing. */
+/** Commits. What the set had in a record that it has left is releasing there then. */
 export async function update(id: string, olds: SetState, news: SetState): Promise<{ outs: SetState }> {
   const outs = await commit(id, news);
-  if (!sameValue(olds.state, news.state)) await oneLine(() => giveUp(onlyState(olds), outs));
+  if (!sameValue(olds.state, news.state)) await oneLine(() => releaseSet(onlyState(olds), outs));
   return { outs };
 }
 
@@ -154,7 +134,7 @@ export async function update(id: string, olds: SetState, news: SetState): Promis
 async function remove(_id: string, props: SetState): Promise<void> {
   await oneLine(async () => {
     refuseOrphan();
-    await giveUp(onlyState(props));
+    await releaseSet(onlyState(props));
   });
 }
 

@@ -41,10 +41,7 @@ export interface ClaimInput {
   /** Who it is for, where an id stands for that in the key. */
   readonly owner?: string;
   readonly address?: string;
-  /** The address is a secret. */
-  readonly secretAddress?: boolean;
   readonly interface?: string;
-  readonly uid?: string;
 }
 
 /** What a set asks for; the program's side of `check`. */
@@ -59,7 +56,7 @@ export interface SetInputs {
   readonly moved: readonly Moved[];
   /** Claim keys, owners or addresses that may be freed. */
   readonly release: readonly string[];
-  /** Names of claims are secrets: no text may repeat them. */
+  /** The list of claims, or an address that one asks for, is a secret: no text may repeat what claims say. */
   readonly secret: boolean;
   /** The list of claims is an output: preview may not know it. */
   readonly isLate: boolean;
@@ -98,7 +95,7 @@ export interface SetState {
   /** An entry for each pool that the set has, even an empty one. */
   readonly addresses: Addresses;
   /**
-   * Given up, and not known to be off their nodes; of a claim that gave up several, all of them: `10.0.0.1, 10.0.0.3`.
+   * No longer claimed, and not known to be off their nodes; of a claim with several, all of them: `10.0.0.1, 10.0.0.3`.
    * States of earlier versions have none where nothing is.
    */
   readonly releasing?: Addresses;
@@ -110,29 +107,45 @@ export interface SetState {
   readonly set: string;
   /** Which record has these addresses, where it can be told. */
   readonly record?: string;
-  /** How many times a pool came over from another set, where it did. */
-  readonly turn?: { readonly [pool: string]: number };
-  /** A name in `addresses`, `releasing` or `owners` came from a secret. */
+  /** Something in `addresses` or `releasing` came from a secret, now or before. */
   readonly secret?: true;
-  /** What of `addresses` and `releasing` came from a secret, until its claim asks for it in plain text. */
-  readonly secretAddresses?: Addresses;
 }
 
-/** The fields of a state, without those that only the engine or the program has an interest in. */
-export function onlyState({
-  addresses,
-  releasing = {},
-  owners,
-  pools,
-  state,
-  set,
-  record,
-  turn,
-  secret,
-  secretAddresses,
-}: SetState): SetState {
-  const rest = present({ record, turn, secret, secretAddresses });
-  return { addresses, releasing, ...present({ owners }), pools, state, set, ...rest };
+/** The fields of a state, without those that only the engine, the program or an earlier version has an interest in. */
+export function onlyState(held: SetState & { readonly secretAddresses?: Addresses }): SetState {
+  const { addresses, releasing = {}, owners, pools, state, set, record } = held;
+  const hadSecrets = entriesOf(held.secretAddresses ?? {}).length > 0; // of version 0.1.0
+  const secret = held.secret ?? (hadSecrets ? true : undefined);
+  return { addresses, releasing, ...present({ owners }), pools, state, set, ...present({ record, secret }) };
+}
+
+/** The same without which record it is in. */
+export function withoutRecord({ record: _, ...state }: SetState): SetState {
+  return state;
+}
+
+/**
+ * Who this set was: as the engine has it, or as the stack has it where the engine forgets it (a set that is replaced,
+ * tainted or renamed). Under an alias it is the one with the old inputs; without one, the one whose pools it has, all of
+ * them.
+ */
+export function previousOf(olds: Partial<SetState>, { previous, pools, state, set }: SetInputs): Previous {
+  const known = olds.addresses === undefined ? undefined : onlyState(olds as SetState);
+  const isKnown = (one: SetState) =>
+    known !== undefined && sameValue(known.record === undefined ? withoutRecord(one) : one, known);
+  const isRenamed = (one: SetState) => {
+    const used = [one.addresses, one.releasing ?? {}].flatMap(entriesOf).map(({ pool }) => pool);
+    const names = used.length > 0 ? used : Object.keys(one.addresses);
+    const isSameSet = sameValue(one.state, state) && (state.backend === "stack" || one.set === set);
+    return known === undefined && isSameSet && names.length > 0 && names.every((pool) => pool in pools);
+  };
+  const found = previous.own ?? previous.others.find(isKnown) ?? previous.others.find(isRenamed);
+  const others = previous.others.filter((one) => one !== found);
+  // The engine does not know of a record that began when the set was created; the stack does.
+  const record = known?.record ?? (known && !sameValue(known.state, found?.state) ? undefined : found?.record);
+  const own = known ?? found;
+  const secret = own?.secret ?? found?.secret;
+  return own === undefined ? { others } : { own: { ...own, ...present({ record, secret }) }, others };
 }
 
 /** The fields that have a value. The engine refuses `undefined` anywhere. */
@@ -140,18 +153,24 @@ export function present<T extends object>(fields: T): { [K in keyof T]?: Exclude
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
-/** What states say of some pools, as a record. Of two that speak of one address, the earlier one decides. */
-export function recordOf(states: readonly SetState[]): Snapshot {
-  const live = new Map<string, Allocation>();
-  const releasing = new Map<string, Allocation>();
-  const add = (to: Map<string, Allocation>, set: string, addresses: Addresses = {}) => {
-    for (const line of linesOf(addresses, set)) if (!to.has(placeOf(line))) to.set(placeOf(line), line);
-  };
-  for (const { set, addresses } of states) add(live, set, addresses);
-  for (const state of states) add(releasing, state.set, state.releasing);
-  const lines = [live, releasing].map((map) => [...map.values()].sort(byAddress)) as [Allocation[], Allocation[]];
-  const held = new Set(lines.flat().map(({ pool }) => pool));
-  return snapshotOf({ pools: recordsOf(states, held), allocations: lines[0], releasing: lines[1] });
+/**
+ * What states say of their pools, as a record. Of two that speak of one address, the earlier one decides. What `others`
+ * have is occupied: it is releasing here, so that no claim finds it as its own.
+ */
+export function recordOf(states: readonly SetState[], others: readonly SetState[] = []): Snapshot {
+  const places = new Set<string>();
+  const fresh = (lines: Allocation[]) =>
+    lines.filter((line) => {
+      const isNew = !places.has(placeOf(line));
+      places.add(placeOf(line));
+      return isNew;
+    });
+  const live = (some: readonly SetState[]) => fresh(some.flatMap(({ addresses, set }) => linesOf(addresses, set)));
+  const gone = (some: readonly SetState[]) => fresh(some.flatMap(({ releasing = {}, set }) => linesOf(releasing, set)));
+  const allocations = live(states).sort(byAddress);
+  const releasing = [...gone(states), ...live(others), ...gone(others)].sort(byAddress);
+  const held = new Set([...allocations, ...releasing].map(({ pool }) => pool));
+  return snapshotOf({ pools: recordsOf([...states, ...others], held), allocations, releasing });
 }
 
 function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): PoolRecord[] {
@@ -213,4 +232,23 @@ function addressesOfClaim([claim, lines]: [string, MaybeBlock[]]): [string, stri
 /** The part of a map that is about some pools. */
 export function only<T>(map: { readonly [pool: string]: T }, names: (pool: string) => boolean): Record<string, T> {
   return Object.fromEntries(Object.entries(map).filter(([name]) => names(name)));
+}
+
+/** A value as text: the same for the same value, whatever the order of its fields. */
+export function textOf(value: unknown): string {
+  return JSON.stringify(sorted(value));
+}
+
+/** Are two values the same, whatever the order of their fields? */
+export function sameValue(a: unknown, b: unknown): boolean {
+  return textOf(a) === textOf(b);
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  );
 }

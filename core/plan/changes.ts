@@ -5,7 +5,7 @@ import type { IpamCode, Remedy } from "../errors.ts";
 export interface Kept {
   readonly allocation: Allocation;
   readonly was?: Allocation;
-  /** It is releasing after that: it was before, or another set takes it over and nobody claims it. Absent for live lines. */
+  /** It is releasing, and stays so. Absent for live lines. */
   readonly releasing?: boolean;
 }
 

@@ -8,7 +8,6 @@ import { type Moved, Renames } from "./moved.ts";
 import { planPool } from "./plan-pool.ts";
 import { withReach } from "./rename-remedy.ts";
 import { checkSet, requestsByPool } from "./request.ts";
-import { inRecord, type TakeOver, takenOver } from "./take-over.ts";
 import { withToSet } from "./to-set.ts";
 
 /** What `plan` decides from. */
@@ -23,8 +22,6 @@ export interface PlanInput {
   readonly moved?: readonly Moved[];
   /** Let a live owner lose its address and get another one of the same pool. */
   readonly allowMove?: boolean;
-  /** What other claim sets have of pools that are this one's now: its lines, live and releasing, count as those of `set`. */
-  readonly takes?: readonly TakeOver[];
 }
 
 /** The difference between what is claimed and one snapshot. Data: nothing has happened yet. */
@@ -49,10 +46,8 @@ export function isNoop(plan: Plan): boolean {
  * `in-use` (a recorded pool has another prefix or network).
  */
 export function plan(input: PlanInput): Plan {
-  const { pools, set = "default" } = input;
+  const { pools, snapshot, set = "default" } = input;
   checkSet(set);
-  const takes = (input.takes ?? []).filter((one) => one.set !== set);
-  const snapshot = takenOver(input.snapshot, takes, set);
   checkPools(pools, snapshot, set);
   const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
@@ -70,20 +65,14 @@ export function plan(input: PlanInput): Plan {
     const namesOf = (claim: string) => renames.before(claim, claimed);
     return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf });
   });
-  const all: Changes = {
-    assign: parts.flatMap((part) => part.assign),
-    keep: parts.flatMap((part) => part.keep),
-    release: parts.flatMap((part) => part.release),
-    pending: parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim)),
-  };
-  const { assign, keep, release, pending } = inRecord(all, input.snapshot, takes, set);
+  const pending = parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim));
   return {
     set,
     base: snapshot.base,
     pools: recordsOf(pools),
-    assign: assign.toSorted(byAddress),
-    keep: keep.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
-    release: release.toSorted((a, b) => byAddress(a.allocation, b.allocation)),
+    assign: parts.flatMap((part) => part.assign).sort(byAddress),
+    keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    release: parts.flatMap((part) => part.release).sort((a, b) => byAddress(a.allocation, b.allocation)),
     pending: withToSet(withReach(pending, input.claims, snapshot, set), snapshot, set),
   };
 }

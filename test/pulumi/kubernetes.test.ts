@@ -124,7 +124,7 @@ describe("a set whose record is in a cluster", () => {
     const other = await RecordNamespace.make(cluster());
     const [here, there] = [stateText("shop"), stateText("shop").replace(place.name, other.name)];
     project.program(setText(["b", "c"], { rest: there }));
-    expect((await project.run("preview")).text).toContain("1 address that would be forgotten");
+    expect((await project.run("preview")).text).toContain("has 1 address, as 10.0.0.1 of Node/a/eth1");
     project.program(setText(["a", "b", "c"], { rest: there }));
     await project.ok("up", "--yes", "--strict");
     expect((await other.open().read()).allocations.map(lineText)).toEqual(["a=1", "b=2", "c=3"]);
@@ -140,7 +140,7 @@ describe("a set whose record is in a cluster", () => {
     expect(text).toContain("in-use: claims[0]: Node/a/eth1 of pool lan: 10.0.0.1 is held by Node/thief/eth1");
     expect(await recorded()).toBe(" / a=1 b=2 c=3");
     project.program(setText(["a", "b", "c"], { rest: here }));
-    expect((await project.run("preview")).text).toContain("forgotten, as 10.0.0.1 of Node/thief/eth1");
+    expect((await project.run("preview")).text).toContain("has 1 address, as 10.0.0.1 of Node/thief/eth1");
     await record.commit(planRelease(await record.read(), [thief]));
     await project.up();
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);

@@ -99,12 +99,12 @@ describe("a set whose record is a lockfile", () => {
     expect(project.read("nodeippool.lock")).toBe(before[0]);
   });
 
-  it("goes to the stack, and to another lock, when nothing would be forgotten by that", async () => {
+  it("goes to the stack, and to another lock, when nothing would be lost by that", async () => {
     const refused = async (nodes: string[], rest: string, first: string) => {
       project.program(setText(nodes, { rest }));
       const { status, text } = await project.run("preview");
       expect(status).not.toBe(0);
-      expect(text).toContain(`1 address that would be forgotten, as 10.0.0.${first}/eth1`);
+      expect(text).toContain(`has 1 address, as 10.0.0.${first}/eth1`);
     };
     await refused(["b", "c"], "", "1 of Node/a");
     await project.start("nodeippool", "release", "Node/a", "--confirm").ended;

@@ -189,7 +189,7 @@ describe("a stack whose record is in a cluster", () => {
     await change(right, [], [["stranger", "3", "else"]]);
     project.program(setText(["a", "b", "d", "e", "f"]));
     const { text } = await project.run("preview");
-    expect(text).toContain("would be forgotten, as 10.0.0.3 of Node/stranger/eth1");
+    expect(text).toContain("has 1 address, as 10.0.0.3 of Node/stranger/eth1");
     await change(right, ["stranger"]);
   });
 
@@ -219,7 +219,7 @@ describe("a stack whose record is in a cluster", () => {
   });
 
   it("does nothing in another record where all that it has is releasing, nor does a set that is new; a state delete accepts one", async () => {
-    const tells = "no address of the set tells whether that was brought back";
+    const tells = "no address of the set tells whether it was restored";
     const neither = async (...args: string[]) => {
       const { status, text } = await project.run(...args);
       expect(text).toContain(tells);

@@ -1,6 +1,9 @@
+import type { Snapshot } from "../../core/index.ts";
+import { type Left, nothingLeft } from "../../provider/left-behind.ts";
 import { planSet } from "../../provider/plan-set.ts";
-import type { ClaimInput, SetInputs, SetState } from "../../provider/set-state.ts";
-import { stackRecord } from "../../provider/stack-record.ts";
+import { readInputs } from "../../provider/read-inputs.ts";
+import { stackRecord } from "../../provider/record.ts";
+import { type ClaimInput, previousOf, type SetInputs, type SetState } from "../../provider/set-state.ts";
 
 /** What a set asks for that has neither pools nor claims, and was not there before; `rest` says what is otherwise. */
 export function setInputs(rest: Partial<SetInputs> = {}): SetInputs {
@@ -34,9 +37,15 @@ export function lanInputs(claims: SetInputs["claims"], own?: SetState, rest: Par
   return setInputs({ pools: lanPools, claims, previous, ...rest });
 }
 
+/** The plan of a set against a record; `left` is what other records of the stack have. */
+export function planned(inputs: SetInputs, record: Snapshot, left: Left = nothingLeft) {
+  return planSet(inputs, readInputs(inputs), record, left);
+}
+
 /** What it is to hold, with the record in the stack. */
 export function planInStack(inputs: SetInputs): SetState {
-  return planSet(inputs, () => stackRecord(inputs.previous, inputs.pools, inputs.set)).state;
+  const previous = previousOf({}, inputs);
+  return planned({ ...inputs, previous }, stackRecord(previous, inputs.set)).state;
 }
 
 /** `a=1 b=2 / c=3`: live addresses of 10.0.0.0/24, and releasing ones after the slash. */

@@ -61,11 +61,4 @@ describe("a plan that releases much of its set", () => {
     const wanting = nodes(5).map((key, i) => `${key} wanted=10.0.0.${i + 100}`);
     expect(said(nodes(5), wanting, { allowMove: true })).toBeUndefined();
   });
-
-  it("counts what it takes over from other sets and nobody claims", () => {
-    const taken = nodes(5).map((line) => `${line} set=old`);
-    const takes = [{ pool: "p", set: "old" }];
-    expect(said(taken, nodes(5), { takes, set: "new" })).toBeUndefined();
-    expect(said(taken, nodes(1), { takes, set: "new" })).toBe(stopped(4, 5, "new"));
-  });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
-import { type Left, nothingLeft, whatIsLeft } from "../../../provider/forgetting.ts";
-import { planSet } from "../../../provider/plan-set.ts";
-import { checkState } from "../../../provider/read-inputs.ts";
+import { leftBehind } from "../../../provider/left-behind.ts";
+import { readInputs } from "../../../provider/read-inputs.ts";
 import { recordOf, type SetInputs, type SetState, unknown } from "../../../provider/set-state.ts";
-import { stackRecord } from "../../../provider/stack-record.ts";
-import { lanClaims, lanInputs, planInStack, lanPools as pools, shortState } from "../../support/pulumi-inputs.ts";
-
-/** What these hold, for a set that leaves their record. */
-function leftOf(...states: SetState[]): Left {
-  return { ...nothingLeft, record: recordOf(states) };
-}
+import {
+  lanClaims,
+  lanInputs,
+  planInStack,
+  planned,
+  lanPools as pools,
+  shortState,
+} from "../../support/pulumi-inputs.ts";
 
 describe("pools of a program", () => {
   const refused = (spec: unknown) => () =>
@@ -52,15 +52,25 @@ describe("an owner whose claim has another id", () => {
   const slot = planInStack(lanInputs(claim("Node/w1/eth1", "Node/a")));
 
   it.each([
-    ["none before", plain, claim("Node/w1/eth1", "Node/a"), "Node/a would lose 10.0.0.1, which it has as Node/a/eth1"],
-    ["none now", slot, claim("Node/a/eth1"), "Node/a would lose 10.0.0.1, which it has as Node/w1/eth1"],
-    ["another one", slot, claim("Node/w2/eth1", "Node/a"), "Node/a would lose 10.0.0.1, which it has as Node/w1/eth1"],
+    [
+      "none before",
+      plain,
+      claim("Node/w1/eth1", "Node/a"),
+      "its owner would lose 10.0.0.1, which it has as Node/a/eth1",
+    ],
+    ["none now", slot, claim("Node/a/eth1"), "its owner would lose 10.0.0.1, which it has as Node/w1/eth1"],
+    [
+      "another one",
+      slot,
+      claim("Node/w2/eth1", "Node/a"),
+      "its owner would lose 10.0.0.1, which it has as Node/w1/eth1",
+    ],
     ["another one, and another name", slot, claim("Node/a/lan"), 'moved: [{ from: "Node/w1/eth1", to: "Node/a/lan" }]'],
     [
       "the name of another owner, which comes",
       planInStack(lanInputs(claim("Node/b/eth1", "Node/a"))),
       [...claim("Node/b/eth1"), ...claim("Node/a/eth1")],
-      "Node/a would lose 10.0.0.1, which it has as Node/b/eth1\n  Give each owner the id that it had.",
+      "its owner would lose 10.0.0.1, which it has as Node/b/eth1",
     ],
   ])("does not move: %s", (_, own, claims, says) => {
     expect(() => planInStack(lanInputs(claims, own))).toThrow(says);
@@ -85,7 +95,7 @@ describe("an owner whose claim has another id", () => {
   ])("does not swap: %s", (_, claims) => {
     const own = planInStack(lanInputs(lanClaims("a", "b")));
     expect(() => planInStack(lanInputs(claims, own))).toThrow(
-      "Node/a would lose 10.0.0.1, which it has as Node/a/eth1",
+      "its owner would lose 10.0.0.1, which it has as Node/a/eth1",
     );
   });
 
@@ -95,7 +105,7 @@ describe("an owner whose claim has another id", () => {
     const other = { ...slot, pools: { wan }, addresses, owners: { "Node/w1/eth1": "Node/b" } };
     const previous = { own: slot, others: [other] };
     const plan = (claims: SetInputs["claims"]) => planInStack(lanInputs(claims, undefined, { previous }));
-    expect(() => plan(claim("Node/a/eth1"))).toThrow("Node/a would lose 10.0.0.1");
+    expect(() => plan(claim("Node/a/eth1"))).toThrow("its owner would lose 10.0.0.1");
     expect(shortState(plan(claim("Node/b/eth1")))).toBe("b=2 / w1=1");
     const two = [...claim("Node/w1/eth1", "Node/a"), ...claim("Node/w1/eth2", "Node/b")];
     expect(() => plan(two)).toThrow("Node/w1/eth2 of pool lan: Node/w1 stands for another owner in claims[0]");
@@ -106,18 +116,9 @@ describe("an owner whose claim has another id", () => {
   });
 });
 
-describe("while the address that a claim asks for is unknown, so is what is given up", () => {
+it("an address that is not known yet is refused: nobody could tell what others get", () => {
   const waiting = [{ key: "Node/a/eth1", pool: "lan", address: unknown }];
-  const own = planInStack(lanInputs(lanClaims("a")));
-  const left = planInStack(lanInputs([], own));
-
-  it.each<[string, SetState, Partial<SetInputs>, unknown]>([
-    ["by one that may move", own, { allowMove: true }, unknown],
-    ["by one that comes back", left, {}, unknown],
-    ["but not by one that stays", own, {}, {}],
-  ])("%s", (_, before, rest, expected) => {
-    expect(planInStack(lanInputs(waiting, before, rest)).releasing).toEqual(expected);
-  });
+  expect(() => planInStack(lanInputs(waiting))).toThrow("the address that it asks for is not known yet");
 });
 
 describe("a claim that gave up several addresses", () => {
@@ -143,156 +144,272 @@ describe("a claim that gave up several addresses", () => {
   });
 });
 
-describe("a set whose record is in a cluster", () => {
+describe("claims that have other names now", () => {
+  const wan = { range: { cidr: "10.1.0.0/24" } };
+  const two = { pools: { lan: { range: { cidr: "10.0.0.0/24" } }, wan } };
+  const claims = (name: string, count: number) =>
+    ["lan", "wan"].flatMap((pool) =>
+      Array.from({ length: count }, (_, i) => ({ key: `Node/n${10 + i}/${name}`, pool })),
+    );
+  const refused = (count: number): string[] => {
+    const own = planInStack(lanInputs(claims("eth1", count), undefined, two));
+    try {
+      planInStack(lanInputs(claims("lan0", count), own, two));
+    } catch (error) {
+      return (error as AggregateError).errors.map(({ message }) => message);
+    }
+    return [];
+  };
+
+  it("are refused once for each pool, with the entries that declare the rename", () => {
+    const lines = refused(3);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(
+      /^Node\/n10\/lan0 of pool lan: Node\/n10 would lose 10\.0\.0\.1 \(eth1\) and get another address \(and 2 more claims of this pool\)\n {2}If this is a rename, declare it, and nobody moves: moved: \[/,
+    );
+    const entries = /moved: (\[.*\])/.exec(lines[0] as string)?.[1]?.replace(/(from|to):/g, '"$1":');
+    expect(JSON.parse(entries as string)).toEqual(
+      [10, 11, 12].map((i) => ({ from: `Node/n${i}/eth1`, to: `Node/n${i}/lan0` })),
+    );
+  });
+
+  it("are too many to paste at once from 20 on: the next preview has the others", () => {
+    expect(refused(25)[0]?.match(/from: /g)).toHaveLength(20);
+  });
+});
+
+describe("a set whose record others share", () => {
   const state = { backend: "kubernetes" } as const;
-  const planned = (names: string[], record: readonly SetState[], held?: Partial<SetState>, set = "shop") =>
-    planSet(lanInputs(lanClaims(...names), undefined, { state, set }), () => recordOf(record), held).state;
-  const first = planned(["a", "b", "c"], []);
+  const lanSet = (text: string, rest: Partial<SetState> = {}): SetState => ({
+    addresses: {
+      lan: Object.fromEntries(
+        text
+          .split(" ")
+          .map((one) => one.split("="))
+          .map(([n, a]) => [`Node/${n}/eth1`, `10.0.0.${a}`]),
+      ),
+    },
+    pools,
+    state,
+    set: "shop",
+    ...rest,
+  });
+  const inputsOf = (nodes: string, own: SetState | undefined, rest: Partial<SetInputs> = {}) =>
+    lanInputs(lanClaims(...nodes.split(" ").filter(Boolean)), own, { state, set: "shop", ...rest });
+  const moves = (text: string) =>
+    text.split(" ").map((one) => ({ from: `Node/${one[0]}/eth1`, to: `Node/${one[2]}/eth1` }));
 
-  it("takes again what the stack has and the record has not, or is refused; after that nobody is asked", () => {
-    const held = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.2", "Node/c/eth1": "10.0.0.3" } } };
-    expect(shortState(planned(["b", "c"], [], held))).toBe("b=2 c=3");
-    const thief = { ...first, addresses: { lan: { "Node/x/eth1": "10.0.0.2" } } };
-    expect(() => planned(["b", "c"], [thief], held)).toThrow(/10\.0\.0\.2 is held by Node\/x\/eth1/);
-    expect(shortState(planned(["b", "c"], [thief], {}))).toBe("b=1 c=3");
+  const rows: [
+    what: string,
+    own: string,
+    record: SetState[],
+    nodes: string,
+    rest: Partial<SetInputs>,
+    says: string | RegExp,
+  ][] = [
+    ["takes again what the record has lost", "b=2 c=3", [], "b c", {}, "b=2 c=3"],
+    ["is refused what somebody else has there now", "b=2", [lanSet("x=2")], "b", {}, /10\.0\.0\.2 is held by Node\/x/],
+    ["is refused another address of its own there", "b=2", [lanSet("b=3")], "b", {}, /which now wants 10\.0\.0\.2/],
+    ["follows the record where claims may move", "b=2", [lanSet("b=3")], "b", { allowMove: true }, "b=3"],
+    ["takes lost lines again where claims may move", "b=2 c=3", [], "c b", { allowMove: true }, "b=2 c=3"],
+    [
+      "takes the lowest free address where its own is gone and it may move",
+      "b=2",
+      [lanSet("x=2")],
+      "b",
+      { allowMove: true },
+      "b=1",
+    ],
+    ["takes a lost line again under a new name", "a=3", [], "b", { moved: moves("a>b") }, "b=3"],
+    ["does so after two renames", "a=3", [], "c", { moved: moves("b>c a>b") }, "c=3"],
+    [
+      "is refused another address under the new name",
+      "a=3",
+      [lanSet("b=4")],
+      "b",
+      { moved: moves("a>b") },
+      /wants 10\.0\.0\.3/,
+    ],
+    [
+      "is refused an old line of a former name",
+      "c=3",
+      [lanSet("b=1")],
+      "c",
+      { moved: moves("b>c") },
+      /wants 10\.0\.0\.3/,
+    ],
+    [
+      "is not another claim set of the record: mv says so",
+      "b=2",
+      [lanSet("b=2", { set: "old" })],
+      "b",
+      {},
+      /already held by Node\/b\/eth1 in set old/,
+    ],
+  ];
+  it.each(rows)("%s", (_, own, record, nodes, rest, says) => {
+    const go = () => shortState(planned(inputsOf(nodes, lanSet(own), rest), recordOf(record)).state);
+    if (typeof says === "string") expect(go()).toBe(says);
+    else expect(go).toThrow(says);
   });
 
-  it("gives up nothing on pools that it never had", () => {
-    const wan = {
-      ...first,
-      addresses: { wan: { "Node/x/eth2": "10.1.0.1" } },
-      pools: { wan: { range: { cidr: "10.1.0.0/24" } } },
-    };
-    const { plan } = planSet(lanInputs(lanClaims("a"), undefined, { state, set: "shop" }), () =>
-      recordOf([first, wan]),
-    );
-    expect(plan?.release.map(({ allocation }) => allocation.claim)).toEqual(["Node/b/eth1", "Node/c/eth1"]);
-    const had = planSet(
-      lanInputs(lanClaims("a"), undefined, { state, set: "shop" }),
-      () => recordOf([first, wan]),
-      wan,
-    );
-    expect(had.plan?.release).toHaveLength(3);
+  it("follows a lock that stays its record, and not one that it comes back to", () => {
+    const lock = { backend: "lockfile", path: "l" } as const;
+    const own = (one: SetState["state"]) => inputsOf("b", lanSet("b=3", { state: one }), { state: lock });
+    expect(shortState(planned(own(lock), recordOf([lanSet("b=2")])).state)).toBe("b=2");
+    expect(() => planned(own(state), recordOf([lanSet("b=2")]))).toThrow(/which now wants 10\.0\.0\.3/);
   });
 
-  describe("and was in the stack", () => {
-    const go = (stack: SetState, names: string[], moved: SetInputs["moved"] = [], there: SetState[] = []) =>
-      shortState(
-        planSet(
-          lanInputs(lanClaims(...names), undefined, { state, set: "shop", moved }),
-          () => recordOf(there),
-          stack,
-          leftOf(stack),
-        ).state,
-      );
+  it("releases nothing on pools that it never had", () => {
+    const wan = { wan: { range: { cidr: "10.1.0.0/24" } } };
+    const other = lanSet("", { addresses: { wan: { "Node/x/eth2": "10.1.0.1" } }, pools: wan });
+    const record = recordOf([lanSet("a=1 b=2 c=3"), other]);
+    const released = (own?: SetState) =>
+      planned(inputsOf("a", own), record).plan?.release.map(({ allocation }) => allocation.claim);
+    expect(released()).toEqual(["Node/b/eth1", "Node/c/eth1"]);
+    expect(released(other)).toHaveLength(3);
+  });
+
+  describe("changes its record, or comes to a pool", () => {
+    const wan = { range: { cidr: "10.1.0.0/24" } };
+    const two = { pools: { ...pools, wan } };
+    const x = { key: "Node/x/eth1", pool: "wan" };
     const three = planInStack(lanInputs(lanClaims("a", "b", "c")));
+    const both = planInStack(lanInputs([...lanClaims("a", "b"), x], undefined, two));
+    const retired = planInStack(lanInputs(lanClaims("a", "b"), both));
+    const left = planInStack(lanInputs(lanClaims("b", "c"), three));
+    /** The plan of a set, with what other records of the stack have. */
+    async function go(inputs: SetInputs, record = emptySnapshot): Promise<string> {
+      const recorded = { name: "network", snapshot: record };
+      const { pools } = readInputs(inputs);
+      return shortState(planned(inputs, record, await leftBehind(inputs, pools, recorded)).state);
+    }
+    const would = (address: string, count = "1 address") => `has ${count}, as ${address}`;
+    const small = { lan: { range: { cidr: "10.0.0.0/24", end: "10.0.0.1" } }, wan };
+    const blue = { ...two.pools, wan: { ...wan, network: "blue" } };
+    const beside = (own: SetState, rest: Partial<SetState> = {}) => ({ previous: { others: [{ ...own, ...rest }] } });
+    const inLock = lanSet("a=1", { state: { backend: "lockfile", path: "none.lock" } });
 
-    it("keeps all addresses", () => expect(go(three, ["b", "a", "c", "0"])).toBe("0=4 a=1 b=2 c=3"));
-
-    it("is refused what would be forgotten: what is releasing, and what is claimed no more", () => {
-      const releasing = planInStack(lanInputs(lanClaims("b", "c"), three));
-      expect(() => go(releasing, ["b", "c"])).toThrow("1 address that would be forgotten, as 10.0.0.1 of");
-      expect(go(releasing, ["a", "b", "c"])).toBe("a=1 b=2 c=3");
-      expect(() => go(three, ["0", "b"])).toThrow("2 addresses that would be forgotten, as 10.0.0.1 of");
+    const rows: [what: string, inputs: SetInputs, record: SetState[], says: string][] = [
+      ["from the stack: everybody keeps their address", inputsOf("b a c 0", three), [], "0=4 a=1 b=2 c=3"],
+      ["with a rename", inputsOf("b c d", three, { moved: moves("a>d") }), [], "b=2 c=3 d=1"],
+      ["where the record has it all already", inputsOf("b c", three), [{ ...three, set: "shop" }], "b=2 c=3"],
+      ["and what was releasing comes back", inputsOf("a b c", left), [], "a=1 b=2 c=3"],
+      ["but not what is releasing", inputsOf("b c", left), [], would("10.0.0.1 of Node/a/eth1")],
+      ["nor what is claimed no more", inputsOf("0 b", three), [], would("10.0.0.1 of Node/a/eth1", "2 addresses")],
+      [
+        "nor a claim that moves in the same edit",
+        lanInputs([{ key: "Node/a/eth1", pool: "lan", address: "10.0.0.4" }, ...lanClaims("b", "c")], three, {
+          state,
+          set: "shop",
+          allowMove: true,
+        }),
+        [],
+        would("10.0.0.1 of Node/a/eth1"),
+      ],
+      ["nor a pool that is dropped", inputsOf("a b", both), [], would("10.1.0.1 of Node/x/eth1 in pool wan")],
+      ["nor one that was dropped before", inputsOf("a b", retired), [], would("10.1.0.1 of Node/x/eth1 in pool wan")],
+      [
+        "nor a pool that becomes smaller",
+        lanInputs([...lanClaims("a"), x], both, { state, set: "shop", pools: small }),
+        [],
+        would("10.0.0.2 of Node/b/eth1"),
+      ],
+      [
+        "nor one that goes to another network",
+        lanInputs([...lanClaims("a", "b"), x], both, { state, set: "shop", pools: blue }),
+        [],
+        would("10.1.0.1 of Node/x/eth1"),
+      ],
+      [
+        "nor all of it",
+        lanInputs([], both, { state, set: "shop", pools: {} }),
+        [],
+        would("10.0.0.1 of Node/a/eth1", "3 addresses"),
+      ],
+      [
+        "a pool of another record stays there, also with what is releasing",
+        inputsOf("a b c", undefined, beside(left)),
+        [],
+        would("10.0.0.1 of Node/a/eth1", "3 addresses"),
+      ],
+      [
+        "also under another name",
+        lanInputs([{ key: "Node/x/eth1", pool: "wan" }], undefined, {
+          state,
+          set: "shop",
+          pools: { wan: pools.lan },
+          ...beside(left),
+        }),
+        [],
+        would("10.0.0.1 of Node/a/eth1", "3 addresses"),
+      ],
+      [
+        "also with another range",
+        inputsOf("a", undefined, { pools: { lan: { range: { cidr: "10.0.9.0/24" } } }, ...beside(left) }),
+        [],
+        would("10.0.0.1 of Node/a/eth1", "3 addresses"),
+      ],
+      [
+        "and comes once it is empty",
+        inputsOf("x", undefined, beside(left, { addresses: {}, releasing: {} })),
+        [],
+        "x=1",
+      ],
+      [
+        "a pool that the set has had is nobody else's",
+        inputsOf("a", lanSet("a=1"), { previous: { own: lanSet("a=1"), others: [three] } }),
+        [lanSet("a=1")],
+        "a=1",
+      ],
+      [
+        "in the stack, too, it stays with the set that has it",
+        lanInputs(
+          [...lanClaims("a"), x],
+          { ...three, addresses: { wan: {} }, pools: { wan } },
+          { ...two, previous: { own: { ...three, addresses: { wan: {} }, pools: { wan } }, others: [left] } },
+        ),
+        [],
+        would("10.0.0.1 of Node/a/eth1", "3 addresses"),
+      ],
+    ];
+    it.each(rows)("%s", async (_, inputs, record, says) => {
+      const outcome = go(inputs, recordOf(record)).catch((error: Error) => error.message);
+      if (says.includes("=")) expect(await outcome).toBe(says);
+      else expect(await outcome).toContain(says);
     });
 
-    it("is refused a move in the same edit, which would forget where the claim was", () => {
-      const inputs = lanInputs([{ key: "Node/a/eth1", pool: "lan", address: "10.0.0.4" }, ...lanClaims("b", "c")]);
-      const go = () =>
-        planSet({ ...inputs, state, set: "shop", allowMove: true }, () => recordOf([]), three, leftOf(three));
-      expect(go).toThrow("1 address that would be forgotten, as 10.0.0.1 of Node/a/eth1");
+    it("from a lock: that is read", async () => {
+      // There is none: nothing in it stands against the change.
+      expect(await go(inputsOf("b a", inLock))).toBe("a=1 b=2");
     });
 
-    it("has what was renamed, and what is there already", () => {
-      expect(go(three, ["b", "c", "d"], [{ from: "Node/a/eth1", to: "Node/d/eth1" }])).toBe("b=2 c=3 d=1");
-      const there = { ...three, set: "shop" };
-      expect(go(three, ["b", "c"], [], [there])).toBe("b=2 c=3");
+    it("to the stack: what others have in its pools cannot stay behind", () => {
+      const inputs = lanInputs(lanClaims("c"), lanSet("c=3"));
+      const stack = planInStack(inputs);
+      const line = (address: bigint) => ({ address, pool: "lan", claim: "Node/x/eth1", set: "other" });
+      const others = recordOf([lanSet("x=1", { set: "other" })]).allocations.map(({ address }) => ({
+        line: line(address as never),
+        network: "default",
+        place: `lan ${address} default`,
+      }));
+      expect(shortState(stack)).toBe("c=3");
+      expect(() =>
+        planned(inputs, recordOf([lanSet("c=3", { set: "default" })]), { own: [], others: others as never }),
+      ).toThrow(would("10.0.0.1 of Node/x/eth1"));
     });
-  });
-
-  it("looks at other records only where it comes to this one, or a pool comes to it", async () => {
-    const stack = planInStack(lanInputs(lanClaims("a", "b")));
-    const own = { ...first, addresses: { lan: { "Node/a/eth1": "10.0.0.1" } }, state };
-    const inputs = lanInputs(lanClaims("a"), undefined, { state, set: "shop" });
-    const left = (before: SetState | undefined, pools: SetInputs["pools"] = inputs.pools) =>
-      whatIsLeft(before, { others: [stack] }, { ...inputs, pools }, { state, content: () => emptySnapshot });
-    expect(await left(own)).toEqual(nothingLeft);
-    // That other one has lan no more, whatever it says.
-    const wan = { ...nothingLeft, coming: new Map([["wan", undefined]]), elsewhere: [emptySnapshot] };
-    expect(await left(own, { ...pools, wan: pools.lan })).toEqual(wan);
-    const lan = { ...nothingLeft, coming: new Map([["lan", "default"]]), elsewhere: [recordOf([stack])] };
-    expect(await left(undefined)).toEqual(lan);
-    // From then on it is the one that is right about the pool.
-    const { state: taken } = planSet({ ...inputs, previous: { others: [stack] } }, () => recordOf([own]));
-    expect(taken.turn).toEqual({ lan: 1 });
-  });
-
-  it("is refused what other sets of the stack have elsewhere, to release or in use", () => {
-    const one = planInStack(lanInputs(lanClaims("b", "c"), planInStack(lanInputs(lanClaims("a", "b", "c")))));
-    const claims = [{ key: "Node/x/eth1", pool: "wan" }];
-    const go = (pools: SetInputs["pools"], claims: SetInputs["claims"], held = one) => {
-      const left = {
-        ...nothingLeft,
-        coming: new Map(Object.keys(pools).map((pool) => [pool, held.set])),
-        elsewhere: [recordOf([held])],
-      };
-      return planSet(lanInputs(claims, undefined, { state, set: "shop", pools }), () => recordOf([]), {}, left).state;
-    };
-    expect(() => go({ wan: pools.lan }, claims)).toThrow("has 3 addresses that would be forgotten");
-    expect(() => go(pools, lanClaims("a", "b", "c"))).toThrow("has 3 addresses that would be forgotten");
-    // Also of addresses that the pool has no more.
-    expect(() => go({ lan: { range: { cidr: "10.0.9.0/24" } } }, lanClaims("a"))).toThrow("has 3 addresses that would");
-    expect(() => go(pools, unknown)).toThrow("has 3 addresses that would be forgotten");
-    expect(() => go(pools, lanClaims("x"), { ...one, addresses: {} })).toThrow("has 1 address that would be forgotten");
-    expect(shortState(go(pools, lanClaims("x"), { ...one, addresses: {}, releasing: {} }))).toBe("x=1");
-  });
-
-  it("does not go by an old line of a lockfile that the set comes back to", () => {
-    const lock = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.2" } } };
-    const left = { ...first, addresses: { lan: { "Node/b/eth1": "10.0.0.3" } } };
-    const inputs = lanInputs(lanClaims("b"), undefined, { state: { backend: "lockfile", path: "l" }, set: "shop" });
-    const go = (...left: SetState[]) => planSet(inputs, () => recordOf([lock]), {}, leftOf(...left));
-    expect(shortState(go().state)).toBe("b=2");
-    expect(() => go(left)).toThrow(/10\.0\.0\.[23]/);
   });
 
   it("releases much of what it holds only where that is confirmed", () => {
-    const keys = ["a", "b", "c", "d"].map((name, i) => [`Node/${name}/eth1`, `10.0.0.${i + 1}`]);
-    const pools = { lan: { range: { cidr: "10.0.0.0/24" } } };
-    const held = { ...first, pools, addresses: { lan: Object.fromEntries(keys) } };
-    const go = (state: SetInputs["state"], confirmRelease: boolean) => {
-      const inputs = lanInputs(lanClaims("v", "w"), undefined, { state, set: "shop", pools, confirmRelease });
-      return () => planSet(inputs, () => recordOf([held]));
-    };
-    for (const state of [{ backend: "stack" }, { backend: "kubernetes" }] as const) {
-      expect(go(state, false)).toThrow("this plan releases 4 of 4 addresses of set shop");
-      expect(go(state, true)().plan?.release).toHaveLength(4);
+    const wide = { pools: { lan: { range: { cidr: "10.0.0.0/24" } } } };
+    const held = lanSet("a=1 b=2 c=3 d=4", wide);
+    const go = (backend: SetInputs["state"], confirmRelease: boolean) => () =>
+      planned(inputsOf("v w", undefined, { ...wide, state: backend, confirmRelease }), recordOf([held]));
+    for (const one of [{ backend: "stack" }, { backend: "kubernetes" }] as const) {
+      expect(go(one, false)).toThrow("this plan releases 4 of 4 addresses of set shop");
+      expect(go(one, true)().plan?.release).toHaveLength(4);
     }
     expect(go({ backend: "lockfile", path: "l" }, true)).toThrow("is not up to date with the program");
-  });
-
-  it("leaves nothing behind that others have in its pools, when it goes to the stack", () => {
-    const own = { ...first, addresses: { lan: { "Node/c/eth1": "10.0.0.3" } } };
-    const go = (left: SetState) => {
-      const inputs = lanInputs(lanClaims("c"), own);
-      return planSet(inputs, () => stackRecord(inputs.previous, inputs.pools, "default"), {}, leftOf(own, left));
-    };
-    const lan = (claim: string) => ({ ...first, set: "other", addresses: { lan: { [claim]: "10.0.0.1" } } });
-    expect(() => go(lan("Node/x/eth1"))).toThrow("would be forgotten, as 10.0.0.1 of Node/x/eth1");
-    const renamed = { addresses: { old: { "Node/x/eth1": "10.0.0.2" } }, pools: { old: pools.lan } };
-    expect(() => go({ ...first, set: "other", ...renamed })).toThrow("would be forgotten");
-    const elsewhere = { old: { ...pools.lan, network: "blue" } };
-    expect(shortState(go({ ...first, set: "other", ...renamed, pools: elsewhere }).state)).toBe("c=3");
-  });
-
-  it.each([
-    [{ backend: "kubernetes", set: "shop" }, /It stands beside state, not in it: set: "shop"/],
-    [{ backend: "kubernetes", token: "t" }, /state\.token|no such setting/],
-    [{ backend: "kubernets" }, /no such backend; did you mean kubernetes\?/],
-    [{ backend: "lockfile" }, /is missing/],
-    [{ backend: "kubernetes", context: 3 }, /should be a text/],
-  ])("%j is no place for a record", (wrong, message) => {
-    expect(() => checkState(wrong as never)).toThrow(message);
   });
 });
 
@@ -330,50 +447,41 @@ describe("a set whose record is in the stack", () => {
     expect(shortState(planInStack(lanInputs(lanClaims("a"), gone)))).toMatch(/^a=1 \/ b=2 c=3/);
   });
 
-  it("keeps addresses under another name of the set, and of a pool that came over", () => {
+  it("keeps addresses under another name, where it has all pools that had some", () => {
     const previous = { others: [first] };
     expect(shortState(planInStack(lanInputs(lanClaims("0", "b", "c"), undefined, { previous })))).toBe(
       "0=4 b=2 c=3 / a=1",
     );
   });
 
-  it("goes by the set that took a pool over last, even where that gave it up and nobody took it", () => {
-    // `stale` was refused each update in which the pool went away from it and came back.
-    const [stale, mine] = [planInStack(lanInputs([])), lanInputs(lanClaims("a"))];
-    const taker = planInStack({ ...mine, previous: { others: [stale] } });
-    const giver = planInStack(lanInputs([], taker, { pools: {}, previous: { own: taker, others: [stale] } }));
-    expect(shortState(giver)).toBe(" / a=1");
-    const next = lanInputs(lanClaims("b"), stale, { previous: { own: stale, others: [giver] } });
-    expect(shortState(planInStack(next))).toBe("b=2 / a=1");
-    // The same when it was released meanwhile; and the giver forgets a pool that another set has now.
-    const empty = planInStack(
-      lanInputs([], giver, { pools: {}, release: ["Node/a"], previous: { own: giver, others: [stale] } }),
-    );
-    const holding = planInStack(lanInputs(lanClaims("z"), undefined));
-    expect(shortState(planInStack({ ...next, previous: { own: holding, others: [empty] } }))).toBe("b=1");
-    const owner = planInStack({ ...next, previous: { own: stale, others: [giver] } });
-    expect(planInStack(lanInputs([], giver, { pools: {}, previous: { own: giver, others: [owner] } }))).toEqual({
-      addresses: {},
-      releasing: {},
-      pools: {},
-      state: { backend: "stack" },
-      set: "default",
-    });
+  it("gives nobody what another set has of a pool that both speak of", () => {
+    // One had the pool without addresses, and was refused each update in which it went to the other and came back.
+    const stale = planInStack(lanInputs([]));
+    for (const other of [
+      planInStack(lanInputs(lanClaims("a"))),
+      planInStack(lanInputs([], planInStack(lanInputs(lanClaims("a"))))),
+    ]) {
+      const next = (node: string) =>
+        lanInputs(lanClaims(node), undefined, { previous: { own: stale, others: [other] } });
+      expect(shortState(planInStack(next("b")))).toBe("b=2");
+      expect(() => planInStack(next("a"))).toThrow(
+        "10.0.0.1 is releasing, as the same claim of set another of the stack",
+      );
+    }
+  });
+
+  it("has an address once, where the set that it took the pool from still speaks of it", () => {
+    const taker = planInStack(lanInputs(lanClaims("a", "b"), undefined, { previous: { others: [first] } }));
+    const next = planInStack(lanInputs(lanClaims("b"), undefined, { previous: { own: taker, others: [first] } }));
+    expect(shortState(next)).toBe("b=2 / a=1 c=3");
+    const giver = planInStack(lanInputs([], undefined, { pools: {}, previous: { own: first, others: [taker] } }));
+    expect(shortState(giver)).toBe(" / a=1 b=2 c=3");
   });
 
   it("frees nothing that it gives up itself, though a word of an earlier release names it", () => {
     const gone = planInStack(lanInputs(lanClaims("b", "c"), first, { release: ["Node/a"] }));
     expect(shortState(gone)).toBe("b=2 c=3 / a=1");
     expect(shortState(planInStack(lanInputs(lanClaims("b", "c"), gone, { release: ["Node/a"] })))).toBe("b=2 c=3");
-  });
-
-  it("plans around an address that is not known yet", () => {
-    const claims = [...lanClaims("a", "b"), { key: "Node/c/eth1", pool: "lan", address: unknown }];
-    const own = planInStack(lanInputs(lanClaims("a")));
-    // That of b may be the one that c wants.
-    expect(planInStack(lanInputs(claims, own)).addresses).toEqual({
-      lan: { "Node/a/eth1": "10.0.0.1", "Node/b/eth1": unknown, "Node/c/eth1": unknown },
-    });
   });
 
   describe("beside another set of the stack, whose pool had or has the same addresses", () => {

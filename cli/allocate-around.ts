@@ -8,8 +8,8 @@ import type { StateBackend } from "../state/backend.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import type { AllocateOptions } from "./allocate.ts";
 import { confirmRelease, type Proposals } from "./confirm.ts";
+import { refusalOfLost } from "./lost-lines.ts";
 import { type Merge, readMerged, recordMerge } from "./merged-record.ts";
-import { doubtsOf, renamedIn } from "./notes/doubts.ts";
 import { changeLines } from "./report-plan.ts";
 import { isLockfile, openLock, record, type StateOptions } from "./state.ts";
 import { plural } from "./terminal.ts";
@@ -60,13 +60,10 @@ async function recordOffers(
   // Not `state`: that would settle the merge once more.
   const present = isLockfile(options) ? await openLock(options).read() : await state.read();
   const steps = inTurn(plans, present);
-  const [renamed] = steps.flatMap(({ made, before }) => renamedIn(made, before, merge, options.lock) ?? []);
-  if (renamed) throw renamed;
-  const doubts = steps.flatMap(({ made, before }) => doubtsOf(made, before, merge, options, present));
+  if (!options.allowMove) refuseLost(steps, merge.merged, options);
   const changes = plans.flatMap((plan) => changeLines(plan));
   await confirmRelease(steps, changes, options);
   await recordAll(plans, state, options);
-  process.stderr.write(doubts.map((line) => `${line}\n`).join(""));
 }
 
 function refuseEmpty(program: string): void {
@@ -87,14 +84,19 @@ function inTurn(plans: readonly Plan[], present: Snapshot): Proposals {
   });
 }
 
+/** Throws `stale` where a plan moves an owner whose line the lock has lost. */
+function refuseLost(steps: Proposals, isMerged: boolean, options: StateOptions): void {
+  const [refusal] = steps.flatMap(({ made, before }) => refusalOfLost(made, before, isMerged, options) ?? []);
+  if (refusal !== undefined) throw refusal;
+}
+
 /** What says how to plan is the command's: here it would be passed over in silence. */
 function refuseOwnInputs(path: string | undefined, options: AllocateOptions): void {
-  const { nodes, set, allowMove, json } = options;
+  const { nodes, set, json } = options;
   const given = {
     [`${path}`]: path !== undefined,
     "--nodes": nodes !== undefined,
     "--set": set !== "default",
-    "--allow-move": allowMove,
     "--json": json,
   };
   const stray = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? name : []));

@@ -4,6 +4,7 @@ import {
   type Finding,
   formatAddress,
   IpamError,
+  importedSet,
   isPlanned,
   nodeNameOf,
   nodeOwner,
@@ -16,9 +17,7 @@ import {
 import { definedPools } from "../schema/defined-pools.ts";
 import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
-import { auditNotes, setsShown } from "./notes/audit-notes.ts";
-import { orBuilt } from "./notes/kustomize.ts";
-import { isLockfile, openState, type StateOptions } from "./state.ts";
+import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
 export interface AuditOptions extends StateOptions {
@@ -43,18 +42,17 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;
   const owners = new Set(reports.keys());
-  const shown = setsShown(snapshot, uses, owners);
-  const shows = { owners, sets: new Set([options.set, ...shown]) };
-  const all = audit({ pools, snapshot, uses, elsewhere, shows, ...existing }).map(placed);
-  const found = all.filter(({ set = options.set }) => set === options.set);
-  const notes = auditNotes({ pools, snapshot, uses, shown, all, found }, options);
+  const shows = { owners, sets: new Set([options.set, ...setsShown(snapshot, uses, owners)]) };
+  const all = audit({ pools, snapshot, uses, elsewhere, shows, ...existing });
+  const found = all.filter(({ set = options.set }) => set === options.set).map(placed);
+  const notes = found.length > 0 ? noLockNote(options) : [];
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson), notes });
   else
     print(
       ...found.map(findingLine),
       ...notes,
-      `${plural(checked, "address")} checked, ${plural(found.length, "finding")}`,
+      `${plural(checked, "address")} checked, ${plural(found.length, "finding")}${othersIn(all.length - found.length)}`,
     );
   if (found.length > 0) process.exitCode = codes.stale.exit;
 }
@@ -82,14 +80,33 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
 /** The pools that the record is for: where the controller allocates, it is not. */
 async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
   const source = options.pools === undefined ? files : await readInputs(options.pools);
-  return orBuilt(source, () => {
-    const pools = definedPools(source).filter(isPlanned);
-    if (pools.length === 0)
-      throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
-        hint: "Say where the pools are defined: --pools MANIFESTS.",
-      });
-    return pools;
-  });
+  const pools = definedPools(source).filter(isPlanned);
+  if (pools.length === 0)
+    throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
+      hint: "Say where the pools are defined: --pools MANIFESTS.",
+    });
+  return pools;
+}
+
+/**
+ * The claim sets of which manifests give an owner its address. A node's own report (of `reports`) is of that node alone,
+ * whatever the set.
+ */
+function setsShown({ allocations }: Snapshot, uses: readonly Use[], reports: ReadonlySet<string>): string[] {
+  const given = uses.filter(({ owner }) => owner !== undefined && !reports.has(owner));
+  const known = new Set(given.map(({ owner, address }) => `${owner} ${address}`));
+  return allocations
+    .filter(({ claim, address, set }) => set !== importedSet && known.has(`${ownerOfKey(claim)} ${address}`))
+    .map(({ set }) => set);
+}
+
+function othersIn(count: number): string {
+  return count === 0 ? "" : `, ${count} more of other claim sets (--set NAME)`;
+}
+
+function noLockNote(options: StateOptions): string[] {
+  if (!isToBegin(options)) return [];
+  return [`Note: there is no ${options.lock} here, so no address counts as recorded. Name the lock: --lock FILE.`];
 }
 
 /** The nodes; of owners of other kinds nothing is known, so those on record are taken to exist. */

@@ -17,7 +17,6 @@ import { lockAt } from "../state/git-versions.ts";
 import { readMarked } from "../state/lockfile.ts";
 import type { Mark } from "../state/mark.ts";
 import { digestOf } from "../state/next-step.ts";
-import { swapNotes } from "./notes/swap-note.ts";
 import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -37,11 +36,9 @@ export async function diffVerb(revision: string, options: Options): Promise<void
     (pool) => `pool ${pool.now.name} is ${describeSubnet(pool.now)}, was ${describeSubnet(pool.was)}`,
   );
   if (options.markdown) return print(...markdown(differences, subnets, revision));
-  const rewritten = differences.flatMap(({ line: now, was }) => (was === undefined ? [] : { now, was }));
   print(
     ...subnets.map((text) => paint(colours.changed, `  ${marks.changed} ${text}`)),
     ...differences.map((one) => textLine(one, revision)),
-    ...swapNotes(rewritten, () => ""),
     `${plural(subnets.length + differences.length, "line")} changed since ${revision}.`,
   );
 }

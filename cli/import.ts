@@ -3,9 +3,7 @@ import {
   type Claim,
   checkSet,
   contains,
-  familyOf,
   formatAddress,
-  formatOwner,
   IpamError,
   type Issue,
   isNoop,
@@ -14,12 +12,10 @@ import {
   type Plan,
   type Pool,
   planImport,
-  policyOf,
   rangeOf,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
-import { addressList } from "../integrations/nmstate/address-list.ts";
 import { claimsOf, refuseSharedNics } from "../integrations/nmstate/index.ts";
 import { refuseSameName } from "../integrations/nmstate/same-name.ts";
 import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
@@ -28,8 +24,7 @@ import { hostnameLabel } from "../schema/node.ts";
 import { configures } from "../schema/uses.ts";
 import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
-import { missed } from "./notes/missed.ts";
-import { strayNotes } from "./notes/stray-note.ts";
+import { missed } from "./missed.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
 import { firstFew, plural, print, printJson } from "./terminal.ts";
@@ -67,9 +62,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const temporary = temporaryOnly(uses, lasting);
   const ignored = ignoredBy(made, snapshot, lasting);
   if (options.json) return printJson({ ...planJson(made), ignored: ignored.size, temporary: temporary.length });
-  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after, pools));
-  const lines = [...made.assign, ...made.keep.map(({ allocation }) => allocation)];
-  print(...strayNotes(lines, settersOf(claims, pools), policies));
+  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after));
   print(...temporaryNotes(temporary, pools));
   if (ignored.size > 0) print(`${plural(ignored.size, "other address")} passed over: no pool hands them out.`);
   print(...outsideNotes(ignored, pools));
@@ -161,16 +154,6 @@ function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): 
           `Note: allocate may give ${inside.length === 1 ? first : `${inside.length} of them, such as ${first},`} to a node: exclude from the pool what DHCP or SLAAC hands out`,
         ]),
   ];
-}
-
-/** The policies that set the addresses of NICs which nodes have. */
-function settersOf(claims: readonly Claim[], pools: readonly Pool[]): Map<string, string> {
-  const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  return new Map(
-    claims.flatMap(({ owner, name, pool, interface: nic }) =>
-      nic === undefined ? [] : [[addressList(families.get(pool), nic, formatOwner(owner)), policyOf(name)] as const],
-    ),
-  );
 }
 
 /** What nodes have, and no record; each address once. */

@@ -18,7 +18,7 @@ export type Merge = Omit<Resolved, "snapshot">;
 export async function readMerged(
   options: MergeOptions,
 ): Promise<{ readonly state: StateBackend; readonly snapshot: Snapshot; readonly merge: Merge }> {
-  let merge: Merge = { losers: [], merged: false, isOpen: false };
+  let merge: Merge = { losers: [], merged: false };
   if (!isLockfile(options)) {
     if (options.landed !== undefined)
       throw new IpamError("invalid", "--landed merges a lockfile; a record in a cluster is never in two versions");

@@ -3,9 +3,8 @@ import { applyPlan } from "../state/apply.ts";
 import { refuseSecond } from "../state/other-locks.ts";
 import { allocateAgain } from "./argv.ts";
 import { planJson } from "./json.ts";
-import { questionsOn } from "./notes/doubts.ts";
-import { notesOn } from "./notes/notes.ts";
-import { otherVersionNotes } from "./notes/other-versions.ts";
+import { refusalOfLost } from "./lost-lines.ts";
+import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
@@ -17,18 +16,16 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const made = planWorkspace(workspace, snapshot, options);
   refuseUnrenderable(workspace, made, snapshot, options);
   refuseUnrecordable(made, snapshot, options);
-  const notes = [
-    ...notesOn(workspace, made, snapshot),
-    ...otherVersionNotes(made, snapshot, options),
-    ...questionsOn(made, snapshot, () => "say so before this is recorded"),
-  ];
+  const notes = notesOn(workspace, made);
+  const lost = options.allowMove ? undefined : refusalOfLost(made, snapshot, false, options);
   if (options.json) printJson({ ...planJson(made), notes });
   else {
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
-    if (made.pending.length === 0)
+    if (made.pending.length === 0 && lost === undefined)
       print(isNoop(made) ? "Nothing to record." : `Run ${allocateAgain()} to ${recording(options)}.`);
   }
   refusePending(made);
+  if (lost !== undefined) throw lost;
   refuseBulkRelease(made, snapshot);
 }
 

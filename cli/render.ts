@@ -1,10 +1,9 @@
-import { describeLine, formatAddress, IpamError, type Plan, refusePending, type Snapshot } from "../core/index.ts";
+import { describeLine, formatAddress, IpamError, type Plan, refusePending } from "../core/index.ts";
 import type { Left } from "../integrations/nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../integrations/nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { allocateAgain, recordOptions } from "./argv.ts";
-import { gonePolicyNotes } from "./notes/notes.ts";
-import { renameNote } from "./notes/rename-note.ts";
+import { gonePolicyNotes } from "./notes.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
@@ -17,7 +16,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const recorded = withOffers(await state.read(), state.name);
   const made = planWorkspace(workspace, recorded, options);
   refusePending(made);
-  const snapshot = covering(made, recorded) ?? refuseDrift(made, recorded, workspace, options);
+  const snapshot = covering(made, recorded) ?? refuseDrift(made, workspace, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const files = render({ ...workspace, snapshot, set: options.set });
   progress();
@@ -45,12 +44,12 @@ function leftNote({ line, why }: Left): string {
 }
 
 /** Throws `stale` with what the record lacks. */
-function refuseDrift(made: Plan, recorded: Snapshot, workspace: Workspace, options: StateOptions): never {
+function refuseDrift(made: Plan, workspace: Workspace, options: StateOptions): never {
   const { lock } = options;
   const isBegun = !isToBegin(options);
   const name = isLockfile(options) ? lock : "the record";
   const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
-  const notes = [...gonePolicyNotes(workspace, made), ...renameNote(made, recorded, () => "say so first")];
+  const notes = gonePolicyNotes(workspace, made);
   const afterwards = isLockfile(options) ? ", review the lock, and commit it" : "";
   throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...notes].join("\n  "), {
     hint: isBegun

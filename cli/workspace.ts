@@ -6,7 +6,6 @@ import { type ClusterNode, type Manifests, readManifests, readNodes, type Source
 import { applyPlan } from "../state/apply.ts";
 import { configName, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { refuseHandWritten } from "./hand-written.ts";
-import { orBuilt } from "./notes/kustomize.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
 import { together } from "./together.ts";
@@ -38,7 +37,7 @@ export async function readWorkspace(
   const files = (await readInputs(path)).filter((file) => !isNodesFile(file, path, options.nodes));
   const list = options.nodes === undefined ? undefined : { path: options.nodes, text: await readInput(options.nodes) };
   const [manifests, listed] = together(
-    () => orBuilt(files, () => ofPlanTools(readManifests(files))),
+    () => ofPlanTools(readManifests(files)),
     () => (list === undefined ? undefined : readNodes(list)),
   );
   if (options.nodesFound && manifests.nodes.length > 0)

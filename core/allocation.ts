@@ -65,11 +65,6 @@ export function claimInSet(line: Pick<Allocation, "set" | "pool" | "claim">): st
   return `${line.set} ${identityOf(line)}`;
 }
 
-/** Who has what: the same for a line that is live and one that is releasing, whatever its NIC is. */
-export function holdingOf(line: Pick<Allocation, "address" | "set" | "pool" | "claim">): string {
-  return `${line.address} ${claimInSet(line)}`;
-}
-
 /** The owner of a claim, in a pool: whoever asks there, whatever the claim is called. */
 export function ownerInPool({ pool, claim }: Pick<Allocation, "pool" | "claim">): string {
   return `${pool} ${ownerOfKey(claim)}`;

@@ -20,7 +20,7 @@ export * from "./plan/pending.ts";
 export * from "./plan/plan.ts";
 export * from "./plan/release.ts";
 export * from "./plan/rename.ts";
-export { policiesOf, renameCommands } from "./plan/rename-remedy.ts";
+export { renameCommands } from "./plan/rename-remedy.ts";
 export { checkSet } from "./plan/request.ts";
 export { comersOf, toSetCommands, toSetRemedy } from "./plan/to-set.ts";
 export { isPlanned, isSamePool, type Pool } from "./pool.ts";

@@ -248,7 +248,8 @@ function crossIssues(documents: readonly ManifestDocument[], { poolNames, hasUnr
     if (first === undefined) seen.set(`${kind} ${name}`, at);
     else {
       const place = `${first.file}:${first.line}:${first.column}`;
-      issues.push({ message: `${kind} ${name} is defined twice, here and in ${place}`, at });
+      const hint = "If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER.";
+      issues.push({ message: `${kind} ${name} is defined twice, here and in ${place}`, at, hint });
     }
     if (kind === "pool") continue;
     const { policy } = document;

@@ -30,6 +30,11 @@ export function mergeStages(path: string): Stages | undefined {
   };
 }
 
+/** Does git count the lock as a conflict that nobody has settled with `git add`? */
+export function isUnmerged(path: string): boolean {
+  return Boolean(git(dirname(path), "ls-files", "-u", "--", basename(path)));
+}
+
 /** Throws `unavailable` in the middle of a merge of which git does not tell: it is missing, or does not trust the folder. */
 function refuseUnknownMerge(path: string): void {
   const merging = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
@@ -70,43 +75,11 @@ export function mergedHeads(path: string): readonly string[] {
   return git(dirname(path), "rev-parse", "--verify", "--quiet", "HEAD^2") === undefined ? [] : ["HEAD^1", "HEAD^2"];
 }
 
-/** The commit that these began with; undefined where there is none, or a shallow clone does not have it. */
-export function mergeBase(path: string, revisions: readonly string[]): string | undefined {
-  return git(dirname(path), "merge-base", ...revisions)?.trim();
-}
-
-/**
- * What the merge in progress, that of these heads, began with, and its sides; none where git cannot say. A commit that is
- * picked comes alone, and began with its parent.
- */
-export function mergedVersions(path: string, incoming: readonly string[]): readonly string[] {
-  const [first] = incoming;
-  if (first === undefined) return [];
-  const isPicked = ["CHERRY_PICK_HEAD", "REBASE_HEAD"].includes(first);
-  const base = isPicked ? `${first}^` : mergeBase(path, ["HEAD", ...incoming]);
-  return base === undefined ? [] : [base, "HEAD", ...incoming];
-}
-
 /** The sides of the merge in progress. Of several heads git merges one after the other into HEAD, and stops at the last one. */
 function sidesOf(path: string): { readonly ours: readonly string[]; readonly theirs: readonly string[] } {
   const heads = incomingHeads(path);
   const merged = heads.filter((head) => !head.endsWith("_HEAD")).slice(0, -1);
   return { ours: ["HEAD", ...merged], theirs: heads.slice(merged.length) };
-}
-
-/**
- * Can git bring both sides of the merge in progress, that of these heads, back (`git checkout -m`), also after `git add`?
- * It keeps what that takes of merges that have ended, too.
- */
-export function isUndoable(path: string, incoming: readonly string[]): boolean {
-  return incoming.length > 0 && Boolean(git(dirname(path), "ls-files", "-u", "--resolve-undo", "--", basename(path)));
-}
-
-/** Does some commit have this very lock? Then it was taken from there, and not written on top of what HEAD has. */
-export function isOfCommit(path: string): boolean {
-  const [folder, name] = [dirname(path), basename(path)];
-  const id = git(folder, "hash-object", "--", name)?.trim();
-  return Boolean(id && git(folder, "log", "--all", "-1", "--format=%H", `--find-object=${id}`, "--", name));
 }
 
 /** Which side of the merge in progress a revision is, as a whole: its lock may lie in another folder there. */

@@ -30,24 +30,6 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   );
 }
 
-/** The lock as the index has it, which is what `git checkout -- LOCK` brings back; undefined where it has none that is whole. */
-export function lockInIndex(path: string): Snapshot | undefined {
-  return decodeWhole(git(dirname(path), "show", `:./${basename(path)}`), path);
-}
-
-/**
- * What a merge, also of a stash or squash, began with and its two sides, where git stopped at the lock; else none. Git has them
- * after `git add`, too, and for some time after the merge.
- */
-export function conflictVersions(path: string): readonly Snapshot[] {
-  const [folder, name] = [dirname(path), basename(path)];
-  const listed = git(folder, "ls-files", "-u", "--resolve-undo", "--", name) ?? "";
-  const ids = new Map([...listed.matchAll(/^\d+ (\w+) ([123])\t/gm)].map(([, id = "", stage]) => [stage, id]));
-  if (ids.size === 0) return [];
-  const blobOf = (stage: string) => git(folder, "cat-file", "blob", ids.get(stage) ?? "");
-  return ["1", "2", "3"].map((stage) => decodeWhole(blobOf(stage), path) ?? emptySnapshot);
-}
-
 function decodeWhole(text: string | undefined, name: string): Snapshot | undefined {
   try {
     return text === undefined ? undefined : decode(text, name);

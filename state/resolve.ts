@@ -12,8 +12,6 @@ export interface Resolved {
   readonly losers: readonly Loser[];
   /** Was there anything to resolve? */
   readonly merged: boolean;
-  /** Does git still count it as a conflict? */
-  readonly isOpen: boolean;
 }
 
 /**
@@ -26,7 +24,7 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
   const stages = mergeStages(path);
   const whole = stages?.isSide(text) ? undefined : read(text, path);
   if (whole !== undefined && !(whole instanceof IpamError)) {
-    if (landed === undefined) return { snapshot: whole, losers: [], merged: false, isOpen: stages !== undefined };
+    if (landed === undefined) return { snapshot: whole, losers: [], merged: false };
     throw new IpamError("invalid", `${path} has nothing to merge that ${landed} could decide`, {
       hint:
         stages === undefined
@@ -39,13 +37,13 @@ export function resolveLock(text: string, path: string, landed?: string): Resolv
     const { base, ours, theirs } = stages;
     const side = landed === undefined ? undefined : sideWith(path, landed);
     try {
-      return { ...mergeRecords(base, ours, theirs, inForce, side), merged: true, isOpen: true };
+      return { ...mergeRecords(base, ours, theirs, inForce, side), merged: true };
     } catch (error) {
       throw whole === undefined ? orSettled(error, path) : error;
     }
   }
   if (whole !== undefined && landed === undefined && !hasMarkers(text)) throw whole;
-  return { ...salvage(text, path, inForce), merged: true, isOpen: false };
+  return { ...salvage(text, path, inForce), merged: true };
 }
 
 /** A lock that is one side as it was may be what somebody has settled on. */

@@ -2,7 +2,6 @@ import { type Allocation, IpamError, type Pool, type PoolRecord, type Snapshot }
 import { definedPools } from "../../schema/defined-pools.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { readInputs } from "../files.ts";
-import { orBuilt } from "../notes/kustomize.ts";
 import { openState, type StateOptions } from "../state.ts";
 
 export interface PoolOptions extends StateOptions {
@@ -14,14 +13,12 @@ export async function readPools(options: PoolOptions): Promise<{ pools: readonly
   const files = await readInputs(options.pools);
   const state = await openState(options);
   const snapshot = await state.read();
-  return orBuilt(files, () => {
-    const pools = definedPools(files);
-    if (pools.length === 0 && snapshot.pools.length === 0)
-      throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
-        hint: "Say where the pools are defined: --pools FOLDER.",
-      });
-    return { pools, snapshot };
-  });
+  const pools = definedPools(files);
+  if (pools.length === 0 && snapshot.pools.length === 0)
+    throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
+      hint: "Say where the pools are defined: --pools FOLDER.",
+    });
+  return { pools, snapshot };
 }
 
 /** A pool and its lines. `pool` is undefined where the record has lines of a pool that is not defined here. */

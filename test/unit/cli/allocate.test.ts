@@ -197,14 +197,6 @@ describe("nodeippool allocate -- COMMAND", () => {
     expect(lockIn(folder)).toBe(both);
   });
 
-  it("asks whether a node was renamed", async () => {
-    const folder = projectOf({ "nodeippool.lock": both });
-    nodes(folder, "n1\nw2\n");
-    expect((await around(folder, render)).stderr).toMatch(
-      /1 plan recorded in nodeippool\.lock\.\nNote: if n2 was renamed to w2, allocate once more with manifests and nodes as they were before, --allow-move where that is refused, and say so then: nodeippool mv Node\/n2 Node\/w2\n$/,
-    );
-  });
-
   it("records what is planned on a change that the command made itself", async () => {
     const folder = projectOf({ "nodeippool.lock": both });
     writeFileSync(
@@ -217,20 +209,6 @@ describe("nodeippool allocate -- COMMAND", () => {
       status: 0,
       stderr: "  + 10.0.0.3  n3  b/p\n  = 2 kept\n1 plan recorded in nodeippool.lock.\n",
     });
-  });
-
-  it("asks what an earlier plan of the same run gave up", async () => {
-    const pool = poolText("  range: {cidr: 10.0.0.0/29}");
-    const folder = projectOf({ "other/b.yaml": documentsOf(pool, nicPolicyText("b", ["p"], "eth1")) });
-    await around(folder, render);
-    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pool, idlePolicy));
-    const { status, stderr } = await around(folder, `${render}; ${render.replace("manifests", "other")} --set other`);
-    expect([status, stderr]).toEqual([
-      0,
-      expect.stringMatching(
-        /\nNote: n1 gets 10\.0\.0\.3 on eth1, and has 10\.0\.0\.1 there releasing, of claim set default .*: nodeippool mv a b --to-set other\n$/,
-      ),
-    ]);
   });
 
   it("records several plans at once, all of them or none", async () => {
@@ -358,16 +336,16 @@ describe("nodeippool allocate -- COMMAND", () => {
     expect(lockIn(folder)).toBe(both);
   });
 
-  it.each([
-    [["--allow-move"], "--allow-move"],
-    [["manifests", "--nodes", "nodes.txt", "--set", "a", "--json"], "manifests, --nodes, --set, --json"],
-  ])("refuses %j before --, which would do nothing", async (words, named) => {
-    const folder = projectOf();
-    const ran = await cli(["allocate", ...words, "--", "touch", "ran"], folder);
-    expect(ran).toMatchObject({ status: 2, stdout: "" });
-    expect(ran.stderr).toContain(`invalid: ${named} cannot stand before --: COMMAND itself says what it plans\n`);
-    expect(existsSync(join(folder, "ran"))).toBe(false);
-  });
+  it.each([[["manifests", "--nodes", "nodes.txt", "--set", "a", "--json"], "manifests, --nodes, --set, --json"]])(
+    "refuses %j before --, which would do nothing",
+    async (words, named) => {
+      const folder = projectOf();
+      const ran = await cli(["allocate", ...words, "--", "touch", "ran"], folder);
+      expect(ran).toMatchObject({ status: 2, stdout: "" });
+      expect(ran.stderr).toContain(`invalid: ${named} cannot stand before --: COMMAND itself says what it plans\n`);
+      expect(existsSync(join(folder, "ran"))).toBe(false);
+    },
+  );
 
   it.each([
     ["no-such-command", "no-such-command cannot be run"],

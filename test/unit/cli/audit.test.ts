@@ -51,19 +51,6 @@ it.each([
   expect([stderr.split("\n")[0], status]).toEqual(["invalid: nothing in in uses any address", 2]);
 });
 
-it.each([
-  [
-    "VirtualMachine/db",
-    "Note: 10.10.10.2 of pool traffic-1 is reserved for VirtualMachine/db, but node02 has it, and keeps it until it leaves\n",
-  ],
-  ["Node/node02", ""],
-])("tells of what is reserved for %s, and node02 has", (owner, note) => {
-  const reservation = `spec:\n  reservations: [{address: 10.10.10.2, owner: ${owner}}]\n`;
-  const folder = edited(["rendered/pools.yaml", "spec:\n", reservation]);
-  const { stdout, status } = nodeippool(["audit", "rendered", "--nodes", "nodes.txt"], folder);
-  expect([stdout, status]).toEqual([`${note}6 addresses checked, 0 findings\n`, 0]);
-});
-
 it("reads what several folders and files have deployed", () => {
   const folder = edited();
   const text = readFileSync(join(folder, rendered), "utf8");
@@ -310,7 +297,6 @@ it("finds a policy that selects no single node, also where the nodes are not kno
   expect(stdout).toContain(
     "wrong-owner: 10.10.10.1 is used by NodeNetworkConfigurationPolicy/static-ip--node01 eth1, but recorded for Node/node01/",
   );
-  expect(stdout).toContain("Note: for which nodes such a policy is, --nodes FILE tells.\n");
 });
 
 it("names the hand edit that put an address outside of all pools, and what the lock holds", async () => {
@@ -431,7 +417,7 @@ it.each<[string, string[], string]>([
   [
     "an overlay without pools",
     ["audit", "rendered", "--pools", "overlay"],
-    "invalid: no pool of authority Plan is defined in overlay\n  Say where the pools are defined: --pools MANIFESTS.\ninvalid: overlay/kustomization.yaml says that kustomize builds this\n  Read what it builds, from standard input: kubectl kustomize overlay | nodeippool plan - --nodes FILE (audit, show, explain: --pools -). Or name a folder that is whole without its patches.\n",
+    "invalid: no pool of authority Plan is defined in overlay\n  Say where the pools are defined: --pools MANIFESTS.\n",
   ],
   ["no such file", ["audit", "nowhere"], "invalid: nowhere does not exist\n"],
   ["standard input twice", ["audit", "-", "--nodes", "-"], "invalid: only one input can come from standard input\n"],
@@ -448,7 +434,7 @@ it("says that there is no lock, where that makes strangers of all", async () => 
   writeFileSync(join(folder, "chart.yaml"), "kind: Service\nspec: {loadBalancerIP: 10.10.10.9}\n");
   const { stdout, status } = await cli(["audit", "chart.yaml", "--pools", "manifests", "--lock", "none.lock"], folder);
   expect(stdout).toContain(
-    "Note: there is no none.lock here, so nothing counts as recorded. Name the lock that belongs to this: --lock FILE.\n",
+    "Note: there is no none.lock here, so no address counts as recorded. Name the lock: --lock FILE.\n",
   );
   expect(status).toBe(5);
   expect((await cli(["audit", "manifests", "--lock", "none.lock"], folder)).stdout).not.toContain("Note");

@@ -151,30 +151,7 @@ describe("import", () => {
 
       const { stdout, status } = await cli([...allocate, "--allow-move"], folder);
       expect(stdout).toMatch(/^ {2}\+ 10\.0\.0\.[19] {2}n1 {2}st\/a$/m);
-      expect(stdout).toContain(
-        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.7 off; release it, once it is off\n",
-      );
       expect([status, lockOf(folder)]).toEqual([0, expect.arrayContaining(imported)]);
-    });
-
-    it("what a policy takes off is told until it is released, unless the policy writes it itself", async () => {
-      const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.7\nn1,eth1,10.0.0.8\nn1,eth2,10.0.0.9\n");
-      await cli(importing, folder);
-      const note =
-        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.8 off; release it, once it is off";
-      const both = "10.0.0.7 and 1 more were imported for Node/n1, and it is not known which of them is for which";
-      expect((await cli(allocate, folder)).stderr).toContain(both);
-      const reserved = poolText("  range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.8}]", "t");
-      writeFileSync(join(folder, "q/pool.yaml"), reserved);
-      const policy = join(folder, "q/policy.yaml");
-      const text = readFileSync(policy, "utf8");
-      const verb = async (name: string) => (await cli([name, ...allocate.slice(1)], folder)).stdout.match(/^Note.*$/gm);
-      writeFileSync(policy, text.replace("address: [", "address: [{ip: 10.0.0.8, prefix-length: 24}, "));
-      expect(await verb("plan")).toBeNull();
-      writeFileSync(policy, text);
-      expect([await verb("plan"), await verb("allocate"), await verb("plan")]).toEqual([[note], [note], [note]]);
-      await cli(["release", "10.0.0.8", "--confirm"], folder);
-      expect(await verb("plan")).toBeNull();
     });
 
     it("what no pool hands out is named, unless it is reserved; a pool that covers it has it recorded", async () => {
@@ -207,7 +184,7 @@ describe("import", () => {
       ]);
     });
 
-    it("a policy that takes from another pool of the subnet gives the NIC another address: that is told", async () => {
+    it("a policy that takes from another pool of the subnet gives the NIC another address, and the imported one stays on record", async () => {
       const folder = fleetOf(["eth1"], "n1,eth1,10.0.0.107\n");
       writeFileSync(
         join(folder, "p/pool.yaml"),
@@ -218,9 +195,8 @@ describe("import", () => {
       );
       cpSync(join(folder, "p/pool.yaml"), join(folder, "q/pool.yaml"));
       await cli(importing, folder);
-      expect((await cli(allocate, folder)).stdout).toContain(
-        "Note: policy st sets the IPv4 addresses of eth1 of n1: applying it takes 10.0.0.107 off; release it, once it is off\n",
-      );
+      await cli(allocate, folder);
+      expect(lockOf(folder)).toEqual([expect.stringContaining("10.0.0.1"), expect.stringContaining("10.0.0.107")]);
     });
   });
 
@@ -311,16 +287,6 @@ describe("import", () => {
     expect(status).toBe(4);
   });
 
-  it("says which strays a policy will take off", async () => {
-    const folder = workspace("node01,eth1,10.10.10.1\nnode01,eth1,10.10.11.9\nnode01,eth7,10.10.10.9\n");
-    for (const _ of ["first", "again"]) {
-      const { stdout } = await cli(args(), folder);
-      expect(stdout.match(/^Note: policy .*$/gm)).toEqual([
-        "Note: policy static-ip sets the IPv4 addresses of eth1 of node01: applying it takes 10.10.11.9 off; release it, once it is off",
-      ]);
-    }
-  });
-
   it("says of a virtual IP that has gone to another node how to free it, and what to do with one", async () => {
     const folder = folderOf({
       "nodes.txt": nodes,
@@ -341,7 +307,7 @@ describe("import", () => {
     expect(lockOf(folder)).toEqual([]);
   });
 
-  it("says who is to have what a node has, where that is another owner or claim", async () => {
+  it("records what is reserved for another owner or claim beside the claim", async () => {
     const meant = async (reservation: string) => {
       const folder = folderOf({
         "nodes.txt": "n1\n",
@@ -355,26 +321,13 @@ describe("import", () => {
     const aside = "  + 10.0.0.9  n1  imported/10.0.0.9";
     expect(await meant("{address: 10.0.0.9, owner: VirtualMachine/db}")).toEqual([
       aside,
-      "  ! n1  net/p  10.0.0.9 on eth1 is reserved for VirtualMachine/db: allocate will give it a new address",
+      "  ! n1  net/p  nothing found on eth1: allocate will give it a new address",
     ]);
     expect(await meant("{address: 10.0.0.9, owner: Node/n1, claim: other/a}")).toEqual([
       aside,
-      "  ! n1  net/p  10.0.0.9 on eth1 is reserved for Node/n1/other/a: allocate will give it a new address",
+      "  ! n1  net/p  nothing found on eth1: allocate will give it a new address",
     ]);
     expect(await meant("{address: 10.0.0.8, owner: VirtualMachine/db}")).toEqual(["  + 10.0.0.9  n1  net/p"]);
-  });
-
-  it("says of what was imported that it is reserved for nobody since", async () => {
-    const pool = (spec: string) => poolText(`  range: {cidr: 10.0.0.0/24}${spec}`, "p");
-    const texts = { "nodes.txt": "n1\n", "fleet.csv": "n1,eth1,10.0.0.9\n", "manifests/pool.yaml": pool("") };
-    const folder = folderOf(texts);
-    await cli(args(), folder);
-    writeFileSync(join(folder, "manifests/pool.yaml"), pool("\n  reservations: [{address: 10.0.0.9}]"));
-    writeFileSync(join(folder, "manifests/policy.yaml"), nicPolicyText("net"));
-    writeFileSync(join(folder, "fleet.csv"), "n1,eth0,10.0.0.7\n");
-    expect((await cli(args(), folder)).stdout).toContain(
-      "  ! n1  net/p  10.0.0.9 on eth1 is reserved for nobody: allocate will give it a new address\n",
-    );
   });
 
   it("tells a line of nobody that a reservation is for it", async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
 import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { nicPolicyText, poolText } from "../../support/schema-text.ts";
 
 describe("nodeippool plan", () => {
   it("shows every pool, every change and what to do next", async () => {
@@ -17,7 +17,6 @@ describe("nodeippool plan", () => {
   - 10.0.0.4  gone  a/p  releasing
   = 1 kept
 Plan: 1 to allocate, 1 kept, 1 to release.
-Note: if gone was renamed to n2, say so before this is recorded: nodeippool mv Node/gone Node/n2
 Run nodeippool allocate manifests --nodes nodes.txt to record it.
 `);
   });
@@ -82,76 +81,8 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
       ],
       release: [{ ...line("10.0.0.4", "Node/gone/a/p"), to: "releasing" }],
       pending: [],
-      notes: [expect.stringMatching(/^Note: eth9 of n2 keeps the IPv4 address as well/)],
+      notes: [],
     });
-  });
-
-  it.each([
-    ["ours", "NodeIPPool", "kubectl kustomize manifests | nodeippool plan - --nodes nodes.txt --set a --lock x.lock ("],
-    ["others", "Deployment", undefined],
-  ])("says that patches inside a kustomization are passed over: of %s", async (_, kind, said) => {
-    const patch = "patch: '[{op: add, path: /spec/range/exclude, value: [10.0.0.0/30]}]'";
-    const text = `resources: [a.yaml]\npatches:\n- target: {kind: ${kind}}\n  ${patch}\n`;
-    const options = ["--set", "a", "--lock", "x.lock"];
-    const { stdout, status } = await run(projectOf({ "manifests/kustomization.yaml": text }), "plan", ...options);
-    expect(status).toBe(0);
-    if (said === undefined) expect(stdout).not.toContain("Note");
-    else expect(stdout).toMatch(/Note: manifests\/kustomization\.yaml says that kustomize builds this, with patches /);
-    if (said !== undefined) expect(stdout).toContain(said);
-  });
-
-  describe("says of an address that goes to another NIC that the old one keeps it", () => {
-    const moved = { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p if=eth9", "10.0.0.2 Node/n2/a/p if=eth9") };
-    const note =
-      'Note: eth9 of n1 and 1 other keeps the IPv4 address as well, until it is taken off (unless it is the same NIC by another name): say "ipv4: {enabled: false}" of eth9 in the policy\n';
-
-    it("of IPv6 it takes off no more than that", async () => {
-      const six = documentsOf(poolText("  range: {cidr: 2001:db8::/64}", "six"), nicPolicyText("a", ["six"]));
-      const folder = projectOf({ "manifests/a.yaml": six.replace("eth1", "eth9") });
-      await run(folder, "allocate");
-      writeFileSync(join(folder, "manifests/a.yaml"), six);
-      expect((await run(folder, "plan")).stdout).toContain(
-        ': say "ipv6: {enabled: true, dhcp: false, autoconf: false, address: []}" of eth9 in the policy\n',
-      );
-    });
-
-    it("on all nodes", async () => {
-      expect((await run(projectOf(moved), "plan")).stdout).toContain(note);
-    });
-
-    it.each([
-      "{name: eth9, ipv4: {enabled: false}}",
-      "{name: eth9, state: absent}",
-      "{name: eth9, ipv4: {dhcp: true}}",
-    ])("but where a policy says what it has instead: %s", async (entry) => {
-      const more = manifests.replace("    - name: eth1", `    - ${entry}\n    - name: eth1`);
-      expect(more).not.toBe(manifests);
-      expect((await run(projectOf({ ...moved, "manifests/a.yaml": more }), "plan")).stdout).not.toContain("Note");
-    });
-  });
-
-  it.each([
-    ["outside of its range", "{cidr: 10.0.0.0/29, start: 10.0.0.4}", ""],
-    [
-      "reserved for somebody else",
-      "{cidr: 10.0.0.0/29}",
-      "  reservations: [{address: 10.0.0.1, owner: VirtualMachine/a:b}]\n",
-    ],
-  ])("says of a pool that another claim set has addresses of: %s", async (_, range, more) => {
-    const pool = poolText(`  range: ${range}\n${more}`);
-    const folder = projectOf({
-      "manifests/a.yaml": documentsOf(pool, nicPolicyText("a")),
-      "nodeippool.lock": lockText("10.0.0.1 Node/n1/z/p set=other if=eth2"),
-    });
-    expect((await run(folder, "plan")).stdout).toContain(
-      "Note: pool p as it is defined here does not give 10.0.0.1, which claim set other has of it; all that share a pool define it alike\n",
-    );
-  });
-
-  it("has in JSON what it would ask", async () => {
-    const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.4 Node/gone/a/p") });
-    const { notes } = JSON.parse((await run(folder, "plan", "--json")).stdout);
-    expect(notes).toEqual([expect.stringMatching(/^Note: if gone was renamed to n2, say so before /)]);
   });
 
   it("prints JSON of a plan that cannot be, and its reason on standard error", async () => {
@@ -254,80 +185,6 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await claims(folder, ["manifests", "--nodes", "nodes.txt"])).toEqual(["n1", "n2"]);
   });
 
-  it("says what is reserved for nodes that are not there, and for others than have it", async () => {
-    const reserved = (...owners: string[]) => {
-      const list = owners.map((owner, i) => `{address: 10.0.0.${i + 1}, ${owner && `owner: ${owner}`}}`);
-      return documentsOf(
-        poolText(`  range: {cidr: 10.0.0.0/28}\n  reservations: [${list.join(", ")}]`),
-        nicPolicyText("a"),
-      );
-    };
-    const folder = projectOf({
-      "manifests/a.yaml": reserved(
-        "Printer/lobby",
-        "Node/n9",
-        "Node/h4",
-        "Switch/s",
-        "Node/n1, claim: b/p",
-        "Switch/t",
-        "",
-        "",
-      ),
-      "nodes.txt": "n1\nn2\nn4 kubernetes.io/hostname=h4\n",
-      "nodeippool.lock": lockText(
-        "10.0.0.1 Node/n1/a/p",
-        "10.0.0.2 Node/n2/a/p",
-        "10.0.0.4 Node/n7/a/p",
-        "10.0.0.9 Node/n4/a/p",
-        "10.0.0.3 Node/h4/a/p releasing",
-        "10.0.0.5 Node/n5/a/p releasing",
-        "10.0.0.7 Node/n7/c/p set=c releasing",
-      ).replace("/29", "/28"),
-    });
-    const notes = [
-      "Note: 10.0.0.1 of pool p is reserved for Printer/lobby, but n1 has it, and keeps it until it leaves\n",
-      "Note: 10.0.0.2 of pool p is reserved for Node/n9, but n2 has it, and keeps it until it leaves\n",
-      "Note: 10.0.0.3 of pool p is reserved for Node/h4, which is not among the nodes; did you mean Node/n4?\n",
-      "Note: 10.0.0.4 of pool p is reserved for Switch/s, but n7 had it, and may have it yet: it is releasing\n",
-      "Note: 10.0.0.5 of pool p is reserved for Node/n1, but n5 had it, and may have it yet: it is releasing\n",
-      "Note: 10.0.0.7 of pool p is reserved, but n7 had it, and may have it yet: it is releasing\n",
-    ];
-    for (const verb of ["plan", "allocate"]) {
-      const { stdout } = await run(folder, verb);
-      expect(stdout.match(/^Note: .*\n/gm)).toEqual(notes);
-    }
-    for (const owner of ["Node/n2", "Node/n2, claim: a/p"]) {
-      writeFileSync(join(folder, "manifests/a.yaml"), reserved(owner));
-      const refused = await run(folder, "plan");
-      expect(refused).toMatchObject({ status: 3, stdout: expect.not.stringContaining("Note: ") });
-    }
-  });
-
-  it("says which new addresses something else in the folder names, and of those that are held nothing", async () => {
-    const folder = projectOf({
-      "manifests/lb.yaml":
-        "kind: Service\nspec: {loadBalancerIP: 10.0.0.1} # not 10.0.0.2\n---\nkind: Other\na: 10.0.0.1\n",
-      "manifests/route.yaml": `${nicPolicyText("r", ["p"], "eth7")}    routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 10.0.0.4}]}\n`,
-      "manifests/broken.yaml": "kind: NodeNetworkState\nstatus: 5\n",
-    });
-    const notes = [
-      expect.stringMatching(
-        /^Note: 10\.0\.0\.1 goes to n1, and manifests\/lb\.yaml:2:24 names it; whoever has it already, exclude or reserve it in the pool$/,
-      ),
-      expect.stringMatching(/^Note: 10\.0\.0\.4 goes to n2, and manifests\/route\.yaml:18:66 names it; /),
-    ];
-    const noted = async (verb: string) =>
-      (await run(folder, verb)).stdout.split("\n").filter((line) => line.includes(" names it"));
-    for (const verb of ["plan", "allocate"]) expect(await noted(verb)).toEqual(notes);
-    expect(await noted("plan")).toEqual([]);
-    writeFileSync(join(folder, "nodeippool.lock"), lockText());
-    const kept = "  range: {cidr: 10.0.0.0/29}\n  reservations: [{address: 10.0.0.1, owner: Node/n1}]";
-    writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(poolText(kept), nicPolicyText("a")));
-    rmSync(join(folder, "manifests/route.yaml"));
-    expect(await noted("plan")).toEqual([]);
-    expect((await run(folder, "plan")).stdout).toContain("+ 10.0.0.1  n1");
-  });
-
   it("says which policies are for no node at all", async () => {
     const folder = projectOf({
       "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2", "  nodeSelector: {role: storage}\n"),
@@ -337,73 +194,12 @@ describe("nodeippool plan finds manifests and nodes", () => {
       expect((await run(folder, verb)).stdout).toContain("Note: policy b selects none of the nodes\n");
   });
 
-  it.each([
-    ["n1\nw2\n", "n2 was renamed to w2", "nodeippool mv Node/n2 Node/w2"],
-    ["w1\nw2\n", "n1, n2 were renamed to w1, w2", "nodeippool mv Node/OLD Node/NEW for each"],
-    ["n1\nw2\nw3\n", "n2 was renamed to w2 or w3", "nodeippool mv Node/n2 Node/NEW"],
-    ["w1\n", "n1, n2 or some of them were renamed to w1", "nodeippool mv Node/OLD Node/w1 for each"],
-    ["n1\n"],
-    ["n1\nn2\nw3\n"],
-  ])(
-    "asks whether nodes were renamed, where others come to what they had: now %j",
-    async (nodes, which?: string, command?: string) => {
-      const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
-      const folder = projectOf({ "nodeippool.lock": lock, "nodes.txt": nodes });
-      const note = (before: string) => (which === undefined ? [] : [`Note: if ${which}, ${before}: ${command}`]);
-      const notes = async (verb: string) => (await run(folder, verb)).stdout.match(/^Note: .*$/gm) ?? [];
-      expect(await notes("plan")).toEqual(note("say so before this is recorded"));
-      expect(await notes("allocate")).toEqual(
-        note(
-          "allocate once more with manifests and nodes as they were before, --allow-move where that is refused, and say so then",
-        ),
-      );
-      expect(await notes("plan")).toEqual([]);
-    },
-  );
-
-  it("names three of many, and asks of each claim set by itself: another set may have the new name", async () => {
-    const renamed = async (nodes: string, ...lines: string[]) => {
-      const wide = (text: string) => text.replaceAll("10.0.0.0/29", "10.0.0.0/26");
-      const lock = wide(lockText(...lines));
-      const folder = projectOf({ "nodeippool.lock": lock, "manifests/a.yaml": wide(manifests), "nodes.txt": nodes });
-      return /^Note: if (.*), say so/m.exec((await run(folder, "plan")).stdout)?.[1];
-    };
-    const five = [1, 2, 3, 4, 5].map((n) => `10.0.0.${n} Node/n${n}/a/p`);
-    expect(await renamed("w1\nw2\nw3\nw4\nn5\n", ...five)).toBe(
-      "n1, n2, n3 and 1 more were renamed to w1, w2, w3 and 1 more",
-    );
-    const two = five.slice(0, 2);
-    const other = ["10.0.0.7 Node/w1/b/p set=other if=eth2", "10.0.0.8 Node/n1/b/p set=other if=eth2"];
-    expect(await renamed("w1\nn2\n", ...two, ...other.slice(0, 1))).toBe("n1 was renamed to w1");
-    expect(await renamed("w1\nn2\n", ...two, ...other)).toBeUndefined();
-  });
-
-  it("says which captures a policy does not use", async () => {
-    const text = nicPolicyText("b", ["p"], "eth2");
-    const cut = text.slice(0, text.indexOf("    interfaces"));
-    const folder = projectOf({ "manifests/b.yaml": cut });
-    const note = /^Note: policy b takes an address for capture (\w+), which its desiredState never uses$/gm;
-    for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout.match(note)).toHaveLength(1);
-    for (const [written, slip] of [
-      ["address:", "adress:"],
-      [".ip ", ".prefix-length "],
-      ["- ip:", "- ipp:"],
-    ] as const) {
-      writeFileSync(join(folder, "manifests/b.yaml"), text.replace(written, slip));
-      expect((await run(folder, "plan")).stdout).toMatch(
-        /^Note: policy b takes .* (\w+), which its desiredState sets on no interface \(ipv4\.address, ipv6\.address\)$/m,
-      );
-    }
-    writeFileSync(join(folder, "manifests/b.yaml"), text);
-    expect((await run(folder, "plan")).stdout).not.toContain("Note");
-  });
-
   it("says which policies take nothing here any more: they may be another folder's", async () => {
     const folder = projectOf({ "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2") });
     await run(folder, "allocate");
     rmSync(join(folder, "manifests/b.yaml"));
     const note =
-      /^ *Note: policy b of claim set default takes no address here, and all it has goes \(2 addresses\); if it is of another folder, .* \(--set\); if it went there: nodeippool mv b --to-set NAME$/m;
+      /^ *Note: policy b of claim set default is not here: 2 addresses of it released, .* \(--set\); if it moved there: nodeippool mv b --to-set NAME$/m;
     expect(await run(folder, "render")).toMatchObject({ status: 5, stderr: expect.stringMatching(note) });
     for (const verb of ["plan", "allocate"]) expect((await run(folder, verb)).stdout).toMatch(note);
     expect((await run(folder, "plan")).stdout).not.toContain("Note");

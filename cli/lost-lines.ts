@@ -1,0 +1,114 @@
+import {
+  type Allocation,
+  emptySnapshot,
+  formatBlock,
+  IpamError,
+  type Issue,
+  identityOf,
+  ownerInPool,
+  ownerName,
+  ownerOfKey,
+  type Plan,
+  placeOf,
+  type Snapshot,
+  shellWord,
+} from "../core/index.ts";
+import { incomingHeads, isUnmerged, mergedHeads } from "../state/git-merge.ts";
+import { lockAt } from "../state/git-versions.ts";
+import { allocateAgain } from "./argv.ts";
+import { isLockfile, type StateOptions } from "./state.ts";
+
+/** A live line of another version of the lock, and the new line that the plan gives its owner in place of it. */
+interface Lost {
+  readonly line: Allocation;
+  readonly fresh: Allocation;
+}
+
+/**
+ * The live lines of another version of the record that the present one has lost, and whose owners a plan would move:
+ *
+ *  the plan gives a new address to    | the present record has    | lost
+ *  -----------------------------------+---------------------------+-----
+ *  neither the line's claim nor NIC   |                           | no
+ *  its claim, or its owner's same NIC | the line's claim          | no: it is known to have moved
+ *                                     | the NIC at the address    | no: under another name, or releasing
+ *                                     | neither                   | yes, unless the plan gives it that very address
+ */
+export function lostLines({ assign }: Plan, present: Snapshot, version: Snapshot): Lost[] {
+  const keysOf = (line: Allocation) => [
+    identityOf(line),
+    ...(line.interface === undefined ? [] : [`${ownerInPool(line)} ${line.interface}`]),
+  ];
+  const fresh = Map.groupBy(
+    assign.flatMap((line) => keysOf(line).map((key) => ({ key, line }))),
+    ({ key }) => key,
+  );
+  const holder = (line: Allocation) => `${line.address} ${keysOf(line).at(-1)}`;
+  const holders = new Set([...present.allocations, ...present.releasing].map(holder));
+  const claims = new Set(present.allocations.map(identityOf));
+  return version.allocations.flatMap((line) => {
+    const given = keysOf(line).flatMap((key) => fresh.get(key) ?? []);
+    if (given[0] === undefined || given.some((one) => one.line.address === line.address)) return [];
+    return claims.has(identityOf(line)) || holders.has(holder(line)) ? [] : { line, fresh: given[0].line };
+  });
+}
+
+/**
+ * `stale` for a plan that moves an owner because the lock was taken from one side of a merge, or from an older commit:
+ * HEAD, a side of the merge in progress, or a parent of the merge that HEAD is, has another address for it. Where both
+ * sides have been merged, just now (`isMerged`) or before `git add`, an owner whose address somebody has who stays is to
+ * get another one. Undefined where nothing is lost.
+ */
+export function refusalOfLost(
+  made: Plan,
+  present: Snapshot,
+  isMerged: boolean,
+  options: StateOptions,
+): IpamError | undefined {
+  if (made.assign.length === 0 || !isLockfile(options)) return undefined;
+  const gone = new Set(made.release.map(({ allocation }) => ownerOfKey(allocation.claim)));
+  const staying = [...present.allocations, ...present.releasing].filter(({ claim }) => !gone.has(ownerOfKey(claim)));
+  const settled = new Set(isMerged || isUnmerged(options.lock) ? staying.map(placeOf) : []);
+  const incoming = incomingHeads(options.lock);
+  for (const revision of [...incoming, "HEAD", ...(incoming.length > 0 ? [] : mergedHeads(options.lock))]) {
+    const version = versionAt(options.lock, revision);
+    const lost = lostLines(made, present, version).filter(({ line }) => !settled.has(placeOf(line)));
+    if (lost.length === 0) continue;
+    const back = incoming.length > 0 ? "both" : revision === "HEAD" ? "head" : "merge";
+    return new IpamError("stale", issuesOf(lost, revision, options.lock, waysBack(options.lock)[back]));
+  }
+  return undefined;
+}
+
+/** A version of the lock; empty where git has none, or it cannot be read. */
+function versionAt(lock: string, revision: string): Snapshot {
+  try {
+    return lockAt(lock, revision) ?? emptySnapshot;
+  } catch (error) {
+    if (error instanceof IpamError) return emptySnapshot;
+    throw error;
+  }
+}
+
+function waysBack(path: string) {
+  const lock = shellWord(path);
+  const settle = allocateAgain("--landed REV");
+  return {
+    both: `Bring both sides back, and settle them: git checkout -m -- ${lock} && ${settle}`,
+    head: `Take the lock of HEAD back: git checkout HEAD -- ${lock}`,
+    merge: `Make that merge again, and settle the lock in it: ${settle}`,
+  };
+}
+
+const most = 5;
+
+function issuesOf(lost: readonly Lost[], revision: string, lock: string, back: string): Issue[] {
+  const issues = lost.slice(0, most).map(({ line, fresh }): Issue => {
+    const [old, now] = [line, fresh].map(formatBlock);
+    const whose = `${ownerName(line.claim)} has ${old} in ${revision}`;
+    return { message: `${whose}, and would get ${now}: ${lock} has lost its line` };
+  });
+  const more = lost.length > most ? `${lost.length - most} more lines are lost. ` : "";
+  const last = issues.pop() as Issue;
+  return [...issues, { ...last, hint: `${more}${back}. If the new addresses are meant: --allow-move.` }];
+}

@@ -1,0 +1,36 @@
+import { type Claim, claimKey, formatOwner, identityOf, type Snapshot, type Use } from "../core/index.ts";
+import type { Evidence } from "../schema/index.ts";
+import { paint, plural } from "./terminal.ts";
+
+/** Claims that got nothing, and why: one by one those of nodes that were looked at, and the other nodes in a note. */
+export function missed(
+  claims: readonly Claim[],
+  read: readonly Evidence[],
+  uses: readonly Use[],
+  after: Snapshot,
+): string[] {
+  const seen = new Set([...uses.map((use) => use.owner), ...read.flatMap((one) => [...one.nodes.keys()])]);
+  const held = new Set(after.allocations.map(identityOf));
+  const open = claims.filter(({ owner, name, pool }) => !held.has(identityOf({ pool, claim: claimKey(owner, name) })));
+  const unseen = open.filter(({ owner }) => !seen.has(formatOwner(owner))).map(({ owner }) => owner.name);
+  return [
+    ...open
+      .filter(({ owner }) => seen.has(formatOwner(owner)))
+      .map(({ owner, name, interface: nic }) => {
+        const where = nic === undefined ? "" : ` on ${nic}`;
+        return paint(
+          "yellow",
+          `  ! ${owner.name}  ${name}  nothing found${where}: allocate will give it a new address`,
+        );
+      }),
+    ...unseenNote([...new Set(unseen)]),
+  ];
+}
+
+function unseenNote(nodes: readonly string[]): string[] {
+  if (nodes.length === 0) return [];
+  const more = nodes.length > 10 ? ` and ${nodes.length - 10} more` : "";
+  const gives = nodes.length === 1 ? "it a new address" : "them new addresses";
+  const names = `${nodes.slice(0, 10).join(", ")}${more}`;
+  return [`Note: no evidence of ${plural(nodes.length, "node")} with claims: ${names}; allocate gives ${gives}`];
+}

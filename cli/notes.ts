@@ -1,0 +1,30 @@
+import { type Plan, policyOfKey } from "../core/index.ts";
+import { selectNodes } from "../integrations/nmstate/index.ts";
+import { command } from "./advice.ts";
+import { plural } from "./terminal.ts";
+import type { Workspace } from "./workspace.ts";
+
+/** What a plan does as told, and what may still be a mistake of typing. */
+export function notesOn(workspace: Workspace, made: Plan): string[] {
+  return [...idlePolicyNotes(workspace), ...gonePolicyNotes(workspace, made)];
+}
+
+/** Policies that select no node. */
+function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
+  return manifests.policies
+    .filter((policy) => selectNodes(policy, nodes).length === 0)
+    .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
+}
+
+/** Policies of the claim set that are not here and keep nothing: deleted, or those of another folder that shares the record. */
+export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan): string[] {
+  const kept = keep.map(({ allocation }) => policyOfKey(allocation.claim));
+  const here = new Set([...manifests.policies.map(({ name }) => name), ...kept]);
+  const lines = Map.groupBy(release, ({ allocation }) => policyOfKey(allocation.claim));
+  return [...lines]
+    .filter(([policy]) => !here.has(policy))
+    .map(
+      ([policy, { length }]) =>
+        `Note: policy ${policy} of claim set ${set} is not here: ${plural(length, "address")} of it released, and the next render takes them off their nodes. If another folder plans it, give each folder a claim set of its own (--set); if it moved there: ${command(["to-set", [policy], set])}`,
+    );
+}

@@ -1,15 +1,16 @@
 import { createRequire, enableCompileCache } from "node:module";
-import { Command, CommanderError, Option } from "commander";
+import { Argument, Command, CommanderError, Option } from "commander";
 import { afterDashes } from "./argv.ts";
+import { addHelpEnd } from "./help.ts";
 import { reportError } from "./report-error.ts";
-import { outputLost } from "./terminal.ts";
+import { outputLost, print } from "./terminal.ts";
 
 enableCompileCache();
 
 // Verbs load on use: `--help` needs nothing but this file.
 const program = new Command("nodeippool")
   .description("Static IP addresses for cluster nodes, decided at plan time.")
-  .version(packageVersion())
+  .version(version())
   .showHelpAfterError("Run nodeippool --help for the verbs, nodeippool VERB --help for one of them.")
   .exitOverride();
 
@@ -153,11 +154,29 @@ program
   .option("--set <name>", "claim set that lines of set default get")
   .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
 
+program
+  .command("version")
+  .summary("print the version")
+  .description("Prints the versions of nodeippool and of Node.")
+  .action(() => print(version()));
+
+// What the scripts of `completion` ask for words: a verb that nobody types.
+if (process.argv[2] === "complete") (await import("./completion.ts")).addComplete(program);
+else
+  program
+    .command("completion")
+    .summary("print a script that completes words in your shell")
+    .description("Prints the script with which your shell completes verbs, options and names.")
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish", "powershell"]))
+    .action(async (shell) => (await import("./completion.ts")).completionVerb(shell));
+
+addHelpEnd(program);
+
 // A verb sees complete options: what is typed, what nodeippool.yaml says, and the usual places.
 program.hook("preAction", async (_, verb) => (await import("./settings.ts")).completeOptions(verb));
 
-function packageVersion(): string {
-  return createRequire(import.meta.url)("nodeippool/package.json").version;
+function version(): string {
+  return `nodeippool ${createRequire(import.meta.url)("nodeippool/package.json").version}, Node ${process.versions.node}`;
 }
 
 // Nobody reads on behind a closed pipe (`| head`): the verb does its work all the same, and its status stands.

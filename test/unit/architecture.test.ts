@@ -43,7 +43,17 @@ const rules: Rules = {
     "node:path",
   ],
   constructs: ["core", "schema", "integrations/nmstate", "state", "cdk8s", "constructs", "node:fs"],
-  cli: ["core", "schema", "integrations/nmstate", "kube", "state", "commander", "node:*"],
+  cli: [
+    "core",
+    "schema",
+    "integrations/nmstate",
+    "kube",
+    "state",
+    "commander",
+    "@bomb.sh/tab",
+    "@bomb.sh/tab/commander",
+    "node:*",
+  ],
   "index.ts": ["core", "state", "constructs"],
 };
 const pure = ["core", "schema", "integrations/nmstate"];

@@ -1,0 +1,62 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import { nodeippool } from "../../support/console.ts";
+import { lockText, projectOf } from "../../support/schema-cli.ts";
+
+const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p releasing");
+
+/** The words that a shell is offered, and whether it completes files. */
+function offered(...words: string[]): { words: string[]; files: boolean } {
+  const lines = nodeippool(["complete", "--", ...words], projectOf({ "nodeippool.lock": lock }))
+    .stdout.trim()
+    .split("\n");
+  return { words: lines.slice(0, -1).map((line) => line.split("\t")[0] ?? ""), files: lines.at(-1) === ":0" };
+}
+
+describe("completion", () => {
+  it.each([
+    [["re"], ["render", "release"]],
+    [["plan", "--no"], ["--nodes"]],
+    [
+      ["plan", "--backend", ""],
+      ["lockfile", "kubernetes"],
+    ],
+    [
+      ["explain", ""],
+      ["p", "n1", "n2"],
+    ],
+    [["show", ""], ["p"]],
+    [["release", ""], ["n2"]],
+    [
+      ["completion", ""],
+      ["zsh", "bash", "fish", "powershell"],
+    ],
+  ])("%j", (words, expected) => {
+    expect(offered(...words)).toEqual({ words: expected, files: false });
+  });
+
+  it.each([[["plan", ""]], [["plan", "--nodes", ""]], [["render", "--out", "ren"]]])("%j: files", (words) => {
+    expect(offered(...words)).toEqual({ words: [], files: true });
+  });
+
+  it("a script that bash takes", () => {
+    const { stdout, status } = nodeippool(["completion", "bash"], projectOf());
+    expect(status).toBe(0);
+    expect(spawnSync("bash", ["-n"], { input: stdout, encoding: "utf8" })).toMatchObject({ stderr: "", status: 0 });
+    expect(stdout).toMatch(/\ncomplete -o default -F __nodeippool_complete nodeippool\n$/);
+  });
+
+  it.each(["zsh", "fish"])("a script for %s", (shell) => {
+    expect(nodeippool(["completion", shell], projectOf())).toMatchObject({
+      stdout: expect.stringContaining("nodeippool complete --"),
+      status: 0,
+    });
+  });
+
+  it("no other shell", () => {
+    expect(nodeippool(["completion", "tcsh"], projectOf())).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("bash, zsh, fish, powershell"),
+    });
+  });
+});

@@ -35,14 +35,12 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
 }
 
-/** What would help a refused plan may be a change of the record, an `mv` for example: that needs the merge settled. */
+/** What helps a refused plan may be a change of the record, an `mv` for example: that needs the merge settled. */
 async function orMerged(make: () => Plan, state: StateBackend, merge: Merge, merged: Snapshot): Promise<Plan> {
   try {
     return make();
   } catch (error) {
-    const remedies = error instanceof IpamError ? error.issues.map(({ remedy }) => remedy?.[0]) : [];
-    if (merge.merged && remedies.some((one) => one === "to-set" || one === "release"))
-      await recordMerge(state, merge, merged);
+    if (merge.merged && error instanceof IpamError) await recordMerge(state, merge, merged);
     throw error;
   }
 }

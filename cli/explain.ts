@@ -15,7 +15,6 @@ import {
   rangeOf,
 } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
-import { command } from "./advice.ts";
 import { type Fact, factsAbout, isNear, objectionTo, sentence } from "./pools/fact.ts";
 import { countJson, type PoolOptions, type PoolView, poolNames, readPools, viewNamed, viewsOf } from "./pools/pools.ts";
 import { offsetIn } from "./pools/standing.ts";
@@ -66,7 +65,7 @@ function addressOf(what: string, views: readonly PoolView[]): Address {
   const pools = views.map(({ record }) => record.name);
   if (pools.includes(what))
     throw new IpamError("invalid", `${what} is a pool, not an address`, {
-      hint: `Add --offset NUMBER, or see all of it: ${command(["show"])} ${what}`,
+      hint: `Add --offset NUMBER, or see all of it: nodeippool show ${what}`,
     });
   if (/^[\d.]+$|[:/%]/.test(what)) throw new IpamError("invalid", parsed.issues);
   const owners = views.flatMap(({ live, releasing }) => [...live, ...releasing].map((line) => ownerName(line.claim)));

@@ -1,5 +1,4 @@
 import { advised, lineJson, type Plan } from "../core/index.ts";
-import { command } from "./advice.ts";
 
 /** A plan for machines; addresses are text. */
 export function planJson(made: Plan) {
@@ -10,6 +9,6 @@ export function planJson(made: Plan) {
       was ? { ...lineJson(allocation), was: lineJson(was) } : lineJson(allocation),
     ),
     release: made.release.map(({ allocation, to }) => ({ ...lineJson(allocation), to })),
-    pending: made.pending.map((pending) => advised(pending, command)),
+    pending: made.pending.map((pending) => advised(pending, "commandLine")),
   };
 }

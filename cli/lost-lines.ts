@@ -15,7 +15,6 @@ import {
 } from "../core/index.ts";
 import { incomingHeads, isUnmerged, mergedHeads } from "../state/git-merge.ts";
 import { lockAt } from "../state/git-versions.ts";
-import { allocateAgain } from "./argv.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 /** A live line of another version of the lock, and the new line that the plan gives its owner in place of it. */
@@ -92,7 +91,7 @@ function versionAt(lock: string, revision: string): Snapshot {
 
 function waysBack(path: string) {
   const lock = shellWord(path);
-  const settle = allocateAgain("--landed REV");
+  const settle = "nodeippool allocate --landed REV";
   return {
     both: `Bring both sides back, and settle them: git checkout -m -- ${lock} && ${settle}`,
     head: `Take the lock of HEAD back: git checkout HEAD -- ${lock}`,

@@ -14,7 +14,6 @@ import {
 import { nameIssue } from "../schema/names.ts";
 import { policyNameIssue } from "../schema/policy.ts";
 import { isCaptureName } from "../schema/template.ts";
-import { mvCommand } from "./advice.ts";
 import { changeLines } from "./report-plan.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
@@ -29,13 +28,13 @@ export async function mvVerb(from: string, to: string | undefined, options: Stat
   const { set, toSet } = options;
   if (to === undefined && toSet === undefined)
     throw new IpamError("invalid", `say what ${from} is called now`, {
-      hint: `Its new name, or the claim set that it goes to: ${mvCommand(set)} ${shellWord(from)} --to-set NAME`,
+      hint: `Its new name, or the claim set that it goes to: nodeippool mv ${shellWord(from)} --to-set NAME`,
     });
   const state = await openState(options);
   const snapshot = await state.read();
   refuseBareOwner(snapshot, from, to ?? from, options);
   const made = planRename(snapshot, from, to ?? from, set, toSet);
-  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim, options);
+  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim);
   await record(state, made);
   print(
     ...changeLines(made),
@@ -53,18 +52,12 @@ function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to:
     return;
   const meant = to.includes("/") ? to : formatOwner({ ...owner, name: to });
   throw new IpamError("invalid", `no allocation is named ${from}`, {
-    hint: `Owners are named with their kind: ${again(formatOwner(owner), meant, sets)}`,
+    hint: `Owners are named with their kind: nodeippool mv ${[formatOwner(owner), ...(from === to ? [] : [meant])].join(" ")}`,
   });
 }
 
-/** The same command, with other names. */
-function again(from: string, to: string, { set, toSet }: Sets): string {
-  const names = [from, ...(from === to ? [] : [to])].map(shellWord);
-  return [mvCommand(set), ...names, ...(toSet === undefined ? [] : ["--to-set", shellWord(toSet)])].join(" ");
-}
-
 /** Throws `invalid` for a node, policy or capture that nothing can be called: the next plan would move who has its addresses. */
-function refuseName(from: string, to: string, sets: Sets): void {
+function refuseName(from: string, to: string): void {
   const { kind, name } = parseOwner(ownerOfKey(to)).value ?? {};
   if (kind !== "Node") return;
   const node = ownerOfKey(from) === ownerOfKey(to) ? undefined : nameIssue(name);
@@ -73,7 +66,7 @@ function refuseName(from: string, to: string, sets: Sets): void {
   const issue = old === now || claimIssue(old) ? undefined : claimIssue(now);
   if (issue === undefined) return;
   const whole = `${old.slice(0, old.indexOf("/"))}/${now}`;
-  const hint = claimIssue(whole) ? {} : { hint: `A capture is renamed with its policy: ${again(old, whole, sets)}` };
+  const hint = claimIssue(whole) ? {} : { hint: `A capture is renamed with its policy: nodeippool mv ${old} ${whole}` };
   throw new IpamError("invalid", issue, hint);
 }
 

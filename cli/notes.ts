@@ -1,6 +1,5 @@
 import { type Plan, policyOfKey } from "../core/index.ts";
 import { selectNodes } from "../integrations/nmstate/index.ts";
-import { command } from "./advice.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -25,6 +24,6 @@ export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }
     .filter(([policy]) => !here.has(policy))
     .map(
       ([policy, { length }]) =>
-        `Note: policy ${policy} of claim set ${set} is not here: ${plural(length, "address")} of it released, and the next render takes them off their nodes. If another folder plans it, give each folder a claim set of its own (--set); if it moved there: ${command(["to-set", [policy], set])}`,
+        `Note: policy ${policy} of claim set ${set} is not here: ${plural(length, "address")} of it released, and the next render takes them off their nodes. If another folder plans it, give each folder a claim set of its own (--set); if it moved there: nodeippool mv ${policy}${set === "default" ? "" : ` --set ${set}`} --to-set NAME`,
     );
 }

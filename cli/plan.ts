@@ -1,7 +1,6 @@
 import { isNoop, type Plan, refuseBulkRelease, refusePending, type Snapshot } from "../core/index.ts";
 import { applyPlan } from "../state/apply.ts";
 import { refuseSecond } from "../state/other-locks.ts";
-import { allocateAgain } from "./argv.ts";
 import { planJson } from "./json.ts";
 import { refusalOfLost } from "./lost-lines.ts";
 import { notesOn } from "./notes.ts";
@@ -22,7 +21,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   else {
     print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
     if (made.pending.length === 0 && lost === undefined)
-      print(isNoop(made) ? "Nothing to record." : `Run ${allocateAgain()} to ${recording(options)}.`);
+      print(isNoop(made) ? "Nothing to record." : `Run nodeippool allocate to ${recording(options)}.`);
   }
   refusePending(made);
   if (lost !== undefined) throw lost;

@@ -14,7 +14,6 @@ import {
   shellWord,
 } from "../core/index.ts";
 import { readEvidence } from "../schema/index.ts";
-import { recordOptions } from "./argv.ts";
 import { ask, isInteractive } from "./confirm.ts";
 import { exists, readInput } from "./files.ts";
 import { openState, record, type StateOptions } from "./state.ts";
@@ -68,7 +67,7 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
       "in-use",
       `${formatAddress(live.address)} of ${ownerName(live.claim)} was imported, and no manifest gives it up`,
       {
-        hint: `If it is off, name it by its address: nodeippool release${recordOptions()} ${formatAddress(live.address)}`,
+        hint: `If it is off, name it by its address: nodeippool release ${formatAddress(live.address)}`,
       },
     );
   if (live !== undefined)
@@ -94,7 +93,7 @@ async function withEvidence(lines: readonly Allocation[], file: string): Promise
   const { gone, kept } = provenGone(lines, nodes, uses);
   print(
     ...kept.map(({ line, why, isInUse }) => {
-      const ifOff = `; if it is off: nodeippool release${recordOptions()} ${formatAddress(line.address)} --confirm`;
+      const ifOff = `; if it is off: nodeippool release ${formatAddress(line.address)} --confirm`;
       return paint("dim", `  = ${describeLine(line)}  ${why}${isInUse ? "" : ifOff}`);
     }),
   );

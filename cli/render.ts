@@ -2,7 +2,6 @@ import { describeLine, formatAddress, IpamError, type Plan, refusePending } from
 import type { Left } from "../integrations/nmstate/policy-lines.ts";
 import { joinDocuments, leftOnNodes, render } from "../integrations/nmstate/render.ts";
 import { covering, withOffers } from "../state/index.ts";
-import { allocateAgain, recordOptions } from "./argv.ts";
 import { gonePolicyNotes } from "./notes.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
@@ -39,7 +38,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
 /** On standard error: standard output may be the manifests. */
 function leftNote({ line, why }: Left): string {
   const isSeen = line.interface !== undefined;
-  const next = `release${recordOptions()} ${isSeen ? "--evidence nns.json" : `${formatAddress(line.address)} --confirm`}`;
+  const next = `release ${isSeen ? "--evidence nns.json" : `${formatAddress(line.address)} --confirm`}`;
   return `Note: ${describeLine(line)}  is releasing and stays on its node: ${plain(why)}. Take it off by hand, then nodeippool ${next}\n`;
 }
 
@@ -53,7 +52,7 @@ function refuseDrift(made: Plan, workspace: Workspace, options: StateOptions): n
   const afterwards = isLockfile(options) ? ", review the lock, and commit it" : "";
   throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...notes].join("\n  "), {
     hint: isBegun
-      ? `Run ${allocateAgain()}${afterwards}.`
-      : `Name the lock that belongs to these manifests (--lock FILE), or run ${allocateAgain()} to begin one.`,
+      ? `Run nodeippool allocate${afterwards}.`
+      : `Name the lock that belongs to these manifests (--lock FILE), or run nodeippool allocate to begin one.`,
   });
 }

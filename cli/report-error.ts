@@ -1,5 +1,5 @@
-import { advised, codes, formatIssue, IpamError } from "../core/errors.ts";
-import { command } from "./advice.ts";
+import { advised } from "../core/advice.ts";
+import { codes, formatIssue, IpamError } from "../core/errors.ts";
 import { paint, plain, progress } from "./terminal.ts";
 
 /** Prints an error as one block each and returns the exit status. An error that is not ours is our bug: 1, with its stack. */
@@ -10,7 +10,7 @@ export function reportError(error: unknown): number {
     return 1;
   }
   for (const issue of error.issues) {
-    const text = formatIssue(advised(issue, command)).split("\n").map(plain).join("\n");
+    const text = formatIssue(advised(issue, "commandLine")).split("\n").map(plain).join("\n");
     process.stderr.write(`${paint("red", `${error.code}:`)} ${text}\n`);
   }
   return codes[error.code].exit;

@@ -6,7 +6,6 @@ import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
 import { type Mark, refusalOfMark, refusalOfOnward } from "../state/mark.ts";
 import { refuseDeleted } from "../state/other-locks.ts";
-import { ownOptions } from "./argv.ts";
 import { exists } from "./files.ts";
 import { noteRecorded } from "./terminal.ts";
 
@@ -57,7 +56,7 @@ export async function openToPlan(options: StateOptions): Promise<StateBackend> {
   if (mark !== undefined && mark.state !== "left") throw refusalOfMark(mark, lock, "cluster");
   if (mark === undefined && /^- \{"address"/m.test(rest))
     throw new IpamError("invalid", `${lock} has a record too: one address could be given by each of the two`, {
-      hint: `If this lock is the record, leave out --backend; if the cluster is to have it: nodeippool migrate kubernetes${ownOptions(["--context", "--namespace"])}. If it is of other networks, keep it in another folder.`,
+      hint: `If this lock is the record, leave out --backend; if the cluster is to have it: nodeippool migrate kubernetes. If it is of other networks, keep it in another folder.`,
     });
   const state = await openCluster(options);
   if (mark !== undefined) await checkTaken(mark, lock, state);

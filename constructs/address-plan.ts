@@ -1,6 +1,7 @@
 import { type ApiObject, App } from "cdk8s";
 import { Construct } from "constructs";
 import {
+  adviceOf,
   checkSet,
   IpamError,
   type Plan,
@@ -19,7 +20,6 @@ import type { Bag } from "../schema/objects.ts";
 import { applyPlan } from "../state/apply.ts";
 import { covering } from "../state/index.ts";
 import { Holders } from "./address-token.ts";
-import { adviceOf } from "./advice.ts";
 import { AppRecord, type LoadedState } from "./app-record.ts";
 import { Expansion } from "./expansion.ts";
 import type { NodeIPPool } from "./node-ip-pool.ts";
@@ -141,7 +141,7 @@ export class AddressPlan extends Construct {
       refusePatchedTokens(App.of(this));
       return [];
     } catch (error) {
-      if (error instanceof IpamError) return [adviceOf(error, this.record.option)];
+      if (error instanceof IpamError) return [adviceOf(error, "cdk8s")];
       throw error;
     }
   }

@@ -1,5 +1,4 @@
 import { advised, IpamError, type Issue, type Place } from "../core/index.ts";
-import { propertyText } from "./advice.ts";
 import type { ManifestFinding } from "./audit-manifests.ts";
 import type { AddressValidationProps } from "./validation-props.ts";
 
@@ -64,7 +63,7 @@ function reportIssues({ code, issues }: IpamError, report: ValidationContext["re
     report.addViolation({
       ruleName: code,
       recommendation: issue.message,
-      fix: advised(issue, propertyText).hint ?? "Mend it, and synthesise anew.",
+      fix: advised(issue, "cdk8s").hint ?? "Mend it, and synthesise anew.",
       violatingResources: [resourceOf(issue)],
     });
   report.submit("failure");

@@ -1,6 +1,5 @@
-import { describeChanges, IpamError, type Plan, type Snapshot, shortened } from "../core/index.ts";
+import { describeChanges, IpamError, type Plan, remedyText, type Snapshot, shortened } from "../core/index.ts";
 import { lockfile, type StateBackend, withOffers } from "../state/index.ts";
-import { clusterOptions, lockOption } from "./advice.ts";
 
 /** A record at the moment it was loaded. */
 export interface LoadedState {
@@ -38,12 +37,6 @@ export class AppRecord {
     return withOffers(snapshot, name);
   }
 
-  /** What tells the command line of this record. */
-  get option(): string {
-    if (this.state === undefined) return this.lock === undefined ? "" : lockOption(this.lock);
-    return this.isUnknown ? "" : clusterOptions(this.state.where);
-  }
-
   /** Throws `stale` with what the record lacks of a plan of this set. */
   refuseDrift(made: Plan, set: string): never {
     const { name } = this.read();
@@ -58,7 +51,7 @@ export class AppRecord {
     if (this.isUnknown)
       return "Commit AddressPlan.of(app).plan() to that backend: it is none that the command line knows.";
     const afterwards = this.state === undefined ? "review the record, and commit it" : "and synthesise anew";
-    return `Run nodeippool allocate${this.option} -- npx cdk8s synth, ${afterwards}.`;
+    return `Run ${remedyText(["record"], "cdk8s")}, ${afterwards}.`;
   }
 
   /** It is in a backend that the command line does not know. */

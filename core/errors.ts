@@ -5,31 +5,18 @@ export interface Place {
   readonly column: number;
 }
 
-/**
- * What would help, as data: the thing to do, and with what. Hints are written for every surface; a surface adds its own
- * word for this, be it a flag, a field or a command.
- */
+/** What would help, as data: the thing to do, and with what. Each surface has its own words for it (advice.ts). */
 export type Remedy =
-  /** Declare that claims of this name have that one now: all of their policy, all of the name, or those of these owners; or allow the move. `set`: of which claim set, if not of `default` alone. */
-  | readonly ["rename", from: string, to: string, reach: "policy" | "claim" | readonly string[], set?: string]
-  /** Declare that what these words name, some under a new name, went from one claim set to the other, with its addresses. */
-  | readonly ["to-set", words: readonly (string | readonly [from: string, to: string])[], from: string, to?: string]
-  /** Plan with `allowMove`. */
-  | readonly ["allow-move"]
-  /** Confirm a plan that releases much. */
-  | readonly ["confirm"]
-  /** See what an address is to its pools. */
-  | readonly ["explain", address: string]
+  /** Declare that claims of this name have that one now, all or those of one owner, or allow the move. */
+  | readonly ["rename", from: string, to: string, owner?: string]
+  /** Declare that all of a policy came from one claim set to the other. */
+  | readonly ["to-set", policy: string, from: string, to: string]
+  /** Allow owners to move, or a plan that releases much. */
+  | readonly ["allow", "move" | "release"]
   /** Free addresses that are releasing. */
   | readonly ["release"]
-  /** See what is recorded. */
-  | readonly ["show"]
-  /** Merge both sides of a record that git could not merge. */
-  | readonly ["merge"]
-  /** The same, and say which side is in force. */
-  | readonly ["merge-landed"]
-  /** Plan, or move, as another claim set; as that one, where only one will do. */
-  | readonly ["set", name?: string]
+  /** Record the plan; that merges a record in conflict as well. `landed`: as the revision says that is in force. */
+  | readonly ["record", merge?: "landed"]
   /** Name the place that the record has moved to. */
   | readonly ["moved", to: "cluster" | "file"];
 
@@ -95,15 +82,6 @@ export function formatIssue(issue: Issue): string {
   const place = issue.at ? `${issue.at.file}:${issue.at.line}:${issue.at.column}: ` : "";
   const hint = issue.hint ? `\n  ${issue.hint}` : "";
   return `${place}${issue.message}${hint}`;
-}
-
-/** Advice as one surface gives it: the hint, and `word`, what that surface has for the remedy. */
-export function advised<T extends Pick<Issue, "hint" | "remedy">>(
-  { hint, remedy, ...rest }: T,
-  word: (remedy: Remedy) => string,
-): Omit<T, "hint" | "remedy"> & { readonly hint?: string } {
-  if (hint === undefined) return rest;
-  return { ...rest, hint: remedy === undefined ? hint : `${hint.replace(/\.$/, "")}: ${word(remedy)}` };
 }
 
 /** The value of a parse, or an IpamError `invalid` with all its issues. */

@@ -2,6 +2,7 @@
 import "./needs-node.ts";
 
 export * from "./address.ts";
+export * from "./advice.ts";
 export * from "./allocation.ts";
 export * from "./audit.ts";
 export * from "./block.ts";
@@ -20,9 +21,7 @@ export * from "./plan/pending.ts";
 export * from "./plan/plan.ts";
 export * from "./plan/release.ts";
 export * from "./plan/rename.ts";
-export { renameCommands } from "./plan/rename-remedy.ts";
 export { checkSet } from "./plan/request.ts";
-export { comersOf, toSetCommands, toSetRemedy } from "./plan/to-set.ts";
 export { isPlanned, isSamePool, type Pool } from "./pool.ts";
 export * from "./pool-spec.ts";
 export { checkPools } from "./pools.ts";

@@ -13,12 +13,12 @@ import {
   plan,
   planRelease,
   Renames,
+  remedyText,
   type Snapshot,
   shortened,
   unwrap,
 } from "../core/index.ts";
 import { applyPlan, covering } from "../state/index.ts";
-import { recording } from "./advice.ts";
 import { stateOf, unknownState } from "./answer.ts";
 import { type Proposal, refusals } from "./guards.ts";
 import { type Left, nothingLeft } from "./left-behind.ts";
@@ -127,6 +127,6 @@ function released(after: Snapshot, before: Snapshot, { set, release }: SetInputs
 function refuseDrift(proposed: Plan, state: Extract<StateArgs, { readonly backend: "lockfile" }>): never {
   const what = [`${state.path} is not up to date with the program:`, ...shortened(describeChanges(proposed))];
   throw new IpamError("stale", what.join("\n    "), {
-    hint: `Run ${recording(state)}, review the record, and commit it.`,
+    hint: `Run ${remedyText(["record"], "pulumi")}, review the record, and commit it.`,
   });
 }

@@ -69,8 +69,7 @@ function refuseUnlike(given: Allocation | undefined, now?: Allocation): void {
   if (given === undefined || (now !== undefined && sameLine(given, now))) return;
   const text = formatBlock(given);
   throw new IpamError("conflict", `one plan of this run gives ${text} to ${given.claim}, another one takes it away`, {
-    hint: "Give each folder, stack or app that plans in one run a claim set of its own.",
-    remedy: ["set"],
+    hint: "Give each folder, stack or app that plans in one run a claim set (`set`) of its own.",
   });
 }
 

@@ -213,8 +213,8 @@ function fail(file: string, line: number, text: string, why: string): never {
     {
       message: `this line ${why}${shown === "" ? "" : `:\n  ${shown}`}`,
       at: { file, line, column: 1 },
-      hint: "Restore it as it was. After a merge: merge again, and say which side is in force.",
-      remedy: ["merge-landed"],
+      hint: "Restore it as it was. After a merge: merge again, and say which revision (REV) is in force.",
+      remedy: ["record", "landed"],
     },
   ]);
 }

@@ -48,7 +48,7 @@ export function decodeSide(text: string, name: string, base: Snapshot): Snapshot
   if (base.allocations.length + base.releasing.length === 0) return emptySnapshot;
   throw new IpamError("conflict", `one side of the merge has lost the whole lock (${name} is empty)`, {
     hint: "Take the whole lock of the other side (git checkout, git add), and plan on that.",
-    remedy: ["merge"],
+    remedy: ["record"],
   });
 }
 
@@ -68,7 +68,7 @@ function decodeVersion(text: string, name: string, hint: string): Snapshot {
     if (!(error instanceof IpamError)) throw error;
     const issues = error.issues.map((issue) => {
       const { remedy, ...rest } = issue;
-      return remedy?.[0] === "merge-landed" ? { ...rest, hint } : issue;
+      return remedy?.[1] === "landed" ? { ...rest, hint } : issue;
     });
     throw new IpamError(error.code, issues);
   }

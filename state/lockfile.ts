@@ -84,7 +84,7 @@ function decodeLock(text: string, path: string): Snapshot {
   if (hasMarkers(text))
     throw new IpamError("conflict", `${path} has merge conflict markers`, {
       hint: "Merge both sides; whoever loses is planned anew.",
-      remedy: ["merge"],
+      remedy: ["record"],
     });
   return decode(text, path);
 }

@@ -176,8 +176,8 @@ function refuseUndecided(undecided: readonly Issue[], isSaid: boolean): void {
   if (last === undefined) return;
   const hint = isSaid
     ? "The revision that is said to be in force has neither. Say one that has: origin/main, where main is behind it"
-    : "Say which side is in force (one that imported knows what nodes have), and the other is planned anew.";
-  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint, remedy: ["merge-landed"] }]);
+    : "Say which side, REV (a branch or commit), is in force; the other is planned anew.";
+  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint, remedy: ["record", "landed"] }]);
 }
 
 function entryKey({ line, releasing }: Entry): string {

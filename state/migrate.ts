@@ -117,8 +117,7 @@ async function make<S extends Sight, T extends Sight>(
 function checkFits({ snapshot, chosen }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
   if (chosen?.isTaken)
     throw new IpamError("in-use", `the record has lines of claim set ${chosen.set} itself`, {
-      hint: "As one set, whoever plans a part of it would release the rest. Choose another name",
-      remedy: ["set"],
+      hint: "As one set, whoever plans a part of it would release the rest. Choose another set.",
     });
   checkApart(snapshot, there, target.name, chosen?.set);
   target.checkFits(united(there, snapshot));

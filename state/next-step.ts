@@ -107,7 +107,6 @@ function busy(what: string, other: string, set?: string): IpamError {
   if (set === undefined) return new IpamError("in-use", message, { hint: "End that one first." });
   return new IpamError("in-use", message, {
     hint: `End that one first. It was begun as set ${set}, and goes on as that, also from a copy of its source.`,
-    remedy: ["set", set],
   });
 }
 

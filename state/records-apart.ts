@@ -29,8 +29,7 @@ function sharedSets(shared: readonly string[], free: string, name: string): Ipam
   const danger = "Whoever plans that set would release the lines of the other record";
   const fixed = shared.filter((set) => set !== free);
   const message = `${name} has lines of claim set ${shared.join(", ")}, too`;
-  if (fixed.length === 0)
-    return new IpamError("in-use", message, { hint: `${danger}: let them come as another set.`, remedy: ["set"] });
+  if (fixed.length === 0) return new IpamError("in-use", message, { hint: `${danger}: let them come as another set.` });
   return new IpamError("in-use", message, {
     hint: `${danger}: in the lockfile of the two write another name after "set": in the lines of ${fixed.join(", ")}, in a commit, and plan with that from then on.`,
   });

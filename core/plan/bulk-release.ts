@@ -30,7 +30,7 @@ export function bulkRelease({ assign, keep, release, set }: Plan, before: Snapsh
   return new IpamError(
     "in-use",
     `this plan releases ${released.length} of ${held} addresses of set ${set}: wrong node list or selector?`,
-    { hint: "If it is meant, confirm it.", remedy: ["confirm"] },
+    { hint: "If it is meant, confirm it.", remedy: ["allow", "release"] },
   );
 }
 

@@ -39,7 +39,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: s
     const holder = holders.at(wanted)[0] ?? fresh.get(wanted.address);
     if (!mayHave(request.claim, wanted, pool)) {
       const message = `${text} is not an address that pool ${pool.name} may give to it`;
-      given.pending.push(pendingOf(request, "out-of-range", message, "See what it is to the pool.", ["explain", text]));
+      given.pending.push(pendingOf(request, "out-of-range", message, whatToLookAt));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
       given.pending.push(pendingOf(request, "in-use", message, howToGet(request, holder, pool, held.gone)));
@@ -50,6 +50,8 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: Held, set: s
     }
   }
 }
+
+const whatToLookAt = "Look at the range, gateway, exclude and reservations of the pool.";
 
 function howToGet(request: Request, holder: Allocation, pool: Pool, gone: readonly Allocation[]): string {
   if (gone.includes(holder)) return whatOfGone([holder]);

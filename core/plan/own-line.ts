@@ -1,6 +1,7 @@
 import { type Allocation, byAddress, importedSet, isOfOtherSet, type PoolLines, sameLine } from "../allocation.ts";
 import { blocksOverlap, formatBlock, holds } from "../block.ts";
-import { type Claim, formatOwner } from "../claim.ts";
+import { type Claim, formatOwner, policyOfKey } from "../claim.ts";
+import type { Remedy } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import type { Kept, Pending } from "./changes.ts";
 import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
@@ -92,8 +93,7 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       request,
       "in-use",
       `${text} of ${line.claim} is that of set ${line.set}, and cannot come by the rename`,
-      "If that rename is done, take it out. If the claim came over from there, say so.",
-      ["to-set", [[line.claim, request.key]], line.set, set],
+      "Take that rename out.",
     );
   if (line.set !== set && releasing) return refusedLeaving(request, line, set);
   if (isOfOtherSet(line, set))
@@ -101,8 +101,7 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
       request,
       "in-use",
       `${text} is already held by ${line.claim} in set ${line.set}`,
-      "Name the claim otherwise, plan it as that set, or say that it came over.",
-      ["to-set", [line.claim], line.set, set],
+      ...cameOver(line, set),
     );
   if (isAnotherObject(line, request.claim))
     return pendingOf(
@@ -119,13 +118,12 @@ function refusedLeaving(request: Request, line: Allocation, set: string): Pendin
   const held = `${formatBlock(line)} is releasing`;
   if (line.set === importedSet)
     return pendingOf(request, "in-use", `${held}, and was imported`, "Free it when it is off the node.", ["release"]);
-  return pendingOf(
-    request,
-    "in-use",
-    `${held}, as the same claim of set ${line.set}`,
-    "Free the address when it is off the node, plan the claim as that set, or say that it came over.",
-    ["to-set", [line.claim], line.set, set],
-  );
+  return pendingOf(request, "in-use", `${held}, as the same claim of set ${line.set}`, ...cameOver(line, set));
+}
+
+/** How to take a claim over from another set: with all of its policy. */
+function cameOver({ claim, set }: Allocation, to: string): [hint: string, remedy: Remedy] {
+  return ["Rename the claim; or declare that it came from there.", ["to-set", policyOfKey(claim), set, to]];
 }
 
 /** Two lines cannot become one claim. */
@@ -155,7 +153,7 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
           `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
           "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
         ];
-  return pendingOf(request, "in-use", message, hint, ["allow-move"]);
+  return pendingOf(request, "in-use", message, hint, ["allow", "move"]);
 }
 
 /**

@@ -7,8 +7,6 @@ import { type Adoptable, adoptable } from "./adopt.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
 import { give } from "./give.ts";
 import { type Found, finder, type Options, sticky } from "./own-line.ts";
-import { paired } from "./pairing.ts";
-import { policiesOf } from "./rename-remedy.ts";
 import { pendingOf, type Request } from "./request.ts";
 
 /**
@@ -49,6 +47,7 @@ export function planPool(
   const wanting = [...decided.asking, ...decided.returning.keys()];
   const { refused, allowed } = options.allowMove ? { refused: [], allowed: wanting } : separateMoves(wanting, lost);
   const unsure = lost.filter((line) => decided.unsure.has(ownerOfKey(line.claim)));
+  const names = new Set(requests.map(({ claim }) => claim.name));
   const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
   const left = lost.filter((line) => !stuck.has(line));
   const fresh = allowed.filter((request) => !decided.returning.has(request) && !decided.moving.has(request));
@@ -64,7 +63,7 @@ export function planPool(
     release: left.map((allocation): Release => ({ allocation, to: "releasing" })),
     pending: [
       ...decided.pending,
-      ...refused.map(({ request, line }) => refusedMove(request, line, decided.returning.get(request))),
+      ...refused.map((move) => refusedMove(move, decided.returning.get(move.request), names)),
       ...allowed.flatMap((request) => decided.moving.get(request) ?? []),
       ...given.pending,
     ],
@@ -151,19 +150,28 @@ function adoptions(
   );
 }
 
+/** A request, and the address that its owner would lose for it. */
+interface Move {
+  readonly request: Request;
+  readonly line: Allocation;
+}
+
 /**
  * Splits off the requests whose owner would lose an address of this pool and get another one: renames nobody declared. What
- * stays on its NIC comes first, then what keeps its capture.
+ * stays on its NIC comes first.
  */
-function separateMoves(asking: readonly Request[], lost: readonly Allocation[]) {
+function separateMoves(
+  asking: readonly Request[],
+  lost: readonly Allocation[],
+): { refused: Move[]; allowed: Request[] } {
   const lostBy = Map.groupBy(lost, (line) => ownerOfKey(line.claim));
-  const isSame = (line: Allocation, request: Request) => isSameNic(line, request) && isSameCapture(line, request);
-  const lineOf = paired(asking, ({ claim }) => lostBy.get(formatOwner(claim.owner)) ?? [], [
-    isSame,
-    isSameNic,
-    isSameCapture,
-    () => true,
-  ]);
+  const lineOf = new Map<Request, Allocation>();
+  for (const isSame of [isSameNic, () => true])
+    for (const request of asking) {
+      const lines = lostBy.get(formatOwner(request.claim.owner)) ?? [];
+      const at = lineOf.has(request) ? -1 : lines.findIndex((line) => isSame(line, request));
+      for (const line of at < 0 ? [] : lines.splice(at, 1)) lineOf.set(request, line);
+    }
   return {
     refused: [...lineOf].map(([request, line]) => ({ request, line })),
     allowed: asking.filter((request) => !lineOf.has(request)),
@@ -174,18 +182,16 @@ function isSameNic(line: Allocation, { claim }: Request): boolean {
   return line.interface === claim.interface;
 }
 
-function isSameCapture(line: Allocation, { claim }: Request): boolean {
-  return policiesOf(nameOfKey(line.claim), claim.name) !== undefined;
-}
-
-function refusedMove(request: Request, line: Allocation, returning: Kept | undefined): Pending {
+/** `asked` has the names of all claims: where nobody asks for the old one any more, it may be renamed for all owners. */
+function refusedMove({ request, line }: Move, returning: Kept | undefined, asked: ReadonlySet<string>): Pending {
   const gets = returning === undefined ? "get another address" : `have ${formatBlock(returning.allocation)} again`;
+  const [owner, name] = [ownerOfKey(line.claim), nameOfKey(line.claim)];
   return pendingOf(
     request,
     "in-use",
-    `${ownerOfKey(line.claim)} would lose ${formatBlock(line)} (${nameOfKey(line.claim)}) and ${gets}`,
-    "What another folder or app plans needs a claim set of its own. Declare the rename, if it is one, or allow the move.",
-    ["rename", nameOfKey(line.claim), request.claim.name, [ownerOfKey(line.claim)]],
+    `${owner} would lose ${formatBlock(line)} (${name}) and ${gets}`,
+    "Declare the rename, or allow the move.",
+    asked.has(name) ? ["rename", name, request.claim.name, owner] : ["rename", name, request.claim.name],
   );
 }
 

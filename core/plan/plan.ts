@@ -6,9 +6,7 @@ import { checkPools } from "../pools.ts";
 import type { Changes } from "./changes.ts";
 import { type Moved, Renames } from "./moved.ts";
 import { planPool } from "./plan-pool.ts";
-import { withReach } from "./rename-remedy.ts";
 import { checkSet, requestsByPool } from "./request.ts";
-import { withToSet } from "./to-set.ts";
 
 /** What `plan` decides from. */
 export interface PlanInput {
@@ -73,7 +71,7 @@ export function plan(input: PlanInput): Plan {
     assign: parts.flatMap((part) => part.assign).sort(byAddress),
     keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
     release: parts.flatMap((part) => part.release).sort((a, b) => byAddress(a.allocation, b.allocation)),
-    pending: withToSet(withReach(pending, input.claims, snapshot, set), snapshot, set),
+    pending,
   };
 }
 

@@ -53,7 +53,6 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   if (keep.length === 0)
     throw new IpamError("invalid", `no allocation is named ${from}${whatIsMeant(snapshot, from, set)}`, {
       hint: "Names are as the record has them.",
-      remedy: ["show"],
     });
   const bad = keep.find(({ allocation }) => parseClaimKey(allocation.claim).issues);
   const isKeyForName = parseClaimKey(to).value !== undefined && parseClaimKey(from).value === undefined;

@@ -13,7 +13,6 @@ import {
   policyOf,
   policyOfKey,
   type Snapshot,
-  toSetRemedy,
 } from "../../core/index.ts";
 
 /**
@@ -41,16 +40,10 @@ export function refuseSameName(claims: readonly Claim[], { allocations, releasin
     // What this set has by the same key has no room for the other one: that can only be freed.
     if (group.every((line) => own.has(identityOf(line))))
       return { message, hint: "Call this one otherwise, or free that when it is off the node.", remedy: ["release"] };
-    const free = group.some((line) => left.has(line)) ? " Free what is off the node." : "";
     return {
       message,
-      hint: `Call one of them otherwise; nodes of another cluster need a lock of their own.${free} If it is the same one, plan it as that set, or say that it came over.`,
-      remedy: toSetRemedy(
-        group.map(({ claim }) => claim),
-        first.set,
-        set,
-        allocations,
-      ),
+      hint: "Rename one of them; or declare that it came from there.",
+      remedy: ["to-set", policy, first.set, set],
     };
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);

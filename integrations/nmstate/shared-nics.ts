@@ -1,18 +1,13 @@
 import {
   type Allocation,
   type Claim,
-  claimKey,
-  comersOf,
   familyOf,
   formatOwner,
   IpamError,
-  type Issue,
-  identityOf,
   isOfOtherSet,
   type Pool,
   policyOf,
   policyOfKey,
-  toSetRemedy,
 } from "../../core/index.ts";
 import { addressList, listOf } from "./address-list.ts";
 
@@ -29,7 +24,6 @@ export function refuseSharedNics(
 ): void {
   const others = recorded.filter((line) => isOfOtherSet(line, set));
   const families = new Map(pools.map((pool) => [pool.name, familyOf(pool.prefix.first)]));
-  const lists = Map.groupBy(others, listOf);
   const users = new Map<string, User>(
     others.map((line) => [listOf(line), { policy: policyOfKey(line.claim), set: line.set }]),
   );
@@ -44,16 +38,14 @@ export function refuseSharedNics(
     const shown = other.set === undefined ? other.policy : `${other.policy} (set ${other.set})`;
     const clash = clashes.get(`${shown} ${policy}`) ?? {
       policies: `${shown} and ${policy}`,
-      from: other.set,
-      claims: [],
+      place,
     };
     clashes.set(`${shown} ${policy}`, clash);
-    clash.claims.push({ place, pool, claim: claimKey(owner, name) });
   }
   if (clashes.size === 0) return;
   const issues = [...clashes.values()].map((clash) => ({
-    message: `policies ${clash.policies} both set the ${clash.claims[0]?.place}; nmstate replaces the whole list`,
-    ...howToShare(clash, lists, set, recorded),
+    message: `policies ${clash.policies} both set the ${clash.place}; nmstate replaces the whole list`,
+    hint: "Make all captures of one NIC in one policy.",
   }));
   throw new IpamError("invalid", issues);
 }
@@ -65,30 +57,8 @@ interface User {
   readonly set?: string;
 }
 
-/** Two policies that set one list, the claim set of the first one if it is another, and the claims of the second one. */
+/** Two policies that set one list. */
 interface Clash {
   readonly policies: string;
-  readonly from: string | undefined;
-  readonly claims: { readonly place: string; readonly pool: string; readonly claim: string }[];
-}
-
-/** What another set has there may be these very claims, under the names that they had in that one. */
-function howToShare(
-  { from, claims }: Clash,
-  lists: ReadonlyMap<string, readonly Allocation[]>,
-  set: string,
-  live: readonly Allocation[],
-): Pick<Issue, "hint" | "remedy"> {
-  const hint = "Make all captures of one NIC in one policy.";
-  const held = new Set(live.filter((line) => line.set === set).map(identityOf));
-  const fresh = claims.filter((claim) => !held.has(identityOf(claim)));
-  const came = [...Map.groupBy(fresh, ({ place }) => place)].flatMap(([place, asked]) =>
-    comersOf(asked, lists.get(place)?.filter((line) => line.set === from) ?? []),
-  );
-  if (from === undefined || came.length === 0) return { hint };
-  const renamed = came.map(({ was, now }) => [was.claim, now.claim] as const);
-  return {
-    hint: `${hint} If it is one that came over under a new name, say so.`,
-    remedy: toSetRemedy(renamed, from, set, live),
-  };
+  readonly place: string;
 }

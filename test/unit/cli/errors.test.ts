@@ -143,7 +143,7 @@ const rows: Row[] = [
     "a rename that nobody declared",
     3,
     { "nodeippool.lock": lockText("10.0.0.1 Node/n1/old/p") },
-    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}What another folder or app plans needs a claim set of its own\. Declare the rename, if it is one, or allow the move: nodeippool mv old a, or (?:nodeippool allocate .*)?--allow-move\n/,
+    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}Declare the rename, or allow the move: nodeippool mv old\/p a\/p, or nodeippool allocate --allow-move\n/,
   ],
   [
     "another subnet for a pool with addresses",
@@ -161,7 +161,7 @@ const rows: Row[] = [
     "a claim of another set",
     2,
     { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p set=other if=eth9") },
-    /^invalid: policy a has addresses in claim set other, too: 10\.0\.0\.1 of n1\n.*: --set other, or nodeippool mv --set other a --to-set default\n$/,
+    /^invalid: policy a has addresses in claim set other, too: 10\.0\.0\.1 of n1\n.*: nodeippool mv a --set other --to-set default\n$/,
   ],
   // 5: the record is broken
   [
@@ -212,7 +212,7 @@ describe("a record in the middle of a merge", () => {
     const { stdout, stderr, status } = await run(folder, verb);
     expect({ stdout, status }).toEqual({ stdout: "", status: 4 });
     expect(stderr).toBe(
-      "conflict: nodeippool.lock has merge conflict markers\n  Merge both sides; whoever loses is planned anew: nodeippool allocate manifests --nodes nodes.txt\n",
+      "conflict: nodeippool.lock has merge conflict markers\n  Merge both sides; whoever loses is planned anew: nodeippool allocate\n",
     );
     expect(filesOf(folder)["nodeippool.lock"]).toBe(markers);
   });

@@ -130,13 +130,7 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
       3,
       "Node/gone/a/p has 10.0.0.2 releasing already\n  A claim comes back to one address: free 10.0.0.2 first, when off the node: nodeippool release\n",
     ],
-    [
-      "an unknown name",
-      "nobody",
-      "b",
-      2,
-      "no allocation is named nobody\n  Names are as the record has them: nodeippool show",
-    ],
+    ["an unknown name", "nobody", "b", 2, "no allocation is named nobody\n  Names are as the record has them."],
     [
       "a node by its name alone",
       "n1",

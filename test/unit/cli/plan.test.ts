@@ -17,7 +17,7 @@ describe("nodeippool plan", () => {
   - 10.0.0.4  gone  a/p  releasing
   = 1 kept
 Plan: 1 to allocate, 1 kept, 1 to release.
-Run nodeippool allocate manifests --nodes nodes.txt to record it.
+Run nodeippool allocate to record it.
 `);
   });
 
@@ -25,22 +25,6 @@ Run nodeippool allocate manifests --nodes nodes.txt to record it.
     const { stdout, stderr, status } = await cli(["plan", "manifests", option, "prod"], projectOf());
     const says = `invalid: ${option} says where in a cluster the record is\n  Add --backend kubernetes.\n`;
     expect([stdout, stderr, status]).toEqual(["", says, 2]);
-  });
-
-  it("says what to do next for the same record and set", async () => {
-    const { stdout } = await run(projectOf(), "plan", "--lock", "my lock.lock", "--set=app");
-    expect(stdout).toMatch(
-      /\nRun nodeippool allocate manifests --nodes nodes\.txt --lock 'my lock\.lock' --set=app to begin my lock\.lock with it\.\n$/,
-    );
-  });
-
-  it.each([
-    [["plan", "--nodes", "nodes.txt", "--", "manifests"], "--nodes nodes.txt manifests"],
-    [["plan", "manifests", "--nodes", "nodes.txt", "--allow-move"], "manifests --nodes nodes.txt --allow-move"],
-  ])("says it so that it can be pasted: %j", async (words, expected) => {
-    const { stdout } = await cli(words, projectOf());
-    const [command] = /(?<=^Run nodeippool allocate ).*(?= to (?:record it|begin .* with it)\.$)/m.exec(stdout) ?? [];
-    expect(command).toBe(expected);
   });
 
   it("says so where there is nothing to record", async () => {
@@ -230,14 +214,14 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await edge()).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(
-        "invalid: policy b has addresses in claim set default, too: 10.0.0.2 of n1 and 1 more\n  Call one of them otherwise; nodes of another cluster need a lock of their own. If it is the same one, plan it as that set, or say that it came over: --set default, or nodeippool mv b --to-set edge\n",
+        "invalid: policy b has addresses in claim set default, too: 10.0.0.2 of n1 and 1 more\n  Rename one of them; or declare that it came from there: nodeippool mv b --to-set edge\n",
       ),
     });
     await run(folder, "allocate");
     expect(await edge()).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(
-        /^invalid: policy b has addresses in claim set default, too: 10\.0\.0\.2 of n1 \(releasing\) and 1 more\n.*: --set default, or nodeippool mv b --to-set edge\n$/,
+        /^invalid: policy b has addresses in claim set default, too: 10\.0\.0\.2 of n1 \(releasing\) and 1 more\n.*: nodeippool mv b --to-set edge\n$/,
       ),
     });
     for (const text of [readFileSync(lock, "utf8"), begun]) {

@@ -20,30 +20,17 @@ const addressesIn = (folder: string) =>
     ([, address, claim = ""]) => `${address} ${claim.replace(/\/p$/, "").replace("Node/", "")}`,
   );
 
-/** The commands that a refusal names, each once. */
-function hintsIn(stderr: string): string[][] {
-  const commands = [...stderr.matchAll(/or allow the move: (.*), or --allow-move$/gm)].map(([, text = ""]) => text);
-  return commands.flatMap((command) => {
-    const loop = /^for o in (.*); do nodeippool (.*); done$/.exec(command);
-    const all =
-      loop === null
-        ? [command.replace(/^nodeippool /, "")]
-        : loop[1]?.split(" ").map((owner) => loop[2]?.replaceAll("$o", owner));
-    return (all as string[]).map((words) => words.split(" "));
-  });
-}
-
+/** Follows the first hint of each refusal, until there is none. */
 async function follow(folder: string): Promise<string[]> {
   const followed: string[] = [];
-  for (let rounds = 0; rounds < 4; rounds++) {
+  for (let rounds = 0; rounds < 9; rounds++) {
     const { status, stderr } = await run(folder, "allocate");
     if (status === 0) return followed;
-    const hints = hintsIn(stderr);
-    expect(hints, stderr).not.toEqual([]);
-    for (const hint of hints) {
-      expect(await cli(hint, folder)).toMatchObject({ status: 0, stderr: "" });
-      followed.push(hint.join(" "));
-    }
+    const [, hint = ""] =
+      /or allow the move: nodeippool (.*), or nodeippool allocate --allow-move$/m.exec(stderr) ?? [];
+    expect(hint, stderr).not.toBe("");
+    expect(await cli(hint.split(" "), folder)).toMatchObject({ status: 0, stderr: "" });
+    followed.push(hint);
   }
   throw new Error(`no end: ${followed.join("; ")}`);
 }
@@ -71,7 +58,7 @@ const rows: Row[] = [
     before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nic/p", "10.0.0.3 Node/n3/nic/p"],
     manifests: documentsOf(pool, on("nicw", "w"), on("nicc", "c", "eth2")),
     nodes: ["n1:w", "n2:w", "n3:c"],
-    hints: ["mv Node/n1/nic/p Node/n1/nicw/p", "mv Node/n2/nic/p Node/n2/nicw/p", "mv Node/n3/nic/p Node/n3/nicc/p"],
+    hints: ["mv nic/p nicw/p", "mv Node/n3/nicw/p Node/n3/nicc/p"],
     after: ["10.0.0.1 n1/nicw", "10.0.0.2 n2/nicw", "10.0.0.3 n3/nicc"],
   },
   {
@@ -95,7 +82,7 @@ const rows: Row[] = [
     before: ["10.0.0.1 Node/n1/lan/p", "10.0.0.2 Node/n2/lan/p", "10.0.0.3 Node/n3/nic/p"],
     manifests: documentsOf(pool, nicPolicyText("lan")),
     nodes: ["n1:w", "n2:w", "n3:w"],
-    hints: ["mv nic lan"],
+    hints: ["mv nic/p lan/p"],
     after: ["10.0.0.1 n1/lan", "10.0.0.2 n2/lan", "10.0.0.3 n3/lan"],
   },
   {
@@ -103,7 +90,7 @@ const rows: Row[] = [
     before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nic/p", "10.0.0.3 Node/n3/nic/p releasing"],
     manifests: documentsOf(pool, nicPolicyText("lan")),
     nodes: ["n1:w", "n2:w"],
-    hints: ["mv nic lan"],
+    hints: ["mv nic/p lan/p"],
     after: ["10.0.0.1 n1/lan", "10.0.0.2 n2/lan", "10.0.0.3 n3/lan"],
   },
   {
@@ -111,7 +98,7 @@ const rows: Row[] = [
     before: ["10.0.0.1 Node/n1/nicw/p", "10.0.0.2 Node/n2/nicc/p"],
     manifests: documentsOf(pool, nicPolicyText("nic")),
     nodes: ["n1:w", "n2:c"],
-    hints: ["mv nicw nic", "mv nicc nic"],
+    hints: ["mv nicw/p nic/p", "mv nicc/p nic/p"],
     after: ["10.0.0.1 n1/nic", "10.0.0.2 n2/nic"],
   },
   {
@@ -130,7 +117,7 @@ const rows: Row[] = [
       nicPolicyText("lan").replace("    p: ippool", "    a: ippool.p.allocate\n    p: ippool"),
     ),
     nodes: ["n1:w"],
-    hints: ["mv nic lan"],
+    hints: ["mv nic/p lan/p"],
     after: ["10.0.0.1 n1/lan", "10.0.0.2 n1/lan/a"],
   },
 ];
@@ -145,23 +132,6 @@ describe("the hints of a refused move", () => {
     });
     expect(await follow(folder)).toEqual(hints);
     expect(addressesIn(folder)).toEqual(after);
-  });
-
-  it("name twenty nodes of many in one line; the next ones come next", async () => {
-    const names = Array.from({ length: 50 }, (_, i) => `n${10 + i}`);
-    const lock = wide(lockText(...names.map((name, i) => `10.0.0.${i + 1} Node/${name}/nic/p`)));
-    const folder = projectOf({
-      "nodeippool.lock": lock,
-      "manifests/a.yaml": documentsOf(pool, on("nic", "w"), on("nicc", "c")),
-      "nodes.txt": nodesText(...names.map((name, i) => `${name}:${i === 0 ? "w" : "c"}`)),
-    });
-    const { stderr } = await run(folder, "allocate");
-    expect(stderr).toContain("(and 48 more like it)");
-    expect(hintsIn(stderr)).toHaveLength(20);
-    expect(await follow(folder)).toHaveLength(49);
-    expect(addressesIn(folder)).toEqual(names.map((name, i) => `10.0.0.${i + 1} ${name}/${i === 0 ? "nic" : "nicc"}`));
-    writeFileSync(join(folder, "nodes.txt"), nodesText(...names.map((name) => `${name}:c`)));
-    expect(await follow(folder)).toEqual(["mv nic nicc"]);
   });
 });
 

@@ -198,7 +198,7 @@ describe("AddressValidation", () => {
     const { violations, fixes } = await reported(files);
     expect(violations).toEqual([expect.stringContaining("has moved to namespace network of context test")]);
     expect(fixes).toEqual([
-      "Use it there: backend: kubernetes, context and namespace in the properties of the validation",
+      "Use it there: state in AddressPlan.configure, or backend, context and namespace in the validation",
     ]);
   });
 

@@ -257,8 +257,8 @@ describe("a pending claim says", () => {
       record: [],
       claims: ["Node/n/a wanted=10.0.0.9"],
       message: "10.0.0.9 is not an address that pool p may give to it",
-      hint: /^See what it is to the pool\.$/,
-      remedy: ["explain", "10.0.0.9"],
+      hint: /^Look at the range/,
+      remedy: undefined,
     },
     {
       name: "wanted and held",
@@ -279,24 +279,24 @@ describe("a pending claim says", () => {
       record: ["10.0.0.1 Node/n/a set=b releasing"],
       claims: ["Node/n/a"],
       message: "10.0.0.1 is releasing, as the same claim of set b",
-      hint: /^Free the address when it is off the node, plan the claim as that set, or say that it came over\.$/,
-      remedy: ["to-set", ["a"], "b", "default"],
+      hint: /declare that it came from there/,
+      remedy: ["to-set", "a", "b", "default"],
     },
     {
       name: "releasing in another set, which has others of the policy",
       record: ["10.0.0.1 Node/n/a/x set=b releasing", "10.0.0.2 Node/m/a/x set=b"],
       claims: ["Node/n/a/x"],
       message: "10.0.0.1 is releasing, as the same claim of set b",
-      hint: /say that it came over/,
-      remedy: ["to-set", ["Node/n/a/x"], "b", "default"],
+      hint: /declare that it came from there/,
+      remedy: ["to-set", "a", "b", "default"],
     },
     {
       name: "held in another set",
       record: ["10.0.0.1 Node/n/a set=b"],
       claims: ["Node/n/a"],
       message: "10.0.0.1 is already held by Node/n/a in set b",
-      hint: /plan it as that set/,
-      remedy: ["to-set", ["a"], "b", "default"],
+      hint: /declare that it came from there/,
+      remedy: ["to-set", "a", "b", "default"],
     },
     {
       name: "held by an earlier object",
@@ -311,7 +311,7 @@ describe("a pending claim says", () => {
       claims: ["Node/n/a wanted=10.0.0.2"],
       message: "10.0.0.1 is held by Node/n/a, which now wants 10.0.0.2",
       hint: /, or allow the move\.$/,
-      remedy: ["allow-move"],
+      remedy: ["allow", "move"],
     },
     {
       name: "held, no longer covered",
@@ -320,7 +320,7 @@ describe("a pending claim says", () => {
       message:
         "10.0.0.5 is held by Node/n/a, but pool p hands it out no more (range, exclude, gateway, DNS servers or reservations)",
       hint: /, or allow the move\.$/,
-      remedy: ["allow-move"],
+      remedy: ["allow", "move"],
     },
   ])("$name: $message", ({ record, claims, allowMove = false, code, message, hint, remedy }) => {
     const pool = poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2");

@@ -18,28 +18,28 @@ const issues = (...lines: string[]) => {
 const has = (what: string) => `policy a has addresses in claim set b, too: ${what}`;
 
 it.each<[string, string[], ReturnType<typeof issues>]>([
-  ["the same claim", ["10.0.0.1 Node/n1/a/x set=b"], [[has("10.0.0.1 of n1"), ["to-set", ["a"], "b", "default"]]]],
+  ["the same claim", ["10.0.0.1 Node/n1/a/x set=b"], [[has("10.0.0.1 of n1"), ["to-set", "a", "b", "default"]]]],
   [
     "another capture, NIC and all",
     ["10.0.0.1 Node/n1/a/y if=eth2 set=b", "10.0.0.2 Node/n2/a/y if=eth2 set=b"],
-    [[has("10.0.0.1 of n1 and 1 more"), ["to-set", ["a"], "b", "default"]]],
+    [[has("10.0.0.1 of n1 and 1 more"), ["to-set", "a", "b", "default"]]],
   ],
   [
     "releasing: it is taken off its NIC by a policy of that name",
     ["10.0.0.1 Node/n1/a/y set=b releasing"],
-    [[has("10.0.0.1 of n1 (releasing)"), ["to-set", ["a"], "b", "default"]]],
+    [[has("10.0.0.1 of n1 (releasing)"), ["to-set", "a", "b", "default"]]],
   ],
   [
     "on these nodes and on others",
     ["10.0.0.1 Node/n1/a/x set=b", "10.0.0.2 Node/n9/a/x set=b"],
-    [[has("10.0.0.1 of n1"), ["to-set", ["Node/n1/a/x"], "b", "default"]]],
+    [[has("10.0.0.1 of n1"), ["to-set", "a", "b", "default"]]],
   ],
   [
     "in two other sets",
     ["10.0.0.1 Node/n1/a/x set=b", "10.0.0.2 Node/n2/a/y set=c"],
     [
-      [has("10.0.0.1 of n1"), ["to-set", ["a"], "b", "default"]],
-      ["policy a has addresses in claim set c, too: 10.0.0.2 of n2", ["to-set", ["a"], "c", "default"]],
+      [has("10.0.0.1 of n1"), ["to-set", "a", "b", "default"]],
+      ["policy a has addresses in claim set c, too: 10.0.0.2 of n2", ["to-set", "a", "c", "default"]],
     ],
   ],
   ["of a program, whose claims are those of no policy", ["10.0.0.1 Node/n1/a set=b"], []],

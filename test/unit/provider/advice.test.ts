@@ -7,11 +7,10 @@ const stack: StateArgs = { backend: "stack" };
 const lock: StateArgs = { backend: "lockfile", path: "nodeippool.lock" };
 
 it.each<[StateArgs, NonNullable<Issue["remedy"]>, string]>([
-  [stack, ["allow-move"], "allowMove: true"],
+  [stack, ["allow", "move"], "allowMove: true"],
   [stack, ["release"], 'release: ["Kind/name"], in an update without this claim'],
   [lock, ["release"], "nodeippool release"],
-  [lock, ["merge"], "nodeippool allocate -- pulumi preview"],
-  [{ ...lock, path: "../net.lock" }, ["merge"], "nodeippool allocate --lock LOCK -- pulumi preview"],
+  [lock, ["record"], "nodeippool allocate -- pulumi preview"],
 ])("a hint names what a program has for it, or the verb: %j %j", (state, remedy, says) => {
   expect(reasonOf("in-use", { message: "no", hint: "Do.", remedy }, state, false)).toBe(`in-use: no\n  Do: ${says}`);
 });
@@ -20,7 +19,7 @@ const issue: Issue = {
   path: ["claims", 4],
   message: "10.0.0.7 of Node/owl/eth1",
   hint: "Ask Node/owl.",
-  remedy: ["show"],
+  remedy: ["release"],
 };
 it.each<IpamCode>(["invalid", "in-use", "exhausted", "out-of-range", "overlap", "stale"])(
   "of secret claims a reason has the place alone: %s",

@@ -5,7 +5,7 @@ import { defineConfig } from "vitest/config";
 /** The package by its own name, as examples import it: the sources. */
 const alias = [
   { find: /^nodeippool$/, replacement: join(import.meta.dirname, "index.ts") },
-  { find: /^nodeippool\/(schema|state)$/, replacement: join(import.meta.dirname, "$1/index.ts") },
+  { find: /^nodeippool\/(schema|state|pipeline)$/, replacement: join(import.meta.dirname, "$1/index.ts") },
   { find: /^nodeippool\/nmstate$/, replacement: join(import.meta.dirname, "integrations/nmstate/index.ts") },
 ];
 

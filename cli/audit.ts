@@ -14,8 +14,9 @@ import {
   type Use,
   usedIn,
 } from "../core/index.ts";
+import { findUses } from "../pipeline/find-uses.ts";
 import { definedPools } from "../schema/defined-pools.ts";
-import { type ClusterNode, findUses, readNodes, type SourceFile } from "../schema/index.ts";
+import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";

@@ -1,6 +1,5 @@
 import {
   type Address,
-  type Claim,
   checkSet,
   contains,
   formatAddress,
@@ -16,12 +15,12 @@ import {
   type Snapshot,
   type Use,
 } from "../core/index.ts";
-import { claimsOf, refuseSharedNics } from "../integrations/nmstate/index.ts";
-import { refuseSameName } from "../integrations/nmstate/same-name.ts";
-import { type ClusterNode, type Evidence, type Policy, readEvidence, type SourceFile } from "../schema/index.ts";
+import { readEvidence } from "../pipeline/evidence.ts";
+import { noConflicts } from "../pipeline/guards.ts";
+import { tellsAddresses } from "../pipeline/integrations.ts";
+import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
-import { configures } from "../schema/uses.ts";
 import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
 import { missed } from "./missed.ts";
@@ -29,7 +28,7 @@ import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
 import { firstFew, plural, print, printJson } from "./terminal.ts";
 import { together } from "./together.ts";
-import { type PlanningOptions, readWorkspace } from "./workspace.ts";
+import { type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
 export interface ImportOptions extends PlanningOptions {
   readonly json?: boolean;
@@ -39,13 +38,11 @@ export async function importVerb(evidence: string, path: string, options: Import
   if (evidence === "-" && (path === "-" || options.nodes === "-"))
     throw new IpamError("invalid", "the evidence and another input cannot both come from standard input");
   checkSet(options.set);
-  const { manifests, nodes } = await readWorkspace(path, options);
-  const { pools, policies } = manifests;
+  const workspace = await readWorkspace(path, options);
+  const { nodes, desired } = workspace;
+  const { pools, claims } = desired;
   const files = await readSpeaking(evidence);
-  const [claims, read] = together(
-    () => claimsFor(policies, pools, nodes),
-    () => together(...files.map((file) => () => readEvidence(file, nodes))),
-  );
+  const read = together(...files.map((file) => () => readEvidence(file, nodes)));
   const uses = named(read, nodes);
   if (uses.length === 0 && read.every((one) => one.nodes.size === 0))
     throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
@@ -54,8 +51,8 @@ export async function importVerb(evidence: string, path: string, options: Import
   refuseUnknownPools(uses, pools);
   const state = await openToPlan(options);
   const snapshot = await state.read();
-  refuseSameName(claims, snapshot, options.set);
-  refuseSharedNics(claims, pools, snapshot.allocations, options.set);
+  const refusal = noConflicts(proposeFor(workspace, snapshot, options));
+  if (refusal !== undefined) throw refusal;
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
   const after = isNoop(made) ? snapshot : await record(state, made);
   const lasting = uses.filter((use) => !use.isTemporary);
@@ -69,16 +66,10 @@ export async function importVerb(evidence: string, path: string, options: Import
   print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
 }
 
-function claimsFor(policies: readonly Policy[], pools: readonly Pool[], nodes: readonly ClusterNode[]): Claim[] {
-  const claims = policies.flatMap((policy) => claimsOf(policy, nodes));
-  refuseSharedNics(claims, pools);
-  return claims;
-}
-
 /** A file; of a folder, those that say what nodes have. */
 async function readSpeaking(path: string): Promise<SourceFile[]> {
   const files = await readDeployed(path);
-  const speaking = files.filter((file) => configures.test(file.text));
+  const speaking = files.filter((file) => tellsAddresses(file.text));
   const chosen = files.length === 1 ? files : speaking;
   if (chosen.length === 0)
     throw new IpamError("invalid", `no file in ${path} shows a node's addresses`, {

@@ -13,6 +13,7 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
+import type { Guard } from "../pipeline/guards.ts";
 import { incomingHeads, isUnmerged, mergedHeads } from "../state/git-merge.ts";
 import { lockAt } from "../state/git-versions.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
@@ -77,6 +78,11 @@ export function refusalOfLost(
     return new IpamError("stale", issuesOf(lost, revision, options.lock, waysBack(options.lock)[back]));
   }
   return undefined;
+}
+
+/** The guard of that: an owner keeps the address that another version of the lock has for it, unless moves are allowed. */
+export function keepsLines(isMerged: boolean, options: StateOptions & { readonly allowMove?: boolean }): Guard {
+  return ({ plan, before }) => (options.allowMove ? undefined : refusalOfLost(plan, before, isMerged, options));
 }
 
 /** A version of the lock; empty where git has none, or it cannot be read. */

@@ -11,8 +11,8 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
+import { policyNameIssue } from "../integrations/nmstate/policy.ts";
 import { nameIssue } from "../schema/names.ts";
-import { policyNameIssue } from "../schema/policy.ts";
 import { isCaptureName } from "../schema/template.ts";
 import { changeLines } from "./report-plan.ts";
 import { openState, record, type StateOptions } from "./state.ts";

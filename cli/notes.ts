@@ -1,5 +1,5 @@
 import { type Plan, policyOfKey } from "../core/index.ts";
-import { selectNodes } from "../integrations/nmstate/index.ts";
+import { asBag } from "../schema/objects.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -9,16 +9,15 @@ export function notesOn(workspace: Workspace, made: Plan): string[] {
 }
 
 /** Policies that select no node. */
-function idlePolicyNotes({ manifests, nodes }: Workspace): string[] {
-  return manifests.policies
-    .filter((policy) => selectNodes(policy, nodes).length === 0)
-    .map(({ name }) => `Note: policy ${name} selects none of the nodes`);
+function idlePolicyNotes({ desired: { parts, facts } }: Workspace): string[] {
+  const idle = parts.flatMap(({ integration, model }) => integration.idle(model, facts));
+  return idle.map((name) => `Note: policy ${name} selects none of the nodes`);
 }
 
 /** Policies of the claim set that are not here and keep nothing: deleted, or those of another folder that shares the record. */
 export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan): string[] {
   const kept = keep.map(({ allocation }) => policyOfKey(allocation.claim));
-  const here = new Set([...manifests.policies.map(({ name }) => name), ...kept]);
+  const here = new Set([...manifests.owned.map(({ object }) => asBag(object.metadata)?.name), ...kept]);
   const lines = Map.groupBy(release, ({ allocation }) => policyOfKey(allocation.claim));
   return [...lines]
     .filter(([policy]) => !here.has(policy))

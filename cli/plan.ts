@@ -1,31 +1,31 @@
-import { isNoop, type Plan, refuseBulkRelease, refusePending, type Snapshot } from "../core/index.ts";
+import { isNoop, type Plan, type Snapshot } from "../core/index.ts";
+import { firstRefusal } from "../pipeline/guards.ts";
 import { applyPlan } from "../state/apply.ts";
 import { refuseSecond } from "../state/other-locks.ts";
 import { planJson } from "./json.ts";
-import { refusalOfLost } from "./lost-lines.ts";
 import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, refuseUnrenderable } from "./workspace.ts";
+import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const snapshot = await (await openToPlan(options)).read();
-  const made = planWorkspace(workspace, snapshot, options);
-  refuseUnrenderable(workspace, made, snapshot, options);
-  refuseUnrecordable(made, snapshot, options);
-  const notes = notesOn(workspace, made);
-  const lost = options.allowMove ? undefined : refusalOfLost(made, snapshot, false, options);
-  if (options.json) printJson({ ...planJson(made), notes });
+  const proposal = proposeFor(workspace, snapshot, options);
+  const refusal = firstRefusal(proposal, guardsFor(workspace, options));
+  // The plan shows what an address is in use by, or what is released; of broken input there is nothing to show.
+  if (refusal?.code === "invalid") throw refusal;
+  const { plan } = proposal;
+  refuseUnrecordable(plan, snapshot, options);
+  const notes = notesOn(workspace, plan);
+  if (options.json) printJson({ ...planJson(plan), notes });
   else {
-    print(...reportPlan(made, workspace.manifests.pools, snapshot), ...notes);
-    if (made.pending.length === 0 && lost === undefined)
-      print(isNoop(made) ? "Nothing to record." : `Run nodeippool allocate to ${recording(options)}.`);
+    print(...reportPlan(plan, workspace.manifests.pools, snapshot), ...notes);
+    if (refusal === undefined)
+      print(isNoop(plan) ? "Nothing to record." : `Run nodeippool allocate to ${recording(options)}.`);
   }
-  refusePending(made);
-  if (lost !== undefined) throw lost;
-  refuseBulkRelease(made, snapshot);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** Throws what `allocate` would: not for a plan with pending claims, which says itself what is wrong with it. */

@@ -13,7 +13,7 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
-import { readEvidence } from "../schema/index.ts";
+import { readEvidence } from "../pipeline/evidence.ts";
 import { ask, isInteractive } from "./confirm.ts";
 import { exists, readInput } from "./files.ts";
 import { openState, record, type StateOptions } from "./state.ts";

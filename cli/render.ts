@@ -1,29 +1,29 @@
-import { describeLine, formatAddress, IpamError, type Plan, refusePending } from "../core/index.ts";
-import type { Left } from "../integrations/nmstate/policy-lines.ts";
-import { joinDocuments, leftOnNodes, render } from "../integrations/nmstate/render.ts";
+import { describeLine, formatAddress, IpamError, type Plan } from "../core/index.ts";
+import type { Left } from "../integrations/integration.ts";
+import { leftBehind } from "../pipeline/desired.ts";
+import { joinDocuments, renderFolder } from "../pipeline/folder.ts";
+import { firstRefusal } from "../pipeline/guards.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { gonePolicyNotes } from "./notes.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
-import { type PlanningOptions, planWorkspace, readWorkspace, type Workspace } from "./workspace.ts";
+import { type PlanningOptions, proposeFor, readWorkspace, type Workspace } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const state = await openToPlan(options);
   const recorded = withOffers(await state.read(), state.name);
-  const made = planWorkspace(workspace, recorded, options);
-  refusePending(made);
-  const snapshot = covering(made, recorded) ?? refuseDrift(made, workspace, options);
+  // A release that is not recorded is drift, however large it is.
+  const proposal = proposeFor(workspace, recorded, options, { confirmRelease: true });
+  const refusal = firstRefusal(proposal);
+  if (refusal !== undefined) throw refusal;
+  if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, workspace, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
-  const files = render({ ...workspace, snapshot, set: options.set });
+  const files = renderFolder(workspace.files, workspace.manifests, proposal.rendered());
   progress();
-  process.stderr.write(
-    leftOnNodes({ ...workspace, snapshot, set: options.set })
-      .map(leftNote)
-      .join(""),
-  );
+  process.stderr.write(leftBehind(proposal.desired, proposal.holdings).map(leftNote).join(""));
   if (options.out === undefined) {
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return;

@@ -1,14 +1,16 @@
 import { resolve } from "node:path";
-import { IpamError, type Issue, isPlanned, type Plan, plan, type Snapshot } from "../core/index.ts";
-import { claimsOf, refuseSharedNics, render } from "../integrations/nmstate/index.ts";
-import { refuseSameName } from "../integrations/nmstate/same-name.ts";
-import { type ClusterNode, type Manifests, readManifests, readNodes, type SourceFile } from "../schema/index.ts";
-import { applyPlan } from "../state/apply.ts";
+import { IpamError, type Issue, isPlanned, type Snapshot } from "../core/index.ts";
+import { type Desired, readDesired } from "../pipeline/desired.ts";
+import { canBeWritten, readFolder } from "../pipeline/folder.ts";
+import { type Guard, guards } from "../pipeline/guards.ts";
+import { integrations } from "../pipeline/integrations.ts";
+import { type Proposal, propose } from "../pipeline/proposal.ts";
+import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
+import type { Manifests } from "../schema/manifest-document.ts";
 import { configName, isManifest, liesIn, readInput, readInputs } from "./files.ts";
-import { refuseHandWritten } from "./hand-written.ts";
+import { keepsLines } from "./lost-lines.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
-import { together } from "./together.ts";
 
 export interface PlanningOptions extends StateOptions {
   readonly nodes?: string;
@@ -23,6 +25,7 @@ export interface Workspace {
   readonly files: readonly SourceFile[];
   readonly manifests: Manifests;
   readonly nodes: readonly ClusterNode[];
+  readonly desired: Desired;
 }
 
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
@@ -35,21 +38,36 @@ export async function readWorkspace(
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
   const files = (await readInputs(path)).filter((file) => !isNodesFile(file, path, options.nodes));
-  const list = options.nodes === undefined ? undefined : { path: options.nodes, text: await readInput(options.nodes) };
-  const [manifests, listed] = together(
-    () => ofPlanTools(readManifests(files)),
-    () => (list === undefined ? undefined : readNodes(list)),
-  );
+  const manifests = readFolder(files);
+  const listed = await readListed(options.nodes);
+  const { nodes = manifests.nodes } = listed;
+  const issues = [...manifests.issues, ...listed.issues, ...ofController(manifests)];
+  const desired = readDesired({ ...manifests, issues, nodes }, integrations);
   if (options.nodesFound && manifests.nodes.length > 0)
     throw new IpamError("invalid", `nodes are defined in ${options.nodes} and among the manifests in ${path}`, {
       hint: `Say which are the nodes to plan for: --nodes FILE, or nodes: FILE in ${configName}.`,
     });
-  const nodes = listed ?? manifests.nodes;
-  if (nodes.length === 0 && manifests.policies.length > 0)
+  if (nodes.length === 0 && manifests.owned.length > 0 && desired.claims.length === 0)
     throw new IpamError("invalid", "there are no nodes to plan for", {
       hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",
     });
-  return { files, manifests, nodes };
+  return { files, manifests, nodes, desired };
+}
+
+interface Listed {
+  readonly nodes?: readonly ClusterNode[];
+  readonly issues: readonly Issue[];
+}
+
+async function readListed(path: string | undefined): Promise<Listed> {
+  if (path === undefined) return { issues: [] };
+  const text = await readInput(path);
+  try {
+    return { nodes: readNodes({ path, text }), issues: [] };
+  } catch (error) {
+    if (error instanceof IpamError && error.code === "invalid") return { nodes: [], issues: error.issues };
+    throw error;
+  }
 }
 
 /** A lock of a manifest's name, in their folder, would be rendered and applied as one. */
@@ -69,8 +87,8 @@ function isNodesFile(file: SourceFile, path: string, nodes: string | undefined):
 }
 
 /** A pool that the controller allocates from is not ours to plan. */
-function ofPlanTools(manifests: Manifests): Manifests {
-  const issues = manifests.documents.flatMap((document): Issue[] =>
+function ofController({ documents }: Manifests): Issue[] {
+  return documents.flatMap((document): Issue[] =>
     document.kind === "pool" && !isPlanned(document.pool)
       ? [
           {
@@ -81,28 +99,20 @@ function ofPlanTools(manifests: Manifests): Manifests {
         ]
       : [],
   );
-  if (issues.length > 0) throw new IpamError("invalid", issues);
-  return manifests;
 }
 
-/** The plan for a workspace against a record. */
-export function planWorkspace(workspace: Workspace, snapshot: Snapshot, options: PlanningOptions): Plan {
-  progress(`planning for ${workspace.nodes.length} nodes`);
-  const claims = workspace.manifests.policies.flatMap((policy) => claimsOf(policy, workspace.nodes));
-  const { pools } = workspace.manifests;
-  refuseSameName(claims, snapshot, options.set);
-  refuseSharedNics(claims, pools, snapshot.allocations, options.set);
-  const made = plan({ pools, claims, snapshot, set: options.set, allowMove: options.allowMove ?? false });
-  refuseHandWritten(workspace, made, snapshot);
-  return made;
+/** What must hold before a plan for a workspace is recorded. `isMerged`: the lock was merged just now. */
+export function guardsFor({ files, manifests }: Workspace, options: PlanningOptions, isMerged = false): Guard[] {
+  return [...guards, canBeWritten(files, manifests), keepsLines(isMerged, options)];
 }
 
-/** Throws what would keep `render` from writing what a plan records: what cannot be rendered is not recorded. */
-export function refuseUnrenderable(
-  workspace: Workspace,
-  made: Plan,
-  recorded: Snapshot,
-  { set }: Pick<PlanningOptions, "set">,
-): void {
-  if (made.pending.length === 0) render({ ...workspace, snapshot: applyPlan(recorded, made) ?? recorded, set });
+/** The plan for a workspace against a record. Releases are confirmed by `allocate` alone. */
+export function proposeFor(
+  { desired, nodes }: Workspace,
+  before: Snapshot,
+  { set, allowMove = false }: PlanningOptions,
+  { confirmRelease = false }: { readonly confirmRelease?: boolean } = {},
+): Proposal {
+  progress(`planning for ${nodes.length} nodes`);
+  return propose(() => desired, before, { set, allowMove, confirmRelease });
 }

@@ -1,31 +1,15 @@
 import { type ApiObject, App } from "cdk8s";
 import { Construct } from "constructs";
-import {
-  adviceOf,
-  checkSet,
-  IpamError,
-  type Plan,
-  type Pool,
-  plan,
-  refuseBulkRelease,
-  refusePending,
-  type Snapshot,
-} from "../core/index.ts";
-import { type Holdings, heldAfter } from "../integrations/nmstate/hand-written.ts";
-import { refuseWiping } from "../integrations/nmstate/neighbours.ts";
-import { refuseSameName } from "../integrations/nmstate/same-name.ts";
-import { refuseSharedNics } from "../integrations/nmstate/shared-nics.ts";
+import { adviceOf, checkSet, IpamError, type Issue, type Plan, type Snapshot } from "../core/index.ts";
+import { firstRefusal } from "../pipeline/guards.ts";
+import { type PlanOptions, type Proposal, propose, recorded } from "../pipeline/proposal.ts";
 import { unknownField } from "../schema/nearest.ts";
-import type { Bag } from "../schema/objects.ts";
-import { applyPlan } from "../state/apply.ts";
 import { covering } from "../state/index.ts";
 import { Holders } from "./address-token.ts";
+import { type AppDesired, type AppObjects, readApp } from "./app-objects.ts";
 import { AppRecord, type LoadedState } from "./app-record.ts";
-import { Expansion } from "./expansion.ts";
-import type { NodeIPPool } from "./node-ip-pool.ts";
-import type { NodeNetworkPolicy } from "./node-network-policy.ts";
-import { otherPolicies, refuseWritten } from "./other-policies.ts";
-import { claimsIn, speakersIn } from "./own-policies.ts";
+import { addRendered } from "./expansion.ts";
+import type { PlannedObject, PlannedPool } from "./planned-construct.ts";
 import { refusePatchedTokens, TokenResolver } from "./token-resolver.ts";
 
 /** Where an app's record is, and how it is planned. */
@@ -94,12 +78,12 @@ export class AddressPlan extends Construct {
   }
 
   private props: AddressPlanProps | undefined;
-  private readonly pools: NodeIPPool[] = [];
-  private readonly policies: NodeNetworkPolicy[] = [];
+  private readonly pools: PlannedPool[] = [];
+  private readonly objects: PlannedObject[] = [];
   private last: { readonly count: number; readonly others: string; readonly holders: Holders } | undefined;
   private record = new AppRecord();
-  private objects: ApiObject[] = [];
-  /** While others' policies are looked at: who is to hold what. */
+  private added: ApiObject[] = [];
+  /** While the app is read: who is to hold what. */
   private planned: Holders | undefined;
 
   private constructor(app: App) {
@@ -115,22 +99,18 @@ export class AddressPlan extends Construct {
    * addresses (and more than three), unless `confirmRelease` says that it is meant.
    */
   plan({ confirmRelease = false }: { readonly confirmRelease?: boolean } = {}): Plan {
-    const { pools, policies } = this.present();
-    const { snapshot } = this.record.read();
-    const proposed = this.planFor(pools, policies, snapshot);
-    if (!confirmRelease) refuseBulkRelease(proposed, snapshot);
-    return proposed;
+    return this.propose(this.present(), this.record.read().snapshot, confirmRelease).plan;
   }
 
-  /** @internal */
-  addPool(pool: NodeIPPool): void {
+  /** @internal Registers a pool of the app. */
+  addPool(pool: PlannedPool): void {
     this.pools.push(pool);
     this.last = undefined;
   }
 
-  /** @internal */
-  addPolicy(policy: NodeNetworkPolicy): void {
-    this.policies.push(policy);
+  /** @internal Registers a construct that takes addresses. */
+  addObject(object: PlannedObject): void {
+    this.objects.push(object);
     this.last = undefined;
   }
 
@@ -146,76 +126,81 @@ export class AddressPlan extends Construct {
     }
   }
 
-  /** The constructs that are in the app now: somebody may have taken some out. */
-  private present(): { pools: NodeIPPool[]; policies: NodeNetworkPolicy[] } {
-    const all = new Set(App.of(this).node.findAll());
-    return { pools: this.pools.filter((one) => all.has(one)), policies: this.policies.filter((one) => all.has(one)) };
+  /** What is in the app now: somebody may have taken some out. */
+  private present(): AppObjects {
+    const app = App.of(this);
+    const all = new Set(app.node.findAll());
+    return {
+      app,
+      pools: this.pools.filter((one) => all.has(one)),
+      objects: this.objects.filter((one) => all.has(one)),
+      added: this.added,
+    };
   }
 
   /** Who holds what after the plan; makes it, and the objects that follow from it, unless that has been done. */
   private holders(): Holders {
-    const { pools, policies } = this.present();
+    const present = this.present();
     // Whatever is added forgets the last plan, so that only a smaller count can mean other constructs.
-    const count = pools.length + policies.length;
-    // Of others' policies nothing tells: they are looked at each time.
-    if (this.last?.count === count && this.last.others === JSON.stringify(this.others(this.last.holders)))
+    const count = present.pools.length + present.objects.length;
+    // Of others' objects nothing tells: they are looked at each time.
+    if (this.last?.count === count && this.last.others === othersOf(this.read(present, this.last.holders)))
       return this.last.holders;
-    const snapshot = count === 0 ? this.record.offered() : this.covered(pools, policies);
-    const defined = pools.map(({ pool }) => pool);
-    const holders = new Holders(snapshot, defined);
-    if (count === 0) this.refuseOthers(defined, policies, heldAfter(snapshot), holders);
-    const others = this.others(holders);
-    const expansion = new Expansion({ pools, policies, others, snapshot, set: this.set });
-    for (const { node } of this.objects) node.scope?.node.tryRemoveChild(node.id);
-    this.objects = [];
+    const snapshot = this.record.offered();
+    // What is not recorded is drift here; who records it is asked by `nodeippool allocate`.
+    const proposal = this.propose(present, snapshot, true);
+    if (covering(proposal.plan, snapshot) === undefined) this.record.refuseDrift(proposal.plan, this.options.set);
+    const desired = proposal.desired as AppDesired;
+    for (const { node } of this.added) node.scope?.node.tryRemoveChild(node.id);
+    this.added = [];
     this.last = undefined;
-    this.objects = expansion.addTo(App.of(this));
-    this.last = { count, others: JSON.stringify(others), holders };
+    this.added = addRendered(proposal.rendered(), present, desired);
+    this.last = { count, others: othersOf(desired), holders: this.holdersOf(proposal.holdings.snapshot, present) };
     return this.last.holders;
   }
 
-  /** The policies of the app that are not ours, with the addresses that the plan gives. */
-  private others(holders: Holders): Bag[] {
+  /** Throws IpamError where a guard has something against the plan. An app without pools and claims plans nothing. */
+  private propose(present: AppObjects, snapshot: Snapshot, confirmRelease: boolean): Proposal {
+    const options = { ...this.options, confirmRelease };
+    const read = (after?: Snapshot) =>
+      this.read(present, after === undefined ? undefined : this.holdersOf(after, present));
+    const isEmpty = present.pools.length + present.objects.length === 0;
+    const proposal = isEmpty ? recorded(read, snapshot, options) : propose(read, snapshot, options);
+    const refusal = firstRefusal(proposal);
+    if (refusal !== undefined) throw new IpamError(refusal.code, refusal.issues.map(withPath));
+    return proposal;
+  }
+
+  /** Tokens of the objects that are looked at become addresses meanwhile. */
+  private read(present: AppObjects, holders: Holders | undefined): AppDesired {
     this.planned = holders;
     try {
-      return otherPolicies(App.of(this), this.objects);
+      return readApp(present, holders);
+    } catch (error) {
+      if (error instanceof IpamError) throw new IpamError(error.code, error.issues.map(withPath), { cause: error });
+      throw error;
     } finally {
       this.planned = undefined;
     }
   }
 
-  private get set(): string {
-    return this.props?.set ?? "default";
+  private holdersOf(snapshot: Snapshot, { pools }: AppObjects): Holders {
+    return new Holders(
+      snapshot,
+      pools.map(({ pool }) => pool),
+    );
   }
 
-  /** The record with everything that the app claims in it. */
-  private covered(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[]): Snapshot {
-    const snapshot = this.record.offered();
-    const made = this.planFor(pools, policies, snapshot);
-    return covering(made, snapshot) ?? this.record.refuseDrift(made, this.set);
+  private get options(): PlanOptions {
+    return { set: this.props?.set ?? "default", allowMove: this.props?.allowMove ?? false };
   }
+}
 
-  private planFor(pools: readonly NodeIPPool[], policies: readonly NodeNetworkPolicy[], snapshot: Snapshot): Plan {
-    const defined: Pool[] = pools.map(({ pool }) => pool);
-    const claims = claimsIn(policies, defined);
-    refuseSameName(claims, snapshot, this.set);
-    refuseSharedNics(claims, defined, snapshot.allocations, this.set);
-    const made = plan({ pools: defined, claims, snapshot, set: this.set, allowMove: this.props?.allowMove ?? false });
-    refusePending(made);
-    const holders = new Holders(applyPlan(snapshot, made) ?? snapshot, defined);
-    this.refuseOthers(defined, policies, heldAfter(snapshot, made), holders);
-    return made;
-  }
+function othersOf({ others }: AppDesired): string {
+  return JSON.stringify(others.map(({ object }) => object));
+}
 
-  /** Throws `in-use` and `invalid` for what policies of the app, ours and others', write out for or wipe from somebody. */
-  private refuseOthers(
-    pools: readonly Pool[],
-    policies: readonly NodeNetworkPolicy[],
-    held: Holdings,
-    holders: Holders,
-  ): void {
-    const others = this.others(holders);
-    refuseWritten({ policies, others, holders, pools }, held);
-    refuseWiping(held.lines, speakersIn(policies, others, pools));
-  }
+/** A construct has a path, and no line. */
+function withPath({ at, message, ...issue }: Issue): Issue {
+  return { ...issue, message: at === undefined ? message : `${at.file}: ${message}` };
 }

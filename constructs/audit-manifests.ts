@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { audit, type Finding, IpamError, isPlanned, type Place, usedIn } from "../core/index.ts";
 import { parkKey } from "../integrations/nmstate/select.ts";
+import { findUses } from "../pipeline/find-uses.ts";
+import { integrations, tellsAddresses } from "../pipeline/integrations.ts";
 import { definedPools } from "../schema/defined-pools.ts";
-import { findUses, readNodes, type SourceFile } from "../schema/index.ts";
+import { readNodes, type SourceFile } from "../schema/index.ts";
 import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
-import { usesPools } from "../schema/policy.ts";
-import { configures } from "../schema/uses.ts";
 import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { openToken } from "./address-token.ts";
 import { type AddressValidationProps, refuseProps } from "./validation-props.ts";
@@ -80,16 +80,20 @@ function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): M
 
 /** Policies that ask pools for addresses, and that handlers refuse for it; nobody runs a parked one. */
 function unexpanded(file: SourceFile): ManifestFinding[] {
-  if (!configures.test(file.text)) return [];
+  if (!tellsAddresses(file.text)) return [];
   return chunksOf(file)
-    .filter(({ text }) => configures.test(text))
+    .filter(({ text }) => tellsAddresses(text))
     .flatMap((chunk) => objectsIn(chunk).value ?? [])
-    .filter(({ object }) => object.kind === "NodeNetworkConfigurationPolicy" && usesPools(object) && !isParked(object))
+    .filter(({ object }) => isOwned(object) && !isParked(object))
     .map(({ object, at }) => {
       const name = String(asBag(object.metadata)?.name);
       const message = `policy ${name} asks a pool for addresses, and no handler can run that`;
       return { rule: "unexpanded", message, at: at(["metadata", "name"], name), manifest: file.path, resource: name };
     });
+}
+
+function isOwned(object: Bag): boolean {
+  return integrations.some(({ reads }) => reads.some(({ kind, owns }) => kind === object.kind && owns(object)));
 }
 
 function isParked({ spec }: Bag): boolean {

@@ -1,8 +1,11 @@
 import { Chart } from "cdk8s";
 import { Construct } from "constructs";
-import { IpamError, unwrap } from "../core/index.ts";
-import { type Policy, parsePolicy } from "../schema/index.ts";
+import { IpamError, type Pool, unwrap } from "../core/index.ts";
+import { type Policy, parsePolicy, waveAnnotation } from "../integrations/nmstate/policy.ts";
+import { authorityOf } from "../integrations/nmstate/select.ts";
 import { unknownField } from "../schema/nearest.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import type { Bag } from "../schema/objects.ts";
 import { captureClaims } from "./address-claim.ts";
 import { AddressPlan } from "./address-plan.ts";
 import type { DesiredState } from "./desired-state.ts";
@@ -84,9 +87,10 @@ export class NodeNetworkPolicy extends Construct {
   /** The name of the policy. */
   readonly name: string;
   /** @internal */
-  readonly policy: Policy;
+  readonly object: Bag;
   /** @internal */
-  readonly props: NodeNetworkPolicyProps;
+  readonly nodes?: readonly ClusterNode[];
+  private readonly policy: Policy;
 
   /** Throws IpamError `invalid` with everything that is wrong with the policy. */
   constructor(scope: Construct, id: string, props: NodeNetworkPolicyProps) {
@@ -94,7 +98,6 @@ export class NodeNetworkPolicy extends Construct {
     if (!this.node.scopes.some((one) => Chart.isChart(one)))
       throw new IpamError("invalid", `${this.node.path} must be in a chart: its policies are objects of that`);
     this.name = props.metadata?.name ?? id;
-    this.props = props;
     const stranger = unknownField(props, fields);
     if (stranger !== undefined) throw new IpamError("invalid", `policy ${this.name}: ${stranger}`);
     if (props.nodes !== undefined && !Array.isArray(props.nodes?.all))
@@ -102,12 +105,29 @@ export class NodeNetworkPolicy extends Construct {
         "invalid",
         `policy ${this.name}: nodes is what Nodes.named, Nodes.of or Nodes.fromFile gives`,
       );
-    const policy = unwrap(named(`policy ${this.name}`, parsePolicy(objectOf(this.name, props))));
-    const { nodesPerSyncWave = policy.nodesPerSyncWave } = props;
+    const { nodesPerSyncWave } = props;
     if (nodesPerSyncWave !== undefined && !(Number.isInteger(nodesPerSyncWave) && nodesPerSyncWave > 0))
       throw new IpamError("invalid", `policy ${this.name}: nodesPerSyncWave must be a whole number above 0`);
-    this.policy = nodesPerSyncWave === undefined ? policy : { ...policy, nodesPerSyncWave };
-    AddressPlan.of(this).addPolicy(this);
+    this.object = objectOf(this.name, props);
+    this.policy = unwrap(named(`policy ${this.name}`, parsePolicy(this.object)));
+    if (props.nodes !== undefined) this.nodes = props.nodes.all;
+    AddressPlan.of(this).addObject(this);
+  }
+
+  /** @internal Pools must be in the app; those that are planned need nodes to plan for. */
+  refusal(pools: readonly Pool[]): IpamError | undefined {
+    const byName = new Map(pools.map((pool) => [pool.name, pool]));
+    for (const [capture, { pool }] of this.policy.captures)
+      if (!byName.has(pool))
+        return new IpamError(
+          "invalid",
+          `capture ${capture} of policy ${this.name} asks for pool ${pool}, which is not in this app`,
+          { hint: "Add it: new NodeIPPool(chart, id, { external: true, ... }) where another app applies it." },
+        );
+    if (this.nodes !== undefined || authorityOf(this.policy, byName) !== "Plan") return undefined;
+    return new IpamError("invalid", `policy ${this.name} takes addresses from pools, but has no nodes`, {
+      hint: 'Add nodes: Nodes.fromFile("nodes.yaml"), or leave the pools to the cluster (authority Cluster).',
+    });
   }
 }
 
@@ -121,7 +141,8 @@ function objectOf(name: string, props: NodeNetworkPolicyProps): { readonly [fiel
       });
     capture[claim] = `ippool.${[...pools][0]}.allocate`;
   }
-  const { nodeSelector, maxUnavailable, metadata: { labels, annotations } = {} } = props;
+  const { nodeSelector, maxUnavailable, nodesPerSyncWave, metadata: { labels, annotations: own } = {} } = props;
+  const annotations = nodesPerSyncWave === undefined ? own : { ...own, [waveAnnotation]: `${nodesPerSyncWave}` };
   const captures = Object.keys(capture).length === 0 ? {} : { capture };
   const spec = { nodeSelector, ...captures, desiredState: state, maxUnavailable };
   const object = {

@@ -1,5 +1,6 @@
 import { checkPools, emptySnapshot, IpamError, type Issue, isSamePool, type Pool } from "../core/index.ts";
-import { type ManifestDocument, readDocuments } from "./manifests.ts";
+import type { ManifestDocument } from "./manifest-document.ts";
+import { readDocuments } from "./manifests.ts";
 import type { SourceFile } from "./yaml.ts";
 
 type PoolDocument = Extract<ManifestDocument, { readonly kind: "pool" }>;
@@ -10,8 +11,8 @@ type PoolDocument = Extract<ManifestDocument, { readonly kind: "pool" }>;
  * documents that cannot be read, and what `checkPools` does.
  */
 export function definedPools(files: readonly SourceFile[]): readonly Pool[] {
-  const { documents, reading } = readDocuments(files, /\bNodeIPPool(?:List)?\b/);
-  const { issues } = reading;
+  const { documents, issues: unreadable } = readDocuments(files, /\bNodeIPPool(?:List)?\b/);
+  const issues = [...unreadable];
   const found = new Map<string, PoolDocument>();
   for (const document of documents) {
     if (document.kind !== "pool") continue;

@@ -1,20 +1,19 @@
 /** What people write and what clusters say: manifests, nodes and reports, read with the place of everything that is wrong. */
 
-// A folder of YAML and JSON as pools, policies and nodes.
+// A folder of YAML and JSON as pools, nodes and objects of the kinds that are asked for.
 
-export { type ManifestDocument, type Manifests, readManifests } from "./manifests.ts";
-export type { SourceFile } from "./yaml.ts";
+export type { ManifestDocument, Manifests, ReadKind, SourceObject } from "./manifest-document.ts";
+export { readManifests } from "./manifests.ts";
+export type { Bag, LocatedObject } from "./objects.ts";
+export type { Path, SourceFile } from "./yaml.ts";
 
 // One object of a kind, parsed already. The schema itself is nodeippool/schemas/nodeippool.schema.json.
 
 export type { NodeIPPool } from "./generated/node-ip-pool.types.ts";
 export { parseNodeIPPool } from "./node-ip-pool.ts";
-export { type Capture, type Policy, type PolicyObject, parsePolicy } from "./policy.ts";
 export { type Field, Reference } from "./template.ts";
 
-// Nodes, and the addresses that they or manifests of any kind use: for `audit`, `planImport` and `provenGone`.
+// Nodes, and the addresses that they or manifests show.
 
-export { findUses } from "./find-addresses.ts";
-export type { Evidence } from "./findings.ts";
+export type { Evidence, Findings } from "./findings.ts";
 export { type ClusterNode, readNodes } from "./node.ts";
-export { readEvidence } from "./uses.ts";

@@ -4,13 +4,14 @@ import { didYouMean } from "./nearest.ts";
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
+/** Any mapping of a document. */
 export type Bag = { readonly [field: string]: unknown };
 
 /** An object of anybody's, and where it stands. */
 export interface LocatedObject {
   readonly object: Bag;
-  /** The place of a text inside the object. In JSON it is searched for: ask in the order of the text. */
-  readonly at: (path: Path, text: string) => Place;
+  /** The place of a text inside the object, or of its key. In JSON the text is searched for: ask in its order. */
+  readonly at: (path: Path, text: string, part?: "key" | "value") => Place;
 }
 
 /** The documents of a file: parted by `---`, or JSON documents one after the other. */
@@ -97,7 +98,7 @@ export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
   const value = plain === undefined ? unlessReported(yaml.resolved) : plain;
   if (value === undefined) return { issues: yaml.errors.length > 0 ? yaml.errors : yaml.traps };
   refuseCut(value, chunk);
-  return { value: flat(value).map(({ object, path }) => ({ object, at: (part) => yaml.at([...path, ...part]) })) };
+  return { value: flat(value).map(({ object, path }) => ({ object, at: (inside) => yaml.at([...path, ...inside]) })) };
 }
 
 /** Manifests are written by hand, and some with aliases; what reports what a node has is not. */
@@ -118,8 +119,8 @@ function parseJson(text: string): unknown {
 /** How deep Lists may lie in Lists. */
 const deepest = 100;
 
-/** One level of array, and Lists in Lists. Throws IpamError `invalid` for more of them than anybody writes. */
-function flat(value: unknown): { object: Bag; path: Path }[] {
+/** The objects in a value: itself, those in one level of array, and in Lists in Lists. Throws IpamError `invalid` for more of them than anybody writes. */
+export function flat(value: unknown): { object: Bag; path: Path }[] {
   return Array.isArray(value) ? value.flatMap((item, i) => unlisted(item, [i])) : unlisted(value, []);
 }
 
@@ -139,14 +140,6 @@ export function itemsOf({ kind, items }: Bag): readonly unknown[] {
   return asList(items).map((item) => {
     const inner = asBag(item);
     return typed === "" || inner === undefined || "kind" in inner ? item : { ...inner, kind: typed };
-  });
-}
-
-/** The policies in an object of anybody's, itself one or a List. */
-export function policiesIn(value: unknown): Bag[] {
-  return flat(value).flatMap(({ object }): Bag[] => {
-    if (Array.isArray(object.items)) return object.items.flatMap(policiesIn);
-    return object.kind === "NodeNetworkConfigurationPolicy" ? [object] : [];
   });
 }
 

@@ -32,6 +32,7 @@ export interface Chunk {
   readonly column: number;
 }
 
+/** Where in a document something stands: keys and indexes. */
 export type Path = readonly (string | number)[];
 
 /**

@@ -1,11 +1,71 @@
-import { type Allocation, familyOf, ownerOfKey } from "../../core/index.ts";
+import { type Address, type Allocation, type Family, familyOf, ownerOfKey, parseAddress } from "../../core/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { portsIn } from "./ports.ts";
+import { asTruth } from "./truth.ts";
 
-/** What nmstate replaces as a whole: no two policies may set it. */
-export function addressList(family: number | undefined, nic: string | undefined, owner: string): string {
+/*
+ * nmstate replaces the addresses of one family on one NIC as a whole. That is an address list: no two policies may set it.
+ */
+
+/** How messages name an address list; two of one name are one list. */
+export function listName(family: number, nic: string | undefined, owner: string): string {
   return `IPv${family} addresses of ${nic} on ${owner}`;
 }
 
 /** The list that the address of a line stands in. */
-export function listOf(line: Allocation): string {
-  return addressList(familyOf(line.address), line.interface, ownerOfKey(line.claim));
+export function listNameOf(line: Allocation): string {
+  return listName(familyOf(line.address), line.interface, ownerOfKey(line.claim));
+}
+
+export const portOf = "a port of another interface";
+
+/** What a desired state says of one address list. */
+export interface AddressList {
+  /** A name, or a template of one. */
+  readonly nic: string;
+  readonly family: Family;
+  /** What removes the addresses that another policy sets there; absent where nothing does. */
+  readonly overrides?:
+    | "state: absent"
+    | "dhcp: true"
+    | "enabled: false"
+    | "an address list"
+    | "state: down"
+    | typeof portOf;
+  /** The items of the list; undefined for one that is no literal address. */
+  readonly addresses?: readonly (Address | undefined)[];
+}
+
+const families = [4, 6] as const;
+
+/** Every address list that a desired state says something of. */
+export function addressListsOf(desiredState: unknown): AddressList[] {
+  const interfaces = asBag(desiredState)?.interfaces;
+  // A list that a capture makes on the node may hold any NIC.
+  if (typeof interfaces === "string") return families.map((family) => ({ nic: interfaces, family }));
+  const lists = asList(interfaces).flatMap((item) => {
+    const { name, ...entry } = asBag(item) ?? {};
+    // A bridge of Open vSwitch may share a name with its own port, which has the addresses.
+    if (typeof name !== "string" || entry.type === "ovs-bridge") return [];
+    return families.flatMap((family) => listIn(entry, name, family) ?? []);
+  });
+  const ports = portsIn(desiredState).flatMap((nic) =>
+    families.map((family): AddressList => ({ nic, family, overrides: portOf })),
+  );
+  return [...lists, ...ports];
+}
+
+function listIn(entry: Bag, nic: string, family: Family): AddressList | undefined {
+  if (entry.state === "ignore") return undefined;
+  if (entry.state === "absent" || entry.state === "down") return { nic, family, overrides: `state: ${entry.state}` };
+  const value = entry[`ipv${family}`];
+  if (value === undefined || value === null) return undefined;
+  const section = asBag(value);
+  if (asTruth(section?.enabled) === false) return { nic, family, overrides: "enabled: false" };
+  if (asTruth(section?.dhcp) === true) return { nic, family, overrides: "dhcp: true" };
+  if (section === undefined || section.address === undefined || section.address === null) return { nic, family };
+  const addresses = Array.isArray(section.address)
+    ? section.address.map((one) => parseAddress(asBag(one)?.ip).value)
+    : [undefined];
+  return { nic, family, overrides: "an address list", addresses };
 }

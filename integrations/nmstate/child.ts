@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { IpamError } from "../../core/index.ts";
-import type { ClusterNode, Policy, PolicyObject } from "../../schema/index.ts";
+import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
+import type { Policy, PolicyObject } from "./policy.ts";
 
 const limit = 63;
 

@@ -1,11 +1,12 @@
 import { type Allocation, familyOf, nameOfKey } from "../../core/index.ts";
 
-import { type ClusterNode, type PolicyObject, Reference } from "../../schema/index.ts";
+import type { ClusterNode } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { portsIn } from "../../schema/ports.ts";
-import { hasTemplate, referencesIn } from "../../schema/template.ts";
-import { asTruth } from "../../schema/truth.ts";
+import { hasTemplate, Reference, referencesIn } from "../../schema/template.ts";
 import { childPolicy, type Origin } from "./child.ts";
+import type { PolicyObject } from "./policy.ts";
+import { portsIn } from "./ports.ts";
+import { asTruth } from "./truth.ts";
 
 /**
  * The desired state, and in it the removal of releasing addresses. nmstate replaces the address list of a NIC as a

@@ -1,7 +1,9 @@
 import { type Address, type Allocation, formatAddress, IpamError, type Pool } from "../../core/index.ts";
-import { type ClusterNode, type Field, type Policy, type PolicyObject, Reference } from "../../schema/index.ts";
+import type { ClusterNode } from "../../schema/node.ts";
+import { type Field, Reference } from "../../schema/template.ts";
 import { childPolicy, lastApplied } from "./child.ts";
 import { removals } from "./cleanup.ts";
+import type { Policy, PolicyObject } from "./policy.ts";
 import { parkKey } from "./select.ts";
 
 /** What a policy says to one node: a policy of its own with literal addresses. */

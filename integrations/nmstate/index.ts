@@ -1,13 +1,14 @@
 /** Policies of kubernetes-nmstate: what they claim, and the one policy per node that allocations make of them. Pure. */
 
-// Policies to claims, for `plan`.
+// The integration as a whole, for a pipeline of one's own.
 
-export { claimsOf, selectNodes } from "./select.ts";
-export { refuseSharedNics } from "./shared-nics.ts";
+export type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+export type { NmstateModel, OwnPolicy } from "./model.ts";
+export { nmstate } from "./nmstate.ts";
 
-// Allocations to manifests: a folder at once, or the policy of one node.
+// One policy.
 
 export { childName } from "./child.ts";
 export { type ChildInput, expandPolicy } from "./expand.ts";
-export type { Left } from "./policy-lines.ts";
-export { leftOnNodes, type RenderInput, render } from "./render.ts";
+export { type Capture, type Policy, type PolicyObject, parsePolicy } from "./policy.ts";
+export { claimsOf, selectNodes } from "./select.ts";

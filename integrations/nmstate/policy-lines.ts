@@ -12,21 +12,17 @@ import {
   policyOfKey,
   type Snapshot,
 } from "../../core/index.ts";
-import type { ClusterNode, Policy, PolicyObject } from "../../schema/index.ts";
-import { listOf } from "./address-list.ts";
+import type { ClusterNode } from "../../schema/node.ts";
+import type { Left } from "../integration.ts";
+import { listNameOf } from "./address-list.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy, whyLeft } from "./cleanup.ts";
 import { expandPolicy } from "./expand.ts";
 import { Neighbours } from "./neighbours.ts";
-import { claimName, selectNodes } from "./select.ts";
-import type { Speaker } from "./speakers.ts";
+import type { Policy, PolicyObject } from "./policy.ts";
+import type { ScopedPolicy } from "./scoped-policy.ts";
+import { claimName } from "./select.ts";
 import { inItsWave } from "./sync-wave.ts";
-
-/** A releasing address that nothing rendered takes off its node, and why. */
-export interface Left {
-  readonly line: Allocation;
-  readonly why: string;
-}
 
 /** The record, looked up the way a renderer asks. */
 export class PolicyLines {
@@ -37,15 +33,15 @@ export class PolicyLines {
   /** Releasing, on NICs that other policies set. */
   private readonly spared: readonly Left[];
 
-  constructor(snapshot: Snapshot, set: string, speakers: readonly Speaker[]) {
+  constructor(snapshot: Snapshot, set: string, policies: readonly ScopedPolicy[]) {
     this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [identityOf(l), l]));
     // Of lines on unknown NICs nobody can say that they are on one NIC.
     const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
-    const byList = Map.groupBy(placed, listOf);
+    const byList = Map.groupBy(placed, listNameOf);
     const unplaced = new Map(snapshot.allocations.filter(isUnplaced).map((line) => [familyOfOwner(line), line]));
     const releasing = snapshot.releasing.filter((line) => line.set === set);
-    const alone = releasing.filter((line) => !byList.has(listOf(line)));
-    const neighbours = new Neighbours(alone.length === 0 ? [] : speakers);
+    const alone = releasing.filter((line) => !byList.has(listNameOf(line)));
+    const neighbours = new Neighbours(alone.length === 0 ? [] : policies);
     this.spared = alone.flatMap((line) => {
       const why = neighbours.whyLeft(line) ?? whyUnplaced(line, unplaced.get(familyOfOwner(line)));
       return why === undefined ? [] : { line, why };
@@ -53,7 +49,7 @@ export class PolicyLines {
     const spared = new Set(this.spared.map(({ line }) => line));
     const leaving = alone.filter((line) => !spared.has(line));
     this.beside = releasing.flatMap((line) => {
-      const live = byList.get(listOf(line));
+      const live = byList.get(listNameOf(line));
       return live === undefined ? [] : { line, live };
     });
     this.leaving = Map.groupBy(leaving, (line) => `${policyOfKey(line.claim)} ${ownerOfKey(line.claim)}`);
@@ -87,11 +83,11 @@ export class PolicyLines {
   }
 
   /** What stays on these nodes until somebody takes it off by hand. */
-  left(policies: readonly Policy[], nodes: readonly ClusterNode[]): Left[] {
-    const byName = new Map(policies.map((policy) => [policy.name, policy]));
+  left(nodesOf: ReadonlyMap<Policy, readonly ClusterNode[]>, nodes: readonly ClusterNode[]): Left[] {
+    const byName = new Map([...nodesOf.keys()].map((policy) => [policy.name, policy]));
     const ownersOf = (list: readonly ClusterNode[]) => new Set(list.map((node) => nodeOwner(node.name)));
     const there = ownersOf(nodes);
-    const selected = new Map(policies.map((policy) => [policy.name, ownersOf(selectNodes(policy, nodes))]));
+    const selected = new Map([...nodesOf].map(([policy, list]) => [policy.name, ownersOf(list)]));
     const found = [...this.leaving.values()].flatMap((lines) => {
       const [first] = lines as [Allocation];
       const policy = byName.get(policyOfKey(first.claim));

@@ -1,7 +1,7 @@
-import { type Claim, IpamError } from "../../core/index.ts";
-import type { ClusterNode, Policy } from "../../schema/index.ts";
-import { hostnameLabel } from "../../schema/node.ts";
+import { type Claim, IpamError, isPlanned, type Pool } from "../../core/index.ts";
+import { type ClusterNode, hostnameLabel } from "../../schema/node.ts";
 import { hostnameOf } from "./child.ts";
+import type { Policy } from "./policy.ts";
 
 /** The key that parks a policy: no node bears it, so no handler applies it. */
 export const parkKey = "nmstate.io/ippool-template";
@@ -41,6 +41,22 @@ export function refuseTwins(nodes: readonly ClusterNode[]): void {
       );
     if (hostname !== undefined) known.set(hostname, node);
   }
+}
+
+/** Who gives a policy its addresses; undefined where it takes none. Throws `invalid` where it is not one and the same. */
+export function authorityOf(policy: Policy, pools: ReadonlyMap<string, Pool>): "Plan" | "Cluster" | undefined {
+  const used = new Set([...policy.captures.values()].map(({ pool }) => pool));
+  const authorities = new Set(
+    [...used].map((name) => {
+      const pool = pools.get(name);
+      return pool === undefined || isPlanned(pool) ? "Plan" : "Cluster";
+    }),
+  );
+  if (authorities.size > 1)
+    throw new IpamError("invalid", `policy ${policy.name} takes addresses from pools of authority Plan and Cluster`, {
+      hint: "Make two policies of it, for different interfaces.",
+    });
+  return [...authorities][0];
 }
 
 /** One claim for each node a policy is for and each capture it makes: `Node/<node>` asks as `<policy>/<capture>`. */

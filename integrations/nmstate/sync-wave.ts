@@ -1,5 +1,5 @@
 import type { Address, Pool } from "../../core/index.ts";
-import type { Policy, PolicyObject } from "../../schema/index.ts";
+import type { Policy, PolicyObject } from "./policy.ts";
 
 /*
  * Argo CD applies the objects of one sync wave, and the next ones when those are healthy. A node's wave follows from its

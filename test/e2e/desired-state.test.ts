@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { beforeEach, describe, expect, test } from "vitest";
-import { asTruth } from "../../schema/truth.ts";
+import { asTruth } from "../../integrations/nmstate/truth.ts";
 import { root } from "../support/console.ts";
 import { examples } from "../support/nmstate-examples.ts";
 import { format, gc, runPolicy } from "../support/nmstatectl.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isPlain } from "../../core/claim.ts";
-import { yamlOfEach } from "../../integrations/nmstate/yaml-text.ts";
+import { yamlOfEach } from "../../schema/yaml-text.ts";
 import { tries } from "../support/long.ts";
 import { tool } from "../support/tools.ts";
 

@@ -1,7 +1,8 @@
 import { parseAllDocuments } from "yaml";
-import { type Plan, plan } from "../../core/plan/plan.ts";
-import { claimsOf, render } from "../../integrations/nmstate/index.ts";
-import { readManifests } from "../../schema/index.ts";
+import { readDesired, renderDesired } from "../../pipeline/desired.ts";
+import { readFolder, renderFolder } from "../../pipeline/folder.ts";
+import { integrations } from "../../pipeline/integrations.ts";
+import { propose } from "../../pipeline/proposal.ts";
 import { memory } from "../../state/memory.ts";
 import { recordOf } from "./core-text.ts";
 import { nodesOf, sourcesOf, type Texts } from "./schema-text.ts";
@@ -19,12 +20,13 @@ export interface World {
 export async function rendered(world: World): Promise<Record<string, string>> {
   const { set = "default" } = world;
   const files = sourcesOf(world.manifests);
-  const manifests = readManifests(files);
+  const manifests = readFolder(files);
   const nodes = nodesOf(world.nodes);
   const state = memory(recordOf(world.record ?? [], manifests.pools));
-  const claims = manifests.policies.flatMap((policy) => claimsOf(policy, nodes));
-  const made: Plan = plan({ pools: manifests.pools, claims, snapshot: await state.read(), set });
-  const output = render({ files, manifests, nodes, snapshot: await state.commit(made), set });
+  const desired = readDesired({ ...manifests, nodes }, integrations);
+  const { plan } = propose(() => desired, await state.read(), { set });
+  const holdings = { snapshot: await state.commit(plan), set };
+  const output = renderFolder(files, manifests, renderDesired(desired, holdings));
   return Object.fromEntries(output.map(({ path, text }) => [path, text]));
 }
 

@@ -1,5 +1,8 @@
 import { IpamError, type Issue } from "../../core/errors.ts";
-import { type Manifests, readManifests } from "../../schema/manifests.ts";
+import { nmstate } from "../../integrations/nmstate/nmstate.ts";
+import type { Policy } from "../../integrations/nmstate/policy.ts";
+import { readFolder } from "../../pipeline/folder.ts";
+import type { Manifests } from "../../schema/manifest-document.ts";
 import { type ClusterNode, readNodes } from "../../schema/node.ts";
 import type { SourceFile } from "../../schema/yaml.ts";
 
@@ -50,8 +53,15 @@ export function sourcesOf(texts: Texts): SourceFile[] {
   return Object.entries(files).map(([path, text]) => ({ path, text }));
 }
 
-export function read(texts: Texts): Manifests {
-  return readManifests(sourcesOf(texts));
+/** A folder, and the policies in it that use pools. */
+export function read(texts: Texts): Manifests & { readonly policies: readonly Policy[] } {
+  const manifests = readFolder(sourcesOf(texts));
+  const pools = new Map(manifests.pools.map((pool) => [pool.name, pool]));
+  const { value, issues = [] } = nmstate.read(manifests);
+  if (value === undefined || manifests.issues.length > 0)
+    throw new IpamError("invalid", [...manifests.issues, ...issues]);
+  nmstate.claims(value, { nodes: [], pools });
+  return { ...manifests, policies: value.own.map(({ policy }) => policy) };
 }
 
 /** Nodes as any text that readNodes takes. */

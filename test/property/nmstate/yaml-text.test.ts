@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { yamlOf, yamlOfEach } from "../../../integrations/nmstate/yaml-text.ts";
+import { yamlOf, yamlOfEach } from "../../../schema/yaml-text.ts";
 import { addressTextArb } from "../../support/core-arbitrary.ts";
 import { tries } from "../../support/long.ts";
 import { nameArb, textArb } from "../../support/schema-arbitrary.ts";

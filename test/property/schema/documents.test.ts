@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { IpamError } from "../../../core/errors.ts";
-import { readManifests } from "../../../schema/manifests.ts";
+import { readFolder } from "../../../pipeline/folder.ts";
 import { readNodes } from "../../../schema/node.ts";
 import { quoteTemplates, readTemplate } from "../../../schema/template.ts";
 import { splitDocuments } from "../../../schema/yaml.ts";
@@ -42,7 +42,7 @@ function outcome(call: () => unknown, text: string): string {
 it("readManifests and readNodes read any text or say what is wrong with it", () => {
   fc.assert(
     fc.property(soupArb, (text) => {
-      expect(["read", "invalid"]).toContain(outcome(() => readManifests([{ path: "f", text }]), text));
+      expect(["read", "invalid"]).toContain(outcome(() => readFolder([{ path: "f", text }]), text));
       expect(["read", "invalid"]).toContain(outcome(() => readNodes({ path: "f", text }), text));
     }),
     { numRuns: 1500 },

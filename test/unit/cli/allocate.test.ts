@@ -142,7 +142,7 @@ describe("nodeippool allocate", () => {
     [
       "a name that a hand-written policy has",
       { "manifests/b.yaml": literal("a--n1") },
-      "policy a--n1 is made by your own hand and by policy a",
+      "NodeNetworkConfigurationPolicy a--n1 would be written for your own manifests and for NodeNetworkConfigurationPolicy a",
     ],
     [
       "a file of a name that render needs",

@@ -29,21 +29,21 @@ const rows: Row[] = [
     2,
     {
       "manifests/b.yaml": poolText("  range: {cidr: x/8}", "q"),
-      "manifests/c.yaml": policyText("  capture: {x: ippool.pp.allocate}", "b"),
+      "manifests/c.yaml": policyText("  capture: {x: ippool.p.allocate}\n  desiredState: {a: '{{ }}'}", "b"),
     },
-    /b\.yaml:5:17: .*\n.*c\.yaml:5:16: .*did you mean p\?/,
+    /b\.yaml:5:17: .*\n.*c\.yaml:6:12: .*capture\.NAME\.ip/,
   ],
   [
     "a pool that no document defines",
     2,
     { "manifests/a.yaml": nicPolicyText("a") },
-    /asks for pool p, which is not defined\n {2}If it is defined elsewhere, as in another folder, define it here as well, word for word\./,
+    /asks for pool p, which is not defined\n {2}If it is defined in another folder, define it here too, word for word\./,
   ],
   [
     "layers of kustomize",
     2,
     { "manifests/base/a.yaml": manifests, "manifests/over/b.yaml": poolText("  range: {cidr: 10.0.0.0/28}") },
-    /pool p is defined twice, here and in .*\n {2}If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER\./,
+    /NodeIPPool p is defined twice, here and in .*\n {2}If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER\./,
   ],
   [
     "a patch of kustomize",
@@ -81,7 +81,7 @@ const rows: Row[] = [
     "one NIC, two policies",
     2,
     { "manifests/b.yaml": nicPolicyText("b") },
-    /policies a and b both set the IPv4 addresses of eth1 on .*n1; .*\n {2}Make all captures of one NIC in one policy/,
+    /policies a and b both set the IPv4 addresses of eth1 on .*n1; .*\n {2}Set all addresses of one NIC in one policy/,
   ],
   [
     "a bare name under another selector",

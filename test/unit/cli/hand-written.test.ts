@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { refuseHandWritten } from "../../../cli/hand-written.ts";
-import { planWorkspace, readWorkspace } from "../../../cli/workspace.ts";
+import { proposeFor, readWorkspace } from "../../../cli/workspace.ts";
+import { firstRefusal } from "../../../pipeline/guards.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { cli, filesOf, manifests, projectOf } from "../../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
@@ -29,19 +29,14 @@ describe("what the record has beyond the plan of a folder", () => {
     const folder = projectOf({ "manifests/hand.yaml": text });
     const options = { nodes: `${folder}/nodes.txt`, lock: `${folder}/nodeippool.lock`, set: "default" };
     const workspace = await readWorkspace(`${folder}/manifests`, options);
-    try {
-      refuseHandWritten(workspace, planWorkspace(workspace, record, options), record);
-    } catch (error) {
-      return (error as Error).message;
-    }
-    return "nothing";
+    return firstRefusal(proposeFor(workspace, record, options))?.message ?? "nothing";
   };
 
   it.each([
-    ["10.0.0.5", "gw1", "10.0.0.5 is recorded for Node/n7/b/p (set other), but a policy writes it out for Node/gw1"],
-    ["10.0.0.6", "gw1", "10.0.0.6 is recorded for Node/n8/b/p (releasing), but a policy writes it out for Node/gw1"],
-    ["10.0.0.5", "n7", "nothing"],
-    ["10.0.0.6", "n8.lan", "nothing"],
+    ["10.0.0.5", "gw1", "10.0.0.5 is used by Node/gw1 eth9, but recorded for Node/n7/b/p"],
+    ["10.0.0.6", "gw1", "10.0.0.6 is used by Node/gw1 eth9, but recorded for Node/n8/b/p"],
+    ["10.0.0.5", "n7", "10.0.0.5 is used by Node/n7 eth9, but recorded for eth1"],
+    ["10.0.0.6", "n8", "nothing"],
   ])("%s for %s", async (ip, node, message) => {
     expect(await refused(byHand(node, ip))).toContain(message);
   });
@@ -53,14 +48,14 @@ describe("an address of a pool that a policy in the folder writes out", () => {
       "for another node",
       byHand("gw1", "10.0.0.1"),
       3,
-      "manifests/hand.yaml:8:57: 10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/gw1",
+      "manifests/hand.yaml:8:57: 10.0.0.1 is used by Node/gw1 eth9, but recorded for Node/n1/a/p",
     ],
     ["for the node that holds it, on its NIC", byHand("n1", "10.0.0.1", "eth1"), 0, ""],
     [
       "for the node that holds it, on another NIC",
       byHand("n1", "10.0.0.1"),
       3,
-      "manifests/hand.yaml:8:57: 10.0.0.1 is for Node/n1/a/p on eth1, but a policy writes it out for eth9",
+      "manifests/hand.yaml:8:57: 10.0.0.1 is used by Node/n1 eth9, but recorded for eth1",
     ],
     [
       "for the node that holds it, on a NIC that it finds itself",
@@ -91,7 +86,7 @@ describe("an address of a pool that a policy in the folder writes out", () => {
       );
     expect(await planned("10.0.0.6", "n1\nn2\n")).toMatchObject({
       status: 3,
-      stderr: expect.stringMatching(/^in-use: policy b writes 10\.0\.0\.6 out for 2 nodes, /),
+      stderr: expect.stringMatching(/10\.0\.0\.6 is configured on Node\/n1 eth2 and on Node\/n2 eth2/),
     });
     expect(await planned("10.0.0.6", "n1\n")).toMatchObject({ status: 0 });
     expect(await planned("10.9.0.6", "n1\nn2\n")).toMatchObject({ status: 0 });
@@ -113,7 +108,9 @@ describe("an address of a pool that a policy in the folder writes out", () => {
     const plan = ["plan", "manifests", "--nodes", "nodes.txt"];
     expect(await cli(plan, folderWith("n1"))).toMatchObject({ stderr: "", status: 0 });
     expect(await cli(plan, folderWith("gw1"))).toMatchObject({
-      stderr: expect.stringContaining("10.0.0.1 is for Node/n1/a/blue and Node/n2/b/green, but a policy writes it out"),
+      stderr: expect.stringContaining(
+        "10.0.0.1 is used by Node/gw1 eth1, but recorded for Node/n1/a/blue, Node/n2/b/green",
+      ),
       status: 3,
     });
   });
@@ -121,7 +118,7 @@ describe("an address of a pool that a policy in the folder writes out", () => {
   it.each([1, 2, 3])("for another node, %i Lists deep", async (depth) => {
     const folder = projectOf({ "manifests/hand.yaml": inLists(byHand("gw1", "10.0.0.1"), depth) });
     const { status, stderr } = await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
-    expect(stderr).toContain("10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/gw1");
+    expect(stderr).toContain("10.0.0.1 is used by Node/gw1 eth9, but recorded for Node/n1/a/p");
     expect(status).toBe(3);
   });
 
@@ -136,7 +133,7 @@ describe("an address of a pool that a policy in the folder writes out", () => {
       projectOf({ "manifests/a.yaml": twice }),
     );
     expect({ stderr, status }).toEqual({
-      stderr: expect.stringMatching(/10\.0\.0\.2 is for Node\/n2\/a\/p, but policy a writes it out/),
+      stderr: expect.stringMatching(/10\.0\.0\.2 is used by Node\/n1 eth1, but recorded for Node\/n2\/a\/p/),
       status: 3,
     });
   });

@@ -42,7 +42,7 @@ const planned = (files: Record<string, string>, ...args: string[]) =>
   );
 
 describe("a policy by hand that has an address of the plan", () => {
-  const theirs = "10.0.0.1 is for Node/n1/a/p, but a policy writes it out for Node/gw1";
+  const theirs = "10.0.0.1 is used by Node/gw1 eth9, but recorded for Node/n1/a/p";
   it.each([
     ["in a stream of JSON documents", "manifests/z.json", `${other}\n${json}\n`, theirs],
     [

@@ -384,7 +384,7 @@ describe("NodeNetworkPolicy refuses", () => {
             desiredState: eth1(pool),
           });
       },
-      /policy a is made by network\/n1 and by network\/n2/,
+      /NodeNetworkConfigurationPolicy a is defined by network\/n1 and by network\/n2/,
     ],
     [
       "nodes of which two policies know different hostnames",
@@ -421,7 +421,7 @@ describe("NodeNetworkPolicy refuses", () => {
         const desiredState = { interfaces: [{ name: "eth9", ipv4: { enabled: true, address } }] };
         new NodeNetworkPolicy(chart, "hand", { nodeSelector: { "kubernetes.io/hostname": "n2" }, desiredState });
       },
-      /10\.0\.0\.2 is for Node\/n1\/a\/eth1, but policy hand writes it out/,
+      /10\.0\.0\.2 is used by Node\/n2 eth9, but recorded for Node\/n1\/a\/eth1/,
     ],
     [
       "more nodes than addresses",
@@ -449,7 +449,7 @@ describe("NodeNetworkPolicy refuses", () => {
         const kind = "NodeNetworkConfigurationPolicy";
         new ApiObject(chart, "hand", { apiVersion: "nmstate.io/v1", kind, metadata: { name: "a--n2" } });
       },
-      /policy a--n2 is made by network\/hand and by network\/a/,
+      /NodeNetworkConfigurationPolicy a--n2 is written by network\/hand and by network\/a/,
     ],
   ])("with everything recorded: %s", async (_, build, message) => {
     await expect(objectsOf(build)).rejects.toThrow(message);

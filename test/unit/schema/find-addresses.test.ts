@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { formatAddress } from "../../../core/address.ts";
-import { findUses } from "../../../schema/find-addresses.ts";
+import { findUses } from "../../../pipeline/find-uses.ts";
 import { hostnameLabel } from "../../../schema/node.ts";
 import { addressArb } from "../../support/core-arbitrary.ts";
 import { poolOf } from "../../support/core-text.ts";

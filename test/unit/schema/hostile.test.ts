@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readEvidence } from "../../../schema/index.ts";
+import { readEvidence } from "../../../pipeline/evidence.ts";
 import { documentsOf, issuesIn, issuesOf, nodesOf, policyText, poolText } from "../../support/schema-text.ts";
 
 /** Seconds of CPU: a linear parser takes a fraction of one for any of these texts, a quadratic one many. */

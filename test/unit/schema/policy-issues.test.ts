@@ -183,13 +183,13 @@ describe("readManifests names all issues of all documents at once", () => {
         "a.yaml": `${bad}---\n${poolText("  range: {cidr: 10.0.1.0/24, strat: 10.0.1.1}", "r")}`,
         "b.yaml": policyText("  capture: {x: ippool.q.allocate, z: ippool.s.allocate}\n  desiredState: {a: '{{ }}'}"),
         "c.yaml": poolText("  range: {cidr: [}", "t"),
-        "d.yaml": policyText("  capture: {u: ippool.r.allocate}", "a"),
+        "d.yaml": policyText("  capture: {u: ippool.r.allocate}", "d"),
       }),
     ).toEqual([
       'a.yaml:5:17 "10.0.0.0/33" has a prefix length that is not a number from 0 to 32',
       "a.yaml:11:30 unknown field strat; did you mean start?",
-      'b.yaml:6:21 {{ }}: a template must be the whole value, as in "{{ capture.NAME.ip }}"',
       "c.yaml:5:18 Flow sequence in block collection must be sufficiently indented and end with a ]",
+      'b.yaml:6:21 {{ }}: a template must be the whole value, as in "{{ capture.NAME.ip }}"',
     ]);
   });
 
@@ -218,8 +218,8 @@ describe("readManifests names all issues of all documents at once", () => {
   it("a name used twice, of a pool and of a policy, in one file and in two", () => {
     const policy = policyText("  capture: {x: ippool.p.allocate}");
     expect(issuesOf({ "f.yaml": `${poolText()}---\n${poolText()}---\n${policy}`, "g.yaml": policy })).toEqual([
-      "9:18 pool p is defined twice, here and in f.yaml:3:18",
-      "g.yaml:3:18 policy a is defined twice, here and in f.yaml:15:18",
+      "9:18 NodeIPPool p is defined twice, here and in f.yaml:3:18",
+      "g.yaml:3:18 NodeNetworkConfigurationPolicy a is defined twice, here and in f.yaml:15:18",
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { readEvidence } from "../../../pipeline/evidence.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../../schema/node.ts";
-import { readEvidence } from "../../../schema/uses.ts";
 import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema-uses.ts";
 
 function node(name: string, labels?: Record<string, string>): ClusterNode {

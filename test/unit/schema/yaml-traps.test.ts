@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { IpamError } from "../../../core/errors.ts";
-import { readManifests } from "../../../schema/manifests.ts";
+import { readFolder } from "../../../pipeline/folder.ts";
 import { issuesOf, policyText, poolText, read } from "../../support/schema-text.ts";
 
 const pool = (rest: string) => poolText(`  range: {cidr: 10.0.0.0/24}\n${rest}`);
@@ -35,7 +35,7 @@ describe("a plain word that kubectl (YAML 1.1) reads otherwise than YAML 1.2 is 
 
   it("says what to do", () => {
     const files = [{ path: "f.yaml", text: pool("  allowZeroAnd255: yes") }];
-    expect(() => readManifests(files)).toThrow("Quote it, or write true, false or a plain number.");
+    expect(readFolder(files).issues[0]?.hint).toContain("Quote it, or write true, false or a plain number.");
   });
 });
 

@@ -1,4 +1,4 @@
-import { asBag, asList, type Bag } from "./objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 
 /**
  * The interfaces that a desired state makes ports of a bond, a bridge or a pair: those have no addresses of their own, and

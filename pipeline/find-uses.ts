@@ -11,12 +11,13 @@ import {
   rangeOf,
   type Use,
 } from "../core/index.ts";
-import { type Evidence, emptyFindings } from "./findings.ts";
-import type { ClusterNode } from "./node.ts";
-import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "./objects.ts";
-import { isTemplated } from "./template.ts";
-import { configures, policyOwner, readObject, selecting } from "./uses.ts";
-import { type Chunk, refuseConflicts, type SourceFile } from "./yaml.ts";
+import { type Evidence, emptyFindings } from "../schema/findings.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "../schema/objects.ts";
+import { isTemplated } from "../schema/template.ts";
+import { type Chunk, refuseConflicts, type SourceFile } from "../schema/yaml.ts";
+import { objectOwner } from "./desired.ts";
+import { integrations, tellsAddresses } from "./integrations.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
@@ -33,12 +34,12 @@ export function findUses(
 ): Evidence & { readonly elsewhere: readonly Use[] } {
   refuseConflicts(files, readable);
   const scope = new Scope(pools);
-  const select = selecting(nodes);
+  const readers = integrations.map((integration) => integration.uses(nodes));
   const all = emptyFindings();
   const elsewhere: Use[] = [];
   for (const chunk of files.flatMap(chunksOf)) {
     const tokens = tokensIn(chunk.text, scope);
-    if (tokens.length === 0 && !configures.test(chunk.text)) continue;
+    if (tokens.length === 0 && !tellsAddresses(chunk.text)) continue;
     const objects = readable.test(chunk.text) ? objectsIn(chunk) : { value: [] };
     for (const { object, at } of objects.value ?? []) {
       const message = misspeltKind(object);
@@ -46,8 +47,10 @@ export function findUses(
     }
     if (objects.issues && isOurs(chunk.text)) all.issues.push(...objects.issues);
     const before = all.uses.length;
-    for (const object of objects.value ?? []) readObject(object, select, all, policyOwner);
-    const owned = all.uses.splice(before).filter((use) => use.owner !== undefined);
+    const owned = (objects.value ?? []).flatMap((object) => {
+      for (const read of readers) read(object, all);
+      return all.uses.splice(before).map((use) => ({ ...use, owner: use.owner ?? objectOwner(object) }));
+    });
     const configured = owned.filter((use) => scope.holds(use.address));
     for (const use of owned) if (!scope.holds(use.address)) elsewhere.push(use);
     const known = new Set([...configured.map((use) => use.address), ...all.idle]);

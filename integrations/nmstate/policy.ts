@@ -1,8 +1,8 @@
-import { type Issue, isPlain, listed, type Parsed } from "../core/index.ts";
-import { nameIssue } from "./names.ts";
-import { didYouMean } from "./nearest.ts";
-import { ownPrefix } from "./node.ts";
-import { asBag, asList, type Bag } from "./objects.ts";
+import { type Issue, isPlain, listed, type Parsed } from "../../core/index.ts";
+import { nameIssue } from "../../schema/names.ts";
+import { didYouMean } from "../../schema/nearest.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import {
   type Field,
   fields,
@@ -12,9 +12,9 @@ import {
   poolOfCapture,
   Reference,
   readTemplate,
-} from "./template.ts";
+} from "../../schema/template.ts";
+import { enough, type Path } from "../../schema/yaml.ts";
 import { asTruth } from "./truth.ts";
-import { enough, type Path } from "./yaml.ts";
 
 /** One address that a policy asks for on every node it selects. */
 export interface Capture {
@@ -257,7 +257,8 @@ class Reader {
   }
 }
 
-const waveAnnotation = `${ownPrefix}nodes-per-sync-wave`;
+/** Spreads the nodes of a policy over sync waves of Argo CD. */
+export const waveAnnotation = `${ownPrefix}nodes-per-sync-wave`;
 
 const truths = ["enabled", "dhcp", "autoconf"];
 

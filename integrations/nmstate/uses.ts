@@ -1,76 +1,23 @@
-import { type Family, IpamError, nodeOwner, type Place, parseAddress } from "../core/index.ts";
-import { isCsv, readCsv } from "./csv.ts";
-import { type Evidence, emptyFindings, type Findings, useOf } from "./findings.ts";
-import { nameIssue } from "./names.ts";
-import { readNetworkStates } from "./network-states.ts";
-import { type ClusterNode, childLabels, hostnameLabel } from "./node.ts";
-import { asBag, asList, type Bag, chunksOf, type LocatedObject, objectsIn } from "./objects.ts";
+import { type Family, nodeOwner, type Place, parseAddress } from "../../core/index.ts";
+import { type Findings, useOf } from "../../schema/findings.ts";
+import { nameIssue } from "../../schema/names.ts";
+import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
+import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { Path } from "../../schema/yaml.ts";
 import { doubtsAbout } from "./reported.ts";
 import { asTruth } from "./truth.ts";
-import type { Path, SourceFile } from "./yaml.ts";
 
-/**
- * Reads NodeNetworkStates and NodeNetworkConfigurationPolicies with literal addresses (JSON or YAML, Lists, several
- * documents), or CSV: `node,interface,address`, or where there is none of these, a ConfigMap of network states as Metal3's
- * IPAM study has it. `nodes` tells whose a policy is; without it a hostname is a node's name.
- * Link-local and loopback addresses are left out. Throws IpamError `invalid` with every issue: a text that shows
- * neither, an address that is none, a NodeNetworkState that may hide one, a policy whose nodes are not known.
- */
-export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = []): Evidence {
-  const found = emptyFindings();
-  if (isCsv(file)) readCsv(file, found);
-  else readObjects(file, selecting(nodes), found);
-  const label = file.label ?? file.path;
-  for (const { owner, at } of found.uses)
-    if (owner === undefined)
-      found.issues.push({
-        message: "a policy configures this address, but which nodes it selects is not known",
-        at,
-        hint: "Give the nodes with their labels: kubectl get nodes -o json.",
-      });
-  if (!found.speaks && found.issues.length === 0)
-    found.issues.push({
-      message: `${label} shows no node's addresses`,
-      hint: "Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.",
-    });
-  if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
-  return { uses: found.uses, nodes: found.nodes };
-}
+/** The kinds that say what a node has. */
+export const kindsWithAddresses = ["NodeNetworkState", "NodeNetworkConfigurationPolicy"];
 
-function readObjects(file: SourceFile, select: Select, found: Findings): void {
-  const chunks = chunksOf(file);
-  const speaking = chunks.filter((chunk) => configures.test(chunk.text));
-  const states = speaking.length > 0 ? [] : chunks.filter((chunk) => /\bConfigMap\b/.test(chunk.text));
-  for (const chunk of [...speaking, ...states]) {
-    const objects = objectsIn(chunk);
-    found.issues.push(...(objects.issues ?? []));
-    for (const located of objects.value ?? [])
-      if (speaking.length > 0) readObject(located, select, found);
-      else if (located.object.kind === "ConfigMap") readNetworkStates(located, found);
-  }
-}
-
-/** The kinds that say what a node has; a document that names none of them need not be parsed. */
-export const configures = /\bNodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
-
-/**
- * Adds what one object configures; nothing if it is of another kind. `ofPolicy` names the owner of what a policy
- * gives to nodes that are not known; without it that has none.
- */
-export function readObject(
-  located: LocatedObject,
-  select: Select,
-  found: Findings,
-  ofPolicy?: (policy: Bag) => string,
-): void {
-  const { kind } = located.object;
-  if (kind === "NodeNetworkState") readState(located, found);
-  else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, select, found, ofPolicy);
-}
-
-/** A policy itself, where nobody knows for which nodes it is: a node that has the address on record is not it. */
-export function policyOwner({ kind, metadata }: Bag): string {
-  return `${kind}/${asBag(metadata)?.name}`;
+/** What adds the addresses that a policy or a node's report shows; nothing for other kinds. */
+export function usesOn(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void {
+  const select = selecting(nodes);
+  return (located, found) => {
+    const { kind } = located.object;
+    if (kind === "NodeNetworkState") readState(located, found);
+    else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, select, found);
+  };
 }
 
 function readState({ object, at }: LocatedObject, found: Findings): void {
@@ -130,12 +77,7 @@ function isFailing(condition: unknown): boolean {
   return type === "Failing" && status === "True";
 }
 
-function readPolicy(
-  { object, at }: LocatedObject,
-  select: Select,
-  found: Findings,
-  ofPolicy?: (policy: Bag) => string,
-): void {
+function readPolicy({ object, at }: LocatedObject, select: Select, found: Findings): void {
   found.speaks = true;
   const spec = asBag(object.spec);
   const entries = asList(asBag(spec?.desiredState)?.interfaces).flatMap((item, i) =>
@@ -150,7 +92,7 @@ function readPolicy(
   const literal = entries.filter((entry) => !isTemplate(entry) && !isOff(entry));
   if (literal.length === 0) return;
   const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
-  const owners = select(asBag(spec?.nodeSelector) ?? {}, label).map((owner) => owner ?? ofPolicy?.(object));
+  const owners = select(asBag(spec?.nodeSelector) ?? {}, label);
   at(["spec"], "desiredState");
   for (const entry of literal) addUse(entry, owners, at, found);
 }
@@ -159,10 +101,10 @@ function readPolicy(
  * The owners a selector selects; one `undefined` where that cannot be told. `label` is the node that a rendered policy
  * says it is for: of a hostname that no known node has, it tells which part is the name.
  */
-export type Select = (selector: Bag, label: unknown) => (string | undefined)[];
+type Select = (selector: Bag, label: unknown) => (string | undefined)[];
 
 /** Selects of these nodes. By hostname at once: a fleet has thousands of policies, each for one node. */
-export function selecting(nodes: readonly ClusterNode[]): Select {
+function selecting(nodes: readonly ClusterNode[]): Select {
   const byHostname = Map.groupBy(nodes, (node): unknown => node.labels.get(hostnameLabel));
   const isAnyBare = nodes.some((node) => node.bare);
   return (selector, label) => {

@@ -1,6 +1,6 @@
-import { didYouMean } from "./nearest.ts";
-import { asBag } from "./objects.ts";
-import type { Path } from "./yaml.ts";
+import { didYouMean } from "../../schema/nearest.ts";
+import { asBag } from "../../schema/objects.ts";
+import type { Path } from "../../schema/yaml.ts";
 
 /** Why a part of a reported interface cannot be believed. */
 export interface Doubt {

@@ -1,10 +1,10 @@
-import { familyOf, type Issue, type Pool, parsePrefix } from "../core/index.ts";
-import { asBag } from "./objects.ts";
+import { familyOf, type Issue, type Pool, parsePrefix } from "../../core/index.ts";
+import { asBag } from "../../schema/objects.ts";
+import { isInterfaceAddress, Reference, referencesIn } from "../../schema/template.ts";
+import type { Path } from "../../schema/yaml.ts";
 import type { Policy } from "./policy.ts";
 import { portsIn } from "./ports.ts";
-import { isInterfaceAddress, Reference, referencesIn } from "./template.ts";
 import { asTruth } from "./truth.ts";
-import type { Path } from "./yaml.ts";
 
 /**
  * What a policy asks of its pools that they cannot give (a gateway that a pool does not have, an address of the other

@@ -1,0 +1,80 @@
+import type { Allocation, Claim, Issue, Parsed, Pool, Snapshot } from "../core/index.ts";
+import type { Findings } from "../schema/findings.ts";
+import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import type { LocatedObject } from "../schema/objects.ts";
+
+/** What an integration is told of the world besides its own objects. */
+export interface Facts {
+  readonly nodes: readonly ClusterNode[];
+  readonly pools: ReadonlyMap<string, Pool>;
+}
+
+/** The record, and the claim set whose allocations are rendered. */
+export interface Holdings {
+  readonly snapshot: Snapshot;
+  readonly set: string;
+}
+
+/** A Kubernetes object, as it is written out. */
+export interface RenderedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+}
+
+/** A releasing address that nothing rendered takes off its owner, and why. */
+export interface Left {
+  readonly line: Allocation;
+  readonly why: string;
+}
+
+/** The objects that are to exist. */
+export interface Rendered {
+  /** What stands in for each object that the integration owns. */
+  readonly instead: ReadonlyMap<SourceObject, readonly RenderedObject[]>;
+  /** What stands in for none of them: clean-up after objects that are gone. */
+  readonly added: readonly RenderedObject[];
+}
+
+/** The objects that an integration reads: those that it owns, and those that it only looks at. */
+export interface ReadObjects {
+  readonly owned: readonly SourceObject[];
+  readonly others: readonly LocatedObject[];
+}
+
+/**
+ * What nodeippool knows of one foreign system: a handful of pure functions. A folder of YAML, a cdk8s app, a Pulumi program
+ * and the controller differ only in where objects come from and where results go.
+ *
+ * | function    | question it answers                                                          |
+ * | ----------- | ---------------------------------------------------------------------------- |
+ * | `reads`     | which kinds do I look at, and which of their objects do I replace            |
+ * | `read`      | what do they say: a model of my own, or every issue with its place           |
+ * | `claims`    | who asks which pool for what                                                 |
+ * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC     |
+ * | `render`    | which objects are to exist                                                   |
+ * | `left`      | which releasing addresses does nothing rendered take off                     |
+ * | `idle`      | which of my objects select nobody                                            |
+ * | `uses`      | which addresses do objects use, where, for whom                              |
+ */
+export interface Integration<Model = unknown> {
+  readonly name: string;
+  readonly reads: readonly ReadKind[];
+  /** The kinds that `uses` understands: those that it reads, and the reports of what is really there. */
+  readonly usedIn: readonly string[];
+  read(objects: ReadObjects): Parsed<Model>;
+  /** Throws IpamError `invalid` with everything that pools and nodes cannot give. */
+  claims(model: Model, facts: Facts): readonly Claim[];
+  conflicts(model: Model, facts: Facts, holdings: Holdings): readonly Issue[];
+  /** Throws IpamError `stale` if the record does not cover the claims, `invalid` for what cannot be written. */
+  render(model: Model, facts: Facts, holdings: Holdings): Rendered;
+  left(model: Model, facts: Facts, holdings: Holdings): readonly Left[];
+  /** Names of the objects that ask for nothing: more likely a mistake of typing. */
+  idle(model: Model, facts: Facts): readonly string[];
+  /**
+   * What adds the addresses that an object uses to findings, where these are the nodes. Where an object does not tell for
+   * whom, its uses have no owner.
+   */
+  uses(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void;
+}

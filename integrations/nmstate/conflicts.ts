@@ -1,0 +1,139 @@
+import {
+  type Allocation,
+  type Claim,
+  claimKey,
+  familyOf,
+  formatAddress,
+  formatOwner,
+  type Issue,
+  identityOf,
+  importedSet,
+  isOfOtherSet,
+  nameOfKey,
+  nodeOwner,
+  ownerName,
+  ownerOfKey,
+  policyOfKey,
+  type Snapshot,
+} from "../../core/index.ts";
+import type { Facts, Holdings } from "../integration.ts";
+import { type AddressList, addressListsOf, listName, listNameOf, portOf } from "./address-list.ts";
+import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.ts";
+
+/**
+ * What would make nodes flap: nmstate replaces the address list of a NIC as a whole, so of two policies that set one,
+ * whichever is applied last wins. An imported line is no policy's yet.
+ *
+ *  on one address list                               | conflict
+ *  --------------------------------------------------+---------
+ *  claims of two policies                            | yes
+ *  a claim, and a line of another set's other policy | yes
+ *  a line, and another policy that overrides it      | yes
+ *  the same, but it writes out the very same address | no
+ *  a line, and the policy that it is of              | no
+ *
+ * A policy for one node is called by the policy and the node, whatever the claim set: one policy name in two sets on one
+ * node would be one object, so it is a conflict, too.
+ */
+export function conflictsOf(
+  policies: readonly ScopedPolicy[],
+  claims: readonly Claim[],
+  { pools }: Facts,
+  { snapshot, set }: Holdings,
+): Issue[] {
+  const own = new Set(claims.map(({ owner, name, pool }) => identityOf({ pool, claim: claimKey(owner, name) })));
+  // What is not claimed any more is released, once nothing is pending.
+  const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
+  const lines = snapshot.allocations.filter((line) => line.interface !== undefined && isInForce(line));
+  const pairs = new Pairs();
+  const setters = new Map(
+    lines
+      .filter((line) => line.set !== set)
+      .map((line) => [listNameOf(line), { policy: policyOfKey(line.claim), shown: shownOf(line) }]),
+  );
+  for (const { owner, name, pool, interface: nic } of claims) {
+    const prefix = pools.get(pool)?.prefix;
+    if (nic === undefined || prefix === undefined) continue;
+    const list = listName(familyOf(prefix.first), nic, formatOwner(owner));
+    const policy = policyOfKey(claimKey(owner, name));
+    const other = setters.get(list) ?? { policy, shown: policy };
+    setters.set(list, other);
+    if (other.policy !== policy) pairs.add([other.policy, policy], `${other.shown} and ${policy}`, list);
+  }
+  const internal = internalPortsOf(policies);
+  const lists = Map.groupBy(lines, listNameOf);
+  for (const policy of policies) addOverrides(pairs, policy, lists, internal);
+  return [...pairs.issues.values(), ...inTwoSets(claims, snapshot, set)];
+}
+
+/** One issue for each pair of policies. */
+class Pairs {
+  readonly issues = new Map<string, Issue>();
+
+  /** `shown` is how the message names the pair. */
+  add(pair: readonly [string, string], shown: string, list: string): void {
+    const key = pair.toSorted().join(" ");
+    if (this.issues.has(key)) return;
+    const message = `policies ${shown} both set the ${list}; nmstate replaces the whole list`;
+    this.issues.set(key, { message, hint: "Set all addresses of one NIC in one policy." });
+  }
+}
+
+function shownOf({ claim, set }: Allocation): string {
+  return `${policyOfKey(claim)} (set ${set})`;
+}
+
+function addOverrides(
+  pairs: Pairs,
+  policy: ScopedPolicy,
+  lists: ReadonlyMap<string, readonly Allocation[]>,
+  internal: ReadonlySet<string>,
+): void {
+  const overriding = addressListsOf(policy.desiredState).filter(
+    ({ overrides, nic }) => overrides !== undefined && !(overrides === portOf && internal.has(nic)),
+  );
+  for (const { name } of overriding.length === 0 ? [] : policy.nodes)
+    for (const list of overriding) {
+      const place = listName(list.family, list.nic, nodeOwner(name));
+      const lines = lists.get(place) ?? [];
+      const [line] = lines;
+      if (line === undefined || isPolicyOf(policy, line) || isSame(list, lines)) continue;
+      const setter = policyOfKey(line.claim);
+      pairs.add([setter, policy.name], `${setter} and ${policy.name} (${whatOf(list)})`, place);
+    }
+}
+
+/** Does it write out the very addresses that the record has there? */
+function isSame({ addresses }: AddressList, lines: readonly Allocation[]): boolean {
+  const given = new Set(addresses);
+  return given.size === lines.length && lines.every(({ address }) => given.has(address));
+}
+
+function whatOf({ overrides, addresses }: AddressList): string {
+  const [first] = addresses ?? [];
+  return first === undefined ? `${overrides}` : `address: ${formatAddress(first)}`;
+}
+
+/** Policies of this set that another set has lines of, on one node. A claim whose name has no capture is of no policy. */
+function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapshot, set: string): Issue[] {
+  const own = new Set(claims.map(({ owner, name }) => policyOnNode(claimKey(owner, name))));
+  const theirs = [...allocations, ...releasing].filter(
+    (line) => isOfOtherSet(line, set) && nameOfKey(line.claim).includes("/") && own.has(policyOnNode(line.claim)),
+  );
+  const groups = Map.groupBy(theirs, (line) => `${policyOfKey(line.claim)} ${line.set}`);
+  return [...groups.values()].map((group) => {
+    const [first, ...others] = group as [Allocation, ...Allocation[]];
+    const policy = policyOfKey(first.claim);
+    const more = others.length === 0 ? "" : ` and ${others.length} more`;
+    const what = `${formatAddress(first.address)} of ${ownerName(first.claim)}${more}`;
+    return {
+      message: `policy ${policy} has addresses in claim set ${first.set}, too: ${what}`,
+      hint: "Rename one of them; or declare that it came from there.",
+      remedy: ["to-set", policy, first.set, set],
+    };
+  });
+}
+
+function policyOnNode(claim: string): string {
+  return `${ownerOfKey(claim)} ${policyOfKey(claim)}`;
+}

@@ -1,0 +1,96 @@
+import { type Claim, IpamError, type Issue, type Parsed } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import { issueIn } from "../../schema/manifests.ts";
+import { didYouMean } from "../../schema/nearest.ts";
+import type { ClusterNode } from "../../schema/node.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { enough } from "../../schema/yaml.ts";
+import type { Facts, ReadObjects } from "../integration.ts";
+import { labelValue } from "./child.ts";
+import { misfits } from "./misfits.ts";
+import { type Policy, parsePolicy } from "./policy.ts";
+import { type ScopedPolicy, scopedTo } from "./scoped-policy.ts";
+import { authorityOf, claimsOf, refuseTwins, selectNodes } from "./select.ts";
+
+/** A policy that takes addresses from pools, and the object that it was read from. */
+export interface OwnPolicy {
+  readonly policy: Policy;
+  readonly source: SourceObject;
+}
+
+/** What policies say. */
+export interface NmstateModel {
+  readonly own: readonly OwnPolicy[];
+  /** The policies that pass as they are. */
+  readonly others: readonly Bag[];
+}
+
+/** Reads policies. All issues, each with its place. */
+export function readPolicies({ owned, others }: ReadObjects): Parsed<NmstateModel> {
+  const issues: Issue[] = [];
+  const own = owned.flatMap((source): OwnPolicy[] => {
+    const { value: policy, issues: found = [] } = parsePolicy(source.object);
+    issues.push(...found.map((issue) => issueIn(source, issue)));
+    return policy === undefined ? [] : [{ policy, source }];
+  });
+  return issues.length > 0 ? { issues } : { value: { own, others: others.map(({ object }) => object) } };
+}
+
+/** One claim for each node and capture of the policies that are expanded. Throws IpamError `invalid` for what pools cannot give. */
+export function claimsIn(model: NmstateModel, facts: Facts): Claim[] {
+  refuseTwins(facts.nodes);
+  const issues: Issue[] = [];
+  for (const { policy, source } of model.own)
+    issues.push(...poolIssues(policy, facts.pools, issues.length).map((issue) => issueIn(source, issue)));
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return model.own.filter((one) => isExpanded(one, facts)).flatMap((one) => claimsOf(one.policy, nodesOf(one, facts)));
+}
+
+/** `before`: how many issues there are already; a look for what was meant costs a look at every pool. */
+function poolIssues(policy: Policy, pools: Facts["pools"], before: number): Issue[] {
+  const desiredState = ["spec", "desiredState"];
+  const found = misfits(policy, pools).map((issue) => ({ ...issue, path: [...desiredState, ...(issue.path ?? [])] }));
+  const unknown = [...policy.captures].flatMap(([capture, { pool }]): Issue[] => {
+    if (pools.has(pool)) return [];
+    const near = before < enough ? didYouMean(pool, pools.keys()) : "";
+    return [
+      {
+        message: `capture ${capture} asks for pool ${pool}, which is not defined${near}`,
+        path: ["spec", "capture", capture],
+        hint: "If it is defined in another folder, define it here too, word for word.",
+      },
+    ];
+  });
+  return [...found, ...unknown];
+}
+
+/** The nodes that a policy of ours is for. Throws IpamError `invalid` where that cannot be told. */
+export function nodesOf({ policy, source }: OwnPolicy, { nodes }: Facts): ClusterNode[] {
+  return selectNodes(policy, source.nodes ?? nodes);
+}
+
+/** The policies that select no node. */
+export function idlePolicies(model: NmstateModel, facts: Facts): string[] {
+  return model.own.filter((one) => nodesOf(one, facts).length === 0).map(({ policy }) => policy.name);
+}
+
+/** Is one policy for each node rendered of it? Else it goes to the cluster as it is, for every node that it selects. */
+export function isExpanded({ policy, source }: OwnPolicy, { pools }: Facts): boolean {
+  const authority = authorityOf(policy, pools);
+  return authority === "Plan" || (authority === undefined && source.nodes !== undefined);
+}
+
+/** All policies, each with the nodes that it selects. */
+export function scopedPolicies({ own, others }: NmstateModel, facts: Facts): ScopedPolicy[] {
+  const expanded = own.filter((one) => isExpanded(one, facts));
+  const asTheyAre = own.filter((one) => !isExpanded(one, facts)).map(({ source }) => source.object);
+  return [
+    ...expanded.map((one) => ({
+      name: one.policy.name,
+      nodes: nodesOf(one, facts),
+      desiredState: one.policy.desiredState,
+      origin: labelValue(one.policy.name),
+    })),
+    ...scopedTo([...asTheyAre, ...others], facts.nodes),
+  ];
+}

@@ -1,0 +1,29 @@
+import type { Integration } from "../integration.ts";
+import { conflictsOf } from "./conflicts.ts";
+import { claimsIn, idlePolicies, type NmstateModel, readPolicies, scopedPolicies } from "./model.ts";
+import { usesPools } from "./policy.ts";
+import { leftOnNodes, renderPolicies } from "./render.ts";
+import { kindsWithAddresses, usesOn } from "./uses.ts";
+
+/** kubernetes-nmstate: policies that take addresses from pools become one policy per node with literal addresses. */
+export const nmstate: Integration<NmstateModel> = {
+  name: "nmstate",
+  reads: [
+    {
+      group: "nmstate.io",
+      kind: "NodeNetworkConfigurationPolicy",
+      plural: "nodenetworkconfigurationpolicies",
+      owns: usesPools,
+      mark: /\bippool\b/,
+    },
+  ],
+  usedIn: kindsWithAddresses,
+  read: readPolicies,
+  claims: claimsIn,
+  conflicts: (model, facts, holdings) =>
+    conflictsOf(scopedPolicies(model, facts), claimsIn(model, facts), facts, holdings),
+  render: renderPolicies,
+  left: leftOnNodes,
+  idle: idlePolicies,
+  uses: usesOn,
+};

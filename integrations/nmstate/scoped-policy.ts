@@ -1,0 +1,49 @@
+import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { childName, labelValue } from "./child.ts";
+
+/** A policy, whoever wrote it, and the nodes that it selects. */
+export interface ScopedPolicy {
+  readonly name: string;
+  readonly nodes: readonly ClusterNode[];
+  readonly desiredState: unknown;
+  /** The label value of the policy that it is, or was rendered from; absent where it has nothing to do with ours. */
+  readonly origin?: unknown;
+}
+
+/** Policies with those of the nodes that they are known to select. Linear where each is for one node. */
+export function scopedTo(objects: readonly Bag[], nodes: readonly ClusterNode[]): ScopedPolicy[] {
+  const byHostname = Map.groupBy(nodes, ({ labels }): unknown => labels.get(hostnameLabel));
+  return objects.map(({ metadata, spec }) => {
+    const { nodeSelector, desiredState } = asBag(spec) ?? {};
+    const selector = Object.entries(asBag(nodeSelector) ?? {});
+    const hostname = asBag(nodeSelector)?.[hostnameLabel];
+    const candidates = hostname === undefined ? nodes : (byHostname.get(hostname) ?? []);
+    return {
+      name: String(asBag(metadata)?.name),
+      nodes: candidates.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value)),
+      desiredState,
+      origin: asBag(asBag(metadata)?.labels)?.[childLabels.policy],
+    };
+  });
+}
+
+/** Is it the policy that a line of the record is of, or what was rendered of that? A copy has another name. */
+export function isPolicyOf({ name, origin }: ScopedPolicy, { claim }: Allocation): boolean {
+  const policy = policyOfKey(claim);
+  if (origin !== labelValue(policy)) return false;
+  return name === policy || name === childName(policy, nodeNameOf(ownerOfKey(claim)) ?? "");
+}
+
+/** The internal ports of Open vSwitch that policies make: those have addresses, though they are ports of a bridge. */
+export function internalPortsOf(policies: readonly ScopedPolicy[]): ReadonlySet<string> {
+  return new Set(
+    policies.flatMap(({ desiredState }) =>
+      asList(asBag(desiredState)?.interfaces).flatMap((item) => {
+        const { name, type } = asBag(item) ?? {};
+        return type === "ovs-interface" && typeof name === "string" ? name : [];
+      }),
+    ),
+  );
+}

@@ -1,0 +1,96 @@
+import { type Claim, IpamError, type Issue, type Pool, type Use } from "../core/index.ts";
+import type { Facts, Integration, Left, ReadObjects, Rendered } from "../integrations/integration.ts";
+import { emptyFindings } from "../schema/findings.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import type { LocatedObject } from "../schema/objects.ts";
+
+/** What the user wants, read: who claims what, and which addresses stand written out besides. */
+export interface Desired {
+  readonly facts: Facts;
+  readonly pools: readonly Pool[];
+  readonly claims: readonly Claim[];
+  /** The addresses that objects write out themselves. Throws IpamError `invalid` for what is none. */
+  readonly uses: () => readonly Use[];
+  /** What each integration has read. */
+  readonly parts: readonly Part[];
+}
+
+/** An integration, and what it has read. */
+export interface Part {
+  readonly integration: Integration;
+  readonly model: unknown;
+}
+
+/** The objects of a source, and what is known besides. */
+export interface Source extends ReadObjects {
+  /** What is wrong with it already. */
+  readonly issues?: readonly Issue[];
+  readonly pools: readonly Pool[];
+  readonly nodes: readonly ClusterNode[];
+}
+
+/** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
+export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
+  const { pools, nodes } = source;
+  const facts = { nodes, pools: new Map(pools.map((pool) => [pool.name, pool])) };
+  const issues = [...(source.issues ?? [])];
+  const parts = integrations.map((integration): Part => {
+    const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));
+    const isRead = ({ object }: LocatedObject) => kinds.has(object.kind);
+    const objects = { owned: source.owned.filter(isRead), others: source.others.filter(isRead) };
+    const { value: model, issues: found = [] } = integration.read(objects);
+    issues.push(...found);
+    return { integration, model };
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  const claims = parts.flatMap(({ integration, model }) => integration.claims(model, facts));
+  return { facts, pools, claims, uses: () => usesIn(source, integrations), parts };
+}
+
+/** What cannot be read as an address in an object that passes as it is stays text. */
+function usesIn(source: Source, integrations: readonly Integration[]): Use[] {
+  const found = emptyFindings();
+  const issues = readUses(source.owned, source.nodes, integrations, found);
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  readUses(source.others, source.nodes, integrations, found);
+  return found.uses;
+}
+
+function readUses(
+  objects: ReadObjects["owned"],
+  nodes: readonly ClusterNode[],
+  integrations: readonly Integration[],
+  found: ReturnType<typeof emptyFindings>,
+): readonly Issue[] {
+  const before = found.issues.length;
+  const groups = Map.groupBy(objects, (object) => object.nodes ?? nodes);
+  for (const [known, group] of groups) {
+    const readers = integrations.map((integration) => integration.uses(known));
+    for (const object of group) {
+      const first = found.uses.length;
+      for (const read of readers) read(object, found);
+      const own = found.uses.splice(first);
+      found.uses.push(...own.map((use) => (use.owner === undefined ? { ...use, owner: objectOwner(object) } : use)));
+    }
+  }
+  return found.issues.slice(before);
+}
+
+/** An object itself, where nobody knows for whom it is: nobody who has the address on record is it. */
+export function objectOwner({ object: { kind, metadata } }: LocatedObject): string {
+  return `${kind}/${(metadata as { name?: unknown } | undefined)?.name}`;
+}
+
+/** What all integrations render, and what of it is left to do by hand. */
+export function renderDesired({ parts, facts }: Desired, holdings: Parameters<Integration["render"]>[2]): Rendered {
+  const all = parts.map(({ integration, model }) => integration.render(model, facts, holdings));
+  return {
+    instead: new Map(all.flatMap(({ instead }) => [...instead])),
+    added: all.flatMap(({ added }) => added),
+  };
+}
+
+/** Releasing addresses that nothing rendered takes off their owners. */
+export function leftBehind({ parts, facts }: Desired, holdings: Parameters<Integration["left"]>[2]): Left[] {
+  return parts.flatMap(({ integration, model }) => integration.left(model, facts, holdings));
+}

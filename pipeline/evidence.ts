@@ -1,0 +1,50 @@
+import { IpamError } from "../core/index.ts";
+import { isCsv, readCsv } from "../schema/csv.ts";
+import { type Evidence, emptyFindings, type Findings } from "../schema/findings.ts";
+import { readNetworkStates } from "../schema/network-states.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import { chunksOf, objectsIn } from "../schema/objects.ts";
+import type { SourceFile } from "../schema/yaml.ts";
+import { integrations, tellsAddresses } from "./integrations.ts";
+
+/**
+ * Reads NodeNetworkStates and NodeNetworkConfigurationPolicies with literal addresses (JSON or YAML, Lists, several
+ * documents), or CSV: `node,interface,address`, or where there is none of these, a ConfigMap of network states as Metal3's
+ * IPAM study has it. `nodes` tells whose a policy is; without it a hostname is a node's name.
+ * Link-local and loopback addresses are left out. Throws IpamError `invalid` with every issue: a text that shows
+ * neither, an address that is none, a NodeNetworkState that may hide one, a policy whose nodes are not known.
+ */
+export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = []): Evidence {
+  const found = emptyFindings();
+  if (isCsv(file)) readCsv(file, found);
+  else readObjects(file, nodes, found);
+  const label = file.label ?? file.path;
+  for (const { owner, at } of found.uses)
+    if (owner === undefined)
+      found.issues.push({
+        message: "a policy configures this address, but which nodes it selects is not known",
+        at,
+        hint: "Give the nodes with their labels: kubectl get nodes -o json.",
+      });
+  if (!found.speaks && found.issues.length === 0)
+    found.issues.push({
+      message: `${label} shows no node's addresses`,
+      hint: "Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.",
+    });
+  if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
+  return { uses: found.uses, nodes: found.nodes };
+}
+
+function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Findings): void {
+  const chunks = chunksOf(file);
+  const telling = chunks.filter((chunk) => tellsAddresses(chunk.text));
+  const states = telling.length > 0 ? [] : chunks.filter((chunk) => /\bConfigMap\b/.test(chunk.text));
+  const readers = integrations.map((integration) => integration.uses(nodes));
+  for (const chunk of [...telling, ...states]) {
+    const objects = objectsIn(chunk);
+    found.issues.push(...(objects.issues ?? []));
+    for (const located of objects.value ?? [])
+      if (telling.length > 0) for (const read of readers) read(located, found);
+      else if (located.object.kind === "ConfigMap") readNetworkStates(located, found);
+  }
+}

@@ -1,0 +1,112 @@
+import { IpamError } from "../core/index.ts";
+import type { Integration, Rendered, RenderedObject } from "../integrations/integration.ts";
+import type { ManifestDocument, Manifests } from "../schema/manifest-document.ts";
+import { readManifests } from "../schema/manifests.ts";
+import { asBag } from "../schema/objects.ts";
+import type { SourceFile } from "../schema/yaml.ts";
+import { yamlOfEach } from "../schema/yaml-text.ts";
+import { caught, type Guard } from "./guards.ts";
+import { integrations } from "./integrations.ts";
+
+/** Reads a folder of manifests, and says everything that is wrong with it: `readDesired` throws that. */
+export function readFolder(files: readonly SourceFile[], known: readonly Integration[] = integrations): Manifests {
+  return readManifests(
+    files,
+    known.flatMap(({ reads }) => reads),
+  );
+}
+
+/** Where objects go that stand in for none of the manifests: clean-up. */
+export const releasingFile = "nodeippool-releasing.yaml";
+
+/**
+ * The same files, with every object that an integration owns replaced. Documents that are not ours pass through byte for
+ * byte; Node documents are input and stay behind. A JSON file that had to be changed becomes YAML, and says so in its name.
+ * Pure. Throws IpamError `invalid` if two objects or two files would have one name.
+ */
+export function renderFolder(
+  files: readonly SourceFile[],
+  { documents, others }: Manifests,
+  { instead, added }: Rendered,
+): SourceFile[] {
+  const names = new Names();
+  for (const { object } of others) names.take(`${object.kind}`, asBag(object.metadata)?.name, "your own manifests");
+  const byFile = Map.groupBy(documents, (document) => document.file);
+  const rendered = files.flatMap((file): SourceFile[] => {
+    const own = byFile.get(file.path) ?? [];
+    if (own.every((document) => document.kind === "foreign")) return [file];
+    const texts = own.flatMap((document) => textsOf(document, instead, names));
+    return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joinDocuments(texts) }];
+  });
+  names.takeAll(added, "clean-up");
+  const cleanup = added.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(added)) }];
+  return distinct([...rendered, ...cleanup]);
+}
+
+/** The guard of a folder: what cannot be written out is not recorded. */
+export function canBeWritten(files: readonly SourceFile[], manifests: Manifests): Guard {
+  return ({ rendered }) => caught(() => renderFolder(files, manifests, rendered()));
+}
+
+function textsOf(document: ManifestDocument, instead: Rendered["instead"], names: Names): string[] {
+  switch (document.kind) {
+    case "foreign":
+      return [document.text];
+    case "node":
+      return [];
+    case "pool":
+      return [poolText(document)];
+    case "owned": {
+      const objects = instead.get(document.source) ?? [];
+      const { kind, metadata } = document.source.object;
+      names.takeAll(objects, `${kind} ${asBag(metadata)?.name}`);
+      return yamlOfEach(objects);
+    }
+  }
+}
+
+/** The pool as it was written, its authority said: in a cluster an absent one would mean Cluster. */
+function poolText({ yaml, path }: Extract<ManifestDocument, { kind: "pool" }>): string {
+  const document = yaml.part(path);
+  document.deleteIn(["status"]);
+  document.setIn(["spec", "authority"], "Plan");
+  return yaml.textOfPart(document);
+}
+
+/** Whose objects have which names; two of one kind and name would be one object. */
+class Names {
+  private readonly makers = new Map<string, string>();
+
+  take(kind: string, name: unknown, maker: string): void {
+    const key = `${kind} ${name}`;
+    const other = this.makers.get(key);
+    // What stands among the manifests twice is the user's own business.
+    if (other !== undefined && other !== maker)
+      throw new IpamError("invalid", `${key} would be written for ${other} and for ${maker}`, {
+        hint: "Rename one of them.",
+      });
+    this.makers.set(key, maker);
+  }
+
+  takeAll(objects: readonly RenderedObject[], maker: string): void {
+    for (const { kind, metadata } of objects) this.take(kind, metadata.name, maker);
+  }
+}
+
+function distinct(files: readonly SourceFile[]): SourceFile[] {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const twice = files.find((file) => byPath.get(file.path) !== file);
+  if (twice !== undefined)
+    throw new IpamError("invalid", `render needs the name ${twice.path} for itself; rename that file`);
+  return [...files];
+}
+
+/** Documents as one text. Directives may follow `...` only. */
+export function joinDocuments(texts: readonly string[]): string {
+  return texts
+    .map((text, i) => {
+      const separator = i === 0 ? "" : /^%/m.test(text) ? "...\n" : "---\n";
+      return `${separator}${text}${text.endsWith("\n") ? "" : "\n"}`;
+    })
+    .join("");
+}

@@ -1,0 +1,98 @@
+import {
+  audit,
+  bulkRelease,
+  contains,
+  type Finding,
+  IpamError,
+  type Issue,
+  refusePending,
+  type Snapshot,
+} from "../core/index.ts";
+import type { Proposal } from "./proposal.ts";
+
+/**
+ * Says why a proposal must not be recorded, or nothing. Guards are asked in one order, on every surface:
+ *
+ *  | guard           | protects against                                                          |
+ *  | --------------- | ------------------------------------------------------------------------- |
+ *  | noConflicts     | two policies that undo each other on a node                               |
+ *  | nothingPending  | a claim without an address: all or nothing                                |
+ *  | releasesLittle  | a wrong node list or selector, which would release much of the set        |
+ *  | manifestsAgree  | an address that an object writes out for somebody else: a duplicate       |
+ *  | renderable      | a record of what cannot be written to the cluster                         |
+ *
+ * A surface adds its own at the end: a folder can be written out, and has lost no line of its lock.
+ */
+export type Guard = (proposal: Proposal) => IpamError | undefined;
+
+const nothingPending: Guard = ({ plan }) => caught(() => refusePending(plan));
+
+const releasesLittle: Guard = ({ plan, before, options }) =>
+  options.confirmRelease ? undefined : bulkRelease(plan, before);
+
+/** Two objects must not undo each other; also where nothing is planned. */
+export const noConflicts: Guard = ({ desired, holdings }) => {
+  const issues = desired.parts.flatMap(({ integration, model }) =>
+    integration.conflicts(model, desired.facts, holdings),
+  );
+  return issues.length === 0 ? undefined : new IpamError("invalid", issues);
+};
+
+/** Objects that write addresses out are held against the record as it will be, like `audit` does it. */
+const manifestsAgree: Guard = (proposal) => {
+  const { pools, uses: read } = proposal.desired;
+  const uses = read();
+  if (uses.length === 0) return undefined;
+  const findings = audit({ pools, snapshot: inNetworksOf(proposal), uses });
+  const isAssignable = ({ address }: Finding) => pools.some((pool) => contains(pool.assignable, address));
+  const wrong = findings.filter(
+    (finding) =>
+      finding.kind === "wrong-owner" ||
+      finding.kind === "wrong-interface" ||
+      (finding.kind === "duplicate" && isAssignable(finding)),
+  );
+  if (wrong.length === 0) return undefined;
+  const issues = wrong.map(
+    ({ message, at }): Issue => ({ message, ...(at === undefined ? {} : { at }), hint: freeHint }),
+  );
+  return new IpamError("in-use", issues);
+};
+
+const freeHint = "Write out another address, or take it from the pool; exclude or reserve what must stay as it is.";
+
+const renderable: Guard = ({ rendered }) => caught(rendered);
+
+/** One order for all surfaces. */
+export const guards: readonly Guard[] = [noConflicts, nothingPending, releasesLittle, manifestsAgree, renderable];
+
+/** An address of another network is another address: lines there say nothing of these pools. */
+function inNetworksOf({ holdings: { snapshot: after }, desired }: Proposal): Snapshot {
+  if (desired.pools.length === 0) return after;
+  const networks = new Set(desired.pools.map(({ network }) => network));
+  const pools = new Set(after.pools.filter(({ network }) => networks.has(network)).map(({ name }) => name));
+  return {
+    ...after,
+    allocations: after.allocations.filter(({ pool }) => pools.has(pool)),
+    releasing: after.releasing.filter(({ pool }) => pools.has(pool)),
+  };
+}
+
+/** Why a proposal must not be recorded: what the first guard says that has something against it. */
+export function firstRefusal(proposal: Proposal, chain: readonly Guard[] = guards): IpamError | undefined {
+  for (const guard of chain) {
+    const refusal = guard(proposal);
+    if (refusal !== undefined) return refusal;
+  }
+  return undefined;
+}
+
+/** The IpamError that something throws. */
+export function caught(work: () => unknown): IpamError | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof IpamError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,10 @@
+import type { Integration } from "../integrations/integration.ts";
+import { nmstate } from "../integrations/nmstate/nmstate.ts";
+
+/** Every foreign system that nodeippool knows. A new one is a folder in integrations/, and a line here. */
+export const integrations: Integration[] = [nmstate];
+
+/** May a text tell of somebody's addresses? One that names none of the kinds need not be parsed. */
+export function tellsAddresses(text: string): boolean {
+  return integrations.some(({ usedIn }) => usedIn.some((kind) => text.includes(kind)));
+}

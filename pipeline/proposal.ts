@@ -1,0 +1,62 @@
+import { type Moved, type Plan, plan, planRelease, type Snapshot } from "../core/index.ts";
+import type { Holdings, Rendered } from "../integrations/integration.ts";
+import { applyPlan } from "../state/apply.ts";
+import { type Desired, renderDesired } from "./desired.ts";
+
+/** How a plan is made. */
+export interface PlanOptions {
+  /** The claim set. */
+  readonly set: string;
+  /** Let owners lose an address and get another one of the same pool. */
+  readonly allowMove?: boolean;
+  readonly moved?: readonly Moved[];
+  /** A plan that releases much of what the set holds is meant. */
+  readonly confirmRelease?: boolean;
+}
+
+/** Reads what is desired. With the record as it will be, a source may tell more: a cdk8s app has tokens in its objects. */
+export type ReadDesired = (after?: Snapshot) => Desired;
+
+/** A plan, and what it is held against before it is recorded. */
+export interface Proposal {
+  readonly plan: Plan;
+  /** The record that it was made against. */
+  readonly before: Snapshot;
+  /** The record with the plan in it, and the claim set. */
+  readonly holdings: Holdings;
+  readonly desired: Desired;
+  readonly options: PlanOptions;
+  /** What is to exist once it is recorded. Throws IpamError as integrations do. */
+  readonly rendered: () => Rendered;
+}
+
+/** Plans what is desired against a record. Pure. Throws as `plan` does. */
+export function propose(read: ReadDesired, before: Snapshot, options: PlanOptions): Proposal {
+  const { pools, claims } = read();
+  const { set, allowMove = false, moved = [] } = options;
+  const proposed = plan({ pools, claims, snapshot: before, set, allowMove, moved });
+  return proposalOf(proposed, read, before, options);
+}
+
+/** What is desired beside the record as it is: nothing is planned. */
+export function recorded(read: ReadDesired, before: Snapshot, options: PlanOptions): Proposal {
+  return proposalOf(planRelease(before, []), read, before, options);
+}
+
+function proposalOf(proposed: Plan, read: ReadDesired, before: Snapshot, options: PlanOptions): Proposal {
+  const after = applyPlan(before, proposed) ?? before;
+  const desired = read(after);
+  const holdings = { snapshot: after, set: options.set };
+  let rendered: Rendered | undefined;
+  return {
+    plan: proposed,
+    before,
+    holdings,
+    desired,
+    options,
+    rendered: () => {
+      rendered ??= renderDesired(desired, holdings);
+      return rendered;
+    },
+  };
+}

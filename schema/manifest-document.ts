@@ -1,0 +1,67 @@
+import type { Issue, Pool } from "../core/index.ts";
+import type { ClusterNode, NodeRow } from "./node.ts";
+import type { Bag, LocatedObject } from "./objects.ts";
+import type { Path, YamlDocument } from "./yaml.ts";
+
+/** A kind of object that an integration reads. */
+export interface ReadKind {
+  /** The API group; empty for the core group. */
+  readonly group: string;
+  readonly kind: string;
+  /** The name in API paths. */
+  readonly plural: string;
+  /** Does rendering replace this object? It is read strictly then; all other objects pass byte for byte. */
+  owns(object: Bag): boolean;
+  /** What the text of an object that is replaced has in it, also where it cannot be read. */
+  readonly mark: RegExp;
+}
+
+/** An object that rendering replaces, and where it stands. */
+export interface SourceObject extends LocatedObject {
+  /** The nodes that it is for; absent where the nodes of all are meant. */
+  readonly nodes?: readonly ClusterNode[];
+}
+
+/** One document of a folder of manifests, in its place; what `readManifests` gives. */
+export type ManifestDocument =
+  | (Located & { readonly kind: "pool"; readonly pool: Pool })
+  | (Located & { readonly kind: "owned"; readonly source: SourceObject })
+  | {
+      readonly kind: "node";
+      readonly file: string;
+      /** @internal */
+      readonly row: NodeRow;
+    }
+  /** Everything else, byte for byte, and the objects in it that integrations look at. */
+  | {
+      readonly kind: "foreign";
+      readonly file: string;
+      readonly text: string;
+      /** @internal */
+      readonly objects: readonly LocatedObject[];
+    };
+
+interface Located {
+  readonly file: string;
+  /** @internal */
+  readonly yaml: YamlDocument;
+  /**
+   * Where in the document the object is: the top, or an item of a List.
+   * @internal
+   */
+  readonly path: Path;
+}
+
+/** A folder of manifests, read. */
+export interface Manifests {
+  readonly documents: readonly ManifestDocument[];
+  readonly pools: readonly Pool[];
+  /** The objects that rendering replaces. */
+  readonly owned: readonly SourceObject[];
+  /** The objects that integrations look at, and that pass as they are. */
+  readonly others: readonly LocatedObject[];
+  /** What is wrong with them, each with its place. */
+  readonly issues: readonly Issue[];
+  /** The nodes among the manifests, if any. */
+  readonly nodes: readonly ClusterNode[];
+}

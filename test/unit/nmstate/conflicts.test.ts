@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { unwrap } from "../../../core/errors.ts";
+import { plan } from "../../../core/plan/plan.ts";
+import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
+import { readFolder } from "../../../pipeline/folder.ts";
+import { applyPlan } from "../../../state/apply.ts";
+import { recordOf } from "../../support/core-text.ts";
+import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, sourcesOf } from "../../support/schema-text.ts";
+
+const pools = documentsOf(
+  poolText(),
+  poolText("  range: {cidr: 10.1.0.0/24}", "q"),
+  poolText("  range: {cidr: 2001:db8::/64}", "six"),
+);
+const on = (nodes: string) => `  nodeSelector: {kubernetes.io/hostname: ${nodes}}\n`;
+
+/** What is in conflict once these policies have their addresses, beside these lines. */
+function conflicts(policies: readonly string[], lines: readonly string[] = []): string[] {
+  const manifests = readFolder(sourcesOf(documentsOf(pools, ...policies)));
+  const facts = { nodes: nodesOf("n1\nn2"), pools: new Map(manifests.pools.map((pool) => [pool.name, pool])) };
+  const model = unwrap(nmstate.read(manifests));
+  const before = recordOf(lines, manifests.pools);
+  const proposed = plan({ pools: manifests.pools, claims: nmstate.claims(model, facts), snapshot: before });
+  const snapshot = applyPlan(before, proposed) ?? before;
+  return nmstate.conflicts(model, facts, { snapshot, set: "default" }).map(({ message }) => message);
+}
+
+describe("one address list of a NIC", () => {
+  it("has addresses of two policies: each would remove the other's", () => {
+    expect(conflicts([nicPolicyText("a"), nicPolicyText("b", ["q"])])).toEqual([
+      expect.stringMatching(/^policies a and b both set the IPv4 addresses of eth1 on .*n1; nmstate replaces the/),
+    ]);
+  });
+
+  it.each([
+    ["the same NIC, family and node", "10.0.0.9 Node/n1/z/x if=eth1 set=other", 1],
+    ["another NIC", "10.0.0.9 Node/n1/z/x if=eth2 set=other", 0],
+    ["another family", "2001:db8::9 Node/n1/z/x if=eth1 set=other pool=six", 0],
+    ["another node", "10.0.0.9 Node/n9/z/x if=eth1 set=other", 0],
+    ["nobody knows which NIC", "10.0.0.9 Node/n1/z/x set=other", 0],
+    ["what an import recorded", "10.0.0.9 Node/n1/imported/10.0.0.9 if=eth1 set=imported", 0],
+  ])("beside a line of another claim set: %s", (_, line, count) => {
+    expect(conflicts([nicPolicyText("a")], [line])).toHaveLength(count);
+  });
+
+  it("names every pair, once", () => {
+    const issues = conflicts([
+      nicPolicyText("a"),
+      nicPolicyText("b", ["q"]),
+      nicPolicyText("c", ["p"], "eth2"),
+      nicPolicyText("d", ["q"], "eth2"),
+    ]);
+    expect(issues.map((issue) => issue.slice(0, 16))).toEqual(["policies a and b", "policies c and d"]);
+  });
+
+  it.each([
+    ["another NIC", [nicPolicyText("a"), nicPolicyText("b", ["q"], "eth2")]],
+    ["another family", [nicPolicyText("a"), nicPolicyText("b", ["six"])]],
+    ["another node", [nicPolicyText("a", ["p"], "eth1", on("n1")), nicPolicyText("b", ["q"], "eth1", on("n2"))]],
+    ["one policy, two pools", [nicPolicyText("a", ["p", "q"])]],
+    ["two policies, one pool", [nicPolicyText("a"), nicPolicyText("b", ["p"], "eth2")]],
+  ])("%s is fine", (_, policies) => {
+    expect(conflicts(policies)).toEqual([]);
+  });
+
+  it.each([
+    ["dhcp: true", "ipv4: {enabled: true, dhcp: true}", 1],
+    ["state: absent", "state: absent", 1],
+    ["an address of its own", "ipv4: {enabled: true, address: [{ip: 10.9.0.1, prefix-length: 24}]}", 1],
+    ["the very address of the record", "ipv4: {enabled: true, address: [{ip: 10.0.0.1, prefix-length: 24}]}", 0],
+    ["nothing of addresses", "mtu: 9000", 0],
+    ["the other family alone", "ipv6: {enabled: false}", 0],
+  ])("beside a policy by hand with %s", (_, text, count) => {
+    const hand = policyText(`${on("n1")}  desiredState:\n    interfaces:\n    - {name: eth1, ${text}}`, "hand");
+    expect(conflicts([nicPolicyText("a", ["p"], "eth1", on("n1")), hand])).toHaveLength(count);
+  });
+});
+
+describe("a policy of the name in another claim set", () => {
+  const has = (what: string) => `policy a has addresses in claim set b, too: ${what}`;
+  it.each<[string, string[], string[]]>([
+    ["on the same node", ["10.0.0.9 Node/n1/a/y if=eth2 set=b"], [has("10.0.0.9 of n1")]],
+    ["releasing", ["10.0.0.9 Node/n1/a/y if=eth2 set=b releasing"], [has("10.0.0.9 of n1")]],
+    [
+      "on several nodes",
+      ["10.0.0.8 Node/n1/a/y if=eth2 set=b", "10.0.0.9 Node/n2/a/y if=eth2 set=b"],
+      [has("10.0.0.8 of n1 and 1 more")],
+    ],
+    ["of a program, whose claims are those of no policy", ["10.0.0.9 Node/n1/a set=b"], []],
+    ["on other nodes", ["10.0.0.9 Node/n9/a/x set=b"], []],
+    ["of another name", ["10.0.0.8 Node/n1/aa/x set=b", "10.0.0.9 Node/n1/b/a set=b"], []],
+  ])("%s", (_, lines, expected) => expect(conflicts([nicPolicyText("a")], lines)).toEqual(expected));
+});

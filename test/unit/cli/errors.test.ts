@@ -31,7 +31,7 @@ const rows: Row[] = [
       "manifests/b.yaml": poolText("  range: {cidr: x/8}", "q"),
       "manifests/c.yaml": policyText("  capture: {x: ippool.p.allocate}\n  desiredState: {a: '{{ }}'}", "b"),
     },
-    /b\.yaml:5:17: .*\n.*c\.yaml:6:12: .*capture\.NAME\.ip/,
+    /b\.yaml:5:17: .*\n.*c\.yaml:6:21: .*capture\.NAME\.ip/,
   ],
   [
     "a pool that no document defines",

@@ -295,7 +295,7 @@ describe("claim sets", () => {
   it("do not share a NIC", async () => {
     const record = await recordAfter(policy("a", "n1"), { set: "here" });
     expect(drift(appOf(policy("b", "n1"), { set: "there", record }))).toMatch(
-      /policies b and a \(set here\) both set the IPv4 addresses of eth1 on Node\/n1/,
+      /policies a \(set here\) and b both set the IPv4 addresses of eth1 on Node\/n1/,
     );
   });
 });

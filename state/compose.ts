@@ -62,8 +62,9 @@ function ownerInSet({ set, claim }: Allocation): string {
  *  owner differently                                 | both claim it
  *  policy, capture or set differently                | that of `decided`, the side in force; else both claim it
  *  NIC or uid differently                            | likewise, else whichever: the next plan corrects it
- *  one side moved the claim, or gave the address to a| both claim it: that is no rename
- *  claim that had one, to an owner that had one, or   |
+ *  one side moved the claim, changed its length, or  | both claim it: that is no rename
+ *  gave the address to a claim that had one, to an   |
+ *  owner that had one, or                            |
  *  the old owner still has lines                     |
  *  it was releasing, and live on both sides has      | both claim it: it may have been freed, and given away
  *  two names                                         |
@@ -97,6 +98,7 @@ function isDerived(before: Entry, now: Entry, base: Version, side: Version): boo
     const place = version.placeOfClaim.get(identityOf(line));
     return place !== undefined && place !== placeOf(line);
   };
+  if (now.line.length !== before.line.length) return false;
   const isGivenUp = now.releasing && !before.releasing;
   if (isGivenUp && isElsewhere(side, now.line)) return false;
   if (now.line.claim === before.line.claim) return true;

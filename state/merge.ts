@@ -1,10 +1,12 @@
 import {
   type Allocation,
+  BlockIndex,
+  blocksOverlap,
   byAddress,
   byCodeUnit,
   describeSubnet,
   emptySnapshot,
-  formatAddress,
+  formatBlock,
   IpamError,
   type Issue,
   identityOf,
@@ -142,33 +144,50 @@ export function settle(
   history: History = unknownHistory,
 ): Merged {
   const strength = strengthOf(landed, history);
-  const network = new Map(pools.map((pool) => [pool.name, pool.network]));
-  const byPlace = new Map<string, Entry>();
+  const rivalsOf = rivalry(candidates, pools);
+  /** What stands where a candidate was let in. */
+  const standing = new Map<Entry, Entry>();
   const byClaim = new Map<string, Entry>();
   const losers: Loser[] = [];
   const undecided: Issue[] = [];
   const ordered = [...candidates].sort(
     (a, b) => strength(b) - strength(a) || byAddress(a.line, b.line) || byCodeUnit(a.line.claim, b.line.claim),
   );
-  const enter = (place: string, entry: Entry) => {
-    byPlace.set(place, entry);
+  const enter = (candidate: Entry, entry: Entry) => {
+    standing.set(candidate, entry);
     if (!entry.releasing) byClaim.set(identityOf(entry.line), entry);
   };
   for (const entry of ordered) {
-    const place = `${network.get(entry.line.pool)} ${entry.line.address}`;
-    const claim = identityOf(entry.line);
-    const winner = byPlace.get(place) ?? (entry.releasing ? undefined : byClaim.get(claim));
-    if (winner === undefined) enter(place, entry);
+    const holders = rivalsOf(entry).flatMap((rival) => standing.get(rival) ?? []);
+    const winner =
+      holders.find((one) => strength(one) <= strength(entry)) ??
+      holders[0] ??
+      (entry.releasing ? undefined : byClaim.get(identityOf(entry.line)));
+    if (winner === undefined) enter(entry, entry);
     else if (strength(winner) > strength(entry)) {
       losers.push({ line: entry.line, winner: winner.line, isReleasing: winner.releasing });
-      if (byPlace.has(place)) continue;
+      if (holders.length > 0) continue;
       const before = history.stands(entry);
-      if (before !== undefined && !byClaim.has(identityOf(before.line))) enter(place, before);
-      else if (history.wasHeld(entry)) enter(place, { line: entry.line, releasing: true });
+      if (before !== undefined && !byClaim.has(identityOf(before.line))) enter(entry, before);
+      else if (history.wasHeld(entry)) enter(entry, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });
   }
   refuseUndecided(undecided, landed !== undefined);
-  return { snapshot: checked([...byPlace.values()], pools), losers };
+  return { snapshot: checked([...standing.values()], pools), losers };
+}
+
+/** Tells which candidates share an address of a network with one of them. */
+function rivalry(candidates: readonly Entry[], pools: readonly PoolRecord[]): (entry: Entry) => Entry[] {
+  const networks = new Map(pools.map((pool) => [pool.name, pool.network]));
+  const networkOf = ({ line }: Entry) => networks.get(line.pool);
+  const groups = Map.groupBy(candidates, networkOf);
+  const indexes = new Map(
+    [...groups].map(([network, group]) => [
+      network,
+      new BlockIndex(group.map((entry) => ({ address: entry.line.address, length: entry.line.length, entry }))),
+    ]),
+  );
+  return (entry) => (indexes.get(networkOf(entry))?.at(entry.line) ?? []).map((one) => one.entry);
 }
 
 function refuseUndecided(undecided: readonly Issue[], isSaid: boolean): void {
@@ -185,8 +204,11 @@ function entryKey({ line, releasing }: Entry): string {
 }
 
 function collision(a: Allocation, b: Allocation): string {
-  const [x, y] = [formatAddress(a.address), formatAddress(b.address)];
-  return x === y ? `both ${a.claim} and ${b.claim} were given ${x}` : `${a.claim} was given both ${x} and ${y}`;
+  const [x, y] = [formatBlock(a), formatBlock(b)];
+  if (x === y) return `both ${a.claim} and ${b.claim} were given ${x}`;
+  return blocksOverlap(a, b)
+    ? `${a.claim} was given ${x} and ${b.claim} ${y}, which overlap`
+    : `${a.claim} was given both ${x} and ${y}`;
 }
 
 function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecord[] {

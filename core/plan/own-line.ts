@@ -12,6 +12,8 @@ export interface Options {
   readonly allowMove: boolean;
   /** What a claim is called, and all that it was called before: the nearest name first. */
   readonly namesOf: (claim: string) => readonly string[];
+  /** Only these owners are looked at; all, if undefined. */
+  readonly owners: ReadonlySet<string> | undefined;
 }
 
 /** The line that a claim has. */

@@ -2,6 +2,7 @@ import { type Allocation, importedSet, type PoolLines } from "../allocation.ts";
 import { formatBlock } from "../block.ts";
 import { formatOwner, nameOfKey, ownerOfKey } from "../claim.ts";
 import { byCodeUnit } from "../errors.ts";
+import { parted } from "../parted.ts";
 import type { Pool } from "../pool.ts";
 import { type Adoptable, adoptable } from "./adopt.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
@@ -36,12 +37,14 @@ import { pendingOf, type Request } from "./request.ts";
  */
 export function planPool(
   pool: Pool | undefined,
-  requests: readonly Request[],
-  lines: PoolLines,
+  all: readonly Request[],
+  recorded: PoolLines,
   options: Options,
 ): Changes {
+  const { requests, lines } = inScope(all, recorded, options);
   const decided = decide(requests, pool as Pool, lines, options);
   const lost = lines.live
+    .filter((line) => options.owners?.has(ownerOfKey(line.claim)) !== false)
     .filter((line) => (line.set === options.set && !decided.claimed.has(line)) || decided.left.has(line))
     .sort((a, b) => byCodeUnit(a.claim, b.claim));
   const wanting = [...decided.asking, ...decided.returning.keys()];
@@ -51,7 +54,7 @@ export function planPool(
   const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
   const left = lost.filter((line) => !stuck.has(line));
   const fresh = allowed.filter((request) => !decided.returning.has(request) && !decided.moving.has(request));
-  const held = { ...lines, gone: goneFrom(left, requests) };
+  const held = { ...recorded, gone: goneFrom(left, requests) };
   const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, held, options.set);
   return {
     assign: given.assign,
@@ -68,6 +71,16 @@ export function planPool(
       ...given.pending,
     ],
   };
+}
+
+/** The requests of the owners that are looked at, and the lines that are theirs: a declared rename gives and takes some. */
+function inScope(requests: readonly Request[], lines: PoolLines, { owners, namesOf }: Options) {
+  if (owners === undefined) return { requests, lines };
+  const [asking, others] = parted(requests, ({ claim }) => owners.has(formatOwner(claim.owner)));
+  const namesOfAll = (list: readonly Request[]) => new Set(list.flatMap(({ key }) => namesOf(key)));
+  const [own, foreign] = [namesOfAll(asking), namesOfAll(others)];
+  const isSeen = ({ claim }: Allocation) => own.has(claim) || (owners.has(ownerOfKey(claim)) && !foreign.has(claim));
+  return { requests: asking, lines: { live: lines.live.filter(isSeen), releasing: lines.releasing.filter(isSeen) } };
 }
 
 /** The lines that are left by owners who ask for nothing instead. */

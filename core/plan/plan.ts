@@ -11,9 +11,14 @@ import { checkSet, requestsByPool } from "./request.ts";
 /** What `plan` decides from. */
 export interface PlanInput {
   readonly pools: readonly Pool[];
-  /** Every claim of the set. A line of the set without a claim here is released. */
+  /** Every claim of the set; with `owners`, at least those of these owners. A line of the set without a claim here is released. */
   readonly claims: readonly Claim[];
   readonly snapshot: Snapshot;
+  /**
+   * Only these owners (`Node/a`) are looked at: claims of others are passed over, and their lines stay as they are recorded
+   * and are in no list of the plan. But a declared rename reaches the line that it is about, whoever has it.
+   */
+  readonly owners?: ReadonlySet<string>;
   /** Claim set; lines of other sets are occupied space. Default `default`. */
   readonly set?: string;
   /** Declared renames, claim key to claim key: the address stays. One may go on from where another one ends. */
@@ -50,7 +55,7 @@ export function plan(input: PlanInput): Plan {
   const requests = requestsByPool(pools, input.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
-  const { moved = [], allowMove = false } = input;
+  const { moved = [], allowMove = false, owners } = input;
   const keys = new Map([...requests].map(([name, list]) => [name, new Set(list.map(({ key }) => key))]));
   const renames = new Renames(moved);
   refuseMoved([...keys.values()].flatMap((claimed) => renames.issues(claimed)));
@@ -61,7 +66,7 @@ export function plan(input: PlanInput): Plan {
     const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
     const claimed = keys.get(name) ?? new Set();
     const namesOf = (claim: string) => renames.before(claim, claimed);
-    return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf });
+    return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf, owners });
   });
   const pending = parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim));
   return {

@@ -15,7 +15,7 @@ import { pools, type Store } from "./store.ts";
 
 const nameArb = fc.constantFrom("n1", "n2", "n3", "n4", "n5");
 const claimArb = fc
-  .tuple(nameArb, fc.constantFrom("p", "p", "q", "r"), fc.constantFrom("", " if=eth1"))
+  .tuple(nameArb, fc.constantFrom("p", "p", "q", "r", "s"), fc.constantFrom("", " if=eth1"))
   .map(([name, pool, nic]) => `Node/${name}/a pool=${pool}${nic}`);
 /** What a planner wants next: all claims of its set, or some releasing lines freed. */
 const wishArb = fc.oneof(

@@ -4,6 +4,7 @@ import { plan } from "../../core/plan/plan.ts";
 import { planRename } from "../../core/plan/rename.ts";
 import { claimOf, spelt } from "../support/core-text.ts";
 import { refusesBadPlans } from "./bad-plans.ts";
+import { blocks } from "./blocks.ts";
 import { planners } from "./planners.ts";
 import { repeats } from "./repeats.ts";
 import { committed, freed, lines, planned, pools, type Store } from "./store.ts";
@@ -191,6 +192,7 @@ export function contract(name: string, make: () => Store): void {
   });
 
   repeats(name, make);
+  blocks(name, make);
   refusesBadPlans(name, make);
   planners(name, make);
 }

@@ -16,6 +16,7 @@ export const pools = [
   poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.9"),
   poolOf("q", "2001:db8::/64"),
   poolOf("r", "10.0.0.0/24", { network: "blue" }),
+  poolOf("s", "10.4.0.0/14", { blockLength: 22 }),
 ];
 
 type Input = Omit<Parameters<typeof plan>[0], "pools" | "claims" | "snapshot">;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { formatAddress } from "../../core/address.ts";
+import { type Address, formatAddress } from "../../core/address.ts";
 import { type Allocation, emptySnapshot, type Snapshot } from "../../core/allocation.ts";
 import { type Claim, claimKey } from "../../core/claim.ts";
 import { IpamError } from "../../core/errors.ts";
@@ -9,14 +9,19 @@ import type { Pool } from "../../core/pool.ts";
 import { apply, freed } from "./core-apply.ts";
 import { plus, poolOf } from "./core-text.ts";
 
-/** Sixteen addresses around a last octet of 255, in either family; two pools share them. */
+/** Sixteen addresses around a last octet of 255, or blocks, in either family; two pools share them. */
 interface Universe {
   readonly cidr: string;
   readonly base: string;
+  /** Block lengths that a pool may have, one after the other; the first one is that of a spot. */
+  readonly lengths: readonly number[];
 }
 const universes: Universe[] = [
-  { cidr: "10.0.0.0/22", base: "10.0.0.248" },
-  { cidr: "2001:db8::/64", base: "2001:db8::f8" },
+  { cidr: "10.0.0.0/22", base: "10.0.0.248", lengths: [32] },
+  { cidr: "2001:db8::/64", base: "2001:db8::f8", lengths: [128] },
+  { cidr: "10.0.0.0/8", base: "10.255.192.0", lengths: [22] },
+  { cidr: "10.0.0.0/8", base: "10.255.192.0", lengths: [22, 21, 23, 32] },
+  { cidr: "2001:db8::/48", base: "2001:db8:0:fff0::", lengths: [64, 63, 65, 128] },
 ];
 
 const spotArb = fc.nat({ max: 15 });
@@ -49,6 +54,7 @@ const stepArb = fc.record({
   allowMove: fc.constantFrom(false, false, false, true),
   renames: fc.nat({ max: 3 }),
   freed: fc.nat({ max: 0xffff }),
+  length: fc.nat({ max: 3 }),
 });
 type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never;
 
@@ -99,25 +105,32 @@ function attempt(input: PlanInput): Plan | undefined {
 }
 
 function poolsOf(step: Step, universe: Universe, handOver: boolean): Pool[] {
-  const at = (spot: number) => formatAddress(plus(universe.base, spot));
+  const at = (spot: number) => formatAddress(addressOf(spot, universe));
+  const blockLength = universe.lengths[step.length % universe.lengths.length] as number;
   const nextStart = handOver ? Math.max(step.nextStart, step.end + 1) : 10;
   const { exclude, reserved } = step;
   const isIn = (from: number, to: number) => (spot: number) => from <= spot && spot <= to && spot !== reserved?.spot;
   const part = (name: string, from: number, to: number) =>
-    poolOf(name, `${universe.cidr} ${at(from)} ${at(to)}`, {
+    poolOf(name, `${universe.cidr} ${at(from)} ${formatAddress(plus(addressOf(to + 1, universe), -1))}`, {
+      blockLength,
       exclude: exclude.filter(isIn(from, to)).map(at),
       reservations:
-        reserved === null || reserved.spot < from || reserved.spot > to
+        // A block of several spots may reach out of the part, or into what is excluded.
+        reserved === null || reserved.spot < from || reserved.spot > to || blockLength < (universe.lengths[0] as number)
           ? []
           : [{ address: at(reserved.spot), ...(reserved.owner === undefined ? {} : { owner: reserved.owner }) }],
     });
   return [part("p", 0, step.end), part("q", nextStart, 15)];
 }
 
+function addressOf(spot: number, { base, cidr, lengths }: Universe): Address {
+  return plus(base, BigInt(spot) * 2n ** BigInt((cidr.includes(":") ? 128 : 32) - (lengths[0] as number)));
+}
+
 function claimOf({ wanted, uid, interface: nic, ...claim }: Step["wishes"][number], universe: Universe): Claim {
   return {
     ...claim,
-    ...(wanted === undefined ? {} : { wanted: plus(universe.base, wanted) }),
+    ...(wanted === undefined ? {} : { wanted: addressOf(wanted, universe) }),
     ...(uid === undefined ? {} : { uid }),
     ...(nic === undefined ? {} : { interface: nic }),
   };

@@ -1,5 +1,8 @@
 import { type Address, address, familyOf, formatAddress } from "../../core/address.ts";
+import { formatBlock, type MaybeBlock } from "../../core/block.ts";
+import type { Pool } from "../../core/pool.ts";
 import type { Interval, Range } from "../../core/range.ts";
+import { plus } from "./core-text.ts";
 
 /** `10.0.0.1 10.0.0.4-10.0.0.6` as intervals, unsorted and unchecked. */
 export function intervals(text: string): Interval[] {
@@ -39,6 +42,41 @@ export function malformed(range: Range): string[] {
 /** Do people number this address? Read off its text: last octets 0 and 255 are passed over where a pool skips. */
 export function isCounted(at: Address, skips: boolean): boolean {
   return !skips || familyOf(at) === 6 || !/\.(0|255)$/.test(formatAddress(at));
+}
+
+/** First and last address of a block, by arithmetic alone. */
+export function endsOf({ address: first, length }: MaybeBlock): Interval {
+  const bits = familyOf(first) === 4 ? 32 : 128;
+  return { first, last: plus(first, 2n ** BigInt(bits - (length ?? bits)) - 1n) };
+}
+
+/** Pairs of blocks that share an address. */
+export function sharing(blocks: readonly MaybeBlock[]): string[] {
+  const sorted = [...blocks].sort((a, b) => (a.address < b.address ? -1 : 1));
+  return sorted.flatMap((one, i) => {
+    const pairs: string[] = [];
+    const { last } = endsOf(one);
+    for (let j = i + 1; j < sorted.length; j++) {
+      const other = sorted[j] as MaybeBlock;
+      if (other.address > last) break;
+      pairs.push(`${formatBlock(one)} and ${formatBlock(other)}`);
+    }
+    return pairs;
+  });
+}
+
+/** The first addresses of the blocks of a pool that lie wholly in a range and share no address with what is held, by a walk. */
+export function* freeBlocks(pool: Pool, range: Range, held: readonly MaybeBlock[]): Generator<Address> {
+  const { first: start, last } = endsOf({ address: pool.prefix.first, length: pool.blockLength });
+  const size = last - start + 1n;
+  const after = (at: bigint) => plus(start, ((at - start + size - 1n) / size) * size);
+  const ends = held.map(endsOf);
+  for (const { first, last } of range)
+    for (let at = after(first); at + size - 1n <= last; ) {
+      const hit = ends.find((end) => end.first <= at + size - 1n && at <= end.last);
+      if (hit === undefined && isCounted(at, pool.skipsZeroAnd255)) yield at;
+      at = after((hit !== undefined && hit.last > at ? hit.last : at) + 1n);
+    }
 }
 
 /** The free space of a range, found by walking over it address by address. */

@@ -1,15 +1,15 @@
 import { formatAddress } from "../../core/address.ts";
 import type { Allocation, Snapshot } from "../../core/allocation.ts";
+import { sharing } from "./core-model.ts";
 import { textOf } from "./core-text.ts";
 
 /** What a record holds twice: an address in a network, a live claim in a pool. By counting, not by the reader's own checks. */
 export function duplicates({ pools, allocations, releasing }: Omit<Snapshot, "base">): string[] {
   const network = new Map(pools.map((pool) => [pool.name, pool.network]));
-  const places = [...allocations, ...releasing].map(
-    (line) => `${formatAddress(line.address)} ${network.get(line.pool)}`,
-  );
+  const lines = Map.groupBy([...allocations, ...releasing], (line) => network.get(line.pool));
+  const shared = [...lines].flatMap(([name, group]) => sharing(group).map((pair) => `${pair} of network ${name}`));
   const claims = allocations.map((line) => `${line.claim} in ${line.pool}`);
-  return [...twice(places), ...twice(claims)];
+  return [...shared, ...twice(claims)];
 }
 
 function twice(list: readonly string[]): string[] {

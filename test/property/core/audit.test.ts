@@ -9,6 +9,7 @@ import { historyArb, type Visit, walk } from "../../support/core-history.ts";
 function usesOf(snapshot: Snapshot): Use[] {
   return [...snapshot.allocations, ...snapshot.releasing].map((line, i) => ({
     address: line.address,
+    length: line.length,
     owner: ownerOfKey(line.claim),
     interface: line.interface ?? "eth0",
     at: { file: "dump.yaml", line: i + 1, column: 1 },

@@ -7,8 +7,8 @@ import { isNoop, type Plan, plan } from "../../../core/plan/plan.ts";
 import type { Pool } from "../../../core/pool.ts";
 import { shuffled } from "../../support/core-arbitrary.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
-import { isCounted } from "../../support/core-model.ts";
-import { bytesOf, plus, shown, textOf } from "../../support/core-text.ts";
+import { freeBlocks, sharing } from "../../support/core-model.ts";
+import { bytesOf, shown, textOf } from "../../support/core-text.ts";
 import { tries } from "../../support/long.ts";
 
 const everyPlan = (law: (visit: Visit) => void, handOver = false, numRuns = tries(100, 2_000)) =>
@@ -27,14 +27,10 @@ function lastName(claim: string, moved: Visit["input"]["moved"] = []): string {
   return next === undefined ? claim : lastName(next.to, moved);
 }
 
-/** What is free for whoever does not care, found by walking over the pool. */
-function freeIn(pool: Pool, held: readonly Allocation[]): Address[] {
-  const taken = new Set(held.map((line) => line.address));
-  return pool.automatic.flatMap(({ first, last }) =>
-    Array.from({ length: Number(last - first) + 1 }, (_, n) => plus(first, n)).filter(
-      (at) => isCounted(at, pool.skipsZeroAnd255) && !taken.has(at),
-    ),
-  );
+/** What is free for whoever does not care, found by walking over the pool: so many, at most. */
+function freeIn(pool: Pool, held: readonly Allocation[], most = 1): Address[] {
+  const free = freeBlocks(pool, pool.automatic, held);
+  return Array.from({ length: most }, () => free.next().value as Address).filter((at) => at !== undefined);
 }
 
 function automaticIn(pool: Pool, { input, made }: Visit): Allocation[] {
@@ -50,13 +46,13 @@ function automaticIn(pool: Pool, { input, made }: Visit): Allocation[] {
 describe("in every history of plans", () => {
   it("no address is held twice, live or releasing", () => {
     everyPlan(({ after }) => {
-      expect(twice(linesOf(after).map((line) => line.address))).toEqual([]);
+      expect(sharing(linesOf(after))).toEqual([]);
     });
   });
 
   it("no address is held twice, though parts of one pool become parts of another", () => {
     everyPlan(({ after }) => {
-      expect(twice(linesOf(after).map((line) => line.address))).toEqual([]);
+      expect(sharing(linesOf(after))).toEqual([]);
     }, true);
   });
 
@@ -88,10 +84,17 @@ describe("in every history of plans", () => {
 
   it("no address goes from one owner to another in one plan, unless the claim is declared as moved", () => {
     everyPlan(({ before, input, made }) => {
-      const held = new Set(linesOf(before).map((line) => line.address));
-      expect(made.assign.filter((line) => held.has(line.address))).toEqual([]);
+      const held = linesOf(before);
+      expect(
+        made.assign.flatMap((line) => sharing([line, ...held]).filter((pair) => !sharing(held).includes(pair))),
+      ).toEqual([]);
       for (const { allocation, was = allocation } of made.keep) {
-        expect([was.address, was.pool, was.set]).toEqual([allocation.address, allocation.pool, allocation.set]);
+        expect([was.address, was.length, was.pool, was.set]).toEqual([
+          allocation.address,
+          allocation.length,
+          allocation.pool,
+          allocation.set,
+        ]);
         expect([was.claim, lastName(was.claim, input.moved)]).toContain(allocation.claim);
       }
     });
@@ -129,7 +132,8 @@ describe("in every history of plans", () => {
         const given = automaticIn(pool, visit);
         const byKey = [...given].sort((a, b) => (a.claim < b.claim ? -1 : 1)).map((line) => line.address);
         const others = visit.made.assign.filter((line) => !given.includes(line));
-        expect(byKey).toEqual(freeIn(pool, [...linesOf(visit.before), ...others]).slice(0, given.length));
+        expect(byKey).toEqual(freeIn(pool, [...linesOf(visit.before), ...others], given.length));
+        expect(given.filter((line) => line.length !== pool.blockLength)).toEqual([]);
       }
     });
   });

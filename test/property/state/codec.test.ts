@@ -18,8 +18,8 @@ const corrupt = (line: number) =>
 
 /** What a reader of the text would say it means, made without the codec. */
 function meaning({ pools, allocations, releasing }: Snapshot) {
-  const line = ({ address, pool, claim, set, interface: nic, uid }: Allocation) => ({
-    address: formatAddress(address),
+  const line = ({ address, length, pool, claim, set, interface: nic, uid }: Allocation) => ({
+    address: length === 32 || length === 128 ? formatAddress(address) : `${formatAddress(address)}/${length}`,
     pool,
     claim,
     ...(set === "default" ? {} : { set }),

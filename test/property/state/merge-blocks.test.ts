@@ -1,0 +1,90 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { IpamError } from "../../../core/errors.ts";
+import { plan } from "../../../core/plan/plan.ts";
+import { applyPlan } from "../../../state/apply.ts";
+import { encode, snapshotOf } from "../../../state/codec.ts";
+import { mergeRecords } from "../../../state/merge.ts";
+import { freed } from "../../support/core-apply.ts";
+import { claimOf, poolOf, recordOf, textOf } from "../../support/core-text.ts";
+import { tries } from "../../support/long.ts";
+import { duplicates, recordTexts } from "../../support/state-record.ts";
+
+const pool = (blockLength: number) => poolOf("p", "10.0.0.0/16", { blockLength });
+const record = (lines: readonly string[]) => snapshotOf(recordOf(lines, [pool(22)]));
+
+describe("two records of blocks", () => {
+  it.each([
+    {
+      name: "that gave different blocks become one",
+      ours: ["10.0.4.0/22 Node/n/a"],
+      theirs: ["10.0.8.0/22 Node/m/a"],
+      want: ["10.0.4.0/22 Node/n/a", "10.0.8.0/22 Node/m/a"],
+    },
+    {
+      name: "of which the one in force gave a block: who has a part of it is planned anew",
+      ours: ["10.0.4.0/22 Node/n/a"],
+      theirs: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a", "10.0.8.0/24 Node/p/a"],
+      want: ["10.0.4.0/22 Node/n/a", "10.0.8.0/24 Node/p/a"],
+      losers: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a"],
+    },
+    {
+      name: "of which the one in force gave parts: who has a block around them is planned anew",
+      ours: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a"],
+      theirs: ["10.0.4.0/22 Node/n/a"],
+      want: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a"],
+      losers: ["10.0.4.0/22 Node/n/a"],
+    },
+  ])("$name", ({ ours, theirs, want, losers = [] }) => {
+    const base = record([]);
+    const merged = mergeRecords(base, record(ours), record(theirs), record(ours));
+    expect(recordTexts(merged.snapshot)).toEqual(want);
+    expect(merged.losers.map(({ line }) => textOf(line))).toEqual(losers);
+    if (losers.length === 0) return;
+    expect(() => mergeRecords(base, record(ours), record(theirs))).toThrow(/which overlap/);
+  });
+
+  const nodesArb = fc.uniqueArray(fc.constantFrom("n1", "n2", "n3", "n4", "n5", "n6"), { maxLength: 5 });
+  const stepArb = fc.record({
+    nodes: nodesArb,
+    length: fc.constantFrom(18, 19, 20, 22, 32),
+    free: fc.nat({ max: 0xff }),
+  });
+  const branchArb = fc.array(stepArb, { minLength: 1, maxLength: 3 });
+
+  it("never become one that holds an address twice, whichever is called ours", () => {
+    let merges = 0;
+    const numRuns = tries(300, 20_000);
+    fc.assert(
+      fc.property(branchArb, branchArb, branchArb, (before, left, right) => {
+        const base = grown(record([]), before);
+        const [ours, theirs] = [grown(base, left), grown(base, right)];
+        try {
+          const { snapshot } = mergeRecords(base, ours, theirs);
+          expect(duplicates(snapshot)).toEqual([]);
+          merges++;
+        } catch (error) {
+          if (!(error instanceof IpamError)) throw error;
+          expect(error.code).toBe("conflict");
+        }
+        const landed = mergeRecords(base, ours, theirs, ours).snapshot;
+        expect(duplicates(landed)).toEqual([]);
+        expect(encode(landed)).toBe(encode(mergeRecords(base, theirs, ours, ours).snapshot));
+      }),
+      { numRuns },
+    );
+    expect(merges).toBeGreaterThan(numRuns / 10);
+  });
+
+  function grown(
+    from: ReturnType<typeof record>,
+    steps: readonly (typeof stepArb extends fc.Arbitrary<infer T> ? T : never)[],
+  ) {
+    return steps.reduce((snapshot, { nodes, length, free }) => {
+      const claims = nodes.map((node) => claimOf(`Node/${node}/a`));
+      const made = plan({ pools: [pool(length)], claims, snapshot });
+      const after = applyPlan(snapshot, made) ?? snapshot;
+      return snapshotOf(freed(after, (_, i) => ((free >> i) & 1) === 1));
+    }, from);
+  }
+});

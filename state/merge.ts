@@ -150,15 +150,14 @@ export function settle(
   const byClaim = new Map<string, Entry>();
   const losers: Loser[] = [];
   const undecided: Issue[] = [];
-  const ordered = [...candidates].sort(
-    (a, b) => strength(b) - strength(a) || byAddress(a.line, b.line) || byCodeUnit(a.line.claim, b.line.claim),
-  );
+  const ordered = candidates.toSorted((a, b) => strength(b) - strength(a) || byLine(a, b));
   const enter = (candidate: Entry, entry: Entry) => {
     standing.set(candidate, entry);
     if (!entry.releasing) byClaim.set(identityOf(entry.line), entry);
   };
   for (const entry of ordered) {
-    const holders = rivalsOf(entry).flatMap((rival) => standing.get(rival) ?? []);
+    const rivals = rivalsOf(entry);
+    const holders = rivals.flatMap((rival) => standing.get(rival) ?? []);
     const winner =
       holders.find((one) => strength(one) <= strength(entry)) ??
       holders[0] ??
@@ -168,12 +167,18 @@ export function settle(
       losers.push({ line: entry.line, winner: winner.line, isReleasing: winner.releasing });
       if (holders.length > 0) continue;
       const before = history.stands(entry);
-      if (before !== undefined && !byClaim.has(identityOf(before.line))) enter(entry, before);
+      // A wider block than the one that was lost may reach into what others were given.
+      const fits = before !== undefined && rivalsOf(before).every((rival) => rivals.includes(rival));
+      if (fits && !byClaim.has(identityOf(before.line))) enter(entry, before);
       else if (history.wasHeld(entry)) enter(entry, { line: entry.line, releasing: true });
     } else undecided.push({ message: collision(winner.line, entry.line) });
   }
   refuseUndecided(undecided, landed !== undefined);
   return { snapshot: checked([...standing.values()], pools), losers };
+}
+
+function byLine(a: Entry, b: Entry): number {
+  return byAddress(a.line, b.line) || byCodeUnit(a.line.claim, b.line.claim);
 }
 
 /** Tells which candidates share an address of a network with one of them. */

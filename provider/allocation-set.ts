@@ -4,7 +4,7 @@ import { didYouMean } from "../schema/nearest.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
 import { dispatcher } from "./dispatcher.ts";
-import { isUnitTest, takeClaimSet, takePools } from "./pools-of-program.ts";
+import { isUnitTest, takeSet } from "./pools-of-program.ts";
 import { previousStates, setType } from "./previous.ts";
 import { isText } from "./refuse.ts";
 import { secretMarks } from "./secrets.ts";
@@ -38,8 +38,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
       throw new pulumi.RunError(
         `allocation set ${name}: a record in a cluster is shared: give this part of it a name that nobody else uses, as in set: "shop"`,
       );
-    takePools(name, pools);
-    takeClaimSet(name, state, set);
+    takeSet(name, pools, state, set);
     const listed = isList(args.claims) ? claimsOf(name, args.claims) : undefined;
     const late = pulumi.output(args.claims as pulumi.Input<ClaimArgs[]>);
     const claims = listed ?? late.apply((known) => claimsOf(name, known as ClaimArgs[]));
@@ -105,7 +104,7 @@ export class AllocationSet extends pulumi.dynamic.Resource {
 
   /**
    * A preview of other targets, as one that records another lock, goes on: who uses the address may be none of them. So
-   * does the run that destroys what is left: of a set that is gone the engine knows the inputs alone, see `secretness`.
+   * does the run that destroys what is left: of a set that is gone the engine knows the inputs alone, see `secretMarks`.
    */
   private without(key: string): pulumi.Output<string> {
     if (isUnitTest())

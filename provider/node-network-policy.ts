@@ -96,25 +96,17 @@ function nodesOf({ nodes, desiredState, batchSize = 1 }: NodeNetworkPolicyArgs, 
     checkFields(refuse, `nodes[${i}]`, node, ["name", "hostname"]);
     return node;
   });
+  const [names, hosts] = [new Set<string>(), new Map<string, string>()];
   for (const [i, { name, hostname }] of named.entries()) {
     refuseName(refuse, `the name of nodes[${i}]`, name);
     refuseName(refuse, `the hostname of nodes[${i}]`, hostname);
-  }
-  refuseTwice(refuse, named);
-  return named.sort((a, b) => byCodeUnit(a.name, b.name));
-}
-
-/** Of two policies for one host, the one that is applied last would win. */
-function refuseTwice(refuse: Refuse, nodes: readonly Node[]): void {
-  const names = new Set<string>();
-  const hosts = new Map<string, string>();
-  for (const { name, hostname } of nodes) {
     if (names.has(name)) refuse(`node ${name} is named twice`);
-    const other = hosts.get(hostname);
-    if (other !== undefined) refuse(`nodes ${other} and ${name} have one hostname, ${hostname}`);
+    // Of two policies for one host, the one that is applied last would win.
+    if (hosts.has(hostname)) refuse(`nodes ${hosts.get(hostname)} and ${name} have one hostname, ${hostname}`);
     names.add(name);
     hosts.set(hostname, name);
   }
+  return named.sort((a, b) => byCodeUnit(a.name, b.name));
 }
 
 function refuseName(refuse: Refuse, what: string, name: string): void {

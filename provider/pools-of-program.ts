@@ -5,10 +5,12 @@ import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { recordOfLock } from "../state/offer.ts";
 import type { StateArgs } from "./set-state.ts";
 
-/** A pool, and the set that has it. */
+/** A set of the program: the pools that it has, and which claim set of which record it is. */
 interface Taken {
+  readonly name: string;
+  readonly pools: readonly Pool[];
+  readonly state: StateArgs;
   readonly set: string;
-  readonly pool: Pool;
 }
 
 /**
@@ -34,28 +36,20 @@ export function isUnitTest(): boolean {
 }
 
 /**
- * Throws pulumi.RunError if another set of the program has one of the pools, or addresses of it; and where the sets of a
- * program do not know of each other.
+ * Throws pulumi.RunError if another set of the program has one of the pools, or addresses of it, or is the same claim set
+ * of what may be the same record; and where the sets of a program do not know of each other.
  */
-export function takePools(set: string, specs: { readonly [name: string]: PoolSpec }): void {
-  const taken = ofProgram("nodeippool.sets", () => new Map<string, Taken>());
+export function takeSet(name: string, specs: { readonly [pool: string]: PoolSpec }, state: StateArgs, set: string) {
+  const taken = ofProgram("nodeippool.sets", (): Taken[] => []);
   if (taken === undefined && !isUnitTest())
     throw new pulumi.RunError(
-      `allocation set ${set}: a component that is a package of its own does not know of the other sets of the program: make the set in the program, and give the component its addresses`,
+      `allocation set ${name}: a component that is a package of its own does not know of the other sets of the program: create the set in the program, and give the component its addresses`,
     );
-  if (taken === undefined) return;
-  const before = [...taken.values()]; // sets may have one name, below different parents
-  for (const [name, spec] of Object.entries(specs)) {
-    const other = taken.get(name);
-    if (other !== undefined)
-      throw new pulumi.RunError(
-        `pool ${name} is in two allocation sets, ${other.set} and ${set}: put all its claims into one`,
-      );
-    const pool = parsePoolSpec(name, spec).value; // what is wrong with it is for check to say
-    if (pool === undefined) continue;
-    for (const one of before) refuseShared(one, { set, pool });
-    taken.set(name, { set, pool });
-  }
+  // What is wrong with a pool is for check to say.
+  const pools = Object.entries(specs).flatMap(([pool, spec]) => parsePoolSpec(pool, spec).value ?? []);
+  const one = { name, pools, state, set };
+  for (const other of taken ?? []) refuseShared(other, one);
+  taken?.push(one);
 }
 
 /**
@@ -74,27 +68,23 @@ export function takeObject(kind: string, name: string, component: string, by: pu
   clusters?.set(provider, taken.set(`${kind} ${name}`, component));
 }
 
-/** A set of the program, and which claim set of which record it is. */
-interface ClaimSet {
-  readonly name: string;
-  readonly state: StateArgs;
-  readonly set: string;
-}
-
-/** Throws pulumi.RunError if another set of the program is the same claim set of what may be the same record. */
-export function takeClaimSet(name: string, state: StateArgs, set: string): void {
-  const taken = ofProgram<ClaimSet[]>("nodeippool.claim-sets", () => []) ?? [];
-  refuseOneSet(taken, name, state, set);
-  taken.push({ name, state, set });
-}
-
-export function refuseOneSet(taken: readonly ClaimSet[], name: string, state: StateArgs, set: string): void {
-  const other = taken.find((one) => one.set === set && mayBeOne(one.state, state));
-  if (other === undefined) return;
-  const what = `allocation sets ${other.name} and ${name} have one record, and are set "${set}" of it both`;
-  throw new pulumi.RunError(
-    `${what}: give one of them another name there, as in set: "${name}"; its addresses stay as they are`,
-  );
+export function refuseShared(a: Taken, b: Taken): void {
+  const twice = a.pools.find((pool) => b.pools.some(({ name }) => name === pool.name));
+  if (twice !== undefined)
+    throw new pulumi.RunError(
+      `pool ${twice.name} is in two allocation sets, ${a.name} and ${b.name}: put all its claims into one`,
+    );
+  if (a.set === b.set && mayBeOne(a.state, b.state))
+    throw new pulumi.RunError(
+      `allocation sets ${a.name} and ${b.name} have one record, and are set "${a.set}" of it both: give one of them another name there, as in set: "${b.name}"`,
+    );
+  try {
+    // Pool by pool: what is wrong among those of one set is for check to say.
+    for (const pool of a.pools) for (const other of b.pools) checkPools([pool, other], emptySnapshot);
+  } catch (error) {
+    if (!(error instanceof IpamError)) throw error;
+    throw new pulumi.RunError(`allocation sets ${a.name} and ${b.name}: ${error.message}`);
+  }
 }
 
 /** Two contexts may be of one cluster, and a context may have any namespace. */
@@ -103,13 +93,4 @@ function mayBeOne(a: StateArgs, b: StateArgs): boolean {
     return recordOfLock(`${a.path}`) === recordOfLock(`${b.path}`);
   if (a.backend !== "kubernetes" || b.backend !== "kubernetes") return false;
   return a.namespace === undefined || b.namespace === undefined || a.namespace === b.namespace;
-}
-
-function refuseShared(a: Taken, b: Taken): void {
-  try {
-    checkPools([a.pool, b.pool], emptySnapshot);
-  } catch (error) {
-    if (!(error instanceof IpamError)) throw error;
-    throw new pulumi.RunError(`allocation sets ${a.set} and ${b.set}: ${error.message}`);
-  }
 }

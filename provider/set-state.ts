@@ -81,7 +81,7 @@ function parsed<T>(value: T | string): T {
 /** What the stack's state had of its sets when its last update ended, wherever their records are. */
 export interface Previous {
   readonly own?: SetState;
-  /** Of the stack's other sets: this one under an earlier name, or one that a pool came over from. */
+  /** The stack's other sets; this one may be among them under an earlier name. */
   readonly others: readonly SetState[];
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { checkArgs } from "../../../provider/check-args.ts";
-import { refuseOneSet } from "../../../provider/pools-of-program.ts";
+import { refuseShared } from "../../../provider/pools-of-program.ts";
 import { root } from "../../support/console.ts";
 import { Monitor } from "../../support/pulumi-monitor.ts";
 import { previewIsUp } from "../../support/pulumi-previews.ts";
@@ -94,14 +94,8 @@ describe("programs", () => {
     [cluster("network"), cluster("other"), false],
     [cluster("network"), lock("network"), false],
   ])("are refused one claim set twice in what may be one record: %j and %j: %j", (one, other, isRefused) => {
-    const [a, b] = ["a", "b"].map((name, i) => ({ name, state: i === 0 ? one : other }));
-    const go = () =>
-      refuseOneSet(
-        [{ name: a?.name as string, state: a?.state as never, set: "shop" }],
-        b?.name as string,
-        b?.state as never,
-        "shop",
-      );
+    const [a, b] = [one, other].map((state, i) => ({ name: "ab"[i] as string, pools: [], state, set: "shop" }));
+    const go = () => refuseShared(a as never, b as never);
     const says =
       'allocation sets a and b have one record, and are set "shop" of it both: give one of them another name there';
     if (isRefused) expect(go).toThrow(says);

@@ -31,12 +31,6 @@ export function namesOfInputs(folder: string): string[] {
   return namesIn(folder, isRendered);
 }
 
-/** The manifests that `readInputs` reads, without links in their paths. */
-export function realInputs(path: string): Set<string> {
-  if (path === "-") return new Set();
-  return new Set((isFolder(path) ? namesOfInputs(path).map((name) => join(path, name)) : [path]).map(realPath));
-}
-
 function isRendered(folder: string): boolean {
   return exists(join(folder, renderedList));
 }
@@ -131,7 +125,8 @@ function stat(path: string) {
 function asInvalid(error: unknown, path: string): IpamError {
   if (error instanceof IpamError) return error;
   const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT") return new IpamError("invalid", `${path} does not exist`);
+  if (code === "ENOENT")
+    return new IpamError("invalid", exists(path) ? `${path} is a link to nothing` : `${path} does not exist`);
   if (code === "EISDIR") return new IpamError("invalid", `${path} is a folder`);
   if (code === "EACCES") return new IpamError("invalid", `${path} may not be read`);
   return new IpamError("invalid", `${path}: ${(error as Error).message}`, { cause: error });

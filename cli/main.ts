@@ -70,19 +70,25 @@ planning("render", "write manifests with literal addresses; fails if the lock do
 
 withState(program.command("release"))
   .summary("free addresses that are releasing")
-  .description("Frees releasing addresses: those named, or with --evidence those that their nodes no longer have.")
+  .description(
+    "Frees releasing addresses: those named, or with --evidence those that their nodes no longer have. Without either, lists them.",
+  )
   .argument("[names...]", "claims, nodes, policies or addresses")
   .option("--evidence <file>", "NodeNetworkState dump: kubectl get nns -o json; - is standard input")
   .option("--confirm", "you know that the nodes no longer use the addresses")
+  .option("--dry-run", "show what would be freed; records nothing")
   .action(async (names, options) => (await import("./release.ts")).releaseVerb(names, options));
 
 withState(program.command("mv"))
   .summary("declare a rename; nobody moves")
-  .description("Renames claims in the lock: a policy, POLICY/CAPTURE, an owner (Node/name), or a whole claim.")
+  .description(
+    "Renames claims in the lock: a node, a policy, POLICY/CAPTURE, another owner (Kind/name), or a whole claim.",
+  )
   .argument("<from>")
   .argument("[to]", "may be left out with --to-set")
   .option("--set <name>", "claim set; lines of other sets are left alone", "default")
   .option("--to-set <name>", "take them to this claim set: a policy that goes to another folder")
+  .option("--dry-run", "show what would be renamed; records nothing")
   .action(async (from, to, options) => (await import("./mv.ts")).mvVerb(from, to, options));
 
 planning("audit", "find duplicates, strangers and leaks in any manifests")

@@ -2,7 +2,6 @@ import {
   formatOwner,
   IpamError,
   importedSet,
-  isNamedBy,
   nameOfKey,
   namingOf,
   ownerOfKey,
@@ -10,6 +9,7 @@ import {
   planRename,
   type Snapshot,
   shellWord,
+  unwrap,
 } from "../core/index.ts";
 import { policyNameIssue } from "../integrations/nmstate/policy.ts";
 import { nameIssue } from "../schema/names.ts";
@@ -18,13 +18,17 @@ import { changeLines } from "./report-plan.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
 
+interface Options extends StateOptions, Sets {
+  readonly dryRun?: boolean;
+}
+
 interface Sets {
   readonly set: string;
   readonly toSet?: string;
 }
 
 /** Without a new name the old one stays. */
-export async function mvVerb(from: string, to: string | undefined, options: StateOptions & Sets): Promise<void> {
+export async function mvVerb(from: string, to: string | undefined, options: Options): Promise<void> {
   const { set, toSet } = options;
   if (to === undefined && toSet === undefined)
     throw new IpamError("invalid", `say what ${from} is called now`, {
@@ -32,9 +36,10 @@ export async function mvVerb(from: string, to: string | undefined, options: Stat
     });
   const state = await openState(options);
   const snapshot = await state.read();
-  refuseBareOwner(snapshot, from, to ?? from, options);
-  const made = planRename(snapshot, from, to ?? from, set, toSet);
+  const [old, now] = inFull(snapshot, from, to ?? from, options);
+  const made = planRename(snapshot, old, now, set, toSet);
   for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim);
+  if (options.dryRun) return print(...changeLines(made), "Dry run: nothing was recorded.");
   await record(state, made);
   print(
     ...changeLines(made),
@@ -42,18 +47,22 @@ export async function mvVerb(from: string, to: string | undefined, options: Stat
   );
 }
 
-/** Throws `invalid` where the old name is that of owners, without their kind, and of nothing else. */
-function refuseBareOwner({ allocations, releasing }: Snapshot, from: string, to: string, sets: Sets): void {
-  const lines = [...allocations, ...releasing].filter(
-    (line) => [sets.set, importedSet].includes(line.set) && isNamedBy(line, from),
-  );
-  const owner = parseOwner(ownerOfKey(lines[0]?.claim ?? "")).value;
-  if (owner === undefined || formatOwner(owner) === from || lines.some((line) => namingOf(line, from) !== "owner"))
-    return;
-  const meant = to.includes("/") ? to : formatOwner({ ...owner, name: to });
-  throw new IpamError("invalid", `no allocation is named ${from}`, {
-    hint: `Owners are named with their kind: nodeippool mv ${[formatOwner(owner), ...(from === to ? [] : [meant])].join(" ")}`,
-  });
+/**
+ * The names in full where the old one is that of an owner without its kind (`w03`: `Node/w03`). Throws `invalid` where it
+ * names several things.
+ */
+function inFull({ allocations, releasing }: Snapshot, from: string, to: string, sets: Sets): [string, string] {
+  const lines = [...allocations, ...releasing].filter((line) => [sets.set, importedSet].includes(line.set));
+  const owners = new Set(lines.flatMap((line) => (namingOf(line, from) === "owner" ? ownerOfKey(line.claim) : [])));
+  const policies = lines.filter((line) => namingOf(line, from) === "policy");
+  const [first, ...others] = owners;
+  if (first === undefined) return [from, to];
+  if (first !== from && others.length + policies.length > 0)
+    throw new IpamError("invalid", `${from} names more than one thing`, {
+      hint: `Use one of these names: ${[...owners, ...new Set(policies.map(({ claim }) => nameOfKey(claim)))].join(", ")}`,
+    });
+  const owner = unwrap(parseOwner(first));
+  return [first, to.includes("/") ? to : formatOwner({ ...owner, name: to })];
 }
 
 /** Throws `invalid` for a node, policy or capture that nothing can be called: the next plan would move who has its addresses. */

@@ -22,20 +22,36 @@ import { paint, plural, print } from "./terminal.ts";
 interface Options extends StateOptions {
   readonly evidence?: string;
   readonly confirm?: boolean;
+  readonly dryRun?: boolean;
 }
 
 export async function releaseVerb(names: readonly string[], options: Options): Promise<void> {
-  if (names.length === 0 && options.evidence === undefined)
-    throw new IpamError("invalid", "say what to free: a claim, node, policy or address, or --evidence FILE");
   const state = await openState(options);
   const snapshot = await state.read();
+  if (names.length === 0 && options.evidence === undefined) return listReleasing(snapshot);
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];
   if (options.evidence !== undefined) refuseOlder(options.evidence, state.name, await state.writtenAt?.());
   const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence);
+  const freed = free.map((line) => paint("red", `  - ${describeLine(line)}`));
+  if (options.dryRun) return print(...freed, `Dry run: ${plural(free.length, "address")} would be freed.`);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
   await record(state, planRelease(snapshot, free));
-  print(...free.map((line) => paint("red", `  - ${describeLine(line)}`)), `Freed ${plural(free.length, "address")}.`);
+  print(...freed, `Freed ${plural(free.length, "address")}.`);
+}
+
+/** Without names and evidence nothing is freed: what is releasing, and what would free it. */
+function listReleasing({ releasing }: Snapshot): void {
+  print(
+    ...releasing.map((line) => `  ${describeLine(line)}`),
+    `${plural(releasing.length, "address")} releasing.`,
+    ...(releasing.length === 0
+      ? []
+      : [
+          `Free those that nodes no longer have: kubectl get nns -o json > nns.json && nodeippool release --evidence nns.json`,
+          `Free those that you know are off their nodes: nodeippool release NAME... --confirm`,
+        ]),
+  );
 }
 
 /** The lines a name stands for that may be freed: releasing ones, and imported ones, which no claim gives up by itself; those by claim or address only. */

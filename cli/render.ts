@@ -28,7 +28,10 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return;
   }
-  const { written, removed } = writeFolder(options.out, files, path, options.set);
+  const { written, removed } = writeFolder(options.out, files, path, options.set, [
+    ...(options.nodes === undefined ? [] : [options.nodes]),
+    ...(isLockfile(options) ? [options.lock] : []),
+  ]);
   const unchanged = files.length - written;
   print(
     `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { byCodeUnit, IpamError, isPlain, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
 import { asBag, chunksOf, type LocatedObject, objectsIn } from "../schema/objects.ts";
-import { liesIn, namesOfInputs, readFile, realInputs, realPath, renderedList } from "./files.ts";
+import { liesIn, namesOfInputs, readFile, realPath, renderedList } from "./files.ts";
 import { writeWhole } from "./write-file.ts";
 
 /**
@@ -16,8 +16,9 @@ export function writeFolder(
   files: readonly SourceFile[],
   input: string,
   set: string,
+  beside: readonly string[] = [],
 ): { written: number; removed: number } {
-  refuseInput(folder, input);
+  refuseInput(folder, input, beside);
   const list = join(folder, renderedList);
   const text = statOf(list) === undefined ? undefined : readFile(list);
   const listed = namesIn(text ?? "");
@@ -25,14 +26,9 @@ export function writeFolder(
   const wanted = files.map((file) => file.path);
   for (const name of [...listed, ...wanted]) refuseEscape(folder, name);
   const mine = new Set(listed);
-  const inputs = realInputs(input);
-  refuseLeft(folder, mine, inputs);
+  refuseLeft(folder, mine);
   for (const name of wanted)
-    if (liesIn(join(folder, name), input) || inputs.has(realPath(join(folder, name))))
-      throw new IpamError("invalid", `${join(folder, name)} lies in the manifests (${input})`, {
-        hint: "Render into a folder beside them.",
-      });
-    else if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
+    if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
       throw new IpamError("invalid", `${join(folder, name)} is there, but no render wrote it`, {
         hint: "Render into a folder of its own. If a merge has left this of an earlier render, remove it and render again.",
       });
@@ -47,12 +43,10 @@ export function writeFolder(
  * Where one side of a merge changed a rendered file, and the other one has none any more, git leaves the file, and may
  * merge the list without it: addresses that are given up would be deployed again.
  */
-function refuseLeft(folder: string, mine: ReadonlySet<string>, inputs: ReadonlySet<string>): void {
+function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
   if (statOf(folder) === undefined) return;
   const others = namesOfInputs(folder).filter((name) => !mine.has(name));
-  const left = others
-    .map((name) => join(folder, name))
-    .filter((path) => !inputs.has(realPath(path)) && hasPolicy(path));
+  const left = others.map((name) => join(folder, name)).filter(hasPolicy);
   if (left.length === 0) return;
   const issues = left.map((path) => ({ message: `${path} has a policy, and is not in ${renderedList}` }));
   const hint =
@@ -122,12 +116,18 @@ function setsIn(text: string): string[] {
   return sides.map((side) => /^# claim set (.+)/.exec(side)?.[1] ?? "default");
 }
 
-function refuseInput(folder: string, input: string): void {
+/** Throws `invalid` for a folder that is, holds or lies in what render reads: the manifests, and `beside` them nodes and lock. */
+function refuseInput(folder: string, input: string, beside: readonly string[]): void {
   const out = statOf(realPath(folder));
   if (out !== undefined && !out.isDirectory()) throw new IpamError("invalid", `--out ${folder} is no folder`);
   if (liesIn(folder, input))
     throw new IpamError("invalid", `--out ${folder} lies in the manifests (${input})`, {
       hint: "Render into a folder beside them.",
+    });
+  const held = out === undefined ? undefined : [input, ...beside].find((path) => path !== "-" && liesIn(path, folder));
+  if (held !== undefined)
+    throw new IpamError("invalid", `--out ${folder} holds ${held}, which render reads`, {
+      hint: "Render into a folder of its own, for example --out rendered.",
     });
 }
 

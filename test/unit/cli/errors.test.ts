@@ -229,7 +229,6 @@ describe("a command line that is none, exit 2:", () => {
       "say what a is called now\n  Its new name, or the claim set that it goes to: nodeippool mv a --to-set NAME",
     ],
     [["plan", "-", "--nodes", "-"], "manifests and nodes cannot both come from standard input"],
-    [["release"], "say what to free"],
     [["release", "n1", "--lock", "a.lock", "--backend", "kubernetes"], "--lock names a file, but"],
     [["plan", "manifests", "--nodes", "missing.txt"], "missing.txt does not exist"],
     [["plan", "manifests", "--nodes", "manifests"], "manifests is a folder"],

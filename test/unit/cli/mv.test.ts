@@ -10,6 +10,23 @@ const pool = poolText("  range: {cidr: 10.0.0.0/29}");
 const held = lockText("10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n2/a/p");
 const lockIn = (folder: string) => readFileSync(join(folder, "nodeippool.lock"), "utf8");
 
+it("lists what a name may mean, and takes one of those", async () => {
+  const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.4 Node/a/a/p", "10.0.0.5 Node/n2/a/p") });
+  const { stderr, status } = await cli(["mv", "a", "b"], folder);
+  expect([status, stderr]).toEqual([
+    2,
+    "invalid: a names more than one thing\n  Use one of these names: Node/a, a/p\n",
+  ]);
+  expect((await cli(["mv", "Node/a", "b"], folder)).stdout).toContain("  ~ 10.0.0.4  b  a/p  was Node/a/a/p\n");
+});
+
+it("shows what --dry-run would rename, and writes nothing", async () => {
+  const folder = projectOf({ "nodeippool.lock": held });
+  const { stdout, status } = await cli(["mv", "n1", "m1", "--dry-run"], folder);
+  expect([status, stdout]).toEqual([0, "  ~ 10.0.0.4  m1  a/p  was Node/n1/a/p\nDry run: nothing was recorded.\n"]);
+  expect(lockIn(folder)).toBe(held);
+});
+
 describe("nodeippool mv, then allocate: nothing changes but the names", () => {
   const rows: [what: string, from: string, to: string, manifests: string, nodes: string, after: string][] = [
     [
@@ -32,6 +49,14 @@ describe("nodeippool mv, then allocate: nothing changes but the names", () => {
       "a node",
       "Node/n1",
       "Node/m1",
+      documentsOf(pool, nicPolicyText("a")),
+      "m1\nn2\n",
+      lockText("10.0.0.4 Node/m1/a/p", "10.0.0.5 Node/n2/a/p"),
+    ],
+    [
+      "a node by its name alone",
+      "n1",
+      "m1",
       documentsOf(pool, nicPolicyText("a")),
       "m1\nn2\n",
       lockText("10.0.0.4 Node/m1/a/p", "10.0.0.5 Node/n2/a/p"),
@@ -131,20 +156,6 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
       "Node/gone/a/p has 10.0.0.2 releasing already\n  A claim comes back to one address: free 10.0.0.2 first, when off the node: nodeippool release\n",
     ],
     ["an unknown name", "nobody", "b", 2, "no allocation is named nobody\n  Names are as the record has them."],
-    [
-      "a node by its name alone",
-      "n1",
-      "n9",
-      2,
-      "no allocation is named n1\n  Owners are named with their kind: nodeippool mv Node/n1 Node/n9",
-    ],
-    [
-      "a node by its name alone, of which an import knows",
-      "n7",
-      "n9",
-      2,
-      "no allocation is named n7\n  Owners are named with their kind: nodeippool mv Node/n7 Node/n9",
-    ],
     [
       "a name as it is, of no other set",
       "a",

@@ -19,6 +19,26 @@ const twoNetworks = encode({
 });
 const lockIn = (folder: string) => readFileSync(join(folder, "nodeippool.lock"), "utf8");
 
+it("alone lists what is releasing, and what would free it", async () => {
+  const folder = projectWith(...live, ...leaving.slice(0, 1));
+  expect(await cli(["release"], folder)).toMatchObject({
+    status: 0,
+    stdout:
+      "  10.0.0.3  n3  a/p\n1 address releasing.\n" +
+      "Free those that nodes no longer have: kubectl get nns -o json > nns.json && nodeippool release --evidence nns.json\n" +
+      "Free those that you know are off their nodes: nodeippool release NAME... --confirm\n",
+  });
+  expect((await cli(["release"], projectWith(...live))).stdout).toBe("0 addresses releasing.\n");
+});
+
+it("shows what --dry-run would free, asks nothing and writes nothing", async () => {
+  const folder = projectWith(...live, ...leaving);
+  const before = lockIn(folder);
+  const { stdout, status } = await cli(["release", "n3", "--dry-run"], folder);
+  expect([status, stdout]).toEqual([0, "  - 10.0.0.3  n3  a/p\nDry run: 1 address would be freed.\n"]);
+  expect(lockIn(folder)).toBe(before);
+});
+
 describe("nodeippool release --confirm", () => {
   const rows: [names: string[], freed: string[]][] = [
     [["n3"], ["10.0.0.3"]],
@@ -68,7 +88,6 @@ describe("nodeippool release --confirm", () => {
 
 describe("nodeippool release refuses, and leaves the lock as it was:", () => {
   const rows: [what: string, args: string[], status: number, says: string | RegExp][] = [
-    ["nothing named", [], 2, "say what to free: a claim, node, policy or address, or --evidence FILE"],
     ["an unknown name", ["nobody", "--confirm"], 2, "nothing that is releasing is named nobody"],
     [
       "an unknown name beside a known one",

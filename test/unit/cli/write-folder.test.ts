@@ -213,26 +213,18 @@ describe("writeFolder refuses before it writes anything", () => {
     expect(writeFolder(out, files("a.yaml"), "-", "default")).toEqual({ written: 1, removed: 0 });
   });
 
-  it("but not its own input, where that lies in the folder", () => {
-    const policy = "kind: NodeNetworkConfigurationPolicy\nspec: {desiredState: {}}\n";
-    const { out, parent } = place({ "src/a.yaml": policy, "one.yaml": policy });
-    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src"), "default"))).toMatch(
-      /one\.yaml has a policy/,
-    );
-    rmSync(join(out, "one.yaml"));
-    expect(refusal(() => writeFolder(join(out, "src"), files("a.yaml"), join(out, "src/a.yaml"), "default"))).toMatch(
-      /a\.yaml lies in the manifests/,
-    );
-    for (const input of [join(out, "src"), join(out, "src/a.yaml")])
-      expect(writeFolder(out, files("b.yaml"), input, "default")).toMatchObject({ removed: 0 });
-    writeFileSync(join(parent, "outside/shared.yaml"), policy);
-    for (const name of ["src/link.yaml", "beside.yaml"])
-      symlinkSync(join(parent, "outside/shared.yaml"), join(out, name));
-    expect(writeFolder(out, files("b.yaml"), join(out, "src"), "default")).toMatchObject({ removed: 0 });
-    rmSync(join(out, "src/link.yaml"));
-    expect(refusal(() => writeFolder(out, files("b.yaml"), join(out, "src"), "default"))).toMatch(
-      /beside\.yaml has a policy/,
-    );
+  it("a folder that holds what render reads", () => {
+    const { out, parent } = place({ "src/a.yaml": "kind: A\n" });
+    for (const folder of [out, parent])
+      expect(refusal(() => writeFolder(folder, files("b.yaml"), join(out, "src"), "default"))).toMatch(
+        /^invalid: --out \S+ holds \S+src, which render reads\n {2}Render into a folder of its own/,
+      );
+    writeFileSync(join(parent, "outside/nodes.txt"), "n1\n");
+    expect(
+      refusal(() =>
+        writeFolder(join(parent, "outside"), [], join(out, "src"), "default", [join(parent, "outside/nodes.txt")]),
+      ),
+    ).toMatch(/outside holds \S+nodes\.txt, which render reads/);
   });
 
   it("a folder of another claim set, whose policies would go", () => {

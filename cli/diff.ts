@@ -5,7 +5,7 @@ import {
   describeSubnet,
   diffRecords,
   emptySnapshot,
-  formatAddress,
+  formatBlock,
   lineJson,
   movedPools,
   nameOfKey,
@@ -74,10 +74,10 @@ function what({ kind, line, was = line, releasing, wasReleasing }: Difference, r
 function markdown(differences: readonly Difference[], subnets: readonly string[], revision: string): string[] {
   const cell = (text: string) => text.replace(/[\\|`*_<>[\]!~@&#]/g, (letter) => `&#${letter.charCodeAt(0)};`);
   const rows = differences.map((difference) => {
-    const { pool, claim, address } = difference.line;
+    const { pool, claim } = difference.line;
     const cells = [
       marks[difference.kind],
-      formatAddress(address),
+      formatBlock(difference.line),
       pool,
       ownerName(claim),
       nameOfKey(claim),

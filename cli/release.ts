@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import {
   type Allocation,
   describeLine,
-  formatAddress,
+  formatBlock,
   IpamError,
   importedSet,
   isNamedBy,
@@ -60,7 +60,7 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
   const found = [
     ...snapshot.releasing.filter((line) => isNamedBy(line, name)),
     // Live, and in force: by its own name alone, not with all that its node has.
-    ...imported.filter((line) => line.claim === name || formatAddress(line.address) === name),
+    ...imported.filter((line) => line.claim === name || formatBlock(line) === name),
   ];
   const namings = new Set(found.map((line) => namingOf(line, name)));
   if (namings.size > 1)
@@ -81,13 +81,13 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
   if (live?.set === importedSet)
     throw new IpamError(
       "in-use",
-      `${formatAddress(live.address)} of ${ownerName(live.claim)} was imported, and no manifest gives it up`,
+      `${formatBlock(live)} of ${ownerName(live.claim)} was imported, and no manifest gives it up`,
       {
-        hint: `If it is off, name it by its address: nodeippool release ${formatAddress(live.address)}`,
+        hint: `If it is off, name it by its address: nodeippool release ${formatBlock(live)}`,
       },
     );
   if (live !== undefined)
-    throw new IpamError("in-use", `${formatAddress(live.address)} is held by ${live.claim}, which still claims it`, {
+    throw new IpamError("in-use", `${formatBlock(live)} is held by ${live.claim}, which still claims it`, {
       hint: "Take the node or the policy out of the manifests and run nodeippool allocate first.",
     });
   throw new IpamError("invalid", `nothing that is releasing is named ${name}`, {
@@ -109,7 +109,7 @@ async function withEvidence(lines: readonly Allocation[], file: string): Promise
   const { gone, kept } = provenGone(lines, nodes, uses);
   print(
     ...kept.map(({ line, why, isInUse }) => {
-      const ifOff = `; if it is off: nodeippool release ${formatAddress(line.address)} --confirm`;
+      const ifOff = `; if it is off: nodeippool release ${formatBlock(line)} --confirm`;
       return paint("dim", `  = ${describeLine(line)}  ${why}${isInUse ? "" : ifOff}`);
     }),
   );

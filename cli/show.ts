@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import {
   byAddress,
   formatAddress,
+  formatBlock,
   formatPrefix,
   IpamError,
   isPlanned,
@@ -41,10 +42,10 @@ export async function showVerb(name: string | undefined, options: ShowOptions): 
 /** Every address that is taken, releasing ones too. */
 function configMapText(name: string, views: readonly PoolView[]): string {
   const lines = views.flatMap(({ live, releasing }) => [...live, ...releasing]);
-  const states = lines.map(({ pool, claim, address }) => ({
-    pool,
-    owner: ownerOfKey(claim),
-    address: formatAddress(address),
+  const states = lines.map((line) => ({
+    pool: line.pool,
+    owner: ownerOfKey(line.claim),
+    address: formatBlock(line),
   }));
   return networkStatesText(name, states);
 }

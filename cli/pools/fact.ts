@@ -1,8 +1,12 @@
 import {
   type Address,
   type Allocation,
+  BlockIndex,
+  blockAt,
   contains,
   formatAddress,
+  formatBlock,
+  isSingle,
   nameOfKey,
   ownerName,
   ownerOfKey,
@@ -24,11 +28,11 @@ export interface Fact extends Pick<PoolView, "record" | "pool"> {
 /** Tells what this pool has to do with an address. */
 export function factsAbout({ record, pool, live, releasing }: PoolView): (address: Address) => Fact {
   const standing = pool === undefined ? undefined : standings(pool);
-  const held = new Map(live.map((line) => [line.address, line]));
-  const leaving = new Map(releasing.map((line) => [line.address, line]));
+  const leaving = new Set(releasing);
+  const lines = new BlockIndex([...live, ...releasing]);
   return (address) => {
-    const line = held.get(address) ?? leaving.get(address);
-    const isReleasing = line !== undefined && !held.has(address);
+    const [line] = lines.at({ address });
+    const isReleasing = line !== undefined && leaving.has(line);
     return { record, pool, address, standing: standing?.(address), line, isReleasing };
   };
 }
@@ -48,7 +52,9 @@ export function sentence(fact: Fact): string {
     words[0] = `in the subnet of ${words[0]}`;
     if (pool !== undefined) words.push(`but outside its range (${describePool(pool)})`);
   } else words.push(...offsetWords(fact), ...(line === undefined ? [`${standing?.text}`] : holderWords(line, fact)));
-  return plain(`${formatAddress(address)}: ${words.join(", ")}`);
+  const block = line ?? (pool === undefined || isNear(fact) ? { address } : blockAt(address, pool.blockLength));
+  const inside = isSingle(block) ? "" : ` in ${formatBlock(block)}`;
+  return plain(`${formatAddress(address)}${inside}: ${words.join(", ")}`);
 }
 
 function offsetWords({ pool, address }: Fact): string[] {

@@ -1,6 +1,15 @@
-import { type Address, compareAddresses, contains, type Interval, type Pool, type Range } from "../../core/index.ts";
+import {
+  type Address,
+  BlockIndex,
+  compareAddresses,
+  contains,
+  type Interval,
+  intervalOf,
+  type Pool,
+  type Range,
+} from "../../core/index.ts";
 import type { PoolView } from "./pools.ts";
-import { controllerRange, countedIn, isCounted, type StandingKind, singlesOf, standings } from "./standing.ts";
+import { controllerRange, countedIn, isCounted, marksOf, type StandingKind, standings } from "./standing.ts";
 
 /** What a cell of a map shows. */
 export type Cell = "held" | "releasing" | Exclude<StandingKind, "outside">;
@@ -25,18 +34,19 @@ export interface Run extends Interval {
 
 /** The range of a pool, and every line wherever it is, as runs in order. Costs what the lines cost, not the addresses. */
 export function runsOf(pool: Pool, { live, releasing }: Pick<PoolView, "live" | "releasing">): Run[] {
-  const lines = new Map<Address, Cell>(live.map((line) => [line.address, "held"]));
-  for (const line of releasing) lines.set(line.address, "releasing");
+  const lines = new BlockIndex([...live, ...releasing]);
+  const leaving = new Set(releasing);
   const standing = standings(pool);
   const cellAt = (address: Address): Cell | undefined => {
-    const line = lines.get(address);
-    if (line !== undefined || !contains(pool.range, address)) return line;
+    const [line] = lines.at({ address });
+    if (line !== undefined) return leaving.has(line) ? "releasing" : "held";
+    if (!contains(pool.range, address)) return undefined;
     const { kind } = standing(address);
-    return kind === "on-request" || kind === "outside" ? "free" : kind;
+    return (kind === "on-request" && contains(pool.automatic, address)) || kind === "outside" ? "free" : kind;
   };
 
   const runs: Run[] = [];
-  const cuts = cutsOf(pool, [...lines.keys(), ...singlesOf(pool)]);
+  const cuts = cutsOf(pool, [...[...live, ...releasing].map(intervalOf), ...marksOf(pool)]);
   cuts.forEach((first, i) => {
     const next = cuts[i + 1];
     const cell = cellAt(first);
@@ -50,9 +60,9 @@ export function runsOf(pool: Pool, { live, releasing }: Pick<PoolView, "live" | 
 }
 
 /** Every address at which something may begin or have ended, in order. */
-function cutsOf(pool: Pool, singles: readonly Address[]): Address[] {
-  const ranges: readonly Range[] = [pool.range, pool.assignable, controllerRange(pool)];
-  const intervals = [...ranges.flat(), ...singles.map((address) => ({ first: address, last: address }))];
+function cutsOf(pool: Pool, marks: readonly Interval[]): Address[] {
+  const ranges: readonly Range[] = [pool.range, pool.assignable, pool.automatic, controllerRange(pool)];
+  const intervals = [...ranges.flat(), ...marks];
   const cuts = new Set(intervals.flatMap(({ first, last }) => [first, (last + 1n) as Address]));
   return [...cuts].sort(compareAddresses);
 }

@@ -2,6 +2,7 @@ import {
   type Allocation,
   byAddress,
   formatAddress,
+  formatBlock,
   formatPrefix,
   isPlanned,
   nameOfKey,
@@ -145,7 +146,7 @@ function holder(line: Allocation, fact: Fact): string[] {
   const notes = [fact.isReleasing ? "releasing" : undefined, objectionTo(fact)].filter((note) => note !== undefined);
   const nic = [plain(line.interface ?? "-"), ...notes.map((note) => `(${plain(note)})`)];
   return [
-    formatAddress(line.address),
+    formatBlock(line),
     offsetIn(fact.pool, line.address)?.toString() ?? "-",
     plain(ownerName(line.claim)),
     plain(nameOfKey(line.claim)),

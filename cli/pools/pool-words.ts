@@ -1,22 +1,22 @@
 import {
   type Allocation,
-  FreeSpace,
   familyOf,
   formatAddress,
   formatPrefix,
+  freeSpaceOf,
+  isSingle,
+  minus,
+  neverAutomatic,
   type Pool,
   sizeOf,
 } from "../../core/index.ts";
 
 /** How full a pool is with these lines in it. `reserved`: kept for owners who hold nothing yet. */
 export function usage(pool: Pool, lines: readonly Allocation[]) {
-  const forAny = new FreeSpace(pool.automatic, pool.skipsZeroAnd255);
-  const forNamed = new FreeSpace(pool.assignable, pool.skipsZeroAnd255);
-  for (const { address } of lines) {
-    forAny.take(address);
-    forNamed.take(address);
-  }
-  return { capacity: forNamed.capacity, reserved: forNamed.free - forAny.free, free: forAny.free };
+  const forAny = freeSpaceOf(pool, pool.automatic, lines);
+  const forNamed = freeSpaceOf(pool, minus(pool.assignable, neverAutomatic(pool.prefix)), lines);
+  const { capacity } = freeSpaceOf(pool, pool.assignable);
+  return { capacity, reserved: forNamed.free - forAny.free, free: forAny.free };
 }
 
 /** A number of addresses; of those nobody counts, the order of magnitude. */
@@ -34,7 +34,9 @@ export function describePool(pool: Pool): string {
     return first === last ? short(first) : `${short(first)}-${short(last)}`;
   });
   const excluded = sizeOf(pool.range) - sizeOf(pool.assignable);
-  const words = [formatPrefix(pool.prefix), ...(isWhole(pool) ? [] : [intervals.join(", ")])];
+  const isOfBlocks = !isSingle({ address: pool.prefix.first, length: pool.blockLength });
+  const blocks = isOfBlocks ? [`in blocks of /${pool.blockLength}`] : [];
+  const words = [formatPrefix(pool.prefix), ...blocks, ...(isWhole(pool) ? [] : [intervals.join(", ")])];
   return [...words, ...(excluded > 0n ? [`less ${count(excluded)}`] : [])].join(" ");
 }
 

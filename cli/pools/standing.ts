@@ -1,9 +1,12 @@
 import {
   type Address,
   bitsOf,
+  blockAt,
   contains,
   familyOf,
+  holds,
   type Interval,
+  intervalOf,
   isPlanned,
   offsetOf,
   type Pool,
@@ -46,7 +49,9 @@ export function standings(pool: Pool): (address: Address) => Standing {
     if (reservation !== undefined) return reserved(reservation);
     if (contains(controller, address)) return { kind: "controller", text: "only the controller hands it out" };
     if (!contains(pool.assignable, address)) return { kind: "excluded", text: "excluded" };
-    return isCounted(pool, address)
+    if (!holds(pool.assignable, blockAt(address, pool.blockLength)))
+      return { kind: "excluded", text: "in a block that the pool does not have, or excludes, in part" };
+    return isCounted(pool, address) && contains(pool.automatic, address)
       ? { kind: "free", text: "free" }
       : { kind: "on-request", text: "free, but never picked automatically" };
   };
@@ -57,9 +62,11 @@ export function controllerRange(pool: Pool): Range {
   return isPlanned(pool) ? pool.clusterRange : pool.assignable;
 }
 
-/** Addresses at which the standing changes, and of which the intervals of the pool do not tell. */
-export function singlesOf(pool: Pool): Address[] {
-  return [...specialOf(pool).keys(), ...pool.reservations.all.map((reservation) => reservation.address)];
+/** Where the standing changes, and the intervals of the pool do not tell. */
+export function marksOf(pool: Pool): Interval[] {
+  const special = [...specialOf(pool).keys()].map((address) => intervalOf({ address }));
+  const kept = pool.reservations.all.map(({ address }) => intervalOf(blockAt(address, pool.blockLength)));
+  return [...special, ...kept];
 }
 
 /** The number people see, for an address of the range that has one. */
@@ -85,10 +92,10 @@ function reserved(reservation: Reservation): Standing {
 }
 
 /** The network's own addresses; the gateway is named first where it is also something else. */
-function specialOf({ prefix, gateway }: Pool): Map<Address, string> {
+function specialOf({ prefix, gateway, blockLength }: Pool): Map<Address, string> {
   const special = new Map<Address, string>();
   const family = familyOf(prefix.first);
-  if (prefix.length < bitsOf(family) - 1) {
+  if (prefix.length < bitsOf(family) - 1 && blockLength === bitsOf(family)) {
     special.set(
       prefix.first,
       family === 4 ? "reserved as network address" : "reserved as subnet-router anycast address",

@@ -14,7 +14,7 @@ import {
   type Reservation,
   rangeOf,
 } from "../../core/index.ts";
-import { distance, isNumbered } from "../../core/numbering.ts";
+import { distance, hostBitsOf, isNumbered, wholeBlocks } from "../../core/numbering.ts";
 
 /** What an address is to its pool as long as nobody holds it. */
 export type StandingKind =
@@ -66,7 +66,15 @@ export function controllerRange(pool: Pool): Range {
 export function marksOf(pool: Pool): Interval[] {
   const special = [...specialOf(pool).keys()].map((address) => intervalOf({ address }));
   const kept = pool.reservations.all.map(({ address }) => intervalOf(blockAt(address, pool.blockLength)));
-  return [...special, ...kept];
+  return [...special, ...kept, ...wholeBlocksOf(pool)];
+}
+
+/** Where the blocks that may be given begin and end: in a pool of single addresses, its own intervals tell. */
+function wholeBlocksOf(pool: Pool): Interval[] {
+  const hostBits = hostBitsOf(pool);
+  return wholeBlocks(pool.assignable, hostBits).map(
+    ({ first, last }) => ({ first: first << hostBits, last: ((last + 1n) << hostBits) - 1n }) as Interval,
+  );
 }
 
 /** The number people see, for an address of the range that has one. */

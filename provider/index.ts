@@ -2,6 +2,7 @@ export type * from "../integrations/nmstate/desired-state.ts";
 export type * from "../integrations/nmstate/interface.ts";
 export type * from "../integrations/nmstate/interface-sections.ts";
 export { AllocationSet } from "./allocation-set.ts";
+export { Manifests, type ManifestsArgs } from "./manifests.ts";
 export { NodeIPPool, type NodeIPPoolArgs } from "./node-ip-pool.ts";
 export {
   type Inputs,

@@ -1,6 +1,9 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { root } from "../support/console.ts";
 import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { toyObjects } from "../support/toy-integration.ts";
 
 /** A resource whose `name` is not known before the update. */
 const late = `class Late extends pulumi.dynamic.Resource {
@@ -34,6 +37,46 @@ describe("what a set may be given", () => {
       }
       export const ip = new Net().ip;`);
     expect(await project.ok("up", "--yes", "--strict")).toContain("10.0.0.1 10.0.1.1");
+  });
+
+  it("may be a folder's objects, of an integration of one's own too", async () => {
+    const policy = (name: string, nic: string) => ({
+      apiVersion: "nmstate.io/v1",
+      kind: "NodeNetworkConfigurationPolicy",
+      metadata: { name },
+      spec: {
+        capture: { x: "ippool.office.allocate" },
+        desiredState: {
+          interfaces: [
+            { name: nic, ipv4: { enabled: true, address: [{ ip: "{{ capture.x.ip }}", "prefix-length": 29 }] } },
+          ],
+        },
+      },
+    });
+    const program = (...objects: object[]) => `import { integrations } from "nodeippool/pipeline";
+import { toy } from ${JSON.stringify(join(root, "test/support/toy-integration.ts"))};
+integrations.push(toy);
+const net = new Manifests("net", { objects: ${JSON.stringify(objects)}, nodes: ["n1"] });
+export const objects = net.objects.apply((all) => all.map((one) =>
+  [one.metadata.name, one.data?.address ?? one.spec?.desiredState?.interfaces?.[0].ipv4.address[0].ip ?? ""].join(" ")).join(", "));`;
+    const { pool, printer, scanner } = toyObjects;
+    const other = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "other" } };
+    project.program(program(pool, policy("a", "eth1"), printer("lobby"), other));
+    const expected = "office , a--n1 10.0.0.1, printer-lobby 10.0.0.2, other ";
+    expect(await project.preview()).toContain(expected);
+    expect(await project.ok("up", "--yes", "--strict")).toContain(expected);
+    // An address that somebody else has, and two policies for one NIC, end with the preview.
+    for (const [object, refusal] of [
+      [scanner("10.0.0.1"), "10.0.0.1 is used by Scanner/s, but recorded for Node/n1/a/x"],
+      [policy("b", "eth1"), "policies a and b both set the IPv4 addresses of eth1 on Node/n1"],
+    ] as const) {
+      project.program(program(pool, policy("a", "eth1"), printer("lobby"), object));
+      const { status, text } = await project.run("preview");
+      expect(text).toContain(refusal);
+      expect(status).not.toBe(0);
+    }
+    project.program("");
+    await project.ok("up", "--yes", "--skip-preview");
   });
 
   it("shows in preview what is releasing, and that nothing is, also to other resources", async () => {

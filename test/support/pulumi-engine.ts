@@ -79,7 +79,7 @@ export class PulumiProject {
   program(text: string): void {
     const imports = [
       'import * as pulumi from "@pulumi/pulumi";',
-      'import { AllocationSet, NodeNetworkPolicy } from "nodeippool/provider";',
+      'import { AllocationSet, Manifests, NodeNetworkPolicy } from "nodeippool/provider";',
     ];
     this.write("index.mjs", [...imports, text, ""].join("\n"));
   }

@@ -55,14 +55,14 @@ export const toyObjects = {
   pool: {
     apiVersion: "nmstate.io/v1",
     kind: "NodeIPPool",
-    metadata: { name: "lan" },
+    metadata: { name: "office" },
     spec: { range: { cidr: "10.0.0.0/29" } },
   },
   printer: (name: string) => ({
     apiVersion: "toys.example.org/v1",
     kind: "Printer",
     metadata: { name },
-    spec: { pool: "lan" },
+    spec: { pool: "office" },
   }),
   scanner: (ip: string) => ({
     apiVersion: "toys.example.org/v1",

@@ -59,7 +59,7 @@ describe("an integration of one's own, in cdk8s", () => {
     }
   }
   const build: Build = (chart) => {
-    new NodeIPPool(chart, "lan", { range: { cidr: "10.0.0.0/29" } });
+    new NodeIPPool(chart, "office", { range: { cidr: "10.0.0.0/29" } });
     new Printer(chart, "lobby");
   };
 

@@ -1,0 +1,101 @@
+import * as pulumi from "@pulumi/pulumi";
+import { formatAddress, IpamError, type PoolSpec, type Snapshot } from "../core/index.ts";
+import type { Rendered } from "../integrations/integration.ts";
+import { type Desired, readDesired } from "../pipeline/desired.ts";
+import { readFolder } from "../pipeline/folder.ts";
+import { firstRefusal } from "../pipeline/guards.ts";
+import { integrations } from "../pipeline/integrations.ts";
+import { recorded } from "../pipeline/proposal.ts";
+import { checkNodes } from "../schema/node.ts";
+import { asBag, type Bag, flat } from "../schema/objects.ts";
+import { AllocationSet } from "./allocation-set.ts";
+import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
+import { present, recordOf } from "./set-state.ts";
+
+/** Kubernetes objects that take addresses, and how they are planned. */
+export interface ManifestsArgs extends Omit<AllocationSetArgs, "pools" | "claims"> {
+  /** Plain objects that are known now, as they would stand in a folder of manifests: pools, policies, and any others. */
+  readonly objects: readonly object[];
+  /** The nodes: names, or names with their labels. */
+  readonly nodes?: readonly (string | { readonly name: string; readonly labels: { readonly [key: string]: string } })[];
+}
+
+/**
+ * A folder of manifests as a component: an AllocationSet of everything that its objects ask for, and the objects with literal
+ * addresses in their place.
+ */
+export class Manifests extends pulumi.ComponentResource {
+  readonly allocations: AllocationSet;
+  /** The objects to apply, in order: what nodeippool does not know is as it was. */
+  readonly objects: pulumi.Output<object[]>;
+
+  /** Throws pulumi.RunError with everything that is wrong with the objects. */
+  constructor(name: string, args: ManifestsArgs, opts?: pulumi.ComponentResourceOptions) {
+    super("nodeippool:index:Manifests", name, {}, opts);
+    const { objects, nodes = [], ...rest } = args;
+    const given = flat(objects).map(({ object }) => object);
+    const pools = poolSpecs(given);
+    const desired = orRunError(name, () => read(given, nodes));
+    this.allocations = new AllocationSet(name, { ...rest, pools, claims: claimsOf(desired) }, { parent: this });
+    const { set = "default", state = { backend: "stack" } } = args;
+    const { addresses, releasing } = this.allocations;
+    this.objects = pulumi.all([addresses, releasing]).apply(([addresses, releasing]) => {
+      const snapshot = recordOf([{ addresses, releasing, pools, state, set }]);
+      return orRunError(name, () => objectsOf(given, render(desired, snapshot, set)));
+    });
+    this.registerOutputs({ objects: this.objects });
+  }
+}
+
+function poolSpecs(objects: readonly Bag[]): Record<string, PoolSpec> {
+  const pools = objects.filter(({ kind }) => kind === "NodeIPPool");
+  return Object.fromEntries(pools.map(({ metadata, spec }) => [`${asBag(metadata)?.name}`, spec as PoolSpec]));
+}
+
+function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]>): Desired {
+  const list = { apiVersion: "v1", kind: "List", items: objects };
+  const manifests = readFolder([{ path: "objects", text: JSON.stringify(list) }]);
+  const given = checkNodes(nodes.map((node) => (typeof node === "string" ? { name: node } : node)));
+  const issues = [...manifests.issues, ...given.issues];
+  return readDesired({ ...manifests, issues, nodes: [...manifests.nodes, ...given.nodes] }, integrations);
+}
+
+function claimsOf({ claims }: Desired): ClaimArgs[] {
+  return claims.map(({ owner, name, pool, wanted, interface: nic }) => ({
+    owner,
+    name,
+    pool,
+    ...present({ address: wanted === undefined ? undefined : formatAddress(wanted), interface: nic }),
+  }));
+}
+
+function render(desired: Desired, snapshot: Snapshot, set: string): Rendered {
+  const proposal = recorded(() => desired, snapshot, { set });
+  const refusal = firstRefusal(proposal);
+  if (refusal !== undefined) throw refusal;
+  return proposal.rendered();
+}
+
+/** Nodes are input; a pool says that tools plan it. */
+function objectsOf(objects: readonly Bag[], { instead, added }: Rendered): object[] {
+  const owned = new Map([...instead].map(([source, list]) => [nameOf(source.object), list]));
+  const rendered = objects.flatMap((object): readonly object[] => {
+    if (object.kind === "Node") return [];
+    if (object.kind === "NodeIPPool") return [{ ...object, spec: { ...asBag(object.spec), authority: "Plan" } }];
+    return owned.get(nameOf(object)) ?? [object];
+  });
+  return [...rendered, ...added];
+}
+
+function nameOf({ kind, metadata }: Bag): string {
+  return `${kind} ${asBag(metadata)?.name}`;
+}
+
+function orRunError<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof IpamError) throw new pulumi.RunError(`Manifests ${name}: ${error.message}`);
+    throw error;
+  }
+}

@@ -16,6 +16,7 @@ import {
 } from "../core/index.ts";
 import { findUses } from "../pipeline/find-uses.ts";
 import { definedPools } from "../schema/defined-pools.ts";
+import { nicOfLine } from "../schema/findings.ts";
 import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
 import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
@@ -38,7 +39,10 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const nodes =
     options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
   const snapshot = await (await openState(options)).read();
-  const { uses, nodes: reports, elsewhere } = findUses(files, pools, nodes);
+  const shown = findUses(files, pools, nodes);
+  const known = [...snapshot.allocations, ...snapshot.releasing].map(nicOfLine);
+  const called = shown.names.calledAs([...known, ...shown.uses]);
+  const [uses, elsewhere, reports] = [shown.uses.map(called), shown.elsewhere.map(called), shown.nodes];
   if (uses.length + elsewhere.length + reports.size === 0) refuseNothingUsed(path, pools, snapshot);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;

@@ -1,8 +1,10 @@
 import {
   type Address,
+  type Claim,
   checkSet,
   contains,
   formatAddress,
+  formatOwner,
   IpamError,
   type Issue,
   isNoop,
@@ -18,6 +20,7 @@ import {
 import { readEvidence } from "../pipeline/evidence.ts";
 import { noConflicts } from "../pipeline/guards.ts";
 import { tellsAddresses } from "../pipeline/integrations.ts";
+import { NicNames, nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
@@ -43,14 +46,16 @@ export async function importVerb(evidence: string, path: string, options: Import
   const { pools, claims } = desired;
   const files = await readSpeaking(evidence);
   const read = together(...files.map((file) => () => readEvidence(file, nodes)));
-  const uses = named(read, nodes);
-  if (uses.length === 0 && read.every((one) => one.nodes.size === 0))
+  const found = named(read, nodes);
+  if (found.length === 0 && read.every((one) => one.nodes.size === 0))
     throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
       hint: "Evidence comes first, the manifests second: nodeippool import nns.json manifests.",
     });
-  refuseUnknownPools(uses, pools);
+  refuseUnknownPools(found, pools);
   const state = await openToPlan(options);
   const snapshot = await state.read();
+  const names = NicNames.of(desired.names(), ...read.map((one) => one.names));
+  const uses = found.map(names.calledAs([...claims.map(nicOfClaim), ...snapshot.allocations.map(nicOfLine)]));
   const refusal = noConflicts(proposeFor(workspace, snapshot, options));
   if (refusal !== undefined) throw refusal;
   const made = planImport({ pools, claims, snapshot, uses, set: options.set });
@@ -76,6 +81,10 @@ async function readSpeaking(path: string): Promise<SourceFile[]> {
       hint: "A list (CSV) or a ConfigMap of addresses is given by its own name, not by its folder's.",
     });
   return chosen;
+}
+
+function nicOfClaim({ owner, interface: nic }: Claim) {
+  return { owner: formatOwner(owner), interface: nic };
 }
 
 /** Looking for what was meant costs a look at every node, each time. */

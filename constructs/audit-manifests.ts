@@ -5,8 +5,8 @@ import { findUses } from "../pipeline/find-uses.ts";
 import { integrations, tellsAddresses } from "../pipeline/integrations.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { readNodes, type SourceFile } from "../schema/index.ts";
-import { asBag, type Bag, chunksOf, objectsIn } from "../schema/objects.ts";
-import { splitDocuments, YamlDocument } from "../schema/yaml.ts";
+import { asBag, type Bag, chunksOf, type LocatedObject, objectsIn, within } from "../schema/objects.ts";
+import { type Path, splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { openToken } from "./address-token.ts";
 import { type AddressValidationProps, refuseProps } from "./validation-props.ts";
 import { readRecord } from "./validation-record.ts";
@@ -84,12 +84,17 @@ function unexpanded(file: SourceFile): ManifestFinding[] {
   return chunksOf(file)
     .filter(({ text }) => tellsAddresses(text))
     .flatMap((chunk) => objectsIn(chunk).value ?? [])
+    .flatMap((one) => [one, ...within(one.object).map((inner) => locatedIn(one, inner))])
     .filter(({ object }) => isOwned(object) && !isParked(object))
     .map(({ object, at }) => {
       const name = String(asBag(object.metadata)?.name);
       const message = `policy ${name} asks a pool for addresses, and no handler can run that`;
       return { rule: "unexpanded", message, at: at(["metadata", "name"], name), manifest: file.path, resource: name };
     });
+}
+
+function locatedIn({ at }: LocatedObject, { object, path }: { object: Bag; path: Path }): LocatedObject {
+  return { object, at: (inside, text, part) => at([...path, ...inside], text, part) };
 }
 
 function isOwned(object: Bag): boolean {

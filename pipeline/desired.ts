@@ -1,6 +1,6 @@
 import { type Claim, IpamError, type Issue, type Pool, type Use } from "../core/index.ts";
 import type { Facts, Integration, Left, ReadObjects, Rendered } from "../integrations/integration.ts";
-import { emptyFindings } from "../schema/findings.ts";
+import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { LocatedObject } from "../schema/objects.ts";
 
@@ -11,6 +11,8 @@ export interface Desired {
   readonly claims: readonly Claim[];
   /** The addresses that objects write out themselves. Throws IpamError `invalid` for what is none. */
   readonly uses: () => readonly Use[];
+  /** How objects find NICs that they call by a name of their own. Throws as `uses` does. */
+  readonly names: () => NicNames;
   /** What each integration has read. */
   readonly parts: readonly Part[];
 }
@@ -44,27 +46,26 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const claims = parts.flatMap(({ integration, model }) => integration.claims(model, facts));
-  return { facts, pools, claims, uses: () => usesIn(source, integrations), parts };
+  const found = () => usesIn(source, integrations);
+  return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts };
 }
 
-/** What cannot be read as an address in an object that passes as it is stays text. */
-function usesIn(source: Source, integrations: readonly Integration[]): Use[] {
+/** What cannot be read in an object that passes as it is stays text. */
+function usesIn({ owned, others, nodes }: Source, integrations: readonly Integration[]): Findings {
   const found = emptyFindings();
-  const issues = readUses(source.owned, source.nodes, integrations, found);
-  if (issues.length > 0) throw new IpamError("invalid", issues);
-  readUses(source.others, source.nodes, integrations, found);
-  return found.uses;
+  addUses(owned, nodes, integrations, found);
+  if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
+  addUses(others, nodes, integrations, found);
+  return found;
 }
 
-function readUses(
+function addUses(
   objects: ReadObjects["owned"],
   nodes: readonly ClusterNode[],
   integrations: readonly Integration[],
-  found: ReturnType<typeof emptyFindings>,
-): readonly Issue[] {
-  const before = found.issues.length;
-  const groups = Map.groupBy(objects, (object) => object.nodes ?? nodes);
-  for (const [known, group] of groups) {
+  found: Findings,
+): void {
+  for (const [known, group] of Map.groupBy(objects, (object) => object.nodes ?? nodes)) {
     const readers = integrations.map((integration) => integration.uses(known));
     for (const object of group) {
       const first = found.uses.length;
@@ -73,7 +74,6 @@ function readUses(
       found.uses.push(...own.map((use) => (use.owner === undefined ? { ...use, owner: objectOwner(object) } : use)));
     }
   }
-  return found.issues.slice(before);
 }
 
 /** An object itself, where nobody knows for whom it is: nobody who has the address on record is it. */

@@ -26,13 +26,14 @@ export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = [
         at,
         hint: "Give the nodes with their labels: kubectl get nodes -o json.",
       });
+  found.issues.push(...found.unreadable);
   if (!found.speaks && found.issues.length === 0)
     found.issues.push({
       message: `${label} shows no node's addresses`,
       hint: "Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.",
     });
   if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
-  return { uses: found.uses, nodes: found.nodes };
+  return { uses: found.uses, nodes: found.nodes, names: found.names };
 }
 
 function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Findings): void {

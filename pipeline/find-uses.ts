@@ -24,8 +24,8 @@ import { integrations, tellsAddresses } from "./integrations.ts";
  * has an owner, the policy itself where its nodes are not known; every other text that reads as an address (not as a
  * prefix, and not in a YAML comment) has none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody
  * mentions what the same document configures, or writes out for a NIC or family that is off. `elsewhere` is what has
- * an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses of our
- * kinds, kinds that are nearly ours, and policies and NodeNetworkStates that cannot be read.
+ * an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses in reports
+ * and our own policies, kinds that are nearly ours, and policies and NodeNetworkStates that cannot be read.
  */
 export function findUses(
   files: readonly SourceFile[],

@@ -13,8 +13,9 @@ import {
   type LocatedObject,
   misspeltKind,
   objectsIn,
+  within,
 } from "./objects.ts";
-import { isTemplated, quoteTemplates } from "./template.ts";
+import { isTemplated, isUnrendered, quoteTemplates } from "./template.ts";
 import { type Chunk, enough, type Path, refuseConflicts, type SourceFile, YamlDocument } from "./yaml.ts";
 
 /**
@@ -127,6 +128,7 @@ class ManifestReader {
     if (!this.isStated(text)) return foreign(chunk);
     const { value = [], issues = [] } = objectsIn(chunk);
     this.issues.push(...issues);
+    for (const one of value) this.refuseInside(one);
     if (!value.some(({ object }) => this.isOurs(object))) return foreign(chunk, this.looked(value));
     const hint = kindOfNode.test(text) ? { hint: "Give the nodes apart from the manifests, as JSON." } : {};
     this.issues.push({ message: "this document is larger than 1 MiB", at: startOf(chunk), ...hint });
@@ -139,7 +141,7 @@ class ManifestReader {
     if (yaml.errors.length > 0) {
       // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
       if (!this.isStated(text)) return foreign(chunk);
-      this.issues.push(...yaml.errors);
+      this.issues.push(...(isTemplated(text) ? [unrendered(startOf(chunk))] : yaml.errors));
       return [];
     }
     nameItems(yaml.document.contents, yaml.document);
@@ -148,6 +150,7 @@ class ManifestReader {
     const objects = flat(value).map(({ object, path }) => ({ object, at: placesOf(yaml, path) }));
     const isOurs = objects.some(({ object }) => this.isOurs(object)) || (value === undefined && this.isMarked(text));
     if (isOurs) this.issues.push(...yaml.traps);
+    if (this.isMarked(text)) for (const one of objects) this.refuseInside(one);
     if (plain === undefined) return isOurs ? [] : foreign(chunk, this.looked(objects));
     return this.object(plain, [], yaml) ?? foreign(chunk, this.looked(objects));
   }
@@ -159,6 +162,10 @@ class ManifestReader {
     const { kind } = object;
     const { file } = yaml.chunk;
     const source = { object, at: placesOf(yaml, path) };
+    if ((kind === "NodeIPPool" || this.owns(object)) && isUnrendered(JSON.stringify(object))) {
+      this.issues.push(unrendered(source.at([], "")));
+      return [];
+    }
     if (kind === "NodeIPPool")
       return this.take(parseNodeIPPool(object), source).map((pool) => ({ kind: "pool", file, pool, yaml, path }));
     if (this.owns(object)) return [{ kind: "owned", file, source, yaml, path }];
@@ -184,6 +191,22 @@ class ManifestReader {
       const objects = flat(items[i]).map((one) => ({ ...one, at: placesOf(yaml, [...at, ...one.path]) }));
       return [{ kind: "foreign", file: yaml.chunk.file, text: yaml.textOf(at), objects: this.looked(objects) }];
     });
+  }
+
+  /** Nobody fills in what is inside of another object, and no handler takes what asks a pool. */
+  private refuseInside({ object: outer, at }: LocatedObject): void {
+    for (const { object, path } of within(outer).filter((one) => this.owns(one.object))) {
+      const name = `${asBag(object.metadata)?.name}`;
+      const [what, around] = [`${object.kind} ${name}`, `${outer.kind} ${asBag(outer.metadata)?.name}`];
+      this.issues.push({
+        message: `${what} is inside of ${around} (${path.join(".")}), where it gets no addresses`,
+        at: at(path, name),
+        hint:
+          outer.kind === "Template"
+            ? "Process the template first, and give the result."
+            : "Write it as a document of its own, and wrap what is rendered from that.",
+      });
+    }
   }
 
   private take<T>({ value, issues = [] }: Parsed<T>, source: LocatedObject): T[] {
@@ -217,6 +240,14 @@ export function issueIn({ at }: LocatedObject, issue: Issue): Issue {
 
 function placesOf(yaml: YamlDocument, path: Path): LocatedObject["at"] {
   return (inside, _, part) => yaml.at([...path, ...inside], part);
+}
+
+function unrendered(at: Place): Issue {
+  return {
+    message: "this is a template, not a manifest",
+    at,
+    hint: "Render it first, and give the result: helm template CHART, say.",
+  };
 }
 
 function startOf({ label, line, column }: Chunk): Place {

@@ -134,6 +134,23 @@ function unlisted(value: unknown, path: Path): { object: Bag; path: Path }[] {
   return itemsOf(object).flatMap((item, i) => unlisted(item, [...path, "items", i]));
 }
 
+/** The mappings inside of an object, with their paths: a policy that another object wraps, say. */
+export function within(object: Bag): { object: Bag; path: Path }[] {
+  const found: { object: Bag; path: Path }[] = [];
+  const open: { value: unknown; path: Path }[] = [{ value: object, path: [] }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { value, path } = next;
+    if (typeof value !== "object" || value === null) continue;
+    const inside = asBag(value);
+    if (inside !== undefined && path.length > 0) found.push({ object: inside, path });
+    const entries: Iterable<[string | number, unknown]> = Array.isArray(value)
+      ? value.entries()
+      : Object.entries(value);
+    for (const [key, item] of entries) open.push({ value: item, path: [...path, key] });
+  }
+  return found;
+}
+
 /** The items of a List, each with its kind: those of a typed List, as the API server gives it, do not repeat it. */
 export function itemsOf({ kind, items }: Bag): readonly unknown[] {
   const typed = typeof kind === "string" && kind.endsWith("List") ? kind.slice(0, -"List".length) : "";

@@ -91,3 +91,8 @@ const unquoted = /^(\s*(?:-\s+)*(?:[^\s:#'"{}[\],&*!|>%@`]+:\s+)?)(\{\{[^{}"'\n]
 export function isTemplated(text: string): boolean {
   return /\{%|\{\{-?(?!\s*capture\.)/.test(text);
 }
+
+/** Does a text of a document that can be read still have values for Helm or Jinja to fill in? */
+export function isUnrendered(text: string): boolean {
+  return /\{%|\{\{-|\{\{\s*[.$]/.test(text);
+}

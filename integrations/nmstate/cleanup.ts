@@ -104,6 +104,8 @@ function bareNic(name: unknown, family: "ipv4" | "ipv6", origin: Origin | undefi
   const found = ["identifier", "mac-address", "pci-address"].flatMap((field) =>
     known?.identifier === undefined || known[field] === undefined ? [] : [[field, known[field]]],
   );
+  if (name === "lo" || known?.type === "loopback")
+    return { name, type: "loopback", [family]: noAddressOnLoopback[family] };
   return {
     name,
     ...Object.fromEntries(found),
@@ -118,6 +120,12 @@ function bareNic(name: unknown, family: "ipv4" | "ipv6", origin: Origin | undefi
 const noAddress: Record<"ipv4" | "ipv6", Bag> = {
   ipv4: { enabled: false },
   ipv6: { enabled: true, dhcp: false, autoconf: false, address: [] },
+};
+
+/** nmstate refuses to turn IPv4 of a loopback off; ::1 stays by itself. */
+const noAddressOnLoopback: typeof noAddress = {
+  ipv4: { enabled: true, address: [{ ip: "127.0.0.1", "prefix-length": 8 }] },
+  ipv6: noAddress.ipv6,
 };
 
 /**

@@ -89,7 +89,7 @@ function misfit(
   return { message, hint: isOpen ? "Write enabled: true beside the list." : "Take one of them away." };
 }
 
-const withoutEnabled = "ignores it: without enabled: true";
+const withoutEnabled = "may ignore it: without enabled it keeps the NIC's own setting";
 
 /** What nmstate does not do with an address list: measured with nmstatectl gc. Beside dhcp and autoconf it is in force. */
 function switchedOff(desiredState: unknown, path: Path): string | undefined {

@@ -2,7 +2,7 @@ import { type Issue, isPlain, listed, type Parsed } from "../../core/index.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import {
   type Field,
   fields,
@@ -14,7 +14,7 @@ import {
   readTemplate,
 } from "../../schema/template.ts";
 import { enough, type Path } from "../../schema/yaml.ts";
-import { asTruth } from "./truth.ts";
+import { stateIssues } from "./state-issues.ts";
 
 /** One address that a policy asks for on every node it selects. */
 export interface Capture {
@@ -91,8 +91,8 @@ class Reader {
     if (issue !== undefined) this.fail(`metadata.name ${issue}`, ["metadata", "name"]);
 
     this.readCaptures(spec.capture, [...root, "capture"]);
-    for (const list of [["interfaces"], ["routes", "config"]]) this.list(spec, ["desiredState", ...list], root);
-    this.nics(asList(asBag(spec.desiredState)?.interfaces), [...root, "desiredState", "interfaces"]);
+    for (const issue of stateIssues(spec.desiredState))
+      this.issues.push({ ...issue, path: [...root, "desiredState", ...(issue.path ?? [])] });
     const desiredState = this.fill(spec.desiredState ?? {}, [...root, "desiredState"], undefined);
     const labels = this.texts(metadata.labels, ["metadata", "labels"]);
     const { [waveAnnotation]: perWave, ...annotations } = this.annotations(metadata.annotations);
@@ -108,46 +108,6 @@ class Reader {
       desiredState,
       source: object as unknown as PolicyObject,
     };
-  }
-
-  /** Where nmstate has a list of mappings, or a capture that is one, and clean-up reads it. */
-  private list(spec: Bag, path: readonly string[], root: Path): void {
-    const value = path.reduce<unknown>((bag, field) => asBag(bag)?.[field], spec);
-    const isList = Array.isArray(value) && value.every((item) => asBag(item) !== undefined);
-    if (value !== undefined && value !== null && !isList && !hasTemplate(value))
-      this.fail(`${path.at(-1)} must be a list of mappings`, [...root, ...path]);
-  }
-
-  /** nmstate takes the last of two entries for a NIC and says nothing. An OVS bridge may share a name with its own port. */
-  private nics(entries: readonly unknown[], root: Path): void {
-    const seen = new Map<string, number>();
-    entries.forEach((entry, i) => {
-      this.families(asBag(entry) ?? {}, [...root, i]);
-      const { name, type } = asBag(entry) ?? {};
-      if (typeof name !== "string") return;
-      const nic = `${type === "ovs-bridge" ? "bridge" : "interface"} ${name}`;
-      const first = seen.get(nic);
-      if (first === undefined) seen.set(nic, i);
-      else
-        this.fail(`${nic} is listed twice, here and as interfaces[${first}]; make one entry of both`, [
-          ...root,
-          i,
-          "name",
-        ]);
-    });
-  }
-
-  /** A file that is cut off ends in a field without its value, or with half of one. */
-  private families(entry: Bag, root: Path): void {
-    for (const family of ["ipv4", "ipv6"]) {
-      if (entry[family] === null) this.fail(`${family} has no value`, [...root, family]);
-      for (const [field, value] of Object.entries(asBag(entry[family]) ?? {})) {
-        const path = [...root, family, field];
-        if (value === null) this.fail(`${field} has no value`, path);
-        else if (truths.includes(field) && !hasTemplate(value) && value !== undefined && asTruth(value) === undefined)
-          this.fail(`${field} must be true or false`, path);
-      }
-    }
   }
 
   private readCaptures(capture: unknown, root: Path): void {
@@ -259,8 +219,6 @@ class Reader {
 
 /** Spreads the nodes of a policy over sync waves of Argo CD. */
 export const waveAnnotation = `${ownPrefix}nodes-per-sync-wave`;
-
-const truths = ["enabled", "dhcp", "autoconf"];
 
 /** Paths of `ip` in two entries of one address list. */
 function isSameList(a: Path, b: Path): boolean {

@@ -34,8 +34,9 @@ function portsOf(entry: Bag): unknown[] {
   ];
 }
 
+/** nmstate takes either name. */
 function bondedBy(entry: Bag): unknown[] {
-  const bond = entry["link-aggregation"];
+  const bond = entry["link-aggregation"] ?? entry.bond;
   const named = [...listOf(bond), ...asList(asBag(bond)?.["ports-config"])];
   return named.map((port) => asBag(port)?.name ?? port);
 }

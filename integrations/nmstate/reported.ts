@@ -1,6 +1,8 @@
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
+import { reportedName } from "./nic-names.ts";
+import { asNumber } from "./truth.ts";
 
 /** Why a part of a reported interface cannot be believed. */
 export interface Doubt {
@@ -16,15 +18,17 @@ export interface Doubt {
  */
 export function doubtsAbout(reported: unknown): Doubt[] {
   const nic = asBag(reported);
-  if (typeof nic?.name !== "string") return [{ message: "an interface must be a mapping with a name", path: [] }];
+  const name = nic === undefined ? undefined : reportedName(nic);
+  if (nic === undefined || name === undefined)
+    return [{ message: "an interface must be a mapping with a name", path: [] }];
   return Object.entries(nic).flatMap(([field, value]): Doubt[] => {
     if (field === "ipv4" || field === "ipv6")
       return doubtsAboutFamily(value).map(({ message, path }) => ({
-        message: `${field} of interface ${nic.name} ${message}`,
+        message: `${field} of interface ${name} ${message}`,
         path: [field, ...path],
       }));
     if (!looksLikeFamily.test(field)) return [];
-    return [{ message: `interface ${nic.name} has the field ${field}, which is neither ipv4 nor ipv6`, path: [field] }];
+    return [{ message: `interface ${name} has the field ${field}, which is neither ipv4 nor ipv6`, path: [field] }];
   });
 }
 
@@ -45,7 +49,7 @@ function doubtsAboutFamily(value: unknown): Doubt[] {
   if (!Array.isArray(address)) return [...doubts, { message: "must have a list of addresses", path: ["address"] }];
   address.forEach((entry, i) => {
     const { ip, "prefix-length": length } = asBag(entry) ?? {};
-    if (typeof ip !== "string" || typeof length !== "number")
+    if (typeof ip !== "string" || asNumber(length) === undefined)
       doubts.push({ message: "has an address that is not {ip, prefix-length}", path: ["address", i] });
   });
   return doubts;

@@ -1,11 +1,25 @@
-import { type Family, nodeOwner, type Place, parseAddress } from "../../core/index.ts";
+import {
+  type Address,
+  type Family,
+  familyOf,
+  type Issue,
+  nodeOwner,
+  type Parsed,
+  type Place,
+  parseAddress,
+  parsePrefix,
+  type Use,
+  unwrap,
+} from "../../core/index.ts";
 import { type Findings, useOf } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
+import { identifierOf, otherNames, reportedName } from "./nic-names.ts";
+import { usesPools } from "./policy.ts";
 import { doubtsAbout } from "./reported.ts";
-import { asTruth } from "./truth.ts";
+import { asNumber, asTruth } from "./truth.ts";
 
 /** The kinds that say what a node has. */
 export const kindsWithAddresses = ["NodeNetworkState", "NodeNetworkConfigurationPolicy"];
@@ -44,21 +58,31 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
   reported.forEach((item, i) => {
     for (const { message, path: inside } of doubtsAbout(item))
       found.issues.push({ message: `node ${name}: ${message}`, at: placeOf([...path, i, ...inside], at), hint: whole });
-    for (const entry of entriesOf(item, [...path, i])) addUse(entry, [owner], at, found, isTemporary(entry));
+    for (const entry of entriesOf(item, [...path, i])) {
+      const use = useIn(entry, at, readAddress, found.issues);
+      if (use !== undefined) found.uses.push({ ...use, owner, ...(isTemporary(entry) ? { isTemporary: true } : {}) });
+    }
     show(shown, asBag(item) ?? {});
   });
+  for (const [other, nic] of otherNames(reported)) {
+    found.names.add(owner, other, nic);
+    const families = shown.get(nic);
+    if (families !== undefined && !shown.has(other)) shown.set(other, families);
+  }
 }
 
 /**
  * Two interfaces of one name (an OVS bridge and its port) are one NIC here. One that is down, or that nmstate ignores, is
  * reported without addresses whatever its profile gives it: only one that is up tells.
  */
-function show(shown: Map<string, Set<Family>>, { name, state = "up", ipv4, ipv6 }: Bag): void {
+function show(shown: Map<string, Set<Family>>, nic: Bag): void {
+  const { state = "up", ipv4, ipv6 } = nic;
   if (state !== "up") return;
-  const families = shown.get(String(name)) ?? new Set();
+  const name = `${reportedName(nic)}`;
+  const families = shown.get(name) ?? new Set();
   if (asBag(ipv4) !== undefined) families.add(4);
   if (asBag(ipv6) !== undefined) families.add(6);
-  shown.set(String(name), families);
+  shown.set(name, families);
 }
 
 const whole = "Give the dump as it came: kubectl get nns -o json.";
@@ -80,21 +104,31 @@ function isFailing(condition: unknown): boolean {
 function readPolicy({ object, at }: LocatedObject, select: Select, found: Findings): void {
   found.speaks = true;
   const spec = asBag(object.spec);
-  const entries = asList(asBag(spec?.desiredState)?.interfaces).flatMap((item, i) =>
-    entriesOf(item, ["spec", "desiredState", "interfaces", i]),
-  );
+  const interfaces = asList(asBag(spec?.desiredState)?.interfaces);
+  const entries = interfaces.flatMap((item, i) => entriesOf(item, ["spec", "desiredState", "interfaces", i]));
   const isTemplate = ({ ip }: Entry) => typeof ip !== "string" || /[{}$<>%]/.test(ip);
   const isOff = ({ nic, section }: Entry) => nic.state === "absent" || asTruth(section.enabled) === false;
   for (const { ip } of entries.filter(isOff)) {
-    const address = parseAddress(ip).value;
+    const address = readAddress(ip).value;
     if (address !== undefined) found.idle.add(address);
   }
   const literal = entries.filter((entry) => !isTemplate(entry) && !isOff(entry));
-  if (literal.length === 0) return;
+  const identified = interfaces.flatMap((item): [string, string][] => {
+    const { name, ...entry } = asBag(item) ?? {};
+    const mark = identifierOf(entry);
+    return mark === undefined || typeof name !== "string" ? [] : [[name, mark]];
+  });
+  if (literal.length + identified.length === 0) return;
   const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
   const owners = select(asBag(spec?.nodeSelector) ?? {}, label);
+  for (const owner of owners) for (const [name, mark] of identified) found.names.add(owner, name, mark);
   at(["spec"], "desiredState");
-  for (const entry of literal) addUse(entry, owners, at, found);
+  const isOurs = usesPools(object);
+  for (const entry of literal) {
+    const read = isOurs ? parseAddress : readAddress;
+    const use = useIn(entry, at, read, isOurs ? found.issues : found.unreadable);
+    if (use !== undefined) for (const owner of owners) found.uses.push(owner === undefined ? use : { ...use, owner });
+  }
 }
 
 /**
@@ -123,9 +157,12 @@ function selecting(nodes: readonly ClusterNode[]): Select {
 
 /** Does the node report for how long it has the address? It does that of all, and writes `forever` for static ones. */
 function isTemporary({ item }: Entry): boolean {
-  const left = item["valid-life-time"] ?? item["preferred-life-time"];
-  return left !== undefined && left !== null && left !== "forever";
+  const left = lifeTimes.map((field) => item[field] ?? undefined).find((value) => value !== undefined);
+  return left !== undefined && left !== "forever";
 }
+
+/** All names that nmstate has for it. */
+const lifeTimes = ["valid", "preferred"].flatMap((one) => [`${one}-life-time`, `${one}-left`, `${one}-lft`]);
 
 /** One item of an address list. */
 interface Entry {
@@ -149,23 +186,35 @@ function entriesOf(item: unknown, path: Path): Entry[] {
   });
 }
 
-function addUse(
+/** The use that an item of an address list is, if it is one: of its own accord a node has loopback and link-local addresses. */
+function useIn(
   { nic, item, ip, path }: Entry,
-  owners: readonly (string | undefined)[],
   at: LocatedObject["at"],
-  found: Findings,
-  isTemporary = false,
-) {
-  if (typeof ip !== "string" || /^(?:fe[89ab][0-9a-f]:|127\.|::1$)/i.test(ip)) return;
+  read: (text: unknown) => Parsed<Address>,
+  issues: Issue[],
+): Use | undefined {
+  if (typeof ip !== "string" || isSelfMade(readAddress(ip).value)) return undefined;
   const place = at(path, ip);
   const address = ip.startsWith("ippool:")
     ? { issues: [{ message: `${ip} is a token, and no address yet` }] }
-    : parseAddress(ip);
-  for (const issue of address.issues ?? []) found.issues.push({ ...issue, at: place });
-  if (address.issues) return;
-  const name = typeof nic.name === "string" ? nic.name : undefined;
-  const more = isTemporary ? { isTemporary } : {};
-  const length = item["prefix-length"];
-  const whole = typeof length === "number" ? { ...more, prefixLength: length } : more;
-  for (const owner of owners) found.uses.push({ ...useOf(address.value, owner, name, place), ...whole });
+    : read(ip);
+  for (const issue of address.issues ?? []) issues.push({ ...issue, at: place });
+  if (address.issues) return undefined;
+  const prefixLength = asNumber(item["prefix-length"]);
+  const use = useOf(address.value, undefined, reportedName(nic), place);
+  return prefixLength === undefined ? use : { ...use, prefixLength };
+}
+
+function isSelfMade(address: Address | undefined): boolean {
+  return address !== undefined && selfMade.some(({ first, last }) => first <= address && address <= last);
+}
+
+const selfMade = ["127.0.0.0/8", "fe80::/10", "::1/128"].map((text) => unwrap(parsePrefix(text)));
+
+/** An address as nmstate reads it: the last 32 bits of an IPv6 one may be written as IPv4. */
+function readAddress(text: unknown): Parsed<Address> {
+  const [, head = "", tail] = (typeof text === "string" ? /^([\da-f:]*:)([\d.]{7,15})$/i.exec(text) : null) ?? [];
+  const { value } = parseAddress(tail);
+  if (value === undefined || familyOf(value) !== 4) return parseAddress(text);
+  return parseAddress(`${head}${(value >> 16n).toString(16)}:${(value & 0xffffn).toString(16)}`);
 }

@@ -138,3 +138,31 @@ describe("an address of a pool that a policy in the folder writes out", () => {
     });
   });
 });
+
+describe("what a policy without pools has for an address is text where it is none:", () => {
+  it.each(["CHANGEME", "_replaced_", "10.0.0.01", "10.0.0.1/24", "::ffff:10.0.0.1", "{{ .Values.ip }}"])(
+    "%s",
+    async (ip) => {
+      const hand = byHand("gw1", JSON.stringify(ip));
+      const folder = projectOf({ "manifests/hand.yaml": hand });
+      const options = ["manifests", "--nodes", "nodes.txt"];
+      expect(await cli(["allocate", ...options], folder)).toMatchObject({ stderr: "", status: 0 });
+      expect(await cli(["render", ...options, "--out", "out"], folder)).toMatchObject({ stderr: "", status: 0 });
+      expect(filesOf(`${folder}/out`)["hand.yaml"]).toBe(hand);
+      expect(await cli(["audit", "out", "--nodes", "nodes.txt"], folder)).toMatchObject({ stderr: "", status: 0 });
+    },
+  );
+
+  it.each(["64:ff9b::192.0.2.1", "64:FF9B::C000:0201", "64:ff9b:0:0:0:0:c000:201"])(
+    "%s is an address, and a duplicate is found in it",
+    async (ip) => {
+      const pool = '  range: {cidr: "64:ff9b::/96"}\n  reservations: [{address: "64:ff9b::c000:201", owner: Node/n1}]';
+      const hand = byHand("gw1", JSON.stringify(ip)).replace("ipv4", "ipv6");
+      const text = documentsOf(poolText(pool, "six"), nicPolicyText("a", ["six"]), hand);
+      const folder = projectOf({ "manifests/a.yaml": text });
+      const { status, stderr } = await cli(["plan", "manifests", "--nodes", "nodes.txt"], folder);
+      expect(stderr).toContain("64:ff9b::c000:201 is used by Node/gw1 eth9, but recorded for Node/n1/a/six");
+      expect(status).toBe(3);
+    },
+  );
+});

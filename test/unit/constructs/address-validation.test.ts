@@ -166,10 +166,12 @@ describe("AddressValidation", () => {
       "a.k8s.yaml": documentsOf(pool, nicPolicyText("late")),
       "b.k8s.yaml": nicPolicyText("parked", ["p"], "eth1", `  nodeSelector: {${parkKey}: parked}\n`),
       "c.k8s.yaml": policyText("  capture: {nics: interfaces.type}\n  desiredState: {interfaces: []}", "other"),
+      "d.k8s.yaml": `kind: Policy\nspec:\n  of:\n    ${nicPolicyText("inner").trimEnd().replaceAll("\n", "\n    ")}\n`,
     };
     const { violations, submitted } = await reported(files);
     expect(violations).toEqual([
       "a.k8s.yaml late line 9, column 18: unexpanded: policy late asks a pool for addresses, and no handler can run that",
+      "d.k8s.yaml inner line 6, column 22: unexpanded: policy inner asks a pool for addresses, and no handler can run that",
     ]);
     expect(submitted).toEqual([["failure", { "addresses checked": "0" }]]);
   });

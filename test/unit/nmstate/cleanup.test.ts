@@ -8,6 +8,7 @@ import { nodesOf } from "../../support/schema-text.ts";
 const [node] = nodesOf("n1");
 const lines = (...texts: string[]) => texts.map((text) => lineOf(text.replace(/(?= |$)/, " Node/n1/a/x")));
 const none4 = { enabled: false };
+const loopback4 = { enabled: true, address: [{ ip: "127.0.0.1", "prefix-length": 8 }] };
 const none6 = { enabled: true, dhcp: false, autoconf: false, address: [] };
 const some = { enabled: true, dhcp: false, address: [{ ip: "10.0.0.9", "prefix-length": 24 }] };
 
@@ -16,6 +17,18 @@ describe("removals", () => {
     ["nothing", [], { interfaces: [{ name: "eth1" }], mtu: 1 }, { interfaces: [{ name: "eth1" }], mtu: 1 }],
     ["nothing, of nothing", [], undefined, undefined],
     ["a NIC the state does not name", ["10.0.0.1 if=eth1"], {}, { interfaces: [{ name: "eth1", ipv4: none4 }] }],
+    [
+      "of the loopback: nmstate refuses to turn that off",
+      ["10.0.0.1 if=lo", "2001:db8::1 if=lo"],
+      {},
+      { interfaces: [{ name: "lo", type: "loopback", ipv4: loopback4, ipv6: none6 }] },
+    ],
+    [
+      "of a loopback that the state has",
+      ["10.0.0.1 if=lo"],
+      { interfaces: [{ name: "lo", mtu: 65536 }] },
+      { interfaces: [{ name: "lo", mtu: 65536, ipv4: loopback4 }] },
+    ],
     ["of IPv6", ["2001:db8::1 if=eth1"], {}, { interfaces: [{ name: "eth1", ipv6: none6 }] }],
     [
       "of both families",

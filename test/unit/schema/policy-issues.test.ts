@@ -46,6 +46,20 @@ describe("readManifests places every issue of a policy's spec", () => {
       "5:38 capture o reads x, which only desiredState can use",
       "5:60 capture q reads x, which only desiredState can use",
     ],
+    ...["101", "1e3", "~", "true", ""].map((name): [string, string] => [
+      `  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: ${name}}]}`,
+      expect.stringMatching(/^6:(?:38|37) name must be text; quote it$/) as never,
+    ]),
+    [
+      "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: b, controller: 1, bond: {port: [101, '102', true]}}], routes: {config: [{next-hop-interface: 101}]}}",
+      "6:53 controller must be text; quote it",
+      "6:70 a port must be text; quote it",
+      "6:82 a port must be text; quote it",
+      "6:131 next-hop-interface must be text; quote it",
+    ],
+    [
+      "  capture: {x: ippool.p.allocate}\n  desiredState: {ovs-db: {external_ids: {name: 1}}, interfaces: [{name: '101', controller: ~}]}",
+    ],
     [
       "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: eth1}, {name: eth2}, {name: eth1}]}",
       "6:66 interface eth1 is listed twice, here and as interfaces[0]; make one entry of both",
@@ -71,7 +85,7 @@ describe("readManifests places every issue of a policy's spec", () => {
     ],
     ...(
       [
-        ["name: a, ipv4: {", "ignores it: without enabled: true"],
+        ["name: a, ipv4: {", "may ignore it: without enabled it keeps the NIC's own setting"],
         ["name: a, state: ignore, ipv4: {enabled: true, ", "ignores it: beside state: ignore"],
         [
           "name: a, type: ovs-bridge, ipv4: {enabled: true, ",
@@ -81,10 +95,21 @@ describe("readManifests places every issue of a policy's spec", () => {
           "name: br0, type: linux-bridge}, {name: a, controller: br0, ipv4: {enabled: true, ",
           "refuses it: a is a port of another interface there",
         ],
-        [
-          "name: b, type: bond, link-aggregation: {port: [a]}}, {name: a, ipv4: {enabled: true, ",
-          "refuses it: a is a port of another interface there",
-        ],
+        ...[
+          "link-aggregation: {port: [a]}",
+          "bond: {port: [a]}",
+          "bond: {ports: [a]}",
+          "bond: {ports-config: [{name: a}]}",
+          "bridge: {ports: [{name: a}]}",
+          "bridge: {port: [{name: x, bond: {ports: [{name: a}]}}]}",
+          "hsr: {port1: x, port2: a}",
+        ].map(
+          (section) =>
+            [
+              `name: b, type: bond, ${section}}, {name: a, ipv4: {enabled: true, `,
+              "refuses it: a is a port of another interface there",
+            ] as const,
+        ),
       ] as const
     ).map(([before, says]): [string, string] => [
       `  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{${before}address: [{ip: "{{ capture.x.ip }}"}]}}]}`,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
+import { formatAddress } from "../../../core/address.ts";
 import { readEvidence } from "../../../pipeline/evidence.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../../schema/node.ts";
 import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema-uses.ts";
@@ -73,10 +74,14 @@ describe("readEvidence of NodeNetworkStates", () => {
       entry("2001:db8::4", undefined, "60sec"),
       // Deprecated by hand, so that nothing starts from it: a static address all the same.
       entry("2001:db8::5", "forever", "0sec"),
+      { ip: "2001:db8::6", "prefix-length": "64", "valid-lft": "60sec" },
+      { ip: "2001:db8::7", "prefix-length": "0x40", "preferred-left": "60sec" },
     ];
     const state = { ...stateOf("n"), status: { currentState: { interfaces: [{ name: "eth1", ipv6: { address } }] } } };
     const { uses } = readEvidence({ path: "nns.json", text: JSON.stringify(state) });
-    expect(uses.map((use) => use.isTemporary ?? false)).toEqual([false, false, true, true, false]);
+    expect(uses.map((use) => use.isTemporary ?? false)).toEqual([false, false, true, true, false, true, true]);
+    // nmstate takes numbers as text, too.
+    expect(uses.map((use) => use.prefixLength)).toEqual(uses.map(() => 64));
   });
 
   it("knows the file, and the line in a later document", () => {
@@ -126,6 +131,21 @@ describe("readEvidence of NodeNetworkStates", () => {
       '"10.0.0.01" has a leading zero, which some programs read as octal',
       '"10.0.0.2/24" is not an IP address',
     ]);
+  });
+});
+
+describe("readEvidence compares addresses by value, however nmstate lets them be written:", () => {
+  it.each([
+    ["64:ff9b::192.0.2.1", "64:ff9b::c000:201"],
+    ["2001:DB8::000A", "2001:db8::a"],
+    ["FE80::1", undefined],
+    ["fe80:0:0:0:0:0:0:1", undefined],
+    ["0:0:0:0:0:0:0:1", undefined],
+    ["::0.0.0.1", undefined],
+    ["127.1.2.3", undefined],
+  ])("%s is %s", (ip, value) => {
+    const { uses } = readEvidence({ path: "x", text: JSON.stringify(stateOf("n", `eth1 ${ip}`)) });
+    expect(uses.map((use) => formatAddress(use.address))).toEqual(value === undefined ? [] : [value]);
   });
 });
 

@@ -15,5 +15,5 @@ export { type Field, Reference } from "./template.ts";
 
 // Nodes, and the addresses that they or manifests show.
 
-export type { Evidence, Findings } from "./findings.ts";
+export type { Evidence, Findings, NicNames } from "./findings.ts";
 export { type ClusterNode, readNodes } from "./node.ts";

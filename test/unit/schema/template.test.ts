@@ -144,6 +144,6 @@ describe("a policy's references", () => {
     expect(interfaceOf("eth1")).toEqual({ pool: "p", interface: "eth1" });
     expect(interfaceOf('"11"')).toEqual({ pool: "p", interface: "11" });
     expect(interfaceOf('"{{ capture.up.interfaces.0.name }}"')).toEqual({ pool: "p" });
-    expect(interfaceOf("11")).toEqual({ pool: "p" });
+    expect(() => interfaceOf("11")).toThrow("name must be text; quote it");
   });
 });

@@ -1,5 +1,6 @@
 import {
   type Address,
+  audit,
   type Claim,
   checkSet,
   contains,
@@ -10,7 +11,6 @@ import {
   isNoop,
   nodeNameOf,
   nodeOwner,
-  type Plan,
   type Pool,
   planImport,
   rangeOf,
@@ -24,6 +24,7 @@ import { NicNames, nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { hostnameLabel } from "../schema/node.ts";
+import { applyPlan } from "../state/apply.ts";
 import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
 import { missed } from "./missed.ts";
@@ -34,6 +35,8 @@ import { together } from "./together.ts";
 import { type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
 export interface ImportOptions extends PlanningOptions {
+  /** Show what it would record, and write nothing. */
+  readonly dryRun?: boolean;
   readonly json?: boolean;
 }
 
@@ -58,17 +61,19 @@ export async function importVerb(evidence: string, path: string, options: Import
   const uses = found.map(names.calledAs([...claims.map(nicOfClaim), ...snapshot.allocations.map(nicOfLine)]));
   const refusal = noConflicts(proposeFor(workspace, snapshot, options));
   if (refusal !== undefined) throw refusal;
-  const made = planImport({ pools, claims, snapshot, uses, set: options.set });
-  const after = isNoop(made) ? snapshot : await record(state, made);
+  const proposed = planImport({ pools, claims, snapshot, uses, set: options.set });
+  const after = applyPlan(snapshot, proposed) ?? snapshot;
+  if (!options.dryRun && !isNoop(proposed)) await record(state, proposed);
   const lasting = uses.filter((use) => !use.isTemporary);
   const temporary = temporaryOnly(uses, lasting);
-  const ignored = ignoredBy(made, snapshot, lasting);
-  if (options.json) return printJson({ ...planJson(made), ignored: ignored.size, temporary: temporary.length });
-  print(...reportPlan(made, pools, snapshot), ...missed(claims, read, uses, after));
+  const ignored = ignoredBy(after, lasting);
+  if (options.json) return printJson({ ...planJson(proposed), ignored: ignored.size, temporary: temporary.length });
+  print(...reportPlan(proposed, pools, snapshot), ...missed(claims, read, uses, after));
   print(...temporaryNotes(temporary, pools));
   if (ignored.size > 0) print(`${plural(ignored.size, "other address")} passed over: no pool hands them out.`);
-  print(...outsideNotes(ignored, pools));
-  print(isNoop(made) ? "Nothing to record." : `Recorded in ${state.name}.`);
+  print(...outsideNotes(ignored, pools), ...prefixNotes(pools, after, uses));
+  const done = options.dryRun ? `Dry run: nothing recorded in ${state.name}.` : `Recorded in ${state.name}.`;
+  print(isNoop(proposed) ? "Nothing to record." : done);
 }
 
 /** A file; of a folder, those that say what nodes have. */
@@ -157,9 +162,8 @@ function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): 
 }
 
 /** What nodes have, and no record; each address once. */
-function ignoredBy(made: Plan, before: Snapshot, uses: readonly Use[]): ReadonlyMap<Address, Use> {
-  const lines = [...before.allocations, ...before.releasing, ...made.assign];
-  const recorded = new Set(lines.map(({ address }) => address));
+function ignoredBy({ allocations, releasing }: Snapshot, uses: readonly Use[]): ReadonlyMap<Address, Use> {
+  const recorded = new Set([...allocations, ...releasing].map(({ address }) => address));
   return new Map(uses.filter(({ address }) => !recorded.has(address)).map((use) => [use.address, use]));
 }
 
@@ -173,4 +177,10 @@ function outsideNotes(ignored: ReadonlyMap<Address, Use>, pools: readonly Pool[]
     return `Note: ${formatAddress(address)} of ${where} is not recorded, as pool ${pool.name} does not hand it out: let that cover it (additionalRanges, exclude) and import again; or reserve it without an owner, if that NIC is to get no address of the pool`;
   });
   return firstFew(notes);
+}
+
+/** Recorded addresses that their nodes have with another prefix length than the pool's. */
+function prefixNotes(pools: readonly Pool[], snapshot: Snapshot, uses: readonly Use[]): string[] {
+  const wrong = audit({ pools, snapshot, uses }).filter(({ kind }) => kind === "wrong-prefix");
+  return firstFew(wrong.map(({ message }) => `Note: ${message}: render will write that one`));
 }

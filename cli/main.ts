@@ -134,6 +134,7 @@ planning("import", "record addresses that nodes already have; nothing moves")
     "NodeNetworkStates, NNCPs with literal addresses, a ConfigMap of pool and node: address, or CSV: node,interface,address",
   )
   .argument("[manifests]", manifests)
+  .option("--dry-run", "show what it would record; writes nothing")
   .option("--json", "print JSON and nothing else")
   .action(async (evidence, path, options) => (await import("./import.ts")).importVerb(evidence, path, options));
 

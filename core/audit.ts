@@ -28,10 +28,7 @@ export type FindingKind =
   | "duplicate"
   /** A recorded allocation outside its pool's range. */
   | "out-of-pool"
-  /**
-   * Never handed out: excluded, network or broadcast in the range, and the gateway wherever it is. A line of the record
-   * also where the address is reserved for nobody, or the controller's.
-   */
+  /** Used or recorded, but never handed out: excluded, the network's own, the gateway. */
   | "excluded"
   /** Recorded, but nothing uses it. */
   | "leaked"
@@ -95,15 +92,15 @@ function auditRecord({ pools, snapshot, owners, shows }: AuditInput): Finding[] 
   return snapshot.allocations.flatMap((line): Finding[] => {
     const pool = byName.get(line.pool);
     const { address, set } = line;
-    const held = `${formatBlock(line)} is recorded for ${line.claim}`;
+    const recorded = `${formatBlock(line)} is recorded for ${line.claim}`;
     const found: Finding[] = [];
     if (pool !== undefined && !holds(pool.range, line))
-      found.push({ kind: "out-of-pool", address, message: `${held}, outside pool ${pool.name}`, line });
+      found.push({ kind: "out-of-pool", address, message: `${recorded}, outside pool ${pool.name}`, line });
     else if (pool !== undefined && !holds(pool.assignable, line) && !isSetAside(line, pool))
-      found.push({ kind: "excluded", address, message: `${held}, but pool ${pool.name} excludes it`, line });
+      found.push({ kind: "excluded", address, message: `${recorded}, but pool ${pool.name} excludes it`, line });
     const told = set === importedSet || shows === undefined ? {} : { set };
     if (owners?.has(ownerOfKey(line.claim)) === false && (told.set === undefined || shows?.sets.has(set)))
-      found.push({ kind: "unknown-owner", address, message: `${held}, which does not exist`, line, ...told });
+      found.push({ kind: "unknown-owner", address, message: `${recorded}, which does not exist`, line, ...told });
     return found;
   });
 }
@@ -113,51 +110,53 @@ function isSetAside({ address, set }: Allocation, { reservations }: Pool): boole
   return set === importedSet && reservations.at(address) !== undefined;
 }
 
-type Lines = BlockIndex<Allocation>;
+/** What is audited, with the uses and lines of an address at hand. */
+interface World extends AuditInput {
+  readonly uses: readonly Use[];
+  readonly used: BlockIndex<Use>;
+  readonly recorded: BlockIndex<Allocation>;
+}
 
 function auditUses(input: AuditInput, uses: readonly Use[]): Finding[] {
-  const { pools, snapshot } = input;
-  const recorded: Lines = new BlockIndex([...snapshot.allocations, ...snapshot.releasing]);
-  const used = new BlockIndex(uses);
+  const recorded = new BlockIndex([...input.snapshot.allocations, ...input.snapshot.releasing]);
+  const world: World = { ...input, uses, used: new BlockIndex(uses), recorded };
   return [
-    ...leaked(input, uses, used, recorded),
-    ...duplicates(uses, recorded),
-    ...uses.flatMap((use) => strangers(use, pools, recorded.at(use))),
-    ...(input.elsewhere ?? []).flatMap((use) => nobodys(use, pools)),
-    ...misplaced(input, used),
+    ...leaked(world),
+    ...duplicates(world),
+    ...world.uses.flatMap((use) => misused(use, world)),
+    ...(world.elsewhere ?? []).flatMap((use) => excluded(use, world)),
+    ...misplaced(world),
   ];
 }
 
 /** What owners configure otherwise than recorded: one finding for a line and kind. */
-function misplaced({ pools, snapshot }: AuditInput, used: BlockIndex<Use>): Finding[] {
+function misplaced({ pools, snapshot, used }: World): Finding[] {
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
   return snapshot.allocations.flatMap((line): Finding[] => {
-    const { address, interface: nic } = line;
+    const { interface: nic } = line;
     const own = used.at(line).filter((use) => use.owner === ownerOfKey(line.claim));
     const found: Finding[] = [];
     const elsewhere = own.find((use) => isLiteral(use.interface));
     const isThere = own.some((use) => use.interface === nic || !isLiteral(use.interface));
-    if (nic !== undefined && elsewhere !== undefined && !isThere) {
-      const message = `${formatBlock(line)} is used by ${describe(elsewhere)}, but recorded for ${nic}`;
-      found.push({ kind: "wrong-interface", address, message, at: elsewhere.at });
-    }
+    if (nic !== undefined && elsewhere !== undefined && !isThere)
+      found.push(findingOf("wrong-interface", elsewhere, `is used by ${describe(elsewhere)}, but recorded for ${nic}`));
     const length = isSingle(line) ? byName.get(line.pool)?.prefix.length : undefined;
     // An owner may have one address in two networks, each on a NIC of its own.
     const onNic = own.filter((use) => use.interface === nic);
     const other = (onNic.length > 0 ? onNic : own).find(
-      (use) => use.prefixLength !== undefined && use.prefixLength !== length && !isVirtual(line, use),
+      (use) => use.prefixLength !== undefined && use.prefixLength !== length && !mayStandAlone(line, use),
     );
     if (length !== undefined && other !== undefined) {
-      const message = `${formatAddress(address)}/${other.prefixLength} is used by ${describe(other)}, but pool ${line.pool} has /${length}`;
-      found.push({ kind: "wrong-prefix", address, message, at: other.at });
+      const used = `has prefix length ${other.prefixLength} on ${describe(other)}`;
+      found.push(findingOf("wrong-prefix", other, `${used}, but pool ${line.pool} has /${length}`));
     }
     return found;
   });
 }
 
-/** What an import recorded may be an address that goes from node to node: such a one has a prefix of itself alone. */
-function isVirtual({ set }: Allocation, { address, prefixLength }: Use): boolean {
-  return set === importedSet && prefixLength === lengthOf({ address });
+/** May the address have a prefix of itself alone? On `lo`; and what was imported, which may be a virtual IP. */
+function mayStandAlone({ set }: Allocation, { address, prefixLength, interface: nic }: Use): boolean {
+  return prefixLength === lengthOf({ address }) && (nic === "lo" || set === importedSet);
 }
 
 /** A template stands for whatever NIC the node has. */
@@ -165,16 +164,16 @@ function isLiteral(nic: string | undefined): boolean {
   return nic !== undefined && !nic.includes("{{");
 }
 
-function leaked(input: AuditInput, uses: readonly Use[], used: BlockIndex<Use>, recorded: Lines): Finding[] {
-  const oughtToShow = shownBy(input, uses, recorded);
-  const instead = Map.groupBy(input.elsewhere ?? [], (use) => nicOf(use.owner, use.interface, use.address));
-  return input.snapshot.allocations.flatMap((line): Finding[] => {
+function leaked(world: World): Finding[] {
+  const { snapshot, shows, used, elsewhere = [] } = world;
+  const isShown = shownBy(world);
+  const instead = Map.groupBy(elsewhere, (use) => nicOf(use.owner, use.interface, use.address));
+  return snapshot.allocations.flatMap((line): Finding[] => {
     const { address } = line;
     const culprit = instead.get(nicOf(ownerOfKey(line.claim), line.interface, address))?.[0];
-    if (used.at(line).length > 0 || !oughtToShow(line, culprit !== undefined)) return [];
+    if (used.at(line).length > 0 || !isShown(line, culprit !== undefined)) return [];
     const message = `${formatBlock(line)} is recorded for ${line.claim}, but nothing uses it`;
-    const isOfManifests = input.shows?.owners.has(ownerOfKey(line.claim)) === false;
-    const told = isOfManifests ? { set: line.set } : {};
+    const told = shows?.owners.has(ownerOfKey(line.claim)) === false ? { set: line.set } : {};
     if (culprit === undefined) return [{ kind: "leaked", address, message, line, ...told }];
     const has = `${describe(culprit)} has ${formatAddress(culprit.address)} here, which is in no pool`;
     return [{ kind: "leaked", address, message: `${message}: ${has}`, at: culprit.at, ...told }];
@@ -186,12 +185,8 @@ function nicOf(owner: string | undefined, nic: string | undefined, address: Addr
   return `${owner} ${nic} ${familyOf(address)}`;
 }
 
-/** Ought this line to be used somewhere? `isReplaced`: its NIC is shown to have something else. */
-function shownBy(
-  { pools, shows }: AuditInput,
-  uses: readonly Use[],
-  recorded: Lines,
-): (line: Allocation, isReplaced: boolean) => boolean {
+/** Should this line be used somewhere? `isReplaced`: its NIC is shown to have something else. */
+function shownBy({ pools, shows, uses, recorded }: World): (line: Allocation, isReplaced: boolean) => boolean {
   if (shows === undefined) return () => true;
   const ranges = new Map(pools.map((pool) => [pool.name, pool.range]));
   const shown = new Set<string>();
@@ -207,18 +202,28 @@ function shownBy(
 }
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */
-function lineOf(use: Use, recorded: Lines): Allocation | undefined {
+function lineOf(use: Use, recorded: World["recorded"]): Allocation | undefined {
   const lines = recorded.at(use).filter((line) => ownerOfKey(line.claim) === use.owner);
   return lines.find((line) => line.interface === use.interface) ?? lines[0];
 }
 
-function duplicates(uses: readonly Use[], recorded: Lines): Finding[] {
-  const owned = uses.filter((use) => use.owner !== undefined);
+function duplicates(world: World): Finding[] {
+  const owned = world.uses.filter((use) => use.owner !== undefined && !isShared(use, world));
   const index = new BlockIndex(owned);
   const groups = Map.groupBy(owned, (use) => (isSingle(use) ? use.address : formatBlock(use)));
   return [...groups.values()].flatMap((same) => {
     const around = index.around(same[0] as Use);
-    return same.length + around.length === 1 ? [] : clashes(same, around, recorded);
+    return same.length + around.length === 1 ? [] : clashes(same, around, world.recorded);
+  });
+}
+
+/** May several have this address? One pool excludes it, or reserves it without an owner; nobody gets it from a pool or by DHCP. */
+function isShared(use: Use, { pools, used, recorded }: World): boolean {
+  if (recorded.at(use).length > 0 || pools.some((pool) => holds(pool.assignable, use))) return false;
+  if (used.at(use).some((one) => one.isTemporary)) return false;
+  return pools.some(({ excluded, reservations }) => {
+    const reserved = reservations.at(use.address);
+    return holds(excluded, use) || (reserved !== undefined && reserved.owner === undefined);
   });
 }
 
@@ -226,12 +231,12 @@ function duplicates(uses: readonly Use[], recorded: Lines): Finding[] {
  * One finding for each further owner or NIC of a block, or of one `around` it; the owner on record comes first. Two that
  * are on record for two pools are in two networks.
  */
-function clashes(same: readonly Use[], around: readonly Use[], recorded: Lines): Finding[] {
+function clashes(same: readonly Use[], around: readonly Use[], recorded: World["recorded"]): Finding[] {
   const withPool = [...around, ...same].map((use) => ({ use, pool: lineOf(use, recorded)?.pool }));
-  const isOnRecord = ({ pool }: { pool: string | undefined }) => pool !== undefined;
+  const recordedFirst = withPool.toSorted((a, b) => Number(a.pool === undefined) - Number(b.pool === undefined));
   const first = new Map<string | undefined, Use>();
   const seen = new Set<string>();
-  return [...withPool.filter(isOnRecord), ...withPool.filter((one) => !isOnRecord(one))].flatMap(({ use, pool }) => {
+  return recordedFirst.flatMap(({ use, pool }) => {
     const other = pool === undefined ? first.values().next().value : first.get(pool);
     if (other === undefined) first.set(pool, use);
     const owner = `${use.owner}`;
@@ -239,57 +244,54 @@ function clashes(same: readonly Use[], around: readonly Use[], recorded: Lines):
     const isKnown = use.interface === undefined ? seen.has(owner) : seen.has(nic) || seen.has(`${owner} ?`);
     seen.add(owner).add(nic);
     if (other === undefined || isKnown || (around.includes(use) && around.includes(other))) return [];
-    const message = `${formatBlock(use)} is configured on ${describe(other)} and on ${describe(use)}`;
-    return [{ kind: "duplicate", address: use.address, message, at: use.at } as const];
+    return [findingOf("duplicate", use, `is configured on ${describe(other)} and on ${describe(use)}`)];
   });
 }
 
-function strangers(use: Use, pools: readonly Pool[], lines: readonly Allocation[]): Finding[] {
-  const { address, owner, at } = use;
-  const text = formatBlock(use);
+/** A use of what is recorded for somebody else, or not recorded. */
+function misused(use: Use, world: World): Finding[] {
+  const { owner } = use;
+  const lines = world.recorded.at(use);
   if (lines.length > 0) {
     if (owner === undefined || lines.some((line) => ownerOfKey(line.claim) === owner)) return [];
-    const message = `${text} is used by ${describe(use)}, but recorded for ${lines.map((line) => line.claim).join(", ")}`;
-    return [{ kind: "wrong-owner", address, message, at }];
+    const claims = lines.map((line) => line.claim).join(", ");
+    return [findingOf("wrong-owner", use, `is used by ${describe(use)}, but recorded for ${claims}`)];
   }
-  const assigning = pools.filter((pool) => holds(pool.assignable, use));
-  if (assigning.some((pool) => isReservedFor(use, pool))) return [];
-  const pool = assigning[0];
-  if (pool !== undefined)
-    return [{ kind: "stranger", address, message: `${text} of pool ${pool.name} is ${strange(use)}`, at }];
-  return owner === undefined ? [] : nobodys(use, pools);
+  const assigning = world.pools.filter((pool) => holds(pool.assignable, use));
+  const [pool] = assigning;
+  if (pool === undefined) return owner === undefined ? [] : excluded(use, world);
+  const reservers = assigning.flatMap((one) => one.reservations.at(use.address)?.owner ?? []);
+  if (owner === undefined ? reservers.length > 0 : reservers.includes(owner)) return [];
+  const named = "named here, and may be given to anybody: exclude or reserve it";
+  const what = owner === undefined ? named : `used by ${describe(use)}, but not recorded`;
+  return [findingOf("stranger", use, `of pool ${pool.name} is ${what}`)];
 }
 
-/** An owner has what a pool gives to nobody. */
-function nobodys(use: Use, pools: readonly Pool[]): Finding[] {
-  const { address, at } = use;
-  const pool = pools.find((one) => excludes(one, use));
-  if (pool === undefined) return [];
+/** An owner has what a pool gives to nobody, and no other owner has it too, as the pool lets several. */
+function excluded(use: Use, world: World): Finding[] {
+  const pool = world.pools.find((one) => withholds(one, use));
+  if (pool === undefined || (isShared(use, world) && isOfSeveral(use, world))) return [];
   const why = isGatewayOf(pool, use) ? `it is the gateway of pool ${pool.name}` : `pool ${pool.name} excludes it`;
-  return [{ kind: "excluded", address, message: `${formatBlock(use)} is used by ${describe(use)}, but ${why}`, at }];
+  return [findingOf("excluded", use, `is used by ${describe(use)}, but ${why}`)];
 }
 
-/** Is it kept for its user; for anybody, where it is only named? */
-function isReservedFor({ address, owner }: Use, pool: Pool): boolean {
-  const kept = pool.reservations.at(address)?.owner;
-  return kept !== undefined && (owner === undefined || owner === kept);
-}
-
-/** What is strange about a use that stands in no record. */
-function strange(use: Use): string {
-  return use.owner === undefined
-    ? "named here, and may be given to anybody: exclude or reserve it"
-    : `used by ${describe(use)}, but not recorded`;
+/** Do several owners use it? So does a policy that configures it for nodes which are not known here. */
+function isOfSeveral(use: Use, { used }: World): boolean {
+  return used.at(use).some(({ owner }) => owner !== undefined && (owner !== use.owner || !owner.startsWith("Node/")));
 }
 
 /** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */
-function excludes(pool: Pool, use: MaybeBlock): boolean {
+function withholds(pool: Pool, use: MaybeBlock): boolean {
   const isNobodys = isGatewayOf(pool, use) || (holds(pool.range, use) && !holds(pool.clusterRange, use));
   return isNobodys && pool.reservations.at(use.address) === undefined;
 }
 
 function isGatewayOf({ gateway }: Pool, use: MaybeBlock): boolean {
   return gateway !== undefined && blocksOverlap({ address: gateway }, use);
+}
+
+function findingOf(kind: FindingKind, use: Use, what: string): Finding {
+  return { kind, address: use.address, message: `${formatBlock(use)} ${what}`, at: use.at };
 }
 
 function describe(use: Use): string {

@@ -13,7 +13,7 @@ import { nameOfKey, parseClaimKey } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
 import { neverAutomatic, type Pool, reservedOf, single } from "./pool.ts";
 import type { PoolSpec, RangeText, ReservationSpec } from "./pool-spec.ts";
-import { covers, type Interval, minus, normalised, type Range, union } from "./range.ts";
+import { covers, type Interval, minus, normalised, type Range } from "./range.ts";
 import { parseReserver, type Reservation, Reservations } from "./reservation.ts";
 
 /** Reads a pool. All issues at once, each with its path inside the spec. */
@@ -76,8 +76,9 @@ class Reader {
     const kept = present(reservations);
     const ofFamily = present(dns).filter((address) => familyOf(address) === familyOf(prefix.first));
     const servers = minus(normalised(ofFamily.flatMap(single)), this.blocksOf(kept)); // a node may be one: reserved for it
-    const excluded = union(reservedOf(prefix, blockLength), normalised(present(exclude)));
-    const claimable = [excluded, single(gateway), servers, clusterRange].reduce(minus, range);
+    const excluded = normalised(present(exclude));
+    const never = [excluded, reservedOf(prefix, blockLength), single(gateway), servers, clusterRange];
+    const claimable = never.reduce(minus, range);
     this.checkReservations(kept, claimable);
     if (!covers(range, clusterRange)) this.fail("clusterRange is not inside start to end", ["clusterRange"]);
     if (this.issues.length > 0) return undefined;
@@ -90,6 +91,7 @@ class Reader {
       start: main.first,
       blockLength,
       range,
+      excluded,
       assignable,
       automatic: minus(minus(assignable, this.blocksOf(kept)), neverAutomatic(prefix)),
       skipsZeroAnd255: prefix.length < 31 && blockLength === 32 && spec.allowZeroAnd255 !== true && isIPv4(prefix),

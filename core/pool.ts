@@ -15,6 +15,8 @@ export interface Pool {
   readonly blockLength: number;
   /** Every address from start to end and of the additional ranges, excluded ones included. */
   readonly range: Range;
+  /** What `exclude` names, in the range or not. */
+  readonly excluded: Range;
   /** What an owner may ask for: the range without excluded, network, broadcast, gateway, DNS servers' and controller-only addresses. */
   readonly assignable: Range;
   /** Where owners get theirs from who do not care which: `assignable` without the reservations and `neverAutomatic`. See `skipsZeroAnd255`. */
@@ -38,7 +40,7 @@ export function isSamePool(a: Pool, b: Pool): boolean {
   return meaningOf(a) === meaningOf(b);
 }
 
-function meaningOf({ authority = "Plan", reservations, ...rest }: Pool): string {
+function meaningOf({ authority = "Plan", reservations, excluded: _, ...rest }: Pool): string {
   const kept = reservations.all.map(({ address, owner, claim }) => `${address} ${owner} ${claim}`).sort();
   return JSON.stringify({ ...rest, authority, kept }, (_, value) => (typeof value === "bigint" ? `${value}` : value));
 }

@@ -18,7 +18,7 @@ import type { Proposal } from "./proposal.ts";
  *  | noConflicts     | two policies that undo each other on a node                               |
  *  | nothingPending  | a claim without an address: all or nothing                                |
  *  | releasesLittle  | a wrong node list or selector, which would release much of the set        |
- *  | manifestsAgree  | an address that an object writes out for somebody else: a duplicate       |
+ *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
  *  | renderable      | a record of what cannot be written to the cluster                         |
  *
  * A surface adds its own at the end: a folder can be written out, and has lost no line of its lock.
@@ -49,11 +49,16 @@ const manifestsAgree: Guard = (proposal) => {
     (finding) =>
       finding.kind === "wrong-owner" ||
       finding.kind === "wrong-interface" ||
+      finding.kind === "wrong-prefix" ||
       (finding.kind === "duplicate" && isAssignable(finding)),
   );
   if (wrong.length === 0) return undefined;
   const issues = wrong.map(
-    ({ message, at }): Issue => ({ message, ...(at === undefined ? {} : { at }), hint: freeHint }),
+    ({ kind, message, at }): Issue => ({
+      message,
+      ...(at === undefined ? {} : { at }),
+      hint: kind === "wrong-prefix" ? "Write out the prefix length of the pool." : freeHint,
+    }),
   );
   return new IpamError("in-use", issues);
 };

@@ -19,20 +19,28 @@ export function isCsv({ path, text }: SourceFile): boolean {
 
 /** Adds what lines of `node,interface,address` say; a first line may name the columns in another order. */
 export function readCsv({ path, label = path, text }: SourceFile, found: Findings): void {
-  let order: readonly string[] | undefined;
-  text.split("\n").forEach((raw, i) => {
+  const rows = text.split("\n").flatMap((raw, i) => {
     const line = raw.replace(/(?:^|\s)#.*$/s, "");
-    if (line.trim() === "") return;
-    const cells = cellsOf(line, { file: label, line: i + 1, column: 1 });
-    const isHeader = order === undefined && isSameSet(cells.map((cell) => cell.text.toLowerCase()));
-    order ??= isHeader ? cells.map((cell) => cell.text.toLowerCase()) : columns;
-    if (isHeader) return;
+    const at = { file: label, line: i + 1, column: 1 };
+    return line.trim() === "" ? [] : [{ line, at, cells: cellsOf(line, at) }];
+  });
+  const [first] = rows;
+  if (first === undefined) return;
+  const names = first.cells.map((cell) => cell.text.toLowerCase());
+  const isHeader = names.every((name) => /^(?:[a-z _-]|ipv[46])+$/.test(name));
+  if (isHeader && !isSameSet(names)) {
+    const message = `the columns are ${columns.join(",")}, not ${names.join(",")}`;
+    found.issues.push({ message, at: first.at, hint: "Name these three, in any order, or leave the header out." });
+    return;
+  }
+  const order = isHeader ? names : columns;
+  for (const { line, at, cells } of isHeader ? rows.slice(1) : rows) {
     found.speaks = true;
     if (cells.length !== columns.length || line.replace(/"[^",]*"/g, "").includes('"')) {
       const message = `a line is ${columns.join(",")}, without commas or quotes inside; this one has ${cells.length} parts`;
-      found.issues.push({ message, at: { file: label, line: i + 1, column: 1 } });
+      found.issues.push({ message, at });
     } else readRow(Object.fromEntries(order.map((column, j) => [column, cells[j]])) as unknown as Row, found);
-  });
+  }
 }
 
 function isSameSet(texts: readonly string[]): boolean {
@@ -55,9 +63,10 @@ function readRow({ node, interface: nic, address: cell }: Row, found: Findings):
   if (nic.text === "") found.issues.push({ message: "this line names no interface", at: nic.at });
   const slash = cell.text.indexOf("/");
   const address = parseAddress(slash < 0 ? cell.text : cell.text.slice(0, slash));
-  const issues = [...(address.issues ?? []), ...(slash < 0 ? [] : (parsePrefix(cell.text).issues ?? []))];
-  if (issues[0] !== undefined)
-    found.issues.push({ ...issues[0], at: cell.at, hint: `The columns are ${columns.join(",")}.` });
-  if (address.value !== undefined && name === undefined)
-    found.uses.push(useOf(address.value, nodeOwner(node.text), nic.text, cell.at));
+  const prefix = slash < 0 ? undefined : parsePrefix(cell.text);
+  const [issue] = [...(address.issues ?? []), ...(prefix?.issues ?? [])];
+  if (issue !== undefined) found.issues.push({ ...issue, at: cell.at, hint: `The columns are ${columns.join(",")}.` });
+  if (address.value === undefined || name !== undefined) return;
+  const length = prefix?.value === undefined ? {} : { prefixLength: prefix.value.length };
+  found.uses.push({ ...useOf(address.value, nodeOwner(node.text), nic.text, cell.at), ...length });
 }

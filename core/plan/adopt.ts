@@ -1,7 +1,7 @@
 import { type Allocation, byAddress } from "../allocation.ts";
 import { holds } from "../block.ts";
 import { formatOwner, ownerOfKey } from "../claim.ts";
-import { parted } from "../parted.ts";
+import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
 import { type Request, wantedBy } from "./request.ts";
 
@@ -65,8 +65,8 @@ function share(
 ): void {
   const nics = new Set(all.map(nicOf));
   const wishes = new Set(all.map(({ claim }) => wantedBy(claim, pool)?.address));
-  const [fits, others] = parted(lines, (line) => holds(pool.assignable, line));
-  const [open, wishing] = parted(asking, ({ claim }) => wantedBy(claim, pool) === undefined);
+  const [fits, others] = partition(lines, (line) => holds(pool.assignable, line));
+  const [open, wishing] = partition(asking, ({ claim }) => wantedBy(claim, pool) === undefined);
   grant(wishing, pool, fits, nics, found);
   const isTheirs = ({ address }: Allocation) =>
     !wishes.has(address) && asking.some(({ claim }) => !pool.reservations.keepsFrom(claim, address));
@@ -108,7 +108,7 @@ function deal(
   if (lines.length === 0) return;
   const isOneNic = nics.size === 1 || lines.every((line) => line.interface !== undefined);
   for (const [nic, together] of Map.groupBy(claims, nicOf)) {
-    const [sure, maybe] = parted(
+    const [sure, maybe] = partition(
       lines.filter(mayBeOn(nic, nics)),
       (line) => nic !== undefined && line.interface === nic,
     );

@@ -4,7 +4,7 @@ import type { Use } from "../audit.ts";
 import { formatBlock, holds, lengthOf } from "../block.ts";
 import { formatOwner, ownerOfKey } from "../claim.ts";
 import type { Issue, Remedy } from "../errors.ts";
-import { parted } from "../parted.ts";
+import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
 import { contains, rangeOf } from "../range.ts";
 import type { Kept } from "./changes.ts";
@@ -105,7 +105,7 @@ export class PoolImport {
       return [];
     });
     const lacking = requests.filter(({ key }) => !this.lineOf.has(key));
-    const [fits, others] = parted(open, (use) => holds(this.pool.assignable, use));
+    const [fits, others] = partition(open, (use) => holds(this.pool.assignable, use));
     if (nic !== undefined && fits.length < lacking.length) for (const use of others) this.refuseOutside(use);
     if (lacking.length === 0) return settled;
     const pairs = this.pair(nic, lacking, fits);
@@ -252,7 +252,7 @@ const hints = {
     "An import moves nothing. If the node is right, reserve its address for it (owner; claim, if it has several), and allow the move.",
   lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first; what was recorded since goes with it.",
   free: "Reserve a virtual IP, which goes from node to node, without an owner. If it has left the one that is recorded, free it",
-  twice: "Take it off one of them first.",
+  twice: "Take it off one of them first; if several are to have it, exclude it, or reserve it without an owner.",
   nic: "Say on which NIC it is, in CSV: node,interface,address.",
   which: "Say which: a reservation of the pool with address, owner and claim.",
   wanted: "Reserve the address that the node has.",

@@ -2,7 +2,7 @@ import { type Allocation, importedSet, type PoolLines } from "../allocation.ts";
 import { formatBlock } from "../block.ts";
 import { formatOwner, nameOfKey, ownerOfKey } from "../claim.ts";
 import { byCodeUnit } from "../errors.ts";
-import { parted } from "../parted.ts";
+import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
 import { type Adoptable, adoptable } from "./adopt.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
@@ -76,7 +76,7 @@ export function planPool(
 /** The requests of the owners that are looked at, and the lines that are theirs: a declared rename gives and takes some. */
 function inScope(requests: readonly Request[], lines: PoolLines, { owners, namesOf }: Options) {
   if (owners === undefined) return { requests, lines };
-  const [asking, others] = parted(requests, ({ claim }) => owners.has(formatOwner(claim.owner)));
+  const [asking, others] = partition(requests, ({ claim }) => owners.has(formatOwner(claim.owner)));
   const namesOfAll = (list: readonly Request[]) => new Set(list.flatMap(({ key }) => namesOf(key)));
   const [own, foreign] = [namesOfAll(asking), namesOfAll(others)];
   const isSeen = ({ claim }: Allocation) => own.has(claim) || (owners.has(ownerOfKey(claim)) && !foreign.has(claim));

@@ -1,4 +1,4 @@
-import { familyOf, type Issue, type Pool, parsePrefix } from "../../core/index.ts";
+import { bitsOf, familyOf, type Issue, type Pool, parsePrefix } from "../../core/index.ts";
 import { asBag } from "../../schema/objects.ts";
 import { isInterfaceAddress, Reference, referencesIn } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
@@ -17,10 +17,29 @@ export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue
     const issue =
       pool &&
       (misfit(policy, pool, reference, path) ??
+        otherLength(policy, pool, reference, path) ??
         mixture(policy, pool, reference, path, poolOf) ??
         otherRoute(policy, pool, reference, path));
     return issue === undefined ? [] : [{ ...issue, path }];
   });
+}
+
+/** A prefix length written out that is not the pool's. On `lo` an address may stand alone. */
+function otherLength(
+  { name, desiredState }: Policy,
+  { name: pool, prefix }: Pool,
+  { capture, field }: Reference,
+  path: Path,
+): Issue | undefined {
+  if (!isInterfaceAddress(field, path)) return undefined;
+  const { "prefix-length": written } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
+  const { name: nic } = asBag(partOf(desiredState, path.slice(0, -4))) ?? {};
+  const length = /^\d+$/.test(String(written)) ? Number(written) : prefix.length;
+  if (length === prefix.length || (nic === "lo" && length === bitsOf(familyOf(prefix.first)))) return undefined;
+  return {
+    message: `policy ${name} gives an address of pool ${pool} the prefix length ${length}, but the pool has /${prefix.length}`,
+    hint: `Write prefix-length: "{{ capture.${capture}.prefix-length }}".`,
+  };
 }
 
 /** The prefix length of one pool beside the address of another one. */

@@ -12,7 +12,7 @@ spec:
   nodeSelector: {kubernetes.io/hostname: ${node}}
   desiredState:
     interfaces:
-    - {name: ${nic}, ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 24}]}}
+    - {name: ${nic}, ipv4: {enabled: true, address: [{ip: ${ip}, prefix-length: 29}]}}
 `;
 
 const inLists = (text: string, depth: number): string =>
@@ -92,6 +92,64 @@ describe("an address of a pool that a policy in the folder writes out", () => {
     expect(await planned("10.9.0.6", "n1\nn2\n")).toMatchObject({ status: 0 });
   });
 
+  it.each([
+    ["range: {cidr: 10.0.0.0/29, exclude: [10.0.0.6]}", []],
+    ["range: {cidr: 10.0.0.0/29}\n  reservations: [{address: 10.0.0.6}]", []],
+    ["range: {cidr: 10.0.0.0/29, exclude: [10.0.0.6]}", ["--nodes", "nodes.txt"]],
+  ])("for several nodes, which is meant: %s, audit %j", async (spec, known) => {
+    const bridge = byHand("all", "10.0.0.6", "br0").replace(
+      "nodeSelector: {kubernetes.io/hostname: all}",
+      "nodeSelector: {}",
+    );
+    const br0 = "    - {name: br0, ipv4: {enabled: true, address: [{ip: 10.0.0.6, prefix-length: 29}]}}\n";
+    const own = nicPolicyText("b", ["p"], "eth2").replace("    - name: eth2", `${br0}$&`);
+    for (const policy of [bridge, own]) {
+      const folder = projectOf({
+        "manifests/a.yaml": documentsOf(poolText(`  ${spec}`), policy),
+        "nodes.txt": "n1\nn2\n",
+      });
+      expect(await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder)).toMatchObject({
+        stderr: "",
+        status: 0,
+      });
+      await cli(["render", "manifests", "--nodes", "nodes.txt", "--out", "rendered"], folder);
+      const audit = await cli(["audit", "rendered", ...known], folder);
+      expect([audit.stdout, audit.status]).toEqual([expect.stringContaining(" 0 findings\n"), 0]);
+    }
+  });
+
+  it.each([
+    ["eth1", "32", 2],
+    ["eth1", '"32"', 2],
+    ["eth1", "29", 0],
+    ["lo", "32", 0],
+    ["lo", "24", 2],
+  ])("on %s with prefix length %s: plan refuses what audit would report", async (nic, length, status) => {
+    const template = '"{{ capture.p.prefix-length }}"';
+    const policy = nicPolicyText("a", ["p"], nic)
+      .replace(template, length)
+      .replace("ethernet", nic === "lo" ? "loopback" : "ethernet");
+    const folder = projectOf({ "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), policy) });
+    const { stderr, status: got } = await cli(["allocate", "manifests", "--nodes", "nodes.txt"], folder);
+    expect([got, stderr.includes("the prefix length")]).toEqual([status, status !== 0]);
+    if (status !== 0) return;
+    await cli(["render", "manifests", "--nodes", "nodes.txt", "--out", "rendered"], folder);
+    expect(await cli(["audit", "rendered"], folder)).toMatchObject({
+      stdout: expect.stringContaining(" 0 findings"),
+      status: 0,
+    });
+  });
+
+  it("with another prefix length than its pool has", async () => {
+    const folder = projectOf({
+      "manifests/hand.yaml": byHand("n1", "10.0.0.1", "eth1").replace("length: 29", "length: 24"),
+    });
+    expect(await cli(["plan", "manifests", "--nodes", "nodes.txt"], folder)).toMatchObject({
+      stderr: expect.stringContaining("10.0.0.1 has prefix length 24 on Node/n1 eth1, but pool p has /29"),
+      status: 3,
+    });
+  });
+
   it("of two networks, where the node holds it in one of them", async () => {
     const policyOn = (node: string, name: string, pool: string) =>
       nicPolicyText(name, [pool], "eth1", `  nodeSelector: {kubernetes.io/hostname: ${node}}\n`);
@@ -125,7 +183,7 @@ describe("an address of a pool that a policy in the folder writes out", () => {
   it("beside its own claim", async () => {
     const twice = manifests.replace(
       /(\n *)- ip: "?\{\{[^\n]*/,
-      (claim, indent) => `${claim}${indent}  prefix-length: 24${indent}- ip: 10.0.0.2`,
+      (claim, indent) => `${claim}${indent}  prefix-length: 29${indent}- ip: 10.0.0.2`,
     );
     expect(twice).toContain("10.0.0.2");
     const { stderr, status } = await cli(

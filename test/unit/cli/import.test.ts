@@ -337,6 +337,25 @@ describe("import", () => {
     );
   });
 
+  it("shows with --dry-run what it would record, and writes nothing", async () => {
+    const folder = workspace(fleet);
+    const { stdout, status } = await cli(args("--dry-run"), folder);
+    expect(stdout).toContain("  + 10.10.10.1  node02  static-ip/address-from-traffic-1\n");
+    expect(stdout).toMatch(/Dry run: nothing recorded in nodeippool\.lock\.\n$/);
+    expect([status, existsSync(join(folder, "nodeippool.lock"))]).toEqual([0, false]);
+    await cli(args(), folder);
+    const before = lockOf(folder);
+    expect((await cli(args("--dry-run"), folder)).stdout).toMatch(/Nothing to record\.\n$/);
+    expect(lockOf(folder)).toEqual(before);
+  });
+
+  it("says where a node has another prefix length than the pool", async () => {
+    const folder = workspace("node01,eth1,10.10.10.1/25\nnode02,eth1,10.10.10.2/24\nnode03,eth7,10.10.10.3/32\n");
+    expect((await cli(args(), folder)).stdout.match(/^Note: 10.*$/gm)).toEqual([
+      "Note: 10.10.10.1 has prefix length 25 on Node/node01 eth1, but pool traffic-1 has /24: render will write that one",
+    ]);
+  });
+
   it("frees an imported address by name", async () => {
     const folder = workspace("node01,eth7,10.10.10.9\n");
     await cli(args(), folder);
@@ -378,7 +397,7 @@ spec:
     [
       "an address of two nodes",
       "node01,eth1,10.10.10.1\nnode02,eth1,10.10.10.1\n",
-      "conflict: fleet.csv:2:13: 10.10.10.1 is on Node/node01 eth1 and on Node/node02 eth1\n  Take it off one of them first.\n",
+      "conflict: fleet.csv:2:13: 10.10.10.1 is on Node/node01 eth1 and on Node/node02 eth1\n  Take it off one of them first; if several are to have it, exclude it, or reserve it without an owner.\n",
       4,
     ],
     [

@@ -9,9 +9,9 @@ const pool = poolOf("p", "10.0.0.0/28 10.0.0.1 10.0.0.9", {
   reservations: [{ address: "10.0.0.5" }],
 });
 
-/** `10.0.0.1/28 Node/n eth1`: address, prefix length, owner and NIC; all but the first may be absent. */
+/** `10.0.0.1/28 Node/n eth1 dhcp`: address, prefix length, owner, NIC, and how it got there; all but the first may be absent. */
 function useOf(text: string, i: number): Use {
-  const [whole = "", owner, nic] = text.split(" ");
+  const [whole = "", owner, nic, dhcp] = text.split(" ");
   const [where = "", length] = whole.split("/");
   const at = { file: "dump.yaml", line: i + 1, column: 1 };
   return {
@@ -19,6 +19,7 @@ function useOf(text: string, i: number): Use {
     at,
     ...(owner === undefined ? {} : { owner }),
     ...(nic === undefined ? {} : { interface: nic }),
+    ...(dhcp === undefined ? {} : { isTemporary: true }),
     ...(length === undefined ? {} : { prefixLength: Number(length) }),
   };
 }
@@ -91,6 +92,15 @@ record                   | uses                              | findings
 .1 Node/n/a              | .1 Node/n eth1 ; .1 Node/n eth2 ; .1 Node/n eth2 | duplicate .1:2
 .1 Node/n/a              | .1 Node/n eth1 ; .1 Node/n        |
 
+# one address that several are to have: excluded, or reserved without an owner; not what one of them has by DHCP
+                         | .4 Node/n br0 ; .4 Node/m br0     |
+                         | .4 Node/n br0 ; .4 Node/n br1     | excluded .4:1 ; excluded .4:2
+                         | .4 NodeNetworkConfigurationPolicy/bridge br0 |
+                         | .5 Node/n br0 ; .5 Node/m br0 ; .5 Node/m br1 |
+                         | .4 Node/n br0 ; .4 Node/m br0 dhcp | duplicate .4:2 ; excluded .4:1 ; excluded .4:2
+                         | .3 Node/n br0 ; .3 Node/m br0     | duplicate .3:2 ; stranger .3:1 ; stranger .3:2
+.4 Node/n/a              | .4 Node/n br0 ; .4 Node/m br0     | duplicate .4:2 ; excluded .4 ; wrong-owner .4:2
+
 # another NIC than recorded; not beside the recorded one, where the NIC is not known, or on its way out
 .1 Node/n/a if=eth1      | .1 Node/n eth2                    | wrong-interface .1:1
 .1 Node/n/a if=eth1      | .1 Node/n eth1 ; .1 Node/n eth2   | duplicate .1:2
@@ -105,6 +115,10 @@ record                   | uses                              | findings
 .1 Node/n/a if=eth1      | .1/32 Node/n eth2                 | wrong-interface .1:1 ; wrong-prefix .1:1
 .1 Node/n/a              | .1/24 Node/m eth1                 | wrong-owner .1:1
 .1 Node/n/a              | .1/32 Node/n eth1                 | wrong-prefix .1:1
+# on lo an address may stand alone
+.1 Node/n/a              | .1/32 Node/n lo                   |
+.1 Node/n/a              | .1/28 Node/n lo                   |
+.1 Node/n/a              | .1/24 Node/n lo                   | wrong-prefix .1:1
 # a virtual IP that was imported is one
 .1 Node/n/imported/x set=imported | .1/32 Node/n eth1        |
 .1 Node/n/imported/x set=imported | .1/31 Node/n eth1        | wrong-prefix .1:1

@@ -305,7 +305,16 @@ describe("readEvidence of CSV", () => {
     ["too few", "n,eth1", [`1:1 ${parts} 2 parts`]],
     ["too many", "n,eth1,10.0.0.1,x", [`1:1 ${parts} 4 parts`]],
     ["a quoted comma", 'n,"a,b",10.0.0.1', [`1:1 ${parts} 4 parts`]],
-    ["an unknown header", "host,nic,ip\nn,eth1,10.0.0.1", ['1:10 "ip" is not an IP address']],
+    [
+      "an unknown header",
+      "Host,nic,ip\nn,eth1,10.0.0.1",
+      ["1:1 the columns are node,interface,address, not host,nic,ip"],
+    ],
+    [
+      "a header of two columns",
+      "node,ipv4 address\nn,10.0.0.1",
+      ["1:1 the columns are node,interface,address, not node,ipv4 address"],
+    ],
     ["no address", "n,eth1,", ['1:8 "" is not an IP address']],
     [
       "a bad prefix length",

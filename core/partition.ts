@@ -1,4 +1,4 @@
 /** Those of a list that pass a test, and the others. */
-export function parted<T>(list: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+export function partition<T>(list: readonly T[], test: (item: T) => boolean): [T[], T[]] {
   return [list.filter(test), list.filter((item) => !test(item))];
 }

@@ -64,14 +64,11 @@ export async function importVerb(evidence: string, path: string, options: Import
   const proposed = planImport({ pools, claims, snapshot, uses, set: options.set });
   const after = applyPlan(snapshot, proposed) ?? snapshot;
   if (!options.dryRun && !isNoop(proposed)) await record(state, proposed);
-  const lasting = uses.filter((use) => !use.isTemporary);
-  const temporary = temporaryOnly(uses, lasting);
-  const ignored = ignoredBy(after, lasting);
-  if (options.json) return printJson({ ...planJson(proposed), ignored: ignored.size, temporary: temporary.length });
+  const passed = passedOver(uses, after);
+  if (options.json)
+    return printJson({ ...planJson(proposed), ignored: passed.ignored.size, temporary: passed.temporary.length });
   print(...reportPlan(proposed, pools, snapshot), ...missed(claims, read, uses, after));
-  print(...temporaryNotes(temporary, pools));
-  if (ignored.size > 0) print(`${plural(ignored.size, "other address")} passed over: no pool hands them out.`);
-  print(...outsideNotes(ignored, pools), ...prefixNotes(pools, after, uses));
+  print(...passedNotes(passed, pools), ...prefixNotes(pools, after, uses));
   const done = options.dryRun ? `Dry run: nothing recorded in ${state.name}.` : `Recorded in ${state.name}.`;
   print(isNoop(proposed) ? "Nothing to record." : done);
 }
@@ -141,10 +138,30 @@ function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void 
   if (issues.length > 0) throw new IpamError("invalid", issues);
 }
 
-/** What nodes have from DHCP or SLAAC alone. */
-function temporaryOnly(uses: readonly Use[], lasting: readonly Use[]): Address[] {
+/** What nodes have, and an import does not record. */
+interface PassedOver {
+  /** From DHCP or SLAAC alone. */
+  readonly temporary: readonly Address[];
+  /** What no pool hands out; each address once. */
+  readonly ignored: ReadonlyMap<Address, Use>;
+}
+
+function passedOver(uses: readonly Use[], { allocations, releasing }: Snapshot): PassedOver {
+  const lasting = uses.filter((use) => !use.isTemporary);
   const own = new Set(lasting.map((use) => use.address));
-  return [...new Set(uses.map((use) => use.address))].filter((address) => !own.has(address));
+  const recorded = new Set([...allocations, ...releasing].map(({ address }) => address));
+  return {
+    temporary: [...new Set(uses.map((use) => use.address))].filter((address) => !own.has(address)),
+    ignored: new Map(lasting.filter(({ address }) => !recorded.has(address)).map((use) => [use.address, use])),
+  };
+}
+
+function passedNotes({ temporary, ignored }: PassedOver, pools: readonly Pool[]): string[] {
+  return [
+    ...temporaryNotes(temporary, pools),
+    ...(ignored.size > 0 ? [`${plural(ignored.size, "other address")} passed over: no pool hands them out.`] : []),
+    ...outsideNotes(ignored, pools),
+  ];
 }
 
 function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): string[] {
@@ -159,12 +176,6 @@ function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): 
           `Note: allocate may give ${inside.length === 1 ? first : `${inside.length} of them, such as ${first},`} to a node: exclude from the pool what DHCP or SLAAC hands out`,
         ]),
   ];
-}
-
-/** What nodes have, and no record; each address once. */
-function ignoredBy({ allocations, releasing }: Snapshot, uses: readonly Use[]): ReadonlyMap<Address, Use> {
-  const recorded = new Set([...allocations, ...releasing].map(({ address }) => address));
-  return new Map(uses.filter(({ address }) => !recorded.has(address)).map((use) => [use.address, use]));
 }
 
 /** Of those the ones in the subnet of a pool: it may grow over them, or a policy give the node another one. What is reserved is safe. */

@@ -67,12 +67,11 @@ class Reader {
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
     const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
     const dns = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
-    const cluster = this.clusterInterval();
+    const clusterRange = this.clusterRange();
     const reservations = (spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i));
     if (this.issues.length > 0 || prefix === undefined || main === undefined) return undefined;
 
     const range = normalised([main, ...present(more)]);
-    const clusterRange = normalised(present([cluster]));
     const kept = present(reservations);
     const ofFamily = present(dns).filter((address) => familyOf(address) === familyOf(prefix.first));
     const servers = minus(normalised(ofFamily.flatMap(single)), this.blocksOf(kept)); // a node may be one: reserved for it
@@ -111,7 +110,7 @@ class Reader {
     return this.ordered(first, last, ["range"]);
   }
 
-  private clusterInterval(): Interval | undefined {
+  private clusterRange(): Range {
     const { clusterRange, authority } = this.spec;
     if (clusterRange && authority === "Cluster")
       this.issues.push({
@@ -119,7 +118,7 @@ class Reader {
         path: ["clusterRange"],
         hint: "Leave it out: the controller has the whole pool; or let the pool have authority Plan.",
       });
-    return clusterRange && this.interval(clusterRange, ["clusterRange"]);
+    return clusterRange === undefined ? [] : present([this.interval(clusterRange, ["clusterRange"])]);
   }
 
   private interval(text: RangeText, path: Path): Interval | undefined {

@@ -7,10 +7,10 @@ import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/
 
 const pools = documentsOf(
   poolText("  range: {cidr: 10.0.0.0/29}"),
-  poolText("  range: {cidr: 10.1.0.0/24}", "q"),
+  poolText("  range: {cidr: 10.1.0.0/29}", "q"),
   poolText("  range: {cidr: 2001:db8::/64}", "six"),
 );
-const v4 = "ipv4: {enabled: true, address: [{ip: '{{ capture.p.ip }}', prefix-length: 24}]}";
+const v4 = "ipv4: {enabled: true, address: [{ip: '{{ capture.p.ip }}', prefix-length: 29}]}";
 const v6 = "ipv6: {enabled: true, address: [{ip: '{{ capture.six.ip }}', prefix-length: 64}]}";
 const claim = (name: string, pool: string, nics: string) =>
   policyText(`  capture: {${pool}: ippool.${pool}.allocate}\n  desiredState: {interfaces: [${nics}]}`, name);
@@ -116,7 +116,7 @@ describe("a policy that wipes what another one takes from a pool", () => {
     ["the bridge of the same name", "{name: eth1, type: ovs-bridge, state: absent}", ""],
     [
       "the very address",
-      "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.0.0.1, prefix-length: 24}]}}",
+      "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.0.0.1, prefix-length: 29}]}}",
       "kubernetes.io/hostname: n1",
     ],
   ])("but not %s", async (_, nic, selector) => {
@@ -161,7 +161,7 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
 
   it.each([
     ["by DHCP", "{name: eth1, ipv4: {enabled: true, dhcp: true}}"],
-    ["by hand", "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.0.0.6, prefix-length: 24}]}}"],
+    ["by hand", "{name: eth1, ipv4: {enabled: true, address: [{ip: 10.0.0.6, prefix-length: 29}]}}"],
   ])("%s, under the old name", async (_, nic) => {
     expect(await changed(foreign(nic, "kubernetes.io/hostname: n1", "a"))).toEqual({
       made: ["a--n2"],

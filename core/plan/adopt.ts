@@ -8,8 +8,8 @@ import { type Request, wantedBy } from "./request.ts";
 /** What an import recorded, and a claim may have. */
 export interface Adoptable {
   readonly line: Allocation;
-  /** Nobody knows whether it is that of the claim: so many others may be, too. */
-  readonly others?: number;
+  /** It is not known whether it is that of the claim: any of these may be. */
+  readonly among?: readonly Allocation[];
 }
 
 /**
@@ -119,7 +119,7 @@ function deal(
     together.forEach((request, i) => {
       const line = dealt[i];
       if (line !== undefined) found.set(request, { line });
-      else if (doubtful[0] !== undefined) found.set(request, { line: doubtful[0], others: doubtful.length - 1 });
+      else if (doubtful[0] !== undefined) found.set(request, { line: doubtful[0], among: doubtful });
     });
   }
 }
@@ -130,14 +130,14 @@ function hold(request: Request, [line]: readonly Allocation[], found: Map<Reques
 }
 
 /** The NICs that the claims of an owner are on; undefined where one is not known. */
-type Nics = ReadonlySet<string | undefined>;
+export type Nics = ReadonlySet<string | undefined>;
 
 function nicOf({ claim }: Request): string | undefined {
   return claim.interface;
 }
 
 /** May a line be that of a claim on this NIC? One whose NIC is not known may be on any that is nobody's. */
-function mayBeOn(nic: string | undefined, nics: Nics): (line: Allocation) => boolean {
+export function mayBeOn(nic: string | undefined, nics: Nics): (line: Pick<Allocation, "interface">) => boolean {
   return (line) =>
     line.interface === undefined || line.interface === nic || (nic === undefined && !nics.has(line.interface));
 }

@@ -7,6 +7,7 @@ import type { Issue, Remedy } from "../errors.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
 import { contains, rangeOf } from "../range.ts";
+import { type Adoptable, adoptable, mayBeOn, type Nics } from "./adopt.ts";
 import type { Kept } from "./changes.ts";
 import { lineFor, type Request, wantedBy } from "./request.ts";
 
@@ -60,27 +61,8 @@ export class PoolImport {
       ),
       (use) => use.owner,
     );
-    const claimed: Had[] = [];
-    for (const [owner, requests] of Map.groupBy(this.requests, ({ claim }) => formatOwner(claim.owner))) {
-      const named = new Set(requests.map(({ claim }) => claim.interface));
-      if (named.size > 1) this.refuseUnclear(requests, near.get(owner) ?? []);
-      for (const [nic, group] of Map.groupBy(requests, ({ claim }) => claim.interface)) {
-        const isHere = (use: Had) => {
-          if (use.pool !== undefined) return named.size === 1;
-          return nic !== undefined ? use.interface === nic : use.interface === undefined || !named.has(use.interface);
-        };
-        claimed.push(...this.matchNic(nic, group, (near.get(owner) ?? []).filter(isHere)));
-      }
-    }
-    return claimed;
-  }
-
-  /** Of claims on several NICs, evidence that knows no NICs means one, and nobody knows which. */
-  private refuseUnclear(requests: readonly Request[], uses: readonly Had[]): void {
-    const keys = requests.map(({ key }) => key).join(" or ");
-    for (const use of uses)
-      if (use.pool !== undefined && !this.isSettled(use))
-        this.conflict(use, `${having([use])}, which may be that of ${keys}`, hints.nic);
+    const owners = Map.groupBy(this.requests, ({ claim }) => formatOwner(claim.owner));
+    return [...owners].flatMap(([owner, requests]) => this.matchOwner(requests, near.get(owner) ?? []));
   }
 
   /** Not if it is said to be of another pool. */
@@ -93,24 +75,25 @@ export class PoolImport {
     return holds(this.pool.range, use) && this.nics.has(`${use.owner} ${use.interface}`);
   }
 
-  /** Settles the claims of one NIC. */
-  private matchNic(nic: string | undefined, requests: readonly Request[], here: readonly Had[]): Had[] {
-    const open = here.filter((use) => !this.isSettled(use));
-    const settled = requests.flatMap((request) => {
-      const line = this.lineOf.get(request.key);
-      const use = here.find(({ address }) => address === line?.address);
-      if (line !== undefined && use !== undefined) return this.confirm(request, line, use);
-      if (line !== undefined && nic !== undefined && open.length > 0)
-        this.conflict(open[0] as Had, `${line.claim} holds ${formatBlock(line)}, but ${having(open)}`, hints.moved);
-      return [];
-    });
+  /** Settles the claims of one owner: those that have lines, then those that may adopt what the node has. */
+  private matchOwner(requests: readonly Request[], uses: readonly Had[]): Had[] {
+    const nics = new Set(requests.map(({ claim }) => claim.interface));
+    const open = uses.filter((use) => !this.isSettled(use));
+    const confirmed = requests.flatMap((request) => this.confirm(request, nics, uses, open));
     const lacking = requests.filter(({ key }) => !this.lineOf.has(key));
-    const [fits, others] = partition(open, (use) => holds(this.pool.assignable, use));
-    if (nic !== undefined && fits.length < lacking.length) for (const use of others) this.refuseOutside(use);
-    if (lacking.length === 0) return settled;
-    const pairs = this.pair(nic, lacking, fits);
-    for (const { request, use } of pairs) this.give(request, use);
-    return [...settled, ...pairs.map(({ use }) => use)];
+    const [fits, outside] = partition(open, (use) => holds(this.pool.assignable, use));
+    for (const request of lacking)
+      this.checkWish(request, lacking, fits.filter(mayBeOn(request.claim.interface, nics)));
+    for (const use of outside) {
+      const isThere = ({ interface: nic }: { readonly interface?: string }) =>
+        nic !== undefined && nic === use.interface;
+      if (lacking.filter(({ claim }) => isThere(claim)).length > fits.filter(isThere).length) this.refuseOutside(use);
+    }
+    const useOf = new Map(distinct(fits, nics).map((use) => [this.importedLine(use), use]));
+    const adopted = adoptable(lacking, requests, this.pool, [...useOf.keys()]);
+    const [unclear, clear] = partition([...adopted], ([, { among }]) => among !== undefined);
+    for (const group of Map.groupBy(unclear, ([, { line }]) => line).values()) this.refuseUnclear(group, useOf);
+    return [...confirmed, ...clear.flatMap(([request, { line }]) => this.give(request, useOf.get(line) as Had))];
   }
 
   /** Is the address held by a claim of its owner, on the NIC where it is? */
@@ -125,55 +108,40 @@ export class PoolImport {
     );
   }
 
-  /** Which claim gets which address: as reservations of the pool say, the others in order, if they are on one NIC. */
-  private pair(
-    nic: string | undefined,
-    requests: readonly Request[],
-    uses: readonly Had[],
-  ): { request: Request; use: Had }[] {
-    const pairs: { request: Request; use: Had }[] = [];
-    const left = [...new Map(uses.map((use) => [use.address, use])).values()];
-    const waiting = requests.filter((request) => {
-      const wanted = wantedBy(request.claim, this.pool);
-      const i = left.findIndex((use) => use.address === wanted?.address);
-      if (i >= 0) pairs.push({ request, use: left.splice(i, 1)[0] as Had });
-      else if (wanted !== undefined && left[0] !== undefined)
-        this.conflict(
-          left[0],
-          `${formatBlock(wanted)} is reserved for ${request.key}, but ${having(left)}`,
-          hints.wanted,
-        );
-      return wanted === undefined;
-    });
-    const keys = waiting.map(({ key }) => key);
-    const theirs = left.filter(({ address }) =>
-      waiting.some(({ claim }) => !this.pool.reservations.keepsFrom(claim, address)),
-    );
-    if (waiting.length > 0 && theirs.length > waiting.length) {
-      this.conflict(theirs[0] as Had, `${having(theirs)}, more than ${keys.join(", ")} asks for`, hints.which);
-      return pairs;
-    }
-    if (nic === undefined && waiting.length > 1 && theirs.length > 0) {
-      this.conflict(theirs[0] as Had, `${having(theirs)}, which may be that of ${keys.join(" or ")}`, hints.which);
-      return pairs;
-    }
-    return [...pairs, ...theirs.flatMap((use, i) => (waiting[i] === undefined ? [] : { request: waiting[i], use }))];
-  }
-
-  /** The node has what the record says. */
-  private confirm(request: Request, line: Allocation, use: Had): Had {
+  /** Keeps the line that a claim has, if the node has the address; a conflict if the NIC has others. */
+  private confirm(request: Request, nics: Nics, uses: readonly Had[], open: readonly Had[]): Had[] {
+    const line = this.lineOf.get(request.key);
+    if (line === undefined) return [];
+    const nic = request.claim.interface;
+    const isHere = mayBeOn(nic, nics);
+    const use = uses.find((one) => isHere(one) && one.address === line.address);
+    const others = open.filter(isHere);
+    if (use === undefined && nic !== undefined && others.length > 0)
+      this.conflict(others[0] as Had, `${line.claim} holds ${formatBlock(line)}, but ${having(others)}`, hints.moved);
+    if (use === undefined) return [];
     const allocation = line.set === this.set ? lineFor(request, this.set, line) : line;
     this.hold(sameLine(line, allocation) ? { allocation } : { allocation, was: line }, use);
-    return use;
+    return [use];
   }
 
   /** The claim gets the address that the node has. */
-  private give(request: Request, use: Had): void {
+  private give(request: Request, use: Had): Had[] {
     const holding = this.holdings.get(use.address);
     const allocation = lineFor(request, this.set, { address: use.address, length: lengthOf(use) });
     if (holding === undefined) this.add(allocation, use);
     else if (this.mayTakeOver(holding, use)) this.hold({ allocation, was: holding.line }, use);
     else this.refuseHeld(use, holding);
+    return [use];
+  }
+
+  /** A conflict if the claim is to have another address than those which may be its own, and no other claim wants. */
+  private checkWish({ claim, key }: Request, all: readonly Request[], here: readonly Had[]): void {
+    const wanted = wantedBy(claim, this.pool);
+    if (wanted === undefined || here.some(({ address }) => address === wanted.address)) return;
+    const wishes = new Set(all.map((other) => wantedBy(other.claim, this.pool)?.address));
+    const others = here.filter(({ address }) => !wishes.has(address));
+    if (others[0] === undefined) return;
+    this.conflict(others[0], `${formatBlock(wanted)} is reserved for ${key}, but ${having(others)}`, hints.wanted);
   }
 
   /** A reservation of an import becomes the claim's; what the set gave up and the node still has comes back to it. */
@@ -196,14 +164,20 @@ export class PoolImport {
   }
 
   private setAside(use: Had): void {
+    const imported = this.importedLine(use);
+    const line = this.lineOf.get(imported.claim);
+    if (line !== undefined)
+      this.conflict(use, `${line.claim} holds ${formatBlock(line)}, but ${having([use])}`, hints.lock);
+    else if (holds(this.pool.assignable, use)) this.add(imported, use);
+    else if (use.pool !== undefined) this.refuseOutside(use);
+  }
+
+  /** The line of an address that no claim asks for. */
+  private importedLine(use: Had): Allocation {
     const { address, owner, pool, interface: nic } = use;
     const claim = `${owner}/${pool ?? `${importedSet}/${formatBlock(use)}`}`;
-    const line = this.lineOf.get(claim);
-    if (line !== undefined) this.conflict(use, `${claim} holds ${formatBlock(line)}, but ${having([use])}`, hints.lock);
-    else if (holds(this.pool.assignable, use)) {
-      const named = nic === undefined ? {} : { interface: nic };
-      this.add({ address, length: lengthOf(use), pool: this.pool.name, claim, set: importedSet, ...named }, use);
-    } else if (pool !== undefined) this.refuseOutside(use);
+    const named = nic === undefined ? {} : { interface: nic };
+    return { address, length: lengthOf(use), pool: this.pool.name, claim, set: importedSet, ...named };
   }
 
   /** Refuses temporary addresses that are somebody else's by the record or by this import. */
@@ -233,6 +207,15 @@ export class PoolImport {
     else this.conflict(use, recorded, hints.lock);
   }
 
+  /** Claims that cannot be told which of some addresses is theirs. */
+  private refuseUnclear(group: readonly (readonly [Request, Adoptable])[], useOf: ReadonlyMap<Allocation, Had>): void {
+    const keys = group.map(([{ key }]) => key);
+    const uses = (group[0]?.[1].among ?? []).map((line) => useOf.get(line) as Had);
+    const why =
+      uses.length > keys.length ? `more than ${keys.join(", ")} asks for` : `which may be that of ${keys.join(" or ")}`;
+    this.conflict(uses[0] as Had, `${having(uses)}, ${why}`, hints.which);
+  }
+
   private refuseOutside(use: Had): void {
     const message = `${having([use])}, which pool ${this.pool.name} may not hand out`;
     this.issues["out-of-range"].push({
@@ -253,10 +236,21 @@ const hints = {
   lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first; what was recorded since goes with it.",
   free: "Reserve a virtual IP, which goes from node to node, without an owner. If it has left the one that is recorded, free it",
   twice: "Take it off one of them first; if several are to have it, exclude it, or reserve it without an owner.",
-  nic: "Say on which NIC it is, in CSV: node,interface,address.",
-  which: "Say which: a reservation of the pool with address, owner and claim.",
+  which:
+    "Say which: a reservation of the pool with address, owner and claim; or on which NIC, in CSV: node,interface,address.",
   wanted: "Reserve the address that the node has.",
 };
+
+/** Each address once, on the NICs that claims name if it is there: on each of them. */
+function distinct(uses: readonly Had[], nics: Nics): Had[] {
+  const isNamed = ({ interface: nic }: Had) => nic !== undefined && nics.has(nic);
+  const [named, others] = partition(uses, isNamed);
+  const known = new Set(named.map(({ address }) => address));
+  return [
+    ...new Map(named.map((use) => [`${use.address} ${use.interface}`, use])).values(),
+    ...new Map(others.filter(({ address }) => !known.has(address)).map((use) => [use.address, use])).values(),
+  ];
+}
 
 /** `Node/a has 10.0.0.1 and 10.0.0.2 on eth1` */
 function having(uses: readonly Had[]): string {

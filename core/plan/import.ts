@@ -31,12 +31,10 @@ export interface ImportInput {
  *  more than there are claims         | none             | conflict, unless reservations of the pool tell which
  *  only others of the pool's subnet   | none             | out-of-range
  *
- * Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set `imported`, unless its
- * owner has a line for it already. A claim whose NIC is not known is matched by node and pool, a conflict if there are
- * several such. A use that names its pool
- * and no NIC is that of the node's claim on that pool; a conflict if there are claims on several NICs; and where there is
- * none, it becomes a line `Node/<node>/<pool>` of set `imported`, for whoever makes that claim later. An address that two
- * owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over,
+ * Which claim an address is for, `adoptable` says, as it does when a plan adopts what was imported before; where it cannot
+ * tell, that is a conflict. Whatever else the pools may hand out becomes a line `Node/<node>/imported/<address>` of set
+ * `imported` (`Node/<node>/<pool>`, if the use names its pool), unless its owner has a line for it already. An address that
+ * two owners have, or that is recorded for another one, is a conflict. Addresses that no pool may hand out are passed over,
  * and so are temporary ones, unless another owner has them too.
  * Throws IpamError `conflict` with every case, or `out-of-range` if there is no other, and `invalid`, `overlap` and `in-use` as `plan` does.
  */

@@ -122,9 +122,9 @@ function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, opti
   const imported = adoptions(requests, own, pool, lines, options);
   for (const request of requests) {
     const adopted = imported.get(request);
-    if (adopted?.others !== undefined) {
+    if (adopted?.among !== undefined) {
       decided.asking.push(request);
-      decided.moving.set(request, unclear(request, adopted.line, adopted.others));
+      decided.moving.set(request, unclear(request, adopted.line, adopted.among.length - 1));
       decided.unsure.add(formatOwner(request.claim.owner));
       continue;
     }

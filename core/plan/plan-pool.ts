@@ -54,8 +54,7 @@ export function planPool(
   const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
   const left = lost.filter((line) => !stuck.has(line));
   const fresh = allowed.filter((request) => !decided.returning.has(request) && !decided.moving.has(request));
-  const held = { ...recorded, gone: goneFrom(left, requests) };
-  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, held, options.set);
+  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, recorded, options.set);
   return {
     assign: given.assign,
     keep: [
@@ -81,12 +80,6 @@ function inScope(requests: readonly Request[], lines: PoolLines, { owners, names
   const [own, foreign] = [namesOfAll(asking), namesOfAll(others)];
   const isSeen = ({ claim }: Allocation) => own.has(claim) || (owners.has(ownerOfKey(claim)) && !foreign.has(claim));
   return { requests: asking, lines: { live: lines.live.filter(isSeen), releasing: lines.releasing.filter(isSeen) } };
-}
-
-/** The lines that are left by owners who ask for nothing instead. */
-function goneFrom(left: readonly Allocation[], requests: readonly Request[]): readonly Allocation[] {
-  const asking = new Set(requests.map(({ claim }) => formatOwner(claim.owner)));
-  return left.filter((line) => !asking.has(ownerOfKey(line.claim)));
 }
 
 interface Decided {

@@ -2,7 +2,8 @@ import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { byCodeUnit, IpamError, isPlain, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
-import { asBag, chunksOf, type LocatedObject, objectsIn } from "../schema/objects.ts";
+import { asBag, type LocatedObject, objectsIn } from "../schema/objects.ts";
+import { splitDocuments } from "../schema/yaml.ts";
 import { liesIn, namesOfInputs, readFile, realPath, renderedList } from "./files.ts";
 import { writeWhole } from "./write-file.ts";
 
@@ -63,7 +64,7 @@ function hasPolicy(path: string): boolean {
   if (!text.includes(kind)) return false;
   const isPolicy = ({ object }: LocatedObject) =>
     object.kind === kind && asBag(object.spec)?.desiredState !== undefined;
-  return chunksOf({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isPolicy) ?? false);
+  return splitDocuments({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isPolicy) ?? false);
 }
 
 function write(folder: string, files: readonly SourceFile[], listed: readonly string[], set: string) {

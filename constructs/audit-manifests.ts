@@ -5,7 +5,7 @@ import { findUses } from "../pipeline/find-uses.ts";
 import { integrations, tellsAddresses } from "../pipeline/integrations.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { readNodes, type SourceFile } from "../schema/index.ts";
-import { asBag, type Bag, chunksOf, type LocatedObject, objectsIn, within } from "../schema/objects.ts";
+import { asBag, type Bag, type LocatedObject, objectsIn, within } from "../schema/objects.ts";
 import { type Path, splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { openToken } from "./address-token.ts";
 import { type AddressValidationProps, refuseProps } from "./validation-props.ts";
@@ -81,7 +81,7 @@ function unresolved({ path, text }: SourceFile, files: readonly SourceFile[]): M
 /** Policies that ask pools for addresses, and that handlers refuse for it; nobody runs a parked one. */
 function unexpanded(file: SourceFile): ManifestFinding[] {
   if (!tellsAddresses(file.text)) return [];
-  return chunksOf(file)
+  return splitDocuments(file)
     .filter(({ text }) => tellsAddresses(text))
     .flatMap((chunk) => objectsIn(chunk).value ?? [])
     .flatMap((one) => [one, ...within(one.object).map((inner) => locatedIn(one, inner))])

@@ -3,8 +3,8 @@ import { isCsv, readCsv } from "../schema/csv.ts";
 import { type Evidence, emptyFindings, type Findings } from "../schema/findings.ts";
 import { readNetworkStates } from "../schema/network-states.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import { chunksOf, objectsIn } from "../schema/objects.ts";
-import type { SourceFile } from "../schema/yaml.ts";
+import { objectsIn } from "../schema/objects.ts";
+import { type SourceFile, splitDocuments } from "../schema/yaml.ts";
 import { integrations, tellsAddresses } from "./integrations.ts";
 
 /**
@@ -37,7 +37,7 @@ export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = [
 }
 
 function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Findings): void {
-  const chunks = chunksOf(file);
+  const chunks = splitDocuments(file);
   const telling = chunks.filter((chunk) => tellsAddresses(chunk.text));
   const states = telling.length > 0 ? [] : chunks.filter((chunk) => /\bConfigMap\b/.test(chunk.text));
   const readers = integrations.map((integration) => integration.uses(nodes));

@@ -13,9 +13,9 @@ import {
 } from "../core/index.ts";
 import { type Evidence, emptyFindings } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import { chunksOf, isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "../schema/objects.ts";
+import { isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "../schema/objects.ts";
 import { isTemplated } from "../schema/template.ts";
-import { type Chunk, refuseConflicts, type SourceFile } from "../schema/yaml.ts";
+import { type Chunk, refuseConflicts, type SourceFile, splitDocuments } from "../schema/yaml.ts";
 import { objectOwner } from "./desired.ts";
 import { integrations, tellsAddresses } from "./integrations.ts";
 
@@ -37,7 +37,7 @@ export function findUses(
   const readers = integrations.map((integration) => integration.uses(nodes));
   const all = emptyFindings();
   const elsewhere: Use[] = [];
-  for (const chunk of files.flatMap(chunksOf)) {
+  for (const chunk of files.flatMap(splitDocuments)) {
     const tokens = tokensIn(chunk.text, scope);
     if (tokens.length === 0 && !tellsAddresses(chunk.text)) continue;
     const objects = readable.test(chunk.text) ? objectsIn(chunk) : { value: [] };

@@ -6,7 +6,6 @@ import { parseNodeIPPool } from "./node-ip-pool.ts";
 import {
   asBag,
   type Bag,
-  chunksOf,
   cutOff,
   flat,
   isCut,
@@ -16,7 +15,15 @@ import {
   within,
 } from "./objects.ts";
 import { isTemplated, isUnrendered, quoteTemplates } from "./template.ts";
-import { type Chunk, enough, type Path, refuseConflicts, type SourceFile, YamlDocument } from "./yaml.ts";
+import {
+  type Chunk,
+  enough,
+  type Path,
+  refuseConflicts,
+  type SourceFile,
+  splitDocuments,
+  YamlDocument,
+} from "./yaml.ts";
 
 /**
  * Reads all documents of all files, and says everything that is wrong with them. `kinds` are those that integrations read,
@@ -96,7 +103,7 @@ class ManifestReader {
   documents(files: readonly SourceFile[]): ManifestDocument[] {
     refuseConflicts(files, this.like);
     return files
-      .flatMap(chunksOf)
+      .flatMap(splitDocuments)
       .flatMap((chunk) => (this.like.test(chunk.text) ? this.curtailed(chunk) : foreign(chunk)));
   }
 

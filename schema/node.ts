@@ -1,7 +1,7 @@
 import { IpamError, type Issue, type Place } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
-import { type Bag, chunksOf, cutOff, isCut, itemsOf } from "./objects.ts";
-import { type Path, refuseConflicts, type SourceFile, YamlDocument } from "./yaml.ts";
+import { type Bag, cutOff, isCut, itemsOf } from "./objects.ts";
+import { type Path, refuseConflicts, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /** A cluster node: what selectors see of it. */
 export interface ClusterNode {
@@ -75,7 +75,7 @@ function fromYaml(file: SourceFile): NodeRow[] {
     const top = { file: file.label ?? file.path, line: 1, column: 1 };
     return rowsOf(JSON.parse(file.text), [], () => top);
   } catch {
-    return chunksOf(file).flatMap((chunk) => {
+    return splitDocuments(file).flatMap((chunk) => {
       const yaml = new YamlDocument(chunk);
       const issues = [...yaml.errors, ...yaml.traps];
       if (issues.length > 0) throw new IpamError("invalid", issues);

@@ -2,7 +2,7 @@ import { LineCounter } from "yaml";
 import { IpamError, type Parsed, type Place } from "../core/index.ts";
 import { didYouMean } from "./nearest.ts";
 import { quoteTemplates } from "./template.ts";
-import { type Chunk, type Path, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
+import { type Chunk, type Path, YamlDocument } from "./yaml.ts";
 
 /** Any mapping of a document. */
 export type Bag = { readonly [field: string]: unknown };
@@ -14,50 +14,9 @@ export interface LocatedObject {
   readonly at: (path: Path, text: string, part?: "key" | "value") => Place;
 }
 
-/** The documents of a file: parted by `---`, or JSON documents one after the other. */
-export function chunksOf(file: SourceFile): Chunk[] {
-  return splitDocuments(file).flatMap((chunk) => (isJson(chunk) ? splitJson(chunk) : [chunk]));
-}
-
 /** Does it look like JSON? A Helm template that begins with `{{` does not. */
 export function isJson({ text }: Chunk): boolean {
   return /^\s*(?:\{(?!\{)|\[)/.test(text);
-}
-
-/** Cuts before each value that comes after the end of another one, whether they are indented or not. */
-function splitJson(chunk: Chunk): Chunk[] {
-  const { text } = chunk;
-  if (!/[}\]]\s*[{[]/.test(text)) return [chunk];
-  const cuts = jsonStarts(text);
-  let { line, column } = chunk;
-  return cuts.map((start, i) => {
-    const part = { ...chunk, text: text.slice(start, cuts[i + 1]), line, column };
-    const lines = cuts.length > 1 ? part.text.split("\n") : [""];
-    line += lines.length - 1;
-    column = (lines.length > 1 ? 0 : column) + (lines.at(-1) as string).length;
-    return part;
-  });
-}
-
-function jsonStarts(text: string): number[] {
-  const starts: number[] = [];
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const token = text[at];
-    if (token === '"') at = endOfText(text, at);
-    const opens = token === "{" || token === "[";
-    if (opens && depth === 0) starts.push(starts.length === 0 ? 0 : at);
-    if (opens) depth++;
-    else if (token === "}" || token === "]") depth--;
-  }
-  return starts;
-}
-
-/** Where the quote stands that ends the text which begins here. No expression: those overflow on texts of megabytes. */
-function endOfText(text: string, start: number): number {
-  let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-  return at;
 }
 
 /** Larger YAML takes minutes and gigabytes to parse; JSON of any size does not. */

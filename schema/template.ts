@@ -43,19 +43,15 @@ export type Template =
 export function readTemplate(text: string): Template {
   if (!text.includes("{{")) return { kind: "text" };
   const match = /^\{\{ capture\.([A-Za-z][A-Za-z0-9-]*)((?:\.[^\s.{}]+)*) \}\}$/.exec(text);
-  if (match === null) return { kind: "bad", why: whyBad(text) };
+  if (match === null) return { kind: "bad", why: whole };
   return { kind: "capture", capture: match[1] as string, rest: (match[2] as string).slice(1) };
 }
+
+const whole = 'a template is the whole value, with one blank inside the braces: "{{ capture.NAME.ip }}"';
 
 /** Is it a text with a template in it: what only the node itself, or a plan, can tell? */
 export function hasTemplate(value: unknown): value is string {
   return typeof value === "string" && value.includes("{{");
-}
-
-function whyBad(text: string): string {
-  const inside = /^\{\{\s*(capture\.[A-Za-z][A-Za-z0-9-]*(?:\.[^\s.{}]+)*)\s*\}\}$/.exec(text)?.[1];
-  if (inside === undefined) return 'a template must be the whole value, as in "{{ capture.NAME.ip }}"';
-  return `a template has one blank inside each pair of braces: "{{ ${inside} }}"`;
 }
 
 /** Letters, digits and -: what both engines take as a name; no longer than a Kubernetes name. */

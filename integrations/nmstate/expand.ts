@@ -1,4 +1,4 @@
-import { type Address, type Allocation, formatAddress, IpamError, type Pool } from "../../core/index.ts";
+import { type Address, type Allocation, formatAddress, type Pool } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { type Field, Reference } from "../../schema/template.ts";
 import { childPolicy, lastApplied } from "./child.ts";
@@ -21,25 +21,19 @@ export interface ChildInput {
  * pools are gone, and the selector is the node's own hostname label.
  */
 export function expandPolicy({ policy, node, addresses, releasing }: ChildInput): PolicyObject {
-  const desiredState = fill(policy.desiredState, (reference) => literalOf(reference, policy, addresses));
+  const desiredState = fill(policy.desiredState, (reference) => literalOf(reference, addresses));
   return childPolicy(policy, node, {
     capture: policy.otherCaptures,
     desiredState: removals(desiredState, releasing, policy),
   });
 }
 
-function literalOf({ capture, field }: Reference, policy: Policy, addresses: ChildInput["addresses"]): string | number {
+function literalOf({ capture, field }: Reference, addresses: ChildInput["addresses"]): string | number {
   const { address, pool } = addresses.get(capture) as { address: Address; pool: Pool };
   const values: Record<Field, () => string | number> = {
     ip: () => formatAddress(address),
     "prefix-length": () => pool.prefix.length,
-    gateway: () => {
-      if (pool.gateway !== undefined) return formatAddress(pool.gateway);
-      throw new IpamError(
-        "invalid",
-        `policy ${policy.name} uses capture.${capture}.gateway, but pool ${pool.name} has no gateway`,
-      );
-    },
+    gateway: () => formatAddress(pool.gateway as Address),
   };
   return values[field]();
 }

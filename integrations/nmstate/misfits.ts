@@ -1,25 +1,19 @@
-import { bitsOf, familyOf, type Issue, type Pool, parsePrefix } from "../../core/index.ts";
+import { bitsOf, familyOf, type Issue, type Pool } from "../../core/index.ts";
 import { asBag } from "../../schema/objects.ts";
-import { isInterfaceAddress, Reference, referencesIn } from "../../schema/template.ts";
+import { isInterfaceAddress, type Reference, referencesIn } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Policy } from "./policy.ts";
 import { portsIn } from "./ports.ts";
-import { asTruth } from "./truth.ts";
+import { asNumber, asTruth } from "./truth.ts";
 
 /**
  * What a policy asks of its pools that they cannot give (a gateway that a pool does not have, an address of the other
  * family), and addresses that would come to nothing. The paths begin at the desired state.
  */
 export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue[] {
-  const poolOf = ({ capture }: Reference) => pools.get(policy.captures.get(capture)?.pool ?? "");
   return referencesIn(policy.desiredState).flatMap(({ reference, path }): Issue[] => {
-    const pool = poolOf(reference);
-    const issue =
-      pool &&
-      (misfit(policy, pool, reference, path) ??
-        otherLength(policy, pool, reference, path) ??
-        mixture(policy, pool, reference, path, poolOf) ??
-        otherRoute(policy, pool, reference, path));
+    const pool = pools.get(policy.captures.get(reference.capture)?.pool ?? "");
+    const issue = pool && (misfit(policy, pool, reference, path) ?? otherLength(policy, pool, reference, path));
     return issue === undefined ? [] : [{ ...issue, path }];
   });
 }
@@ -34,45 +28,11 @@ function otherLength(
   if (!isInterfaceAddress(field, path)) return undefined;
   const { "prefix-length": written } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
   const { name: nic } = asBag(partOf(desiredState, path.slice(0, -4))) ?? {};
-  const length = /^\d+$/.test(String(written)) ? Number(written) : prefix.length;
+  const length = asNumber(written) ?? prefix.length;
   if (length === prefix.length || (nic === "lo" && length === bitsOf(familyOf(prefix.first)))) return undefined;
   return {
     message: `policy ${name} gives an address of pool ${pool} the prefix length ${length}, but the pool has /${prefix.length}`,
     hint: `Write prefix-length: "{{ capture.${capture}.prefix-length }}".`,
-  };
-}
-
-/** The prefix length of one pool beside the address of another one. */
-function mixture(
-  { name, desiredState }: Policy,
-  pool: Pool,
-  { capture, field }: Reference,
-  path: Path,
-  poolOf: (reference: Reference) => Pool | undefined,
-): Issue | undefined {
-  const { ip } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
-  if (field !== "prefix-length" || !(ip instanceof Reference)) return undefined;
-  const other = poolOf(ip);
-  if (other === undefined || other.prefix.length === pool.prefix.length) return undefined;
-  return {
-    message: `policy ${name} gives an address of pool ${other.name} the prefix length of pool ${pool.name}`,
-    hint: `Write capture.${ip.capture}.prefix-length, not capture.${capture}.prefix-length.`,
-  };
-}
-
-/** A route to one family over a gateway of the other one. */
-function otherRoute(
-  { name, desiredState }: Policy,
-  { prefix, name: pool }: Pool,
-  { capture }: Reference,
-  path: Path,
-): Issue | undefined {
-  const { destination } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
-  const to = path.at(-1) === "next-hop-address" ? parsePrefix(destination).value : undefined;
-  if (to === undefined || familyOf(to.first) === familyOf(prefix.first)) return undefined;
-  return {
-    message: `policy ${name} routes ${destination} over capture.${capture}, but pool ${pool} is IPv${familyOf(prefix.first)}`,
-    hint: `Take the next hop from a pool of IPv${familyOf(to.first)}.`,
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Issue, isPlain, listed, type Parsed } from "../../core/index.ts";
+import { type Issue, listed, type Parsed } from "../../core/index.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { ownPrefix } from "../../schema/node.ts";
@@ -102,7 +102,7 @@ class Reader {
       labels,
       annotations,
       ...(perWave === undefined ? {} : { nodesPerSyncWave: Number(perWave) }),
-      nodeSelector: this.selector(spec.nodeSelector, [...root, "nodeSelector"]),
+      nodeSelector: this.texts(spec.nodeSelector, [...root, "nodeSelector"]),
       captures: new Map([...this.pools].map(([name, pool]) => [name, this.captureOf(name, pool)])),
       otherCaptures: this.others,
       desiredState,
@@ -114,16 +114,11 @@ class Reader {
     for (const [name, expression] of Object.entries(this.texts(capture, root))) {
       const path = [...root, name];
       const pool = poolOfCapture(expression);
-      if (pool === null) this.fail(`${brief(expression)} is no allocation; write ${meantBy(expression)}`, path);
+      if (pool === null) this.fail(`${brief(expression)} is no allocation; write ippool.POOL.allocate`, path);
       else if (pool === undefined) this.others[name] = expression;
       else if (!isCaptureName(name))
         this.fail(`capture name ${name} must be letters, digits and - and start with a letter`, path);
       else this.pools.set(name, pool);
-    }
-    for (const [name, expression] of Object.entries(this.others)) {
-      for (const [, used] of expression.matchAll(/\bcapture\.([A-Za-z0-9_-]+)/g))
-        if (this.pools.has(used as string))
-          this.fail(`capture ${name} reads ${used}, which only desiredState can use`, [...root, name]);
     }
   }
 
@@ -165,28 +160,18 @@ class Reader {
       return undefined;
     }
     if (isInterfaceAddress(field, path)) this.home(capture, path, nic);
-    if (typeof nic === "string" && (nic === "" || !isPlain(nic)))
-      this.fail("an interface has a name that cannot be printed", path);
     return new Reference(capture, field as Field);
   }
 
   /** One capture is one address: two NICs cannot both have it. */
   private home(capture: string, path: Path, nic: unknown): void {
     const other = this.homes.get(capture);
-    if (other !== undefined && other.nic === nic && isSameList(other.path, path))
-      this.fail(`${capture} is one address, and stands twice in this list`, path);
     if (other !== undefined && other.nic !== nic)
       this.fail(
         `${capture} is one address, and interface ${other.nic} has it already; use a second capture for ${nic}`,
         path,
       );
     this.homes.set(capture, { nic, path });
-  }
-
-  private selector(value: unknown, path: Path): Record<string, string> {
-    if (asBag(asBag(value)?.matchLabels) === undefined) return this.texts(value, path);
-    this.fail("matchLabels is not needed: nodeSelector has the labels themselves", [...path, "matchLabels"]);
-    return {};
   }
 
   /** A misspelt one of ours would be no wave, and nobody would know. */
@@ -220,23 +205,11 @@ class Reader {
 /** Spreads the nodes of a policy over sync waves of Argo CD. */
 export const waveAnnotation = `${ownPrefix}nodes-per-sync-wave`;
 
-/** Paths of `ip` in two entries of one address list. */
-function isSameList(a: Path, b: Path): boolean {
-  return a.length === b.length && a.slice(0, -2).every((step, i) => step === b[i]);
-}
-
 /** The handler refuses longer names (its admission policy), because they become label values. */
 export function policyNameIssue(name: unknown): string | undefined {
   const issue = nameIssue(name);
   if (issue !== undefined) return issue;
   return (name as string).length > 63 ? "is longer than the 63 characters of a label value" : undefined;
-}
-
-/** Names of pools are lower case, as those of all objects. */
-function meantBy(expression: string): string {
-  const lower = expression.toLowerCase();
-  const isCase = lower !== expression && typeof poolOfCapture(lower) === "string";
-  return isCase ? `${brief(lower)}: all is lower case, also the names of pools` : "ippool.POOL.allocate";
 }
 
 function brief(text: string): string {

@@ -328,11 +328,6 @@ describe("NodeNetworkPolicy refuses", () => {
       /interface eth1 is listed twice, here and as interfaces\[0\]/,
     ],
     [
-      "one claim twice on a NIC",
-      policy((pool) => nic("eth1", pool.claim("x"), pool.claim("x"))),
-      /x is one address, and stands twice/,
-    ],
-    [
       "no chart to be in",
       (_, app) => new NodeNetworkPolicy(app, "a", { nodes, desiredState: nic("eth1") }),
       /a must be in a chart/,

@@ -67,18 +67,21 @@ function addUses(
 ): void {
   for (const [known, group] of Map.groupBy(objects, (object) => object.nodes ?? nodes)) {
     const readers = integrations.map((integration) => integration.uses(known));
-    for (const object of group) {
-      const first = found.uses.length;
-      for (const read of readers) read(object, found);
-      const own = found.uses.splice(first);
-      found.uses.push(...own.map((use) => (use.owner === undefined ? { ...use, owner: objectOwner(object) } : use)));
-    }
+    for (const object of group) found.uses.push(...usesOf(object, readers, found));
   }
 }
 
-/** An object itself, where nobody knows for whom it is: nobody who has the address on record is it. */
-export function objectOwner({ object: { kind, metadata } }: LocatedObject): string {
-  return `${kind}/${(metadata as { name?: unknown } | undefined)?.name}`;
+/** The uses that an object is. Of one that nobody knows for whom it is, it is the owner itself: nobody who has the address on record. */
+export function usesOf(
+  located: LocatedObject,
+  readers: readonly ReturnType<Integration["uses"]>[],
+  found: Findings,
+): Use[] {
+  const first = found.uses.length;
+  for (const read of readers) read(located, found);
+  const { kind, metadata } = located.object;
+  const self = `${kind}/${(metadata as { name?: unknown } | undefined)?.name}`;
+  return found.uses.splice(first).map(({ owner = self, ...use }) => ({ ...use, owner }));
 }
 
 /** What all integrations render, and what of it is left to do by hand. */

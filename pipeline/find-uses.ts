@@ -16,7 +16,7 @@ import type { ClusterNode } from "../schema/node.ts";
 import { isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "../schema/objects.ts";
 import { isTemplated } from "../schema/template.ts";
 import { type Chunk, refuseConflicts, type SourceFile, splitDocuments } from "../schema/yaml.ts";
-import { objectOwner } from "./desired.ts";
+import { usesOf } from "./desired.ts";
 import { integrations, tellsAddresses } from "./integrations.ts";
 
 /**
@@ -46,11 +46,7 @@ export function findUses(
       if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });
     }
     if (objects.issues && isOurs(chunk.text)) all.issues.push(...objects.issues);
-    const before = all.uses.length;
-    const owned = (objects.value ?? []).flatMap((object) => {
-      for (const read of readers) read(object, all);
-      return all.uses.splice(before).map((use) => ({ ...use, owner: use.owner ?? objectOwner(object) }));
-    });
+    const owned = (objects.value ?? []).flatMap((object) => usesOf(object, readers, all));
     const configured = owned.filter((use) => scope.holds(use.address));
     for (const use of owned) if (!scope.holds(use.address)) elsewhere.push(use);
     const known = new Set([...configured.map((use) => use.address), ...all.idle]);

@@ -130,8 +130,6 @@ class ManifestReader {
 
   private large(chunk: Chunk): ManifestDocument[] {
     const { text } = chunk;
-    const [, kind] = /^kind:[^\S\n]+["']?(\w+)["']?[^\S\n]*$/m.exec(text) ?? [];
-    if (kind !== undefined && !this.isRead(kind) && !listKind.test(kind)) return foreign(chunk);
     if (!this.isStated(text)) return foreign(chunk);
     const { value = [], issues = [] } = objectsIn(chunk);
     this.issues.push(...issues);

@@ -88,10 +88,9 @@ function rowsOf(value: unknown, path: Path, at: (path: Path) => Place): NodeRow[
   if (Array.isArray(value)) return value.flatMap((item, i) => rowsOf(item, [...path, i], at));
   if (typeof value === "string") return [{ name: value.replace(/^node\//, ""), at: at(path) }];
   if (typeof value !== "object" || value === null) return [{ name: value, at: at(path) }];
-  const { kind, items, name, labels, nodes } = value as { [field: string]: unknown };
+  const { kind, items, name, labels } = value as { [field: string]: unknown };
   if (isCut(value)) return [{ issue: cutOff, at: at([...path, "metadata", "continue"]) }];
   if (Array.isArray(items)) return rowsOf(itemsOf(value as Bag), [...path, "items"], at);
-  if (Array.isArray(nodes)) return rowsOf(nodes, [...path, "nodes"], at);
   if (kind === "Node") return [nodeRow(value, at([...path, "metadata", "name"]))];
   if (path.length === 0 || kind !== undefined) return name === undefined ? [] : [{ name, labels, at: at(path) }];
   return [{ name, labels, at: at([...path, "name"]) }];
@@ -108,7 +107,7 @@ export function checkNodes(rows: readonly NodeRow[]): { nodes: ClusterNode[]; is
   const issues: Issue[] = [];
   const nodes = new Map<string, ClusterNode>();
   for (const { name, labels, issue, at } of rows) {
-    const wrong = issue ?? labelIssue(labels) ?? prefixed("a node's name ", nameIssue(name)) ?? longIssue(name, labels);
+    const wrong = issue ?? labelIssue(labels) ?? prefixed("a node's name ", nameIssue(name));
     const place = at === undefined ? {} : { at };
     if (wrong !== undefined) issues.push({ message: wrong, ...place });
     else if (nodes.has(name as string)) issues.push({ message: `node ${name} is listed twice`, ...place });
@@ -126,12 +125,6 @@ function labelIssue(labels: unknown): string | undefined {
   const isMapping = typeof labels === "object" && !Array.isArray(labels);
   const isText = (value: unknown) => ["string", "boolean", "number"].includes(typeof value);
   return isMapping && Object.values(labels).every(isText) ? undefined : "labels must be a mapping of text";
-}
-
-/** A node is found by its hostname label, which holds less than a name. */
-function longIssue(name: unknown, labels: unknown): string | undefined {
-  if ((labels !== undefined && labels !== null) || String(name).length <= 63) return undefined;
-  return `${name} is longer than a label can be, so its hostname label has another value: ${name} ${hostnameLabel}=VALUE`;
 }
 
 function nodeOf(name: string, labels: unknown): ClusterNode {

@@ -53,8 +53,7 @@ export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
     return { issues: [{ message: "this YAML is larger than 8 MiB", at, hint: "Give it as JSON: kubectl -o json." }] };
   }
   const yaml = new YamlDocument(chunk, chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text);
-  const { value: plain } = yaml;
-  const value = plain === undefined ? unlessReported(yaml.resolved) : plain;
+  const value = yaml.value ?? unlessReported(yaml.resolved);
   if (value === undefined) return { issues: yaml.errors.length > 0 ? yaml.errors : yaml.traps };
   refuseCut(value, chunk);
   return { value: flat(value).map(({ object, path }) => ({ object, at: (inside) => yaml.at([...path, ...inside]) })) };

@@ -1,6 +1,6 @@
 import { bitsOf, familyOf, type Issue, type Pool } from "../../core/index.ts";
 import { asBag } from "../../schema/objects.ts";
-import { isInterfaceAddress, type Reference, referencesIn } from "../../schema/template.ts";
+import { isInterfaceAddress, Reference, referencesIn } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Policy } from "./policy.ts";
 import { portsIn } from "./ports.ts";
@@ -11,24 +11,27 @@ import { asNumber, asTruth } from "./truth.ts";
  * family), and addresses that would come to nothing. The paths begin at the desired state.
  */
 export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue[] {
+  const poolOf = ({ capture }: Reference) => pools.get(policy.captures.get(capture)?.pool ?? "");
   return referencesIn(policy.desiredState).flatMap(({ reference, path }): Issue[] => {
-    const pool = pools.get(policy.captures.get(reference.capture)?.pool ?? "");
-    const issue = pool && (misfit(policy, pool, reference, path) ?? otherLength(policy, pool, reference, path));
+    const pool = poolOf(reference);
+    const issue = pool && (misfit(policy, pool, reference, path) ?? otherLength(policy, pool, reference, path, poolOf));
     return issue === undefined ? [] : [{ ...issue, path }];
   });
 }
 
-/** A prefix length written out that is not the pool's. On `lo` an address may stand alone. */
+/** A prefix length, written out or of another pool, that is not the pool's. On `lo` an address may stand alone. */
 function otherLength(
   { name, desiredState }: Policy,
   { name: pool, prefix }: Pool,
   { capture, field }: Reference,
   path: Path,
+  poolOf: (reference: Reference) => Pool | undefined,
 ): Issue | undefined {
   if (!isInterfaceAddress(field, path)) return undefined;
   const { "prefix-length": written } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
   const { name: nic } = asBag(partOf(desiredState, path.slice(0, -4))) ?? {};
-  const length = asNumber(written) ?? prefix.length;
+  const given = written instanceof Reference ? poolOf(written)?.prefix.length : asNumber(written);
+  const length = given ?? prefix.length;
   if (length === prefix.length || (nic === "lo" && length === bitsOf(familyOf(prefix.first)))) return undefined;
   return {
     message: `policy ${name} gives an address of pool ${pool} the prefix length ${length}, but the pool has /${prefix.length}`,

@@ -5,7 +5,6 @@ import {
   type Issue,
   nodeOwner,
   type Parsed,
-  type Place,
   parseAddress,
   parsePrefix,
   type Use,
@@ -57,7 +56,11 @@ function readState({ object, at }: LocatedObject, found: Findings): void {
   at(["status"], "interfaces");
   reported.forEach((item, i) => {
     for (const { message, path: inside } of doubtsAbout(item))
-      found.issues.push({ message: `node ${name}: ${message}`, at: placeOf([...path, i, ...inside], at), hint: whole });
+      found.issues.push({
+        message: `node ${name}: ${message}`,
+        at: at([...path, i, ...inside], `${inside.findLast((field) => typeof field === "string") ?? "interfaces"}`),
+        hint: whole,
+      });
     for (const entry of entriesOf(item, [...path, i])) {
       const use = useIn(entry, at, readAddress, found.issues);
       if (use !== undefined) found.uses.push({ ...use, owner, ...(isTemporary(entry) ? { isTemporary: true } : {}) });
@@ -86,15 +89,6 @@ function show(shown: Map<string, Set<Family>>, nic: Bag): void {
 }
 
 const whole = "Give the dump as it came: kubectl get nns -o json.";
-
-/** The place of a part of an interface. JSON is searched for one field behind the other, on the way to it. */
-function placeOf(path: Path, at: LocatedObject["at"]): Place {
-  const last = path.findLastIndex((field) => typeof field === "string");
-  path.slice(0, last).forEach((field, i) => {
-    if (i > 2 && typeof field === "string") at(path.slice(0, i + 1), field);
-  });
-  return at(path, String(path[last]));
-}
 
 function isFailing(condition: unknown): boolean {
   const { type, status } = asBag(condition) ?? {};

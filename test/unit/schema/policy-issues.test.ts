@@ -112,6 +112,10 @@ describe("readManifests places every issue of a policy's spec", () => {
     [
       '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: [{address: {ip: "{{ capture.x.ip }}"}}]}]}',
     ],
+    ...["'32'", "0x20", "'0x20'", "'{{ capture.s.prefix-length }}'"].map((length): [string, string] => [
+      `  capture: {x: ippool.p.allocate, s: ippool.six.allocate}\n  desiredState: {interfaces: [{name: a, ipv4: {enabled: true, address: [{ip: "{{ capture.x.ip }}", prefix-length: ${length}}]}}]}`,
+      `6:78 policy a gives an address of pool p the prefix length ${length.includes("s.") ? 64 : 32}, but the pool has /24`,
+    ]),
     [
       "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: a, ipv6: {dhcp: tr, enabled: 'yes'}}, {name: b, ipv4: {enabled: }}, {name: c, ipv4: }]}",
       "6:54 dhcp must be true or false",

@@ -33,7 +33,9 @@ export function doubtsAbout(reported: unknown): Doubt[] {
 function doubtsAboutFamily(value: unknown): Doubt[] {
   const family = asBag(value);
   if (family === undefined) return [{ message: "must be a mapping", path: [] }];
-  const { enabled, address, dhcp, autoconf } = family;
+  const { enabled, address, dhcp, autoconf, ...others } = family;
+  if (Object.values(others).some(Array.isArray))
+    return [{ message: "has a list that is not called address", path: [] }];
   if (address === undefined) {
     const mayBeEmpty = enabled === false || dhcp === true || autoconf === true;
     return mayBeEmpty ? [] : [{ message: "is on, but has no list of addresses", path: [] }];

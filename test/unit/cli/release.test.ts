@@ -258,7 +258,7 @@ describe("nodeippool release --evidence", () => {
     const { status, stderr, left } = await released([JSON.parse(text), state("n4")]);
     expect(status).toBe(2);
     expect(stderr).toMatch(
-      /^invalid: nns\.json:1:\d+: node n3: ipv4 of interface eth1 has the unknown field addresess; did you mean address\?$/m,
+      /^invalid: nns\.json:1:\d+: node n3: ipv4 of interface eth1 has a list that is not called address$/m,
     );
     expect(left).toEqual(["10.0.0.3", "10.0.0.4", "10.0.0.5"]);
   });

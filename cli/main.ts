@@ -104,6 +104,7 @@ withState(program.command("explain"))
   )
   .argument("<what>", "an address, a node, a policy, a claim, or with --offset a pool")
   .option("--offset <number>", "offset in the pool")
+  .option("--nodes <file>", "nodes: a kubectl dump, or a list of names (with labels)")
   .option("--pools <manifests>", "where the pools are defined; default: the manifests")
   .option("--json", "print JSON and nothing else")
   .action(async (what, options) => (await import("./explain.ts")).explainVerb(what, poolsOf(options)));

@@ -14,6 +14,7 @@ import {
 import { policyNameIssue } from "../integrations/nmstate/policy.ts";
 import { nameIssue } from "../schema/names.ts";
 import { isCaptureName } from "../schema/template.ts";
+import { refuseAmbiguous } from "./ambiguous.ts";
 import { changeLines } from "./report-plan.ts";
 import { openState, record, type StateOptions } from "./state.ts";
 import { plural, print } from "./terminal.ts";
@@ -53,14 +54,10 @@ export async function mvVerb(from: string, to: string | undefined, options: Opti
  */
 function inFull({ allocations, releasing }: Snapshot, from: string, to: string, sets: Sets): [string, string] {
   const lines = [...allocations, ...releasing].filter((line) => [sets.set, importedSet].includes(line.set));
-  const owners = new Set(lines.flatMap((line) => (namingOf(line, from) === "owner" ? ownerOfKey(line.claim) : [])));
-  const policies = lines.filter((line) => namingOf(line, from) === "policy");
-  const [first, ...others] = owners;
-  if (first === undefined) return [from, to];
-  if (first !== from && others.length + policies.length > 0)
-    throw new IpamError("invalid", `${from} names more than one thing`, {
-      hint: `Use one of these names: ${[...owners, ...new Set(policies.map(({ claim }) => nameOfKey(claim)))].join(", ")}`,
-    });
+  const line = lines.find((one) => namingOf(one, from) === "owner");
+  if (line === undefined) return [from, to];
+  refuseAmbiguous(from, lines);
+  const first = ownerOfKey(line.claim);
   const owner = unwrap(parseOwner(first));
   return [first, to.includes("/") ? to : formatOwner({ ...owner, name: to })];
 }

@@ -6,7 +6,6 @@ import {
   IpamError,
   importedSet,
   isNamedBy,
-  namingOf,
   ownerName,
   planRelease,
   provenGone,
@@ -14,6 +13,7 @@ import {
   shellWord,
 } from "../core/index.ts";
 import { readEvidence } from "../pipeline/evidence.ts";
+import { refuseAmbiguous } from "./ambiguous.ts";
 import { ask, isInteractive } from "./confirm.ts";
 import { exists, readInput } from "./files.ts";
 import { openState, record, type StateOptions } from "./state.ts";
@@ -62,20 +62,7 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     // Live, and in force: by its own name alone, not with all that its node has.
     ...imported.filter((line) => line.claim === name || formatBlock(line) === name),
   ];
-  const namings = new Set(found.map((line) => namingOf(line, name)));
-  if (namings.size > 1)
-    throw new IpamError("invalid", `${name} names these as ${[...namings].sort().join(" and as ")}`, {
-      hint: `Say which you mean: ${found.map((line) => line.claim).join(", ")}, or an owner with its kind.`,
-    });
-  const pools = new Set(found.map((line) => line.pool));
-  if (namings.has("address") && pools.size > 1)
-    throw new IpamError(
-      "invalid",
-      `${name} is an address of several networks, in pools ${[...pools].sort().join(" and ")}`,
-      {
-        hint: `Say which you mean: ${found.map((line) => line.claim).join(", ")}.`,
-      },
-    );
+  refuseAmbiguous(name, found);
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
   if (live?.set === importedSet)

@@ -28,16 +28,24 @@ export interface Workspace {
   readonly desired: Desired;
 }
 
+type WorkspaceOptions = Pick<PlanningOptions, "nodes" | "nodesFound" | "lock">;
+
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
-export async function readWorkspace(
-  path: string,
-  options: Pick<PlanningOptions, "nodes" | "nodesFound" | "lock">,
-): Promise<Workspace> {
+export async function readWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
   refuseLockAmongManifests(path, options.lock);
   if (path === "-" && options.nodes === "-")
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
-  const files = (await readInputs(path)).filter((file) => !isNodesFile(file, path, options.nodes));
+  return workspaceOf(await readInputs(path), path, options);
+}
+
+/** The workspace of manifests that have been read from `path`. Throws like `readWorkspace`. */
+export async function workspaceOf(
+  read: readonly SourceFile[],
+  path: string,
+  options: WorkspaceOptions,
+): Promise<Workspace> {
+  const files = read.filter((file) => !isNodesFile(file, path, options.nodes));
   const manifests = readFolder(files);
   const listed = await readListed(options.nodes);
   const { nodes = manifests.nodes } = listed;

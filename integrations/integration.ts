@@ -56,6 +56,7 @@ export interface ReadObjects {
  * | `render`    | which objects are to exist                                                   |
  * | `left`      | which releasing addresses does nothing rendered take off                     |
  * | `idle`      | which of my objects select nobody                                            |
+ * | `skips`     | which of my objects do not ask for this node, and why                        |
  * | `uses`      | which addresses do objects use, where, for whom                              |
  */
 export interface Integration<Model = unknown> {
@@ -72,6 +73,8 @@ export interface Integration<Model = unknown> {
   left(model: Model, facts: Facts, holdings: Holdings): readonly Left[];
   /** Names of the objects that ask for nothing: more likely a mistake of typing. */
   idle(model: Model, facts: Facts): readonly string[];
+  /** One sentence for each object that does not ask for a node. */
+  skips(model: Model, node: ClusterNode): readonly string[];
   /**
    * What adds the addresses that an object uses to findings, where these are the nodes. Where an object does not tell for
    * whom, its uses have no owner.

@@ -1,5 +1,6 @@
 import { type Allocation, IpamError, type Pool, type PoolRecord, type Snapshot } from "../../core/index.ts";
 import { definedPools } from "../../schema/defined-pools.ts";
+import type { SourceFile } from "../../schema/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { readInputs } from "../files.ts";
 import { openState, type StateOptions } from "../state.ts";
@@ -9,7 +10,11 @@ export interface PoolOptions extends StateOptions {
 }
 
 /** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
-export async function readPools(options: PoolOptions): Promise<{ pools: readonly Pool[]; snapshot: Snapshot }> {
+export async function readPools(options: PoolOptions): Promise<{
+  readonly files: readonly SourceFile[];
+  readonly pools: readonly Pool[];
+  readonly snapshot: Snapshot;
+}> {
   const files = await readInputs(options.pools);
   const state = await openState(options);
   const snapshot = await state.read();
@@ -18,7 +23,7 @@ export async function readPools(options: PoolOptions): Promise<{ pools: readonly
     throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
       hint: "Say where the pools are defined: --pools FOLDER.",
     });
-  return { pools, snapshot };
+  return { files, pools, snapshot };
 }
 
 /** A pool and its lines. `pool` is undefined where the record has lines of a pool that is not defined here. */
@@ -51,9 +56,19 @@ export function viewNamed(views: readonly PoolView[], name: string): PoolView {
   const found = views.find(({ record }) => record.name === name);
   if (found !== undefined) return found;
   const names = views.map(({ record }) => record.name);
-  throw new IpamError("invalid", `there is no pool ${JSON.stringify(name)}${didYouMean(name, names)}`, {
+  throw new IpamError("invalid", `there is no pool ${JSON.stringify(name)}${nearName(name, names)}`, {
     hint: poolNames(names),
   });
+}
+
+/** "; did you mean X?", never for a name with other numbers: `node05` is not `node04`, nor `lan-v6` `lan-v4`. */
+export function nearName(name: string, known: Iterable<string>): string {
+  const numbers = (text: string) => (text.match(/\d+/g) ?? []).map(BigInt).join();
+  const wanted = numbers(name);
+  return didYouMean(
+    name,
+    [...known].filter((one) => numbers(one) === wanted),
+  );
 }
 
 /** `Pools: a, b.` */

@@ -10,7 +10,7 @@ import { labelValue } from "./child.ts";
 import { misfits } from "./misfits.ts";
 import { type Policy, parsePolicy } from "./policy.ts";
 import { type ScopedPolicy, scopedTo } from "./scoped-policy.ts";
-import { authorityOf, claimsOf, refuseTwins, selectNodes } from "./select.ts";
+import { authorityOf, claimsOf, parkKey, refuseTwins, selectNodes } from "./select.ts";
 
 /** A policy that takes addresses from pools, and the object that it was read from. */
 export interface OwnPolicy {
@@ -72,6 +72,16 @@ export function nodesOf({ policy, source }: OwnPolicy, { nodes }: Facts): Cluste
 /** The policies that select no node. */
 export function idlePolicies(model: NmstateModel, facts: Facts): string[] {
   return model.own.filter((one) => nodesOf(one, facts).length === 0).map(({ policy }) => policy.name);
+}
+
+/** Why policies of ours do not select a node: the labels that it lacks. */
+export function skippedBy({ own }: NmstateModel, node: ClusterNode): string[] {
+  return own.flatMap(({ policy: { name, nodeSelector } }) => {
+    const why = Object.entries(nodeSelector)
+      .filter(([label, value]) => label !== parkKey && node.labels.get(label) !== value)
+      .map(([label, value]) => `${label}: ${value}, and the node has ${node.labels.get(label) ?? "no such label"}`);
+    return why.length === 0 ? [] : [`policy ${name} does not select it: it wants ${why.join("; ")}`];
+  });
 }
 
 /** Is one policy for each node rendered of it? Else it goes to the cluster as it is, for every node that it selects. */

@@ -1,6 +1,6 @@
 import type { Integration } from "../integration.ts";
 import { conflictsOf } from "./conflicts.ts";
-import { claimsIn, idlePolicies, type NmstateModel, readPolicies, scopedPolicies } from "./model.ts";
+import { claimsIn, idlePolicies, type NmstateModel, readPolicies, scopedPolicies, skippedBy } from "./model.ts";
 import { usesPools } from "./policy.ts";
 import { leftOnNodes, renderPolicies } from "./render.ts";
 import { kindsWithAddresses, usesOn } from "./uses.ts";
@@ -25,5 +25,6 @@ export const nmstate: Integration<NmstateModel> = {
   render: renderPolicies,
   left: leftOnNodes,
   idle: idlePolicies,
+  skips: skippedBy,
   uses: usesOn,
 };

@@ -41,6 +41,7 @@ export const toy: Integration<readonly Printer[]> = {
   }),
   left: () => [],
   idle: () => [],
+  skips: () => [],
   uses: () => (scanner, found) => {
     const { kind, metadata, spec } = scanner.object;
     const ip = asBag(spec)?.ip;

@@ -12,6 +12,7 @@ import { nodeippool } from "../../support/console.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { printed } from "../../support/printed.ts";
 import { cli, lockText, projectOf } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
 const traffic = poolOf("traffic-1", "10.10.10.0/24 10.10.10.1 10.10.10.20", {
   exclude: ["10.10.10.4"],
@@ -221,9 +222,9 @@ describe("nodeippool explain", () => {
     {
       args: "wid",
       code: "invalid",
-      why: '"wid" is no address, no pool, and nobody who has an address; did you mean wide?',
+      why: '"wid" is no address, no pool, no node and no owner; did you mean wide?',
     },
-    { args: "zzzzzzzz", code: "invalid", why: "nobody who has an address\n  Pools: " },
+    { args: "zzzzzzzz", code: "invalid", why: "no node and no owner\n  Pools: " },
     { args: "node1", code: "invalid", why: "did you mean node01?" },
     { args: "10.20.0.01", code: "invalid", why: "leading zero" },
     { args: "10.20.0.1/24", code: "invalid", why: "is not an IP address" },
@@ -290,8 +291,44 @@ describe("nodeippool explain", () => {
 });
 
 it("knows a node by the first part of its name", async () => {
-  const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n1.example.org/a/p") });
-  const { stderr, status } = await cli(["explain", "n1"], folder);
-  expect(stderr).toMatch(/nobody who has an address; did you mean n1\.example\.org\?\n/);
+  const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n9.example.org/a/p") });
+  const { stderr, status } = await cli(["explain", "n9"], folder);
+  expect(stderr).toMatch(/no owner; did you mean n9\.example\.org\?\n/);
+  expect(status).toBe(2);
+});
+
+describe("a node that has nothing", () => {
+  const folder = projectOf({
+    "manifests/a.yaml": documentsOf(poolText(), nicPolicyText("lan", ["p"], "eth1", "  nodeSelector: {rack: a}\n")),
+    "nodes.txt":
+      "b kubernetes.io/hostname=b,rack=b\nbare kubernetes.io/hostname=bare\nnew kubernetes.io/hostname=new,rack=a\n",
+    "nodeippool.lock": lockText("10.0.0.1 Node/a01/lan/p"),
+  });
+
+  it.each([
+    ["b", "node b has no address\n  policy lan does not select it: it wants rack: a, and the node has b\n"],
+    [
+      "bare",
+      "node bare has no address\n  policy lan does not select it: it wants rack: a, and the node has no such label\n",
+    ],
+    ["new", "node new has no address\n  lan/p asks pool p for an address: nodeippool allocate gives it one\n"],
+  ])("%s", async (name, stdout) => {
+    expect(await cli(["explain", name], folder)).toEqual({ stdout, stderr: "", status: 0 });
+  });
+
+  it("is no other node, and no other family", async () => {
+    expect((await cli(["explain", "a02"], folder)).stderr).toMatch(
+      /^invalid: "a02" is no address, no pool, no node and no owner\n/,
+    );
+    expect((await cli(["explain", "a1"], folder)).stderr).toMatch(/did you mean a01\?\n/);
+  });
+});
+
+it("refuses a name of several things, and lists them", async () => {
+  const lock = lockText("10.0.0.1 Node/web/a/p", "10.0.0.2 VirtualMachine/ns:web/a/p");
+  const { stderr, status } = await cli(["explain", "web"], projectOf({ "nodeippool.lock": lock }));
+  expect(stderr).toBe(
+    "invalid: web names more than one thing\n  Use one of these names: Node/web, VirtualMachine/ns:web\n",
+  );
   expect(status).toBe(2);
 });

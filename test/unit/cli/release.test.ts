@@ -128,15 +128,15 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
 
   // A node may be called like an address, or like a policy.
   it.each([
-    ["10.0.0.3", "10.0.0.3 names these as address and as owner"],
-    ["b", "b names these as owner and as policy"],
+    ["10.0.0.3", "10.0.0.3 names more than one thing"],
+    ["b", "b names more than one thing"],
   ])("a word that means two things: %s", async (name, says) => {
     const twins = ["10.0.0.1 Node/10.0.0.3/a/p releasing", "10.0.0.2 Node/b/a/p releasing"];
     const lines = [...twins, "10.0.0.3 Node/n3/b/p releasing"];
     const folder = projectWith(...lines);
     const ran = await cli(["release", name, "--confirm"], folder);
     expect(ran).toMatchObject({ status: 2, stdout: "" });
-    expect(ran.stderr).toContain(`invalid: ${says}\n  Say which you mean: Node/`);
+    expect(ran.stderr).toContain(`invalid: ${says}\n  Use one of these names: Node/`);
     expect(lockIn(folder)).toBe(lockText(...lines));
     expect((await cli(["release", `Node/${name}`, "--confirm"], folder)).stdout).toContain("Freed 1 address.");
   });
@@ -146,7 +146,7 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
     const ran = await cli(["release", "10.0.0.3", "--confirm"], folder);
     expect(ran).toMatchObject({ status: 2, stdout: "" });
     expect(ran.stderr).toContain(
-      "invalid: 10.0.0.3 is an address of several networks, in pools p and q\n  Say which you mean: Node/n3/a/p, Node/n4/a/q.",
+      "invalid: 10.0.0.3 names more than one thing\n  Use one of these names: Node/n3/a/p, Node/n4/a/q\n",
     );
     expect(lockIn(folder)).toBe(twoNetworks);
     expect((await cli(["release", "n3", "--confirm"], folder)).stdout).toContain("Freed 1 address.");

@@ -1,0 +1,20 @@
+import { type Allocation, IpamError, nameOfKey, namingOf, ownerOfKey } from "../core/index.ts";
+
+/**
+ * Throws `invalid`, with the candidates, for a word that names more than one thing among these lines and `owners`: two
+ * owners, an owner and a policy, or an address in two networks. A name in full is never ambiguous.
+ */
+export function refuseAmbiguous(word: string, lines: readonly Allocation[], owners: readonly string[] = []): void {
+  const things = new Map(owners.map((owner) => [owner, owner]));
+  for (const line of lines) {
+    const naming = namingOf(line, word);
+    const owner = ownerOfKey(line.claim);
+    if (naming === "owner") things.set(owner, owner);
+    else if (naming === "policy") things.set("policy", nameOfKey(line.claim));
+    else if (naming === "address") things.set(`address in ${line.pool}`, line.claim);
+  }
+  if (things.size < 2 || things.has(word)) return;
+  throw new IpamError("invalid", `${word} names more than one thing`, {
+    hint: `Use one of these names: ${[...things.values()].join(", ")}`,
+  });
+}

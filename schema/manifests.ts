@@ -73,6 +73,9 @@ function definedTwice(documents: readonly ManifestDocument[]): Issue[] {
 /** Documents of our own kinds are no larger. */
 const maxLength = 1024 * 1024;
 
+/** Where ACM has objects as text. */
+const rawField = "object-templates-raw";
+
 const listKind = /^(\w*)List$/;
 
 function kindPattern(kinds: readonly string[], end = ""): RegExp {
@@ -124,7 +127,10 @@ class ManifestReader {
 
   /** Does it say in its text that it is a pool, or asks one for an address? */
   private isMarked(text: string): boolean {
-    if (kindOfPool.test(text)) return true;
+    return kindOfPool.test(text) || this.asks(text);
+  }
+
+  private asks(text: string): boolean {
     return this.kindOfRead.test(text) && [...this.kinds.values()].some(({ mark }) => mark.test(text));
   }
 
@@ -155,7 +161,7 @@ class ManifestReader {
     const objects = flat(value).map(({ object, path }) => ({ object, at: placesOf(yaml, path) }));
     const isOurs = objects.some(({ object }) => this.isOurs(object)) || (value === undefined && this.isMarked(text));
     if (isOurs) this.issues.push(...yaml.traps);
-    if (this.isMarked(text)) for (const one of objects) this.refuseInside(one);
+    if (this.asks(text)) for (const one of objects) this.refuseInside(one);
     if (plain === undefined) return isOurs ? [] : foreign(chunk, this.looked(objects));
     return this.object(plain, [], yaml) ?? foreign(chunk, this.looked(objects));
   }
@@ -200,17 +206,23 @@ class ManifestReader {
 
   /** Nobody fills in what is inside of another object, and no handler takes what asks a pool. */
   private refuseInside({ object: outer, at }: LocatedObject): void {
-    for (const { object, path } of within(outer).filter((one) => this.owns(one.object))) {
+    const around = `${outer.kind} ${asBag(outer.metadata)?.name}`;
+    const hint =
+      outer.kind === "Template"
+        ? "Process the template first, and give the result."
+        : "Write it as a document of its own, and wrap what is rendered from that.";
+    for (const { object, path } of within(outer)) {
       const name = `${asBag(object.metadata)?.name}`;
-      const [what, around] = [`${object.kind} ${name}`, `${outer.kind} ${asBag(outer.metadata)?.name}`];
-      this.issues.push({
-        message: `${what} is inside of ${around} (${path.join(".")}), where it gets no addresses`,
-        at: at(path, name),
-        hint:
-          outer.kind === "Template"
-            ? "Process the template first, and give the result."
-            : "Write it as a document of its own, and wrap what is rendered from that.",
-      });
+      const [what, where] = [`${object.kind} ${name} is inside of ${around}`, path.join(".")];
+      if (this.owns(object))
+        this.issues.push({ message: `${what} (${where}), where it gets no addresses`, at: at(path, name), hint });
+      const raw = object[rawField];
+      if (typeof raw === "string" && this.asks(raw))
+        this.issues.push({
+          message: `${rawField} of ${around} asks a pool, and gets no addresses`,
+          at: at([...path, rawField], rawField),
+          hint,
+        });
     }
   }
 

@@ -32,6 +32,11 @@ describe("a policy that asks a pool for addresses, inside of another object, is 
       "1:92 NodeNetworkConfigurationPolicy a is inside of Policy c (spec.inner), where it gets no addresses",
     ],
     [
+      "ACM's object-templates-raw",
+      `kind: ConfigurationPolicy\nmetadata: {name: c}\nspec:\n  object-templates-raw: |\n    - objectDefinition:\n        ${indented(policy, 8)}\n`,
+      "object-templates-raw of ConfigurationPolicy c asks a pool, and gets no addresses",
+    ],
+    [
       "an OpenShift template",
       `kind: Template\nmetadata: {name: t}\nobjects:\n- ${indented(policy, 2)}\n`,
       "4:3 NodeNetworkConfigurationPolicy a is inside of Template t (objects.0), where it gets no addresses",

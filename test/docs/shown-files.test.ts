@@ -11,3 +11,9 @@ test.each([
   const readme = readFileSync(join(root, "README.md"), "utf8");
   expect(blockWith(readme, text)).toBe(readFileSync(join(root, "examples/first-day", name), "utf8"));
 });
+
+test("the page about integrations shows the example as it is", () => {
+  const page = readFileSync(join(root, "docs/integrations.md"), "utf8");
+  const example = readFileSync(join(root, "examples/integration/printers.ts"), "utf8");
+  expect(blockWith(page, "// An integration")).toBe(example);
+});

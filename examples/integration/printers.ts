@@ -31,6 +31,7 @@ const printers: Integration<Printers> = {
   conflicts: () => [],
   left: () => [],
   idle: () => [],
+  skips: () => [],
   uses: () => () => {},
 };
 

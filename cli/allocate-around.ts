@@ -50,7 +50,7 @@ export async function allocateAround(
   }
 }
 
-/** Records all that the command planned, if nothing stands against it. */
+/** Records all that the command planned, unless a plan moves an owner whose line the lock has lost, or releases much. */
 async function recordOffers(
   plans: readonly Plan[],
   state: StateBackend,
@@ -60,10 +60,14 @@ async function recordOffers(
   // Not `state`: that would settle the merge once more.
   const present = isLockfile(options) ? await openLock(options).read() : await state.read();
   const steps = inTurn(plans, present);
-  if (!options.allowMove) refuseLost(steps, merge.merged, options);
+  const losing = options.allowMove
+    ? []
+    : steps.flatMap(({ plan, before }) => refusalOfLost(plan, before, merge.merged, options) ?? []);
+  if (losing[0] !== undefined) throw losing[0];
   const changes = plans.flatMap((plan) => changeLines(plan));
   await confirmRelease(steps, changes, options);
-  await recordAll(plans, state, options);
+  const name = isLockfile(options) ? commitAll(plans, options) : await commitEach(plans, state);
+  process.stderr.write([...changes, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));
 }
 
 function refuseEmpty(program: string): void {
@@ -77,17 +81,11 @@ function refuseEmpty(program: string): void {
 function inTurn(plans: readonly Plan[], present: Snapshot): Proposals {
   applyAll(present, plans);
   let before = present;
-  return plans.map((made) => {
-    const step = { made, before };
-    before = applyPlan(before, made) ?? before;
+  return plans.map((plan) => {
+    const step = { plan, before };
+    before = applyPlan(before, plan) ?? before;
     return step;
   });
-}
-
-/** Throws `stale` where a plan moves an owner whose line the lock has lost. */
-function refuseLost(steps: Proposals, isMerged: boolean, options: StateOptions): void {
-  const [refusal] = steps.flatMap(({ made, before }) => refusalOfLost(made, before, isMerged, options) ?? []);
-  if (refusal !== undefined) throw refusal;
 }
 
 /** What says how to plan is the command's: here it would be passed over in silence. */
@@ -99,17 +97,11 @@ function refuseOwnInputs(path: string | undefined, options: AllocateOptions): vo
     "--set": set !== "default",
     "--json": json,
   };
-  const stray = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? name : []));
-  if (stray.length > 0)
-    throw new IpamError("invalid", `${stray.join(", ")} cannot stand before --: COMMAND itself says what it plans`, {
+  const refused = Object.entries(given).flatMap(([name, isGiven]) => (isGiven ? name : []));
+  if (refused.length > 0)
+    throw new IpamError("invalid", `${refused.join(", ")} cannot stand before --: COMMAND itself says what it plans`, {
       hint: "Give it to the command.",
     });
-}
-
-async function recordAll(plans: readonly Plan[], state: StateBackend, options: StateOptions): Promise<void> {
-  const name = isLockfile(options) ? commitAll(plans, options) : await commitEach(plans, state);
-  const lines = plans.flatMap((plan) => changeLines(plan));
-  process.stderr.write([...lines, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));
 }
 
 function commitAll(plans: readonly Plan[], options: StateOptions): string {
@@ -119,7 +111,7 @@ function commitAll(plans: readonly Plan[], options: StateOptions): string {
 }
 
 /**
- * One after the other, as they were made on top of each other, if all of them go together with the record as it is; a
+ * One after the other, as they were planned on top of each other, if all of them go together with the record as it is; a
  * repeat leaves what it finds done. Where somebody else comes in between, those before it are recorded.
  */
 async function commitEach(plans: readonly Plan[], state: StateBackend): Promise<string> {

@@ -15,8 +15,8 @@ export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
 
-/** Plans that are to be recorded, each with the record that it is made against. */
-export type Proposals = readonly { readonly made: Plan; readonly before: Snapshot }[];
+/** Plans that are to be recorded, each with the record that it is planned against. */
+export type Proposals = readonly { readonly plan: Plan; readonly before: Snapshot }[];
 
 /**
  * Throws `in-use` for plans that release much of what their set holds, unless `--confirm` or the answer to a question at a
@@ -27,7 +27,7 @@ export async function confirmRelease(
   changes: readonly string[],
   { confirm, json }: { readonly confirm?: boolean; readonly json?: boolean },
 ): Promise<boolean> {
-  const refusals = confirm ? [] : proposals.flatMap(({ made, before }) => bulkRelease(made, before) ?? []);
+  const refusals = confirm ? [] : proposals.flatMap(({ plan, before }) => bulkRelease(plan, before) ?? []);
   const [refusal] = refusals;
   if (refusal === undefined) return false;
   if (json || !isInteractive())

@@ -11,12 +11,9 @@ import {
   nameOfKey,
   ownerName,
   ownerOfKey,
-  type Snapshot,
 } from "../core/index.ts";
 import { lockAt } from "../state/git-versions.ts";
 import { readMarked } from "../state/lockfile.ts";
-import type { Mark } from "../state/mark.ts";
-import { digestOf } from "../state/next-step.ts";
 import { openLock, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 
@@ -28,7 +25,8 @@ interface Options extends StateOptions {
 export async function diffVerb(revision: string, options: Options): Promise<void> {
   const before = lockAt(options.lock, revision) ?? emptySnapshot;
   const { mark } = readMarked(options.lock);
-  if (mark?.state === "left" && options.json !== true) return print(sinceMove(before, revision, mark));
+  if (mark?.state === "left" && options.json !== true)
+    return print(`The record has moved to ${mark.other}: nodeippool plan and show tell how it is there.`);
   const now = await openLock(options).read();
   const differences = diffRecords(before, now);
   if (options.json) return printJson(differences.map(differenceJson));
@@ -41,15 +39,6 @@ export async function diffVerb(revision: string, options: Options): Promise<void
     ...differences.map((one) => textLine(one, revision)),
     `${plural(subnets.length + differences.length, "line")} changed since ${revision}.`,
   );
-}
-
-/** A lock whose record has moved has no lines; whether nobody moved before can be told where all of them went as they were. */
-function sinceMove(before: Snapshot, revision: string, { other, digest }: Mark): string {
-  const what =
-    digest === digestOf(before)
-      ? `No address has changed hands between ${revision} and that.`
-      : `What has changed since ${revision} is not in this file; nodeippool plan and show tell how it is there.`;
-  return `The record has moved to ${other}. ${what}`;
 }
 
 const marks = { added: "+", removed: "-", changed: "~" } as const;

@@ -1,14 +1,14 @@
 import { advised, lineJson, type Plan } from "../core/index.ts";
 
 /** A plan for machines; addresses are text. */
-export function planJson(made: Plan) {
+export function planJson(proposed: Plan) {
   return {
-    set: made.set,
-    assign: made.assign.map(lineJson),
-    keep: made.keep.map(({ allocation, was }) =>
+    set: proposed.set,
+    assign: proposed.assign.map(lineJson),
+    keep: proposed.keep.map(({ allocation, was }) =>
       was ? { ...lineJson(allocation), was: lineJson(was) } : lineJson(allocation),
     ),
-    release: made.release.map(({ allocation, to }) => ({ ...lineJson(allocation), to })),
-    pending: made.pending.map((pending) => advised(pending, "commandLine")),
+    release: proposed.release.map(({ allocation, to }) => ({ ...lineJson(allocation), to })),
+    pending: proposed.pending.map((pending) => advised(pending, "commandLine")),
   };
 }

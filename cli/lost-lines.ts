@@ -60,19 +60,19 @@ export function lostLines({ assign }: Plan, present: Snapshot, version: Snapshot
  * get another one. Undefined where nothing is lost.
  */
 export function refusalOfLost(
-  made: Plan,
+  proposed: Plan,
   present: Snapshot,
   isMerged: boolean,
   options: StateOptions,
 ): IpamError | undefined {
-  if (made.assign.length === 0 || !isLockfile(options)) return undefined;
-  const gone = new Set(made.release.map(({ allocation }) => ownerOfKey(allocation.claim)));
+  if (proposed.assign.length === 0 || !isLockfile(options)) return undefined;
+  const gone = new Set(proposed.release.map(({ allocation }) => ownerOfKey(allocation.claim)));
   const staying = [...present.allocations, ...present.releasing].filter(({ claim }) => !gone.has(ownerOfKey(claim)));
   const settled = new Set(isMerged || isUnmerged(options.lock) ? staying.map(placeOf) : []);
   const incoming = incomingHeads(options.lock);
   for (const revision of [...incoming, "HEAD", ...(incoming.length > 0 ? [] : mergedHeads(options.lock))]) {
     const version = versionAt(options.lock, revision);
-    const lost = lostLines(made, present, version).filter(({ line }) => !settled.has(placeOf(line)));
+    const lost = lostLines(proposed, present, version).filter(({ line }) => !settled.has(placeOf(line)));
     if (lost.length === 0) continue;
     const back = incoming.length > 0 ? "both" : revision === "HEAD" ? "head" : "merge";
     return new IpamError("stale", issuesOf(lost, revision, options.lock, waysBack(options.lock)[back]));

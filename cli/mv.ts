@@ -38,13 +38,13 @@ export async function mvVerb(from: string, to: string | undefined, options: Opti
   const state = await openState(options);
   const snapshot = await state.read();
   const [old, now] = inFull(snapshot, from, to ?? from, options);
-  const made = planRename(snapshot, old, now, set, toSet);
-  for (const { allocation, was } of made.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim);
-  if (options.dryRun) return print(...changeLines(made), "Dry run: nothing was recorded.");
-  await record(state, made);
+  const proposed = planRename(snapshot, old, now, set, toSet);
+  for (const { allocation, was } of proposed.keep) refuseName(was?.claim ?? allocation.claim, allocation.claim);
+  if (options.dryRun) return print(...changeLines(proposed), "Dry run: nothing was recorded.");
+  await record(state, proposed);
   print(
-    ...changeLines(made),
-    `${toSet === undefined ? "Renamed" : "Moved"} ${plural(made.keep.length, "claim")} in ${state.name}; no address moved.`,
+    ...changeLines(proposed),
+    `${toSet === undefined ? "Renamed" : "Moved"} ${plural(proposed.keep.length, "claim")} in ${state.name}; no address moved.`,
   );
 }
 

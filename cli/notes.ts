@@ -4,8 +4,8 @@ import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What a plan does as told, and what may still be a mistake of typing. */
-export function notesOn(workspace: Workspace, made: Plan): string[] {
-  return [...idlePolicyNotes(workspace), ...gonePolicyNotes(workspace, made)];
+export function notesOn(workspace: Workspace, proposed: Plan): string[] {
+  return [...idlePolicyNotes(workspace), ...gonePolicyNotes(workspace, proposed)];
 }
 
 /** Policies that select no node. */

@@ -29,8 +29,8 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
 }
 
 /** Throws what `allocate` would: not for a plan with pending claims, which says itself what is wrong with it. */
-function refuseUnrecordable(made: Plan, before: Snapshot, options: StateOptions): void {
-  const after = made.pending.length === 0 ? applyPlan(before, made) : undefined;
+function refuseUnrecordable(proposed: Plan, before: Snapshot, options: StateOptions): void {
+  const after = proposed.pending.length === 0 ? applyPlan(before, proposed) : undefined;
   if (after !== undefined && isLockfile(options)) refuseSecond(options.lock, before, after, isToBegin(options));
 }
 

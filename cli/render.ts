@@ -46,14 +46,14 @@ function leftNote({ line, why }: Left): string {
 }
 
 /** Throws `stale` with what the record lacks. */
-function refuseDrift(made: Plan, workspace: Workspace, options: StateOptions): never {
+function refuseDrift(proposed: Plan, workspace: Workspace, options: StateOptions): never {
   const { lock } = options;
   const isBegun = !isToBegin(options);
   const name = isLockfile(options) ? lock : "the record";
   const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
-  const notes = gonePolicyNotes(workspace, made);
+  const notes = gonePolicyNotes(workspace, proposed);
   const afterwards = isLockfile(options) ? ", review the lock, and commit it" : "";
-  throw new IpamError("stale", [`${what}:`, ...driftLines(made), ...notes].join("\n  "), {
+  throw new IpamError("stale", [`${what}:`, ...driftLines(proposed), ...notes].join("\n  "), {
     hint: isBegun
       ? `Run nodeippool allocate${afterwards}.`
       : `Name the lock that belongs to these manifests (--lock FILE), or run nodeippool allocate to begin one.`,

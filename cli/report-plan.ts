@@ -3,37 +3,37 @@ import { count, describePool, usage } from "./pools/pool-words.ts";
 import { type Colour, paint } from "./terminal.ts";
 
 /** A plan as people read it: a block for each pool that has something to say, and one line that sums up. */
-export function reportPlan(made: Plan, pools: readonly Pool[], snapshot: Snapshot): string[] {
-  const blocks = pools.flatMap((pool) => [poolHeading(pool, snapshot, made), ...changeLines(made, pool.name)]);
+export function reportPlan(proposed: Plan, pools: readonly Pool[], snapshot: Snapshot): string[] {
+  const blocks = pools.flatMap((pool) => [poolHeading(pool, snapshot, proposed), ...changeLines(proposed, pool.name)]);
   const configured = new Set(pools.map((pool) => pool.name));
-  const gone = [...new Set(made.release.map(({ allocation }) => allocation.pool))].filter(
+  const gone = [...new Set(proposed.release.map(({ allocation }) => allocation.pool))].filter(
     (name) => !configured.has(name),
   );
   return [
     ...blocks,
     ...gone.flatMap((name) => [
       `Pool ${paint("bold", name)}  no longer defined here; if another folder plans it, give each a claim set of its own (--set)`,
-      ...changeLines(made, name),
+      ...changeLines(proposed, name),
     ]),
-    summary(made),
+    summary(proposed),
   ];
 }
 
-export function summary(made: Plan): string {
-  const kept = made.keep.length;
-  const changed = made.keep.filter(({ was }) => was !== undefined).length;
+export function summary(proposed: Plan): string {
+  const kept = proposed.keep.length;
+  const changed = proposed.keep.filter(({ was }) => was !== undefined).length;
   const parts = [
-    `${made.assign.length} to allocate`,
+    `${proposed.assign.length} to allocate`,
     `${kept} kept${changed > 0 ? ` (${changed} rewritten)` : ""}`,
-    `${made.release.length} to release`,
-    ...(made.pending.length > 0 ? [paint("red", `${made.pending.length} pending`)] : []),
+    `${proposed.release.length} to release`,
+    ...(proposed.pending.length > 0 ? [paint("red", `${proposed.pending.length} pending`)] : []),
   ];
   return `Plan: ${parts.join(", ")}.`;
 }
 
-function poolHeading(pool: Pool, snapshot: Snapshot, made: Plan): string {
+function poolHeading(pool: Pool, snapshot: Snapshot, proposed: Plan): string {
   const here = (lines: readonly Allocation[]) => lines.filter((line) => line.pool === pool.name);
-  const [live, releasing, fresh] = [snapshot.allocations, snapshot.releasing, made.assign].map(here) as [
+  const [live, releasing, fresh] = [snapshot.allocations, snapshot.releasing, proposed.assign].map(here) as [
     Allocation[],
     Allocation[],
     Allocation[],
@@ -51,18 +51,18 @@ function poolHeading(pool: Pool, snapshot: Snapshot, made: Plan): string {
 }
 
 /** The lines of a plan that change something, and a count of the rest. */
-export function changeLines(made: Plan, pool?: string): string[] {
-  return [...describeChanges(made, pool).map(changeLine), ...keptLine(made, pool)];
+export function changeLines(proposed: Plan, pool?: string): string[] {
+  return [...describeChanges(proposed, pool).map(changeLine), ...keptLine(proposed, pool)];
 }
 
 /** The same, as much of it as an error can hold. */
-export function driftLines(made: Plan): string[] {
-  return [...shortened(describeChanges(made)).map(changeLine), ...keptLine(made)];
+export function driftLines(proposed: Plan): string[] {
+  return [...shortened(describeChanges(proposed)).map(changeLine), ...keptLine(proposed)];
 }
 
-function keptLine(made: Plan, pool?: string): string[] {
+function keptLine(proposed: Plan, pool?: string): string[] {
   const here = (line: Allocation) => pool === undefined || line.pool === pool;
-  const unchanged = made.keep.filter(({ allocation, was }) => was === undefined && here(allocation)).length;
+  const unchanged = proposed.keep.filter(({ allocation, was }) => was === undefined && here(allocation)).length;
   return unchanged > 0 ? [paint("dim", `  = ${unchanged} kept`)] : [];
 }
 

@@ -10,7 +10,7 @@ import { type AppDesired, type AppObjects, readApp } from "./app-objects.ts";
 import { AppRecord, type LoadedState } from "./app-record.ts";
 import { addRendered } from "./expansion.ts";
 import type { PlannedObject, PlannedPool } from "./planned-construct.ts";
-import { refusePatchedTokens, TokenResolver } from "./token-resolver.ts";
+import { TokenResolver } from "./token-resolver.ts";
 
 /** Where an app's record is, and how it is planned. */
 export interface AddressPlanProps {
@@ -63,8 +63,8 @@ export class AddressPlan extends Construct {
    * and no construct of this package needs this call for them to be looked up.
    */
   static configure(app: App, props: AddressPlanProps = {}): void {
-    const made = AddressPlan.of(app);
-    if (made.props !== undefined) throw new IpamError("invalid", "AddressPlan.configure is called twice for one app");
+    const plan = AddressPlan.of(app);
+    if (plan.props !== undefined) throw new IpamError("invalid", "AddressPlan.configure is called twice for one app");
     const stranger = unknownField(props, ["lock", "state", "set", "allowMove"]);
     if (stranger !== undefined) throw new IpamError("invalid", `AddressPlan.configure: ${stranger}`);
     if (props.set !== undefined) checkSet(props.set);
@@ -72,9 +72,9 @@ export class AddressPlan extends Construct {
       throw new IpamError("invalid", "AddressPlan.configure: state is what await loadState(backend) gives");
     if (props.lock !== undefined && props.state !== undefined)
       throw new IpamError("invalid", "AddressPlan.configure is given lock and state: the record is in one of them");
-    made.props = props;
-    made.record = new AppRecord(props);
-    made.last = undefined;
+    plan.props = props;
+    plan.record = new AppRecord(props);
+    plan.last = undefined;
   }
 
   private props: AddressPlanProps | undefined;
@@ -118,7 +118,6 @@ export class AddressPlan extends Construct {
   private validate(): string[] {
     try {
       this.holders();
-      refusePatchedTokens(App.of(this));
       return [];
     } catch (error) {
       if (error instanceof IpamError) return [adviceOf(error, "cdk8s")];

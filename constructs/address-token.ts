@@ -91,23 +91,9 @@ export class Holders {
           .map(({ claim }) => claim.slice(owner.length + 1))
           .join(", ")}.`,
       });
-    throw new IpamError("invalid", `${token}: ${this.absence(pool, owner, key, lines)}`, this.howToEnd(pool, path));
-  }
-
-  /** What to write where a shorter token would be one, and what follows in the text looked like a part of it. */
-  private howToEnd(pool: string, path: string): { hint?: string } {
-    const ends = [...path.matchAll(/[/.-]/g)].map(({ index }) => index).reverse();
-    const end = ends.find((at) => this.has(pool, path.slice(0, at)));
-    if (end === undefined) return {};
-    return {
-      hint: `If it is to end before ${path.slice(end)}: ${scheme}${pool}/${path.slice(0, end)}#ip${path.slice(end)}.`,
-    };
-  }
-
-  private has(pool: string, path: string): boolean {
-    const key = keyOf(path);
-    const lines = this.byOwner.get(`${pool} ${key.split("/").slice(0, 2).join("/")}`) ?? [];
-    return lines.filter(({ claim }) => claim === key || claim.startsWith(`${key}/`)).length === 1;
+    throw new IpamError("invalid", `${token}: ${this.absence(pool, owner, key, lines)}`, {
+      hint: `Where text follows that is no part of it, end it with #ip: ${scheme}${pool}/NODE#ip.`,
+    });
   }
 
   private absence(pool: string, owner: string, key: string, lines: readonly Allocation[]): string {

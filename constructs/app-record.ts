@@ -38,11 +38,11 @@ export class AppRecord {
   }
 
   /** Throws `stale` with what the record lacks of a plan of this set. */
-  refuseDrift(made: Plan, set: string): never {
+  refuseDrift(proposed: Plan, set: string): never {
     const { name } = this.read();
     const isKnown = this.offered().allocations.some((line) => line.set === set);
     const what = isKnown ? `${name} is not up to date with the app:` : `the app is not recorded in ${name}:`;
-    throw new IpamError("stale", [what, ...shortened(describeChanges(made))].join("\n    "), {
+    throw new IpamError("stale", [what, ...shortened(describeChanges(proposed))].join("\n    "), {
       hint: this.remedy,
     });
   }

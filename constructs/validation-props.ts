@@ -68,21 +68,14 @@ function refusedEntry([name, value]: [string, unknown]): Issue[] {
     return [{ message: `the validation has no property ${name}${didYouMean(name, names)}`, path }];
   if (typeof value !== "string" || value === "") return [{ message: `${name} of the validation must be text`, path }];
   if (name !== "backend" || backends.includes(value)) return [];
-  const message = `there is no backend ${value}${didYouMean(value, backends)}; there are: ${backends.join(", ")}`;
-  return [{ message, path }];
+  return [{ message: `there is no backend ${value}${didYouMean(value, backends)}`, path }];
 }
 
-function contradiction({ lock, backend, context, namespace }: AddressValidationProps): Issue[] {
-  if (backend === "kubernetes" && lock !== undefined)
-    return [
-      {
-        message: `the record is in a cluster (backend: kubernetes), or in ${lock}, but not in both`,
-        path: ["properties", "lock"],
-        hint: "Leave out one of the two.",
-      },
-    ];
-  const stray = context === undefined ? (namespace === undefined ? undefined : "namespace") : "context";
-  if (backend === "kubernetes" || stray === undefined) return [];
-  const message = `${stray} of the validation says where in a cluster the record is`;
-  return [{ message, path: ["properties", stray], hint: "Add backend: kubernetes." }];
+/** `lock` is for the backend `lockfile`, `context` and `namespace` are for `kubernetes`. */
+function contradiction({ backend = "lockfile", ...props }: AddressValidationProps): Issue[] {
+  const others = backend === "kubernetes" ? (["lock"] as const) : (["context", "namespace"] as const);
+  const hint = backend === "kubernetes" ? "Leave out one of the two." : "Add backend: kubernetes.";
+  return others
+    .filter((name) => props[name] !== undefined)
+    .map((name) => ({ message: `${name} is not for the backend ${backend}`, path: ["properties", name], hint }));
 }

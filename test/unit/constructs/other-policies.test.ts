@@ -1,4 +1,4 @@
-import { ApiObject, type Chart, Include, JsonPatch } from "cdk8s";
+import { ApiObject, type Chart, Include } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import type { Snapshot } from "../../../core/index.ts";
@@ -123,35 +123,6 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
       new NodeNetworkPolicy(chart, "b", { nodes, desiredState });
     });
     expect(await refusedFor(build)).toMatch(manyNodes);
-  });
-
-  it.each([
-    ["a policy", object([eth("eth9", literal("10.9.9.9"))], "n2"), "/spec/desiredState/interfaces/0/ipv4/address/0/ip"],
-    ["anything else", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "z" }, data: {} }, "/data/peer"],
-  ])("has tokens of JSON patches refused, in %s", async (_, resource, path) => {
-    const build = beside((chart) => {
-      new ApiObject(chart, "z", resource).addJsonPatch(JsonPatch.add(path, "ippool://p/n2"));
-    });
-    const record = await recordAfter(beside(() => {}));
-    expect(refusal(() => synthesised(appOf(build, { record })))).toContain(
-      "network/z: a JSON patch adds ippool://p/n2, and cdk8s looks up no tokens of patches",
-    );
-    const plain = beside((chart) => {
-      new ApiObject(chart, "z", resource).addJsonPatch(JsonPatch.add(path, "10.9.9.8"));
-    });
-    expect(synthesised(appOf(plain, { record }))).toHaveLength(4);
-  });
-
-  it.each([
-    ["in a key", JsonPatch.add("/data", { "ippool://p/n2": "x" })],
-    ["in a path", JsonPatch.add("/data/ippool:~1~1p~1n2", "x")],
-  ])("has tokens of JSON patches refused %s, too", async (_, patch) => {
-    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "z" }, data: {} };
-    const build = beside((chart) => new ApiObject(chart, "z", map).addJsonPatch(patch));
-    const record = await recordAfter(beside(() => {}));
-    expect(refusal(() => synthesised(appOf(build, { record })))).toContain(
-      "network/z: a JSON patch adds ippool://p/n2",
-    );
   });
 
   it("may have no name of a node's policy, not in a List either", async () => {

@@ -47,7 +47,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const workspace = await readWorkspace(path, options);
   const { nodes, desired } = workspace;
   const { pools, claims } = desired;
-  const files = await readSpeaking(evidence);
+  const files = await readShowing(evidence);
   const read = together(...files.map((file) => () => readEvidence(file, nodes)));
   const found = named(read, nodes);
   if (found.length === 0 && read.every((one) => one.nodes.size === 0))
@@ -74,10 +74,10 @@ export async function importVerb(evidence: string, path: string, options: Import
 }
 
 /** A file; of a folder, those that say what nodes have. */
-async function readSpeaking(path: string): Promise<SourceFile[]> {
+async function readShowing(path: string): Promise<SourceFile[]> {
   const files = await readDeployed(path);
-  const speaking = files.filter((file) => tellsAddresses(file.text));
-  const chosen = files.length === 1 ? files : speaking;
+  const showing = files.filter((file) => tellsAddresses(file.text));
+  const chosen = files.length === 1 ? files : showing;
   if (chosen.length === 0)
     throw new IpamError("invalid", `no file in ${path} shows a node's addresses`, {
       hint: "A list (CSV) or a ConfigMap of addresses is given by its own name, not by its folder's.",

@@ -23,7 +23,7 @@ export function checkPools(pools: readonly Pool[], snapshot: Snapshot, set = "de
   refuse("invalid", twice(pools, configured));
   refuse("in-use", changed(configured, snapshot.pools));
   refuse("overlap", overlapping(pools));
-  refuse("overlap", strangersInside(pools, configured, snapshot));
+  refuse("overlap", recordedInside(pools, configured, snapshot));
   refuse("in-use", givenAway(configured, snapshot, set));
 }
 
@@ -72,7 +72,7 @@ function overlapping(pools: readonly Pool[]): Issue[] {
  * Recorded addresses in the range of another pool of their network: their own pool shrank, was renamed, or is
  * configured elsewhere (then its range is not known here, but its addresses are). One issue for each pair of pools.
  */
-function strangersInside(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>, snapshot: Snapshot): Issue[] {
+function recordedInside(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>, snapshot: Snapshot): Issue[] {
   const networks = new Map(snapshot.pools.map((record) => [record.name, record.network]));
   const poolAt = finder(pools);
   const found = new Map<string, Issue>();
@@ -104,7 +104,7 @@ function givenAway(configured: ReadonlyMap<string, Pool>, snapshot: Snapshot, se
         message: `pool ${pool.name}: ${formatBlock(line)} ${use}, but is recorded for ${line.claim} (set ${line.set})`,
         ...(line.set === importedSet
           ? { hint: "Name another one in the pool, or free it once its node no longer has it.", remedy: ["release"] }
-          : { hint: "Name another one in the pool, or let that set give up the address first." }),
+          : { hint: "Name another one in the pool, or let that set release the address first." }),
       },
     ];
   });

@@ -71,8 +71,8 @@ function share(
   const isTheirs = ({ address }: Allocation) =>
     !wishes.has(address) && asking.some(({ claim }) => !pool.reservations.keepsFrom(claim, address));
   deal(open, fits.filter(isTheirs), nics, found);
-  const spoken = new Set(asking.map((request) => found.get(request)?.line));
-  const left = fits.filter((line) => isTheirs(line) && !spoken.has(line));
+  const taken = new Set(asking.map((request) => found.get(request)?.line));
+  const left = fits.filter((line) => isTheirs(line) && !taken.has(line));
   const barred = others.filter(isTheirs);
   for (const request of open) hold(request, barred.filter(mayBeOn(nicOf(request), nics)), found);
   for (const request of wishing) {

@@ -3,23 +3,25 @@ import { formatBlock } from "../block.ts";
 import { nameOfKey, ownerName } from "../claim.ts";
 import type { Plan } from "./plan.ts";
 
-/** What a plan changes, a line each, as people read it: `+` new, `~` rewritten, `-` given up, `!` pending. Of one pool, if it is named. */
-export function describeChanges(made: Plan, pool?: string): string[] {
+/** What a plan changes, a line each, as people read it: `+` new, `~` rewritten, `-` released, `!` pending. Of one pool, if it is named. */
+export function describeChanges(proposed: Plan, pool?: string): string[] {
   const here = (line: { readonly pool: string }) => pool === undefined || line.pool === pool;
   const rewritten = (isLeaving: boolean) =>
-    made.keep.flatMap(({ allocation, was, releasing = false }) =>
+    proposed.keep.flatMap(({ allocation, was, releasing = false }) =>
       was !== undefined && releasing === isLeaving && here(allocation)
         ? [`${describeLine(allocation)}  ${releasing ? "releasing, " : ""}${describeRewrite(was, allocation)}`]
         : [],
     );
   return [
-    ...made.assign.filter(here).map((line) => `+ ${describeLine(line)}`),
+    ...proposed.assign.filter(here).map((line) => `+ ${describeLine(line)}`),
     ...rewritten(false).map((text) => `~ ${text}`),
     ...rewritten(true).map((text) => `- ${text}`),
-    ...made.release
+    ...proposed.release
       .filter(({ allocation }) => here(allocation))
       .map(({ allocation, to }) => `- ${describeLine(allocation)}  ${to}`),
-    ...made.pending.filter(here).map(({ claim, message }) => `! ${ownerName(claim)}  ${nameOfKey(claim)}  ${message}`),
+    ...proposed.pending
+      .filter(here)
+      .map(({ claim, message }) => `! ${ownerName(claim)}  ${nameOfKey(claim)}  ${message}`),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { Remedy } from "../errors.ts";
 import { freeSpaceOf } from "../free-space.ts";
 import { howToGrow, type Pool } from "../pool.ts";
 import type { Pending } from "./changes.ts";
-import { lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
+import { inUse, lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
 
 interface Given {
   readonly assign: Allocation[];
@@ -36,7 +36,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
       given.pending.push(pendingOf(request, "out-of-range", message, whatToLookAt));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
-      given.pending.push(pendingOf(request, "in-use", message, howToGet(request, holder, pool)));
+      given.pending.push(inUse(request, message, howToGet(request, holder, pool)));
     } else {
       const line = lineFor(request, set, wanted);
       fresh.set(wanted.address, line);

@@ -144,7 +144,7 @@ export class PoolImport {
     this.conflict(others[0], `${formatBlock(wanted)} is reserved for ${key}, but ${having(others)}`, hints.wanted);
   }
 
-  /** A reservation of an import becomes the claim's; what the set gave up and the node still has comes back to it. */
+  /** A reservation of an import becomes the claim's; what the set is releasing and the node still has comes back to it. */
   private mayTakeOver({ line, releasing, use: other }: Holding, use: Had): boolean {
     const set = releasing ? this.set : importedSet;
     return (

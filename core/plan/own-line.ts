@@ -4,7 +4,7 @@ import { type Claim, formatOwner, policyOfKey } from "../claim.ts";
 import type { Remedy } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import type { Kept, Pending } from "./changes.ts";
-import { lineFor, pendingOf, type Request, wantedBy } from "./request.ts";
+import { inUse, lineFor, type Request, wantedBy } from "./request.ts";
 
 /** What a plan goes by, beside pools and claims. */
 export interface Options {
@@ -90,56 +90,28 @@ export function sticky(request: Request, found: Found | undefined, pool: Pool, o
 /** The line is that of another claim set, or of an object that had the name before. */
 function refusedForeign(request: Request, { line, releasing }: Found, set: string): Pending | undefined {
   const text = formatBlock(line);
-  if (isOfOtherSet(line, set) && line.claim !== request.key)
-    return pendingOf(
-      request,
-      "in-use",
-      `${text} of ${line.claim} is that of set ${line.set}, and cannot come by the rename`,
-      "Take that rename out.",
-    );
-  if (line.set !== set && releasing) return refusedLeaving(request, line, set);
-  if (isOfOtherSet(line, set))
-    return pendingOf(
-      request,
-      "in-use",
-      `${text} is already held by ${line.claim} in set ${line.set}`,
-      ...cameOver(line, set),
-    );
-  if (isAnotherObject(line, request.claim))
-    return pendingOf(
-      request,
-      "in-use",
-      `${text} is held by an earlier ${formatOwner(request.claim.owner)} (uid ${line.uid})`,
-      "Release it once the earlier one is gone.",
-    );
-  return undefined;
-}
-
-/** The line is releasing, of another claim set, or of none. */
-function refusedLeaving(request: Request, line: Allocation, set: string): Pending {
-  const held = `${formatBlock(line)} is releasing`;
-  if (line.set === importedSet)
-    return pendingOf(request, "in-use", `${held}, and was imported`, "Free it when it is off the node.", ["release"]);
-  return pendingOf(request, "in-use", `${held}, as the same claim of set ${line.set}`, ...cameOver(line, set));
-}
-
-/** How to take a claim over from another set: with all of its policy. */
-function cameOver({ claim, set }: Allocation, to: string): [hint: string, remedy: Remedy] {
-  return ["Rename the claim; or declare that it came from there.", ["to-set", policyOfKey(claim), set, to]];
+  if (isOfOtherSet(line, set) && line.claim !== request.key) {
+    const message = `${text} of ${line.claim} is that of set ${line.set}, and cannot come by the rename`;
+    return inUse(request, message, "Take that rename out.");
+  }
+  if (line.set === importedSet && releasing)
+    return inUse(request, `${text} is releasing, and was imported`, "Free it when it is off the node.", ["release"]);
+  if (line.set !== set && line.set !== importedSet) {
+    const held = releasing ? "is releasing, as the same claim of" : `is already held by ${line.claim} in`;
+    const takeOver: Remedy = ["to-set", policyOfKey(line.claim), line.set, set];
+    const hint = "Rename the claim; or declare that it came from there.";
+    return inUse(request, `${text} ${held} set ${line.set}`, hint, takeOver);
+  }
+  if (!isAnotherObject(line, request.claim)) return undefined;
+  const earlier = `an earlier ${formatOwner(request.claim.owner)} (uid ${line.uid})`;
+  return inUse(request, `${text} is held by ${earlier}`, "Release it once the earlier one is gone.");
 }
 
 /** Two lines cannot become one claim. */
 function refusedRename(request: Request, line: Allocation, former: Allocation): Pending {
   const [has, stays] = [line, former].map(formatBlock);
   const message = `it ${line.claim === request.key ? "has" : "gets"} ${has}, and ${stays} of ${former.claim} cannot come by the rename`;
-  if (line.set === importedSet)
-    return pendingOf(request, "in-use", message, `Take that back, or free ${has}, which was imported.`, ["release"]);
-  return pendingOf(
-    request,
-    "in-use",
-    message,
-    `Plan with ${former.claim} in place of this claim first, so that ${has} is releasing, and declare the rename then; or take that back.`,
-  );
+  return inUse(request, message, `Take that rename out; or free ${has} first, and declare it then.`);
 }
 
 /** The line is the claim's own, or an import recorded it as that, and it would not do. */
@@ -155,7 +127,7 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
           `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
           "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
         ];
-  return pendingOf(request, "in-use", message, hint, ["allow", "move"]);
+  return inUse(request, message, hint, ["allow", "move"]);
 }
 
 /**

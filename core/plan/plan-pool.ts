@@ -8,7 +8,7 @@ import { type Adoptable, adoptable } from "./adopt.ts";
 import type { Changes, Kept, Pending, Release } from "./changes.ts";
 import { give } from "./give.ts";
 import { type Found, finder, type Options, sticky } from "./own-line.ts";
-import { pendingOf, type Request } from "./request.ts";
+import { inUse, type Request } from "./request.ts";
 
 /**
  * The decisions for one pool; pools never meet, because no two of one network share an address.
@@ -83,7 +83,7 @@ function inScope(requests: readonly Request[], lines: PoolLines, { owners, names
 }
 
 interface Decided {
-  /** Lines that are spoken for: not released, whatever else happens. */
+  /** Lines of claims: not released, whatever else happens. */
   readonly claimed: Set<Allocation>;
   /** Imported lines that bear the key of a claim which moves: it cannot have two. */
   readonly left: Set<Allocation>;
@@ -94,7 +94,7 @@ interface Decided {
   /** Those that may get an address they do not hold now; those that come back to one that is releasing, or adopt an imported one. */
   readonly asking: Request[];
   readonly returning: Map<Request, Kept>;
-  /** Those of `asking` that an imported address stands in the way of, unless a rename does. */
+  /** Those of `asking` that an imported address is in the way of, unless a rename is. */
   readonly moving: Map<Request, Pending>;
 }
 
@@ -192,9 +192,8 @@ function isSameNic(line: Allocation, { claim }: Request): boolean {
 function refusedMove({ request, line }: Move, returning: Kept | undefined, asked: ReadonlySet<string>): Pending {
   const gets = returning === undefined ? "get another address" : `have ${formatBlock(returning.allocation)} again`;
   const [owner, name] = [ownerOfKey(line.claim), nameOfKey(line.claim)];
-  return pendingOf(
+  return inUse(
     request,
-    "in-use",
     `${owner} would lose ${formatBlock(line)} (${name}) and ${gets}`,
     "Declare the rename, or allow the move.",
     asked.has(name) ? ["rename", name, request.claim.name, owner] : ["rename", name, request.claim.name],
@@ -204,9 +203,8 @@ function refusedMove({ request, line }: Move, returning: Kept | undefined, asked
 /** An import recorded an address, and the owner has several claims that it may be for. */
 function unclear(request: Request, line: Allocation, others: number): Pending {
   const [what, which] = others === 0 ? ["was", "for"] : [`and ${others} more were`, "which of them is for"];
-  return pendingOf(
+  return inUse(
     request,
-    "in-use",
     `${formatBlock(line)} ${what} imported for ${ownerOfKey(line.claim)}, and it is not known ${which} which of its claims`,
     "Say which: a reservation of the pool with address, owner and claim; one without owner if it is for none. Where NICs tell the claims apart, import it again with its NIC.",
   );

@@ -30,7 +30,7 @@ export interface PlanInput {
 /** The difference between what is claimed and one snapshot. Data: nothing has happened yet. */
 export interface Plan extends Changes {
   readonly set: string;
-  /** Content tokens of the pools this plan was made against; a pool without a record has none. */
+  /** Content tokens of the pools as this plan found them; a pool without a record has none. */
   readonly base: ReadonlyMap<string, string>;
   /** The pools as configured; a commit records those that get their first line. */
   readonly pools: readonly PoolRecord[];

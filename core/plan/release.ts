@@ -7,7 +7,7 @@ import { noChanges, type Release } from "./changes.ts";
 import type { Plan } from "./plan.ts";
 
 /**
- * A plan that frees these lines, or only gives them up. Only a human's word or evidence may ask for the first; time
+ * A plan that frees these lines, or only begins to release them. Only a human's word or evidence may ask for the first; time
  * never does.
  */
 export function planRelease(snapshot: Snapshot, lines: readonly Allocation[], to: Release["to"] = "free"): Plan {
@@ -27,7 +27,7 @@ export interface Testimony {
 }
 
 /**
- * Which addresses are off their nodes. A report speaks for the NICs that it shows to be up, and their families, and for
+ * Which addresses are off their nodes. A report is about the NICs that it shows to be up, and their families, and for
  * nothing else: handlers leave out NICs that they are told to filter.
  */
 export function provenGone(lines: readonly Allocation[], reports: Reports, uses: readonly Use[]): Testimony {

@@ -36,7 +36,7 @@ export function isNamedBy(line: Allocation, word: string): boolean {
  * A releasing line whose new name somebody live has keeps its old one, as long as anything else is renamed. What was
  * imported for an owner, for whatever set adopts it, is renamed with that owner.
  * With `toSet`, what is named so goes to that claim set, and `to` may be `from`.
- * Throws `invalid` if nothing bears the old name or the new one is no name, `in-use` if the new name is taken, or all that
+ * Throws `invalid` if nothing has the old name or the new one is no name, `in-use` if the new name is taken, or all that
  * is renamed is releasing and the new name has another address releasing.
  */
 export function planRename(snapshot: Snapshot, from: string, to: string, set = "default", toSet = set): Plan {

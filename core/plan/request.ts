@@ -31,7 +31,7 @@ function issueOf(key: string, { owner, name, wanted, interface: nic, uid }: Clai
     : { message: `claim ${key} has an interface or uid that cannot be printed` };
 }
 
-/** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is made twice or of an unknown pool. */
+/** The requests of each pool, in key order. Throws IpamError `invalid` for every claim that is there twice or of an unknown pool. */
 export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[]): Map<string, Request[]> {
   const requests = new Map<string, Request[]>(pools.map((pool) => [pool.name, []]));
   const issues: Issue[] = [];
@@ -81,6 +81,11 @@ export function lineFor({ key, claim }: Request, set: string, { address, length 
     ...(claim.interface === undefined ? {} : { interface: claim.interface }),
     ...(claim.uid === undefined ? {} : { uid: claim.uid }),
   };
+}
+
+/** A request that gets no address, because another one is in the way: one that somebody has, or its own. */
+export function inUse(request: Request, message: string, hint: string, remedy?: Remedy): Pending {
+  return pendingOf(request, "in-use", message, hint, remedy);
 }
 
 /** A request that gets no address, and why. */

@@ -43,11 +43,8 @@ class Reader {
   private checkFirst(prefix: Prefix): void {
     const text = this.spec.range.cidr;
     if (parseAddress(text.slice(0, text.indexOf("/"))).value === prefix.first) return;
-    this.issues.push({
-      message: `${text} is the subnet ${formatPrefix(prefix)}`,
-      path: ["range", "cidr"],
-      hint: "Write it so; or say by start where its addresses begin.",
-    });
+    const hint = "Write it so; or say by start where its addresses begin.";
+    this.fail(`${text} is the subnet ${formatPrefix(prefix)}`, ["range", "cidr"], hint);
   }
 
   private lengthOfBlocks(prefix: Prefix | undefined): number {
@@ -55,8 +52,9 @@ class Reader {
     const { blockLength = bits } = this.spec;
     if (prefix === undefined || (Number.isInteger(blockLength) && blockLength >= prefix.length && blockLength <= bits))
       return blockLength;
-    const message = `blockLength is ${blockLength}, and must be from ${prefix.length} (all of cidr) to ${bits}`;
-    this.issues.push({ message, path: ["blockLength"] });
+    this.fail(`blockLength is ${blockLength}, and must be from ${prefix.length} (all of cidr) to ${bits}`, [
+      "blockLength",
+    ]);
     return bits;
   }
 
@@ -113,11 +111,11 @@ class Reader {
   private clusterRange(): Range {
     const { clusterRange, authority } = this.spec;
     if (clusterRange && authority === "Cluster")
-      this.issues.push({
-        message: "clusterRange divides a pool of authority Plan, and this one has authority Cluster",
-        path: ["clusterRange"],
-        hint: "Leave it out: the controller has the whole pool; or let the pool have authority Plan.",
-      });
+      this.fail(
+        "clusterRange divides a pool of authority Plan, and this one has authority Cluster",
+        ["clusterRange"],
+        "Leave it out: the controller has the whole pool; or let the pool have authority Plan.",
+      );
     return clusterRange === undefined ? [] : present([this.interval(clusterRange, ["clusterRange"])]);
   }
 
@@ -141,12 +139,8 @@ class Reader {
   /** An address or a prefix, inside the prefix. */
   private block(text: string, path: Path): Interval | undefined {
     if (/^[\da-f.:]+\s*-\s*[\da-f.:]+$/i.test(text)) {
-      const message = `${JSON.stringify(text)} is not an IP address`;
-      this.issues.push({
-        message,
-        path,
-        hint: "What is left out is written as prefixes or single addresses; where a range begins and ends, start and end say.",
-      });
+      const hint = "Exclude prefixes or single addresses; start and end say where a range begins and ends.";
+      this.fail(`${JSON.stringify(text)} is not an IP address`, path, hint);
       return undefined;
     }
     if (!text.includes("/")) return single(this.address(text, path))[0];
@@ -157,8 +151,8 @@ class Reader {
   private inside(block: Interval, text: string, path: Path): boolean {
     if (this.prefix === undefined || covers([this.prefix], [block])) return true;
     const isOther = familyOf(block.first) !== familyOf(this.prefix.first);
-    const hint = isOther ? { hint: "A pool is of one family: make a pool of its own for the other one." } : {};
-    this.issues.push({ message: `${text} is not in ${formatPrefix(this.prefix)}`, path, ...hint });
+    const hint = isOther ? "A pool is of one family: make a pool of its own for the other one." : undefined;
+    this.fail(`${text} is not in ${formatPrefix(this.prefix)}`, path, hint);
     return false;
   }
 
@@ -166,12 +160,13 @@ class Reader {
     const address = this.address(spec.address, ["reservations", i, "address"]);
     if (spec.owner !== undefined) this.take(parseReserver(spec.owner), ["reservations", i, "owner"]);
     else if (spec.claim !== undefined) this.fail("a claim needs its owner", ["reservations", i, "claim"]);
-    if (spec.claim !== undefined && parseClaimKey(spec.claim).value !== undefined && isKey(spec.claim, spec.owner))
-      this.issues.push({
-        message: `${JSON.stringify(spec.claim.slice(0, 80))} is a claim with its owner`,
-        path: ["reservations", i, "claim"],
-        hint: `Write its name alone: ${nameOfKey(spec.claim)}`,
-      });
+    const isKey = spec.claim?.startsWith("Node/") || spec.claim?.startsWith(`${spec.owner}/`);
+    if (spec.claim !== undefined && isKey && parseClaimKey(spec.claim).value !== undefined)
+      this.fail(
+        `${JSON.stringify(spec.claim.slice(0, 80))} is a claim with its owner`,
+        ["reservations", i, "claim"],
+        `Write its name alone: ${nameOfKey(spec.claim)}`,
+      );
     return address === undefined ? undefined : { ...spec, address: this.blockOf(address).address };
   }
 
@@ -182,11 +177,11 @@ class Reader {
       const block = this.blockOf(address);
       const text = formatBlock(block);
       if (owner !== undefined && !holds(claimable, block))
-        this.issues.push({
-          message: `${text} is outside start to end, excluded, or reserved for the network itself`,
+        this.fail(
+          `${text} is outside start to end, excluded, or reserved for the network itself`,
           path,
-          hint: "Reserve what the pool could give: leave it out of exclude; outside of start to end it needs additionalRanges.",
-        });
+          "Reserve what the pool could give: leave it out of exclude; outside of start to end it needs additionalRanges.",
+        );
       if (seen.has(address)) this.fail(`${text} is reserved twice`, path);
       seen.add(address);
     });
@@ -206,14 +201,9 @@ class Reader {
     return parsed.value;
   }
 
-  private fail(message: string, path: Path): void {
-    this.issues.push({ message, path });
+  private fail(message: string, path: Path, hint?: string): void {
+    this.issues.push({ message, path, ...(hint === undefined ? {} : { hint }) });
   }
-}
-
-/** `Node/x/POLICY/CAPTURE`, where `POLICY/CAPTURE` is meant. */
-function isKey(claim: string, owner: string | undefined): boolean {
-  return claim.startsWith("Node/") || claim.startsWith(`${owner}/`);
 }
 
 function isIPv4({ first }: Prefix): boolean {

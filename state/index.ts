@@ -1,4 +1,4 @@
-/** Where allocations live: the backends there are, and what it takes to write another one (docs/state-backends.md). */
+/** Where allocations live: the backends there are, and what it takes to write another one (docs/own-backend.md). */
 
 // Backends.
 

@@ -125,7 +125,7 @@ describe("nodeippool migrate", () => {
       expect(run(`${plan} ${there}; echo $?`)).toMatch(
         /^stale: .* does not have it\n {2}Look at the context and the namespace, .*\n.*\n.* git checkout COMMIT -- nodeippool\.lock, .*\n.*\n5\n$/,
       );
-      const page = readFileSync("docs/state-backends.md", "utf8");
+      const page = readFileSync("docs/recovery.md", "utf8");
       const [log = "", ...rest] = blockWith(page, "git checkout COMMIT~1").trim().split("\n");
       const [commit = ""] = run(log).split(" ");
       const back = rest.join("\n").replace("COMMIT", commit);
@@ -157,7 +157,7 @@ describe("nodeippool migrate", () => {
 
     run(`kubectl -n ${name} delete configmap ippool.index`);
     const { id } = readMarked(join(own, "nodeippool.lock")).mark ?? {};
-    const page = blockWith(readFileSync("docs/state-backends.md", "utf8"), "--from-literal=arrived=ID");
+    const page = blockWith(readFileSync("docs/recovery.md", "utf8"), "--from-literal=arrived=ID");
     run(page.replace("arrived=ID", `arrived=${id}`).replaceAll(" network", ` ${name}`).replaceAll("\n", " "));
     expect(run(plan)).toContain("Nothing to record.\n0\n");
     run(`kubectl -n ${name} label configmap ippool.index nodeippool.nmstate.io/record-`);
@@ -176,7 +176,7 @@ describe("nodeippool migrate", () => {
     expect(run(`nodeippool allocate manifests --nodes nodes.txt ${where}; echo $?`)).toMatch(
       /^unavailable: .*lost\.lock/,
     );
-    const page = blockWith(readFileSync("docs/state-backends.md", "utf8"), "/data/mark");
+    const page = blockWith(readFileSync("docs/recovery.md", "utf8"), "/data/mark");
     const { dir } = parse(await tool("kubectl"));
     run(page.replace("-n network", `-n ${namespace.name}`).replace("kubectl", `PATH=${dir}:$PATH kubectl`));
     expect(run(`nodeippool allocate manifests --nodes nodes.txt ${where}`)).toContain("Recorded in");

@@ -9,9 +9,9 @@ import { manifests, projectOf } from "../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
 import { tool } from "../support/tools.ts";
 
-describe("what the page on state backends says of a record in a cluster", () => {
+describe("what the page on recovery says of a record in a cluster", () => {
   const cluster = clusterOfFile(async () => {});
-  const page = readFileSync("docs/state-backends.md", "utf8");
+  const page = readFileSync("docs/recovery.md", "utf8");
   const other = (net: string, pool: string, policy: string, nic: string) =>
     documentsOf(poolText(`  range: {cidr: ${net}.0/29}`, pool), nicPolicyText(policy, [pool], nic));
 

@@ -28,7 +28,7 @@ contract("the example's backend", () => {
 });
 
 it("the page about backends shows the example as it is", () => {
-  const [page, example] = ["docs/state-backends.md", "examples/state-backend/state.ts"].map((path) =>
+  const [page, example] = ["docs/own-backend.md", "examples/state-backend/state.ts"].map((path) =>
     readFileSync(join(root, path), "utf8"),
   ) as [string, string];
   expect(page).toContain(`\`\`\`ts\n${example}\`\`\``);

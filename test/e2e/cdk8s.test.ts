@@ -38,8 +38,8 @@ test("cdk8s imports the kind, and what it makes type-checks", async () => {
   await expect(compiled("wrong.ts")).rejects.toThrow(/wrong\.ts\(2.*cidr/);
 });
 
-test("the TypeScript of docs/cdk8s.md and README.md type-checks", async () => {
-  const names = ["docs/cdk8s.md", "README.md"].flatMap((page, i) =>
+test("the TypeScript of the pages on cdk8s and README.md type-checks", async () => {
+  const names = ["docs/cdk8s.md", "docs/cdk8s-more.md", "README.md"].flatMap((page, i) =>
     [...readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = ""], n) => {
       writeFileSync(join(folder, `page-${i}-${n}.mts`), text);
       return `page-${i}-${n}.mts`;

@@ -286,10 +286,10 @@ describe("a project from cdk8s' own template", () => {
     await expect(run("ts-node", "main.ts")).rejects.toThrow(/\+ 10\.20\.0\.1 {2}node01 {2}static-ip\/eth1/);
   });
 
-  test("is tested by jest with the two settings that docs/cdk8s.md names, and not without them", async () => {
+  test("is tested by jest with the two settings that docs/cdk8s-more.md names, and not without them", async () => {
     await expect(run("jest")).rejects.toThrow(/Unexpected token 'export'/);
     const settings = /```js\n(module\.exports = [\s\S]*?)```/.exec(
-      readFileSync(join(root, "docs/cdk8s.md"), "utf8"),
+      readFileSync(join(root, "docs/cdk8s-more.md"), "utf8"),
     )?.[1];
     writeFileSync(join(project, "jest.config.js"), settings ?? "");
     await run("jest", "--ci");

@@ -22,8 +22,9 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
   const proposal = proposeFor(workspace, snapshot, options, { confirmRelease: true });
   const refusal = firstRefusal(proposal, guardsFor(workspace, options, merge.merged));
   if (refusal !== undefined) {
-    // What helps may be a change of the record, an `mv` for example: that needs the merge settled.
-    if (merge.merged) await recordMerge(state, merge, snapshot);
+    // What helps may be a change of the record, an `mv` for example: that needs the merge settled. Wrong manifests do not.
+    const isOfRecord = refusal.code === "stale" || refusal.issues.some(({ remedy }) => remedy !== undefined);
+    if (merge.merged && isOfRecord) await recordMerge(state, merge, snapshot);
     throw refusal;
   }
   const { plan } = proposal;

@@ -271,7 +271,7 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect(run("allocate", "--landed", "HEAD").status).toBe(0);
     git("git add -A", "git commit -qm merged", "git checkout -q feature");
     nodes("node03", "node04");
-    expect(run("allocate").status).toBe(0);
+    expect(run("allocate", "--confirm").status).toBe(0);
     git("git commit -qam two-gone", "git checkout -q main");
     expect(git("git merge --no-edit -X ours feature")).not.toContain("CONFLICT");
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
@@ -447,7 +447,7 @@ it("a second lock does not begin in a subfolder for pools that the lock above ha
 it("nor does a pool in a lock that has begun with another one", () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));
-  const there = () => nodeippool(["allocate", ".", "--nodes", "../nodes.txt"], join(folder, "team"));
+  const there = () => nodeippool(["allocate", ".", "--nodes", "../nodes.txt", "--confirm"], join(folder, "team"));
   const manifest = (name: string) =>
     text(name).replaceAll("traffic-1", "own-1").replaceAll("traffic-2", "own-2").replaceAll("10.10.1", "10.20.1");
   for (const name of ["pools.yaml", "static-ip.yaml"]) writeFileSync(join(folder, "team", name), manifest(name));
@@ -535,7 +535,7 @@ it("without git, diff says what is missing; allocate does without", () => {
 it("a rendered file that a merge leaves, though its policy is gone, is named, and removed as the message says", () => {
   const rendered = () => run("render", "--out", "rendered");
   const record = (message: string) => {
-    expect(run("allocate").status).toBe(0);
+    expect(run("allocate", "--confirm").status).toBe(0);
     expect(rendered().status).toBe(0);
     git("git add -A", `git commit -qm '${message}'`);
   };

@@ -2,8 +2,9 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Mark, markedText } from "../../state/mark.ts";
-import { nodeippool, root } from "../support/console.ts";
+import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
+import { cli } from "../support/schema-cli.ts";
 import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
 
 rememberCompiledCode();
@@ -15,8 +16,7 @@ afterAll(() => {
   for (const one of folders) rmSync(one, { recursive: true, force: true });
 });
 
-const run = (verb: string, ...args: string[]) =>
-  nodeippool([verb, "--nodes", "nodes.txt", "manifests", ...args], folder);
+const run = (verb: string, ...args: string[]) => cli([verb, "--nodes", "nodes.txt", "manifests", ...args], folder);
 const nodes = (...names: string[]) => writeFileSync(join(folder, "nodes.txt"), `${names.join("\n")}\n`);
 const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
 const holderOf = (address: string) => new RegExp(`"address":"${address}".*?"claim":"Node/(\\w+)/`).exec(lock())?.[1];
@@ -40,37 +40,37 @@ beforeEach(() => {
   start();
 });
 
-it("a line cut out of the lock shows as + in plan, is exit 5 in render, and allocate prints it when it writes it back", () => {
+it("a line cut out of the lock shows as + in plan, is exit 5 in render, and allocate prints it when it writes it back", async () => {
   const whole = lock();
   writeFileSync(join(folder, "nodeippool.lock"), whole.replace(/^.*"10\.10\.10\.2".*\n/m, ""));
   const line = "+ 10.10.10.2  node02  static-ip/address-from-traffic-1";
 
-  const plan = run("plan");
+  const plan = await run("plan");
   expect(plan).toMatchObject({ status: 0, stdout: expect.stringContaining(line) });
-  const render = run("render");
+  const render = await run("render");
   expect(render).toMatchObject({ status: 5, stdout: "", stderr: expect.stringContaining(line) });
   expect(render.stderr).toMatch(/^stale: /);
-  const allocate = run("allocate");
+  const allocate = await run("allocate");
   expect(allocate).toMatchObject({ status: 0, stdout: expect.stringContaining(line) });
   expect(lock()).toBe(whole);
 });
 
-it("a lock that cannot be read is exit 5 with file and line in every verb, and stays as it is", () => {
+it("a lock that cannot be read is exit 5 with file and line in every verb, and stays as it is", async () => {
   const broken = lock().replace("10.10.10.2", "10.10.10.1");
   writeFileSync(join(folder, "nodeippool.lock"), broken);
   for (const verb of ["plan", "allocate", "render"]) {
-    const { status, stderr } = run(verb);
+    const { status, stderr } = await run(verb);
     expect({ verb, status }).toEqual({ verb, status: 5 });
     expect(stderr).toMatch(/^corrupt: nodeippool\.lock:8:1: /);
   }
   expect(lock()).toBe(broken);
 });
 
-it("nobody gets another address than git has recorded, unless the lock knows of it", () => {
+it("nobody gets another address than git has recorded, unless the lock knows of it", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   for (const more of [["node05"], ["node04", "node05"]]) {
     nodes("node01", "node02", "node03", ...more);
-    expect(run("allocate")).toMatchObject({ status: 0, stderr: "" });
+    expect(await run("allocate")).toMatchObject({ status: 0, stderr: "" });
     git(`git commit -qam ${more.length}`);
   }
   git("git checkout -q HEAD~2 -- nodeippool.lock");
@@ -79,7 +79,7 @@ it("nobody gets another address than git has recorded, unless the lock knows of 
     "stale: node05 has 10.10.10.5 in HEAD, and would get 10.10.10.6: nodeippool.lock has lost its line",
   ];
   for (const verb of ["plan", "allocate"]) {
-    const { status, stderr } = run(verb);
+    const { status, stderr } = await run(verb);
     expect([
       status,
       stderr
@@ -90,19 +90,19 @@ it("nobody gets another address than git has recorded, unless the lock knows of 
     expect(stderr).toContain("\n  Take the lock of HEAD back: git checkout HEAD -- nodeippool.lock. If the new ");
   }
   git("mv .git no-git");
-  expect(run("plan").status).toBe(0);
+  expect((await run("plan")).status).toBe(0);
 });
 
 describe("two branches that gave 10.10.10.5 to two nodes", () => {
   let repository: string;
-  beforeAll(() => {
+  beforeAll(async () => {
     repository = start();
     git("git init -q -b main .", "git add -A", "git commit -qm base", "git checkout -qb feature");
     nodes("node01", "node02", "node03", "node04");
-    expect(run("allocate").status).toBe(0);
+    expect((await run("allocate")).status).toBe(0);
     git("git commit -qam node04", "git checkout -q main");
     nodes("node01", "node02", "node03", "node05");
-    expect(run("allocate").status).toBe(0);
+    expect((await run("allocate")).status).toBe(0);
     git("git commit -qam node05");
   });
   beforeEach(() => cpSync(repository, folder, { recursive: true, force: true }));
@@ -112,11 +112,11 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     { what: "git merge feature, on main", command: "git merge feature", landed: "HEAD" },
     { what: "git merge main, on the branch", command: "git checkout -q feature; git merge main", landed: "main" },
     { what: "git rebase main, on the branch", command: "git checkout -q feature; git rebase main", landed: "main" },
-  ])("$what: node05 of main keeps its address, node04 gets another", ({ command, landed }) => {
+  ])("$what: node05 of main keeps its address, node04 gets another", async ({ command, landed }) => {
     git(`${command} || true`);
     nodes("node01", "node02", "node03", "node04", "node05");
     const conflicting = lock();
-    const undecided = run("allocate");
+    const undecided = await run("allocate");
     expect(undecided).toMatchObject({
       status: 4,
       stderr: expect.stringMatching(/node04.* and .*node05.* 10\.10\.10\.5/),
@@ -124,13 +124,13 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect(lock()).toBe(conflicting);
 
     const before = lock();
-    const { lost } = JSON.parse(run("allocate", "--landed", landed, "--json").stdout);
+    const { lost } = JSON.parse((await run("allocate", "--landed", landed, "--json")).stdout);
     expect(lost).toMatchObject([
       { address: "10.10.10.5", winner: { address: "10.10.10.5" } },
       { address: "10.10.11.5", winner: { address: "10.10.11.5" } },
     ]);
     writeFileSync(join(folder, "nodeippool.lock"), before);
-    const settled = run("allocate", "--landed", landed);
+    const settled = await run("allocate", "--landed", landed);
     expect(settled).toMatchObject({
       status: 0,
       stdout: expect.stringContaining("! 10.10.10.5  node04  lost in the merge"),
@@ -138,10 +138,10 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
-  it("is settled around a command, also where the outcome is neither side, and the command renames", () => {
+  it("is settled around a command, also where the outcome is neither side, and the command renames", async () => {
     git("git checkout -q feature");
     nodes("node01", "node02", "node03", "node04", "node06");
-    expect(run("allocate").status).toBe(0);
+    expect((await run("allocate")).status).toBe(0);
     git("git commit -qam node06", "git merge main || true");
     nodes("node01", "node02", "node03", "node04", "node05", "node09");
     const render = "nodeippool render manifests --nodes nodes.txt --out rendered";
@@ -156,39 +156,39 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     expect(["10.10.10.5", "10.10.10.6", "10.10.10.8"].map(holderOf)).toEqual(["node05", "node09", "node04"]);
   });
 
-  it("a plan that is refused leaves the lock settled, so that the command that it names can run", () => {
+  it("a plan that is refused leaves the lock settled, so that the command that it names can run", async () => {
     git("git checkout -q feature");
     const mv = "nodeippool mv static-ip --to-set edge";
     expect(shell(mv, folder).status).toBe(0);
     git("git commit -qam edge", "git merge main || true");
     nodes("node01", "node02", "node03", "node04", "node05");
-    const refused = run("allocate", "--set", "edge", "--landed", "main");
+    const refused = await run("allocate", "--set", "edge", "--landed", "main");
     expect(refused).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(/lost in the merge[\s\S]*static-ip --to-set edge\n$/),
     });
     expect(shell(mv, folder)).toMatchObject({ status: 0, stderr: "" });
-    expect(run("allocate", "--set", "edge").status).toBe(0);
+    expect((await run("allocate", "--set", "edge")).status).toBe(0);
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
   });
 
-  it("a plan that is refused for what the manifests say leaves the merge open: the same command works when they are mended", () => {
+  it("a plan that is refused for what the manifests say leaves the merge open: the same command works when they are mended", async () => {
     git("git merge feature || true", "sed s/static-ip/twin/ manifests/static-ip.yaml > manifests/twin.yaml");
     nodes("node01", "node02", "node03", "node04", "node05");
     const open = lock();
-    expect(run("allocate", "--landed", "HEAD")).toMatchObject({
+    expect(await run("allocate", "--landed", "HEAD")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("both set"),
     });
     expect(lock()).toBe(open);
     git("rm manifests/twin.yaml");
-    expect(run("allocate", "--landed", "HEAD").status).toBe(0);
+    expect((await run("allocate", "--landed", "HEAD")).status).toBe(0);
   });
 
-  it("who loses an address to a lock of one side, without a merge of the two, is not moved; what is printed helps", () => {
+  it("who loses an address to a lock of one side, without a merge of the two, is not moved; what is printed helps", async () => {
     git("git merge feature || true", "git checkout -q --ours nodeippool.lock", "git add -A");
     nodes("node01", "node02", "node03", "node04", "node05");
-    const { status, stderr } = run("allocate");
+    const { status, stderr } = await run("allocate");
     expect([status, stderr]).toEqual([5, expect.stringContaining("stale: node04 has 10.10.10.5 in MERGE_HEAD, ")]);
     const help = /settle them: (.*) --landed REV/.exec(stderr)?.[1] as string;
     git(`${help} --landed feature`);
@@ -210,11 +210,11 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
 
   it.each(["main", "HEAD"])(
     "a side that deleted the lock, or emptied it, does not give all addresses up (--landed %s)",
-    (landed) => {
+    async (landed) => {
       for (const end of ["git rm -q nodeippool.lock", ": > nodeippool.lock; git add -A"]) {
         git("git checkout -qf feature", end, "git commit -qm gone", "git merge -q main || true");
         nodes("node01", "node02", "node03", "node05");
-        expect(run("allocate", "--landed", landed)).toMatchObject({
+        expect(await run("allocate", "--landed", landed)).toMatchObject({
           status: 4,
           stderr: expect.stringContaining("one side of the merge has lost the whole lock"),
         });
@@ -232,58 +232,64 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     },
   );
 
-  it("a lock that was cut short has what landed again, and text that git never wrote is refused", () => {
+  it("a lock that was cut short has what landed again, and text that git never wrote is refused", async () => {
     const whole = lock();
     const lines = whole.split("\n");
     writeFileSync(join(folder, "nodeippool.lock"), lines.slice(0, -6).join("\n"));
-    expect(run("allocate", "--landed", "main").status).toBe(0);
+    expect((await run("allocate", "--landed", "main")).status).toBe(0);
     expect(lock()).toBe(whole);
     writeFileSync(join(folder, "nodeippool.lock"), `${whole}  - {"address":"10.10.10.9"}\n`);
-    expect(run("allocate", "--landed", "main")).toMatchObject({
+    expect(await run("allocate", "--landed", "main")).toMatchObject({
       status: 5,
       stderr: expect.stringContaining("is none of a lock"),
     });
   });
 
-  it("a main that is not up to date does not say which of two later lines is in force", () => {
+  it("a main that is not up to date does not say which of two later lines is in force", async () => {
     git("git checkout -qb newer main");
     nodes("node01", "node02", "node03", "node05", "node06");
-    expect(run("allocate").status).toBe(0);
+    expect((await run("allocate")).status).toBe(0);
     git("git commit -qam node06", "git checkout -qf feature", "git merge -q main || true");
     nodes("node01", "node02", "node03", "node04", "node05");
-    expect(run("allocate", "--landed", "main").status).toBe(0);
+    expect((await run("allocate", "--landed", "main")).status).toBe(0);
     git("git add -A", "git commit -qm merged", "git merge -q newer || true");
     nodes("node01", "node02", "node03", "node04", "node05", "node06");
     const conflicting = lock();
-    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 4, stderr: expect.stringContaining("node06") });
+    expect(await run("allocate", "--landed", "main")).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining("node06"),
+    });
     expect(lock()).toBe(conflicting);
-    expect(run("allocate", "--landed", "newer").status).toBe(0);
+    expect((await run("allocate", "--landed", "newer")).status).toBe(0);
     expect([holderOf("10.10.10.6"), holderOf("10.10.10.5")]).toEqual(["node06", "node05"]);
   });
 
-  it("the driver leaves git's conflict, and merges by itself what does not collide", () => {
+  it("the driver leaves git's conflict, and merges by itself what does not collide", async () => {
     git("git config merge.nodeippool.driver 'nodeippool merge %O %A %B'");
     git("echo 'nodeippool.lock merge=nodeippool' > .gitattributes", "git add -A", "git commit -qm attributes");
     git("git merge feature || true");
     expect(git("git status --short nodeippool.lock")).toBe("UU nodeippool.lock\n");
     expect(lock()).toContain("<<<<<<< ours\n");
     nodes("node01", "node02", "node03", "node04", "node05");
-    expect(run("allocate", "--landed", "HEAD").status).toBe(0);
+    expect((await run("allocate", "--landed", "HEAD")).status).toBe(0);
     git("git add -A", "git commit -qm merged", "git checkout -q feature");
     nodes("node03", "node04");
-    expect(run("allocate", "--confirm").status).toBe(0);
+    expect((await run("allocate", "--confirm")).status).toBe(0);
     git("git commit -qam two-gone", "git checkout -q main");
     expect(git("git merge --no-edit -X ours feature")).not.toContain("CONFLICT");
     expect([holderOf("10.10.10.5"), holderOf("10.10.10.6")]).toEqual(["node05", "node04"]);
     expect(lock()).toMatch(/releasing:\n.*node01(.*\n)*.*node02/);
   });
 
-  it("plan says what is the matter (exit 4); an unknown revision to --landed is exit 2, and nothing is written", () => {
+  it("plan says what is the matter (exit 4); an unknown revision to --landed is exit 2, and nothing is written", async () => {
     git("git merge feature || true");
     nodes("node01", "node02", "node03", "node04", "node05");
-    expect(run("plan")).toMatchObject({ status: 4, stderr: expect.stringContaining("has merge conflict markers") });
+    expect(await run("plan")).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining("has merge conflict markers"),
+    });
     const conflicting = lock();
-    expect(run("allocate", "--landed", "nowhere")).toMatchObject({
+    expect(await run("allocate", "--landed", "nowhere")).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("nowhere"),
     });
@@ -291,68 +297,67 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
   });
 });
 
-it("a rename on one branch and a new node on the other: allocate settles the merge, and mv does the rest", () => {
+it("a rename on one branch and a new node on the other: allocate settles the merge, and mv does the rest", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base", "git checkout -qb rename");
   const policy = readdirSync(join(folder, "manifests")).find((name) =>
     text(name).includes("name: static-ip"),
   ) as string;
   writeFileSync(join(folder, "manifests", policy), text(policy).replace("name: static-ip", "name: fixed"));
-  expect(nodeippool(["mv", "static-ip", "fixed"], folder).status).toBe(0);
+  expect((await cli(["mv", "static-ip", "fixed"], folder)).status).toBe(0);
   git("git commit -qam rename", "git checkout -q main");
   nodes("node01", "node02", "node03", "node04");
-  expect(run("allocate").status).toBe(0);
+  expect((await run("allocate")).status).toBe(0);
   const held = addresses();
   git("git commit -qam node04", "git checkout -q rename");
   expect(shell("git merge main", folder).status).not.toBe(0);
-  const refused = run("allocate", "--landed", "main");
+  const refused = await run("allocate", "--landed", "main");
   expect(refused).toMatchObject({ status: 3, stdout: "" });
   expect(refused.stderr).toMatch(/^Merged nodeippool\.lock\.\nin-use: .* Node\/node04 would lose/);
-  expect(nodeippool(["mv", "static-ip", "fixed"], folder)).toMatchObject({ status: 0, stderr: "" });
-  expect(run("allocate")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
+  expect(await cli(["mv", "static-ip", "fixed"], folder)).toMatchObject({ status: 0, stderr: "" });
+  expect(await run("allocate")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
   expect(addresses()).toEqual(held);
 });
 
-it("diff tells what release freed since a revision from what was releasing in it", () => {
+it("diff tells what release freed since a revision from what was releasing in it", async () => {
   git("git init -qb main .", "git config user.email a@example.net", "git config user.name a");
   git("git add -A", "git commit -qm start");
   nodes("node01", "node02");
-  run("allocate");
-  nodeippool(["release", "node03", "--confirm"], folder);
+  await run("allocate");
+  await cli(["release", "node03", "--confirm"], folder);
   const gone = "10.10.10.3  node03  static-ip/address-from-traffic-1";
-  const diff = (...args: string[]) => nodeippool(["diff", ...args], folder).stdout;
-  expect(diff("main")).toContain(`  - ${gone}  removed; was not releasing in main\n`);
-  expect(diff("main", "--markdown")).toContain("| removed; was not releasing in main |");
+  const diff = async (...args: string[]) => (await cli(["diff", ...args], folder)).stdout;
+  expect(await diff("main")).toContain(`  - ${gone}  removed; was not releasing in main\n`);
+  expect(await diff("main", "--markdown")).toContain("| removed; was not releasing in main |");
 });
 
-it("diff tells of a wider subnet, in which nobody has moved", () => {
+it("diff tells of a wider subnet, in which nobody has moved", async () => {
   git("git init -qb main .", "git add -A", "git commit -qm start");
   git("sed -i 's/10.10.10.0.24/10.10.10.0\\/23/' nodeippool.lock");
   const told = "pool traffic-1 is 10.10.10.0/23 of network default, was 10.10.10.0/24 of network default";
-  expect(nodeippool(["diff"], folder).stdout).toBe(`  ~ ${told}\n1 line changed since HEAD.\n`);
-  expect(nodeippool(["diff", "--markdown"], folder).stdout).toContain(`Another subnet: ${told}\n`);
+  expect((await cli(["diff"], folder)).stdout).toBe(`  ~ ${told}\n1 line changed since HEAD.\n`);
+  expect((await cli(["diff", "--markdown"], folder)).stdout).toContain(`Another subnet: ${told}\n`);
 });
 
-it("a revision without a lock cannot be the one that landed", () => {
+it("a revision without a lock cannot be the one that landed", async () => {
   const whole = lock();
   rmSync(join(folder, "nodeippool.lock"));
   git("git init -qb main .", "git add -A", "git commit -qm start", "git tag start");
   const conflicting = whole.replace(
     /^(.*"10\.10\.10\.2".*)\n/m,
-    (_, line) => `<<<<<<< ours\n${line}\n=======\n${line.replace("node02", "node09")}\n>>>>>>> theirs\n`,
-  );
+    (_, line) => `<<<<<<< ours\n${line}\n=======\n${line.replace("node02", "node09")}\n  );
   writeFileSync(join(folder, "nodeippool.lock"), conflicting);
   git("git add -A", "git commit -qm conflicting");
   const says = { status: 2, stderr: expect.stringContaining("start has no nodeippool.lock") };
-  expect(run("allocate", "--landed", "start")).toMatchObject(says);
+  expect(await run("allocate", "--landed", "start")).toMatchObject(says);
   expect(lock()).toBe(conflicting);
 });
 
-it("a lock that somebody deleted is not taken for an empty record; one that git was told to forget is", () => {
+it("a lock that somebody deleted is not taken for an empty record; one that git was told to forget is", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   const whole = lock();
   rmSync(join(folder, "nodeippool.lock"));
   for (const verb of ["plan", "allocate", "render"]) {
-    const { status, stdout, stderr } = run(verb);
+    const { status, stdout, stderr } = await run(verb);
     expect({ verb, status, stdout }).toEqual({ verb, status: 5, stdout: "" });
     expect(stderr).toBe(
       "stale: nodeippool.lock is not there, but git has it: to plan without it could move everybody\n" +
@@ -360,17 +365,17 @@ it("a lock that somebody deleted is not taken for an empty record; one that git 
     );
   }
   git("git restore nodeippool.lock");
-  expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
+  expect(await run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Nothing to record.") });
   rmSync(join(folder, "nodeippool.lock"));
   git("git rm -q nodeippool.lock");
-  expect(run("allocate").status).toBe(0);
+  expect((await run("allocate")).status).toBe(0);
   expect(lock()).toBe(whole);
 });
 
-it("a lock that somebody deleted with its folder is not taken for one in a folder that is misspelt", () => {
+it("a lock that somebody deleted with its folder is not taken for one in a folder that is misspelt", async () => {
   mkdirSync(join(folder, "site"));
   git("mv nodeippool.lock site; git init -q -b main .; git add -A; git commit -qm base; rm -r site");
-  expect(run("plan", "--lock", "site/nodeippool.lock")).toMatchObject({
+  expect(await run("plan", "--lock", "site/nodeippool.lock")).toMatchObject({
     status: 5,
     stderr: expect.stringContaining("Bring it back: git restore site/nodeippool.lock."),
   });
@@ -396,42 +401,42 @@ it("a revision that a shallow clone lacks is said to be cut off, not unknown", (
   expect(whole).toMatchObject({ status: 2, stderr: expect.stringMatching(/is not a revision of (?!.*shallow)/s) });
 });
 
-it("a lock in a submodule that is not checked out is no new one", () => {
+it("a lock in a submodule that is not checked out is no new one", async () => {
   git(
     "mkdir ipam.git; cd ipam.git; git init -q; cp ../nodeippool.lock .; git add -A; git commit -qm lock; cd ..",
     "git init -q -b main .; git -c protocol.file.allow=always submodule --quiet add ./ipam.git ipam",
     "git add -A; git commit -qm base; git submodule --quiet deinit -f ipam; rm nodeippool.lock",
   );
   for (const verb of ["plan", "allocate", "render"])
-    expect(run(verb, "--lock", "ipam/nodeippool.lock")).toEqual({
+    expect(await run(verb, "--lock", "ipam/nodeippool.lock")).toEqual({
       status: 5,
       stdout: "",
       stderr:
         "stale: ipam/nodeippool.lock is not there, and the submodule that it lies in is not checked out\n" +
         "  Check it out: git submodule init ipam && git submodule update ipam\n",
     });
-  expect(run("plan", "--lock", "ipam/prod/nodeippool.lock").stderr).toContain("git submodule update ipam");
+  expect((await run("plan", "--lock", "ipam/prod/nodeippool.lock")).stderr).toContain("git submodule update ipam");
   git("git submodule init ipam && git -c protocol.file.allow=always submodule --quiet update ipam");
-  expect(run("plan", "--lock", "ipam/nodeippool.lock")).toMatchObject({ status: 0 });
+  expect(await run("plan", "--lock", "ipam/nodeippool.lock")).toMatchObject({ status: 0 });
 });
 
-it("a lock in a folder that has a submodule as its first content is a new one, if it is not there", () => {
+it("a lock in a folder that has a submodule as its first content is a new one, if it is not there", async () => {
   git(
     "mkdir ipam.git; cd ipam.git; git init -q; cp ../nodeippool.lock .; git add -A; git commit -qm lock; cd ..",
     "git init -q -b main .; git -c protocol.file.allow=always submodule --quiet add ./ipam.git site/dev",
     "mkdir site/prod; cp nodes.txt site/prod; git add -A; git commit -qm base; rm nodeippool.lock; git rm -q --cached nodeippool.lock",
   );
   for (const lock of ["site/nodeippool.lock", "site/prod/nodeippool.lock"])
-    expect(run("plan", "--lock", lock)).toMatchObject({ status: 0 });
+    expect(await run("plan", "--lock", lock)).toMatchObject({ status: 0 });
 });
 
-it("a second lock does not begin in a subfolder for pools that the lock above has", () => {
+it("a second lock does not begin in a subfolder for pools that the lock above has", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));
-  const there = (...args: string[]) => nodeippool(args, join(folder, "team"));
+  const there = (...args: string[]) => cli(args, join(folder, "team"));
   const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
   for (const verb of ["plan", "allocate"])
-    expect(there(verb, ...args.slice(1))).toEqual({
+    expect(await there(verb, ...args.slice(1))).toEqual({
       status: 3,
       stdout: "",
       stderr:
@@ -439,28 +444,30 @@ it("a second lock does not begin in a subfolder for pools that the lock above ha
         "  Work in the folder of ../nodeippool.lock, or name that lock. The lock of another cluster has another name, and a pool of another network says so in its spec (network).\n",
     });
   expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
-  expect(there(...args, "--lock", "../nodeippool.lock").status).toBe(0);
+  expect((await there(...args, "--lock", "../nodeippool.lock")).status).toBe(0);
   writeFileSync(join(folder, "manifests/pools.yaml"), text("pools.yaml").replaceAll("spec:", "spec:\n  network: blue"));
-  expect(there(...args)).toMatchObject({ status: 0, stderr: "" });
+  expect(await there(...args)).toMatchObject({ status: 0, stderr: "" });
 });
 
-it("nor does a pool in a lock that has begun with another one", () => {
+it("nor does a pool in a lock that has begun with another one", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));
-  const there = () => nodeippool(["allocate", ".", "--nodes", "../nodes.txt", "--confirm"], join(folder, "team"));
+  const there = () => cli(["allocate", ".", "--nodes", "../nodes.txt", "--confirm"], join(folder, "team"));
   const manifest = (name: string) =>
     text(name).replaceAll("traffic-1", "own-1").replaceAll("traffic-2", "own-2").replaceAll("10.10.1", "10.20.1");
   for (const name of ["pools.yaml", "static-ip.yaml"]) writeFileSync(join(folder, "team", name), manifest(name));
-  expect(there()).toMatchObject({ status: 0, stderr: "" });
+  expect(await there()).toMatchObject({ status: 0, stderr: "" });
   for (const name of ["pools.yaml", "static-ip.yaml"]) writeFileSync(join(folder, "team", name), text(name));
-  expect(there()).toMatchObject({ status: 3, stderr: expect.stringContaining("would begin a second record of it") });
+  expect(await there()).toMatchObject({
+    status: 3,
+    stderr: expect.stringContaining("would begin a second record of it"),
+  });
 });
 
-it("a lock above that cannot be read is to be settled first, and how is not said of this one", () => {
+it("a lock above that cannot be read is to be settled first, and how is not said of this one", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));
-  writeFileSync(join(folder, "nodeippool.lock"), `<<<<<<< a\n${lock()}=======\n>>>>>>> b\n`);
-  expect(nodeippool(["allocate", "../manifests", "--nodes", "../nodes.txt"], join(folder, "team"))).toMatchObject({
+  writeFileSync(join(folder, "nodeippool.lock"), `<<<<<<< a\n${lock()}=======\n  expect(await cli(["allocate", "../manifests", "--nodes", "../nodes.txt"], join(folder, "team"))).toMatchObject({
     status: 5,
     stderr: expect.stringMatching(
       /^corrupt: \.\.\/nodeippool\.lock.*\n.*\n {2}It may have the same pools\. Settle that one first, in its folder\.\n$/,
@@ -468,41 +475,41 @@ it("a lock above that cannot be read is to be settled first, and how is not said
   });
 });
 
-it("a second lock does not begin below one whose record has moved: which pools it had is known there", () => {
+it("a second lock does not begin below one whose record has moved: which pools it had is known there", async () => {
   const mark: Mark = { state: "left", id: "1", other: "kubernetes there" };
   writeFileSync(join(folder, "nodeippool.lock"), markedText(mark, "version: 1\n"));
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));
   const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
-  expect(nodeippool(args, join(folder, "team"))).toMatchObject({
+  expect(await cli(args, join(folder, "team"))).toMatchObject({
     status: 3,
     stderr:
       "in-use: the record of ../nodeippool.lock has moved to kubernetes there, and nodeippool.lock would begin another\n" +
       "  If its pools are meant, plan where it is: in the folder of ../nodeippool.lock. The lock of other networks can have another name.\n",
   });
   expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
-  expect(nodeippool([...args, "--lock", "team.lock"], join(folder, "team")).status).toBe(0);
+  expect((await cli([...args, "--lock", "team.lock"], join(folder, "team"))).status).toBe(0);
 });
 
-it("a rebase that has ended refuses nothing, one in progress does", () => {
+it("a rebase that has ended refuses nothing, one in progress does", async () => {
   git("git init -q -b main .", "git config user.email a@example.net", "git config user.name a");
   git("git add -A", "git commit -qm base", "git rev-parse HEAD > .git/REBASE_HEAD");
   nodes("node01", "node02");
-  run("allocate");
-  nodeippool(["release", "node03", "--confirm"], folder);
+  await run("allocate");
+  await cli(["release", "node03", "--confirm"], folder);
   nodes("node01", "node02", "node09");
-  run("allocate");
+  await run("allocate");
   git("git commit -qam next");
   nodes("node01", "node02", "node09", "node03");
-  expect(run("plan").status).toBe(0);
+  expect((await run("plan")).status).toBe(0);
   mkdirSync(join(folder, ".git/rebase-merge"));
-  expect(run("plan")).toMatchObject({
+  expect(await run("plan")).toMatchObject({
     status: 5,
     stderr: expect.stringContaining("node03 has 10.10.10.3 in REBASE_HEAD"),
   });
 });
 
-it("diff across a move of the record says where it is", () => {
+it("diff across a move of the record says where it is", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   const whole = lock();
   const [pool] = /^- \{"pool".*\n/m.exec(whole) ?? [];
@@ -513,13 +520,13 @@ it("diff across a move of the record says where it is", () => {
   const mark: Mark = { state: "left", id: "1", other: "kubernetes there", digest: "of another" };
   writeFileSync(join(folder, "nodeippool.lock"), markedText(mark, empty));
   for (const args of [[], ["--markdown"]])
-    expect(nodeippool(["diff", "main", ...args], folder)).toMatchObject({
+    expect(await cli(["diff", "main", ...args], folder)).toMatchObject({
       status: 0,
       stdout: "The record has moved to kubernetes there: nodeippool plan and show tell how it is there.\n",
     });
   git("git commit -qam moved");
   writeFileSync(join(folder, "nodeippool.lock"), whole);
-  expect(nodeippool(["diff"], folder)).toMatchObject({
+  expect(await cli(["diff"], folder)).toMatchObject({
     status: 0,
     stdout: expect.stringMatching(/ lines changed since HEAD/),
   });
@@ -532,11 +539,11 @@ it("without git, diff says what is missing; allocate does without", () => {
   expect(verb("allocate manifests --nodes nodes.txt")).toMatchObject({ status: 0 });
 });
 
-it("a rendered file that a merge leaves, though its policy is gone, is named, and removed as the message says", () => {
+it("a rendered file that a merge leaves, though its policy is gone, is named, and removed as the message says", async () => {
   const rendered = () => run("render", "--out", "rendered");
-  const record = (message: string) => {
-    expect(run("allocate", "--confirm").status).toBe(0);
-    expect(rendered().status).toBe(0);
+  const record = async (message: string) => {
+    expect((await run("allocate", "--confirm")).status).toBe(0);
+    expect((await rendered()).status).toBe(0);
     git("git add -A", `git commit -qm '${message}'`);
   };
   const second = text("static-ip.yaml")
@@ -544,22 +551,22 @@ it("a rendered file that a merge leaves, though its policy is gone, is named, an
     .replaceAll(/eth([12])/g, "eth1$1");
   writeFileSync(join(folder, "manifests/second.yaml"), second);
   git("git init -q -b main .");
-  record("base");
+  await record("base");
   git("git checkout -qb feature", "echo node09 >> nodes.txt");
-  record("a node");
+  await record("a node");
   git("git checkout -q main", "git rm -q manifests/second.yaml");
-  record("one policy");
-  expect(nodeippool(["release", "--confirm", "node01", "node02", "node03"], folder).status).toBe(0);
-  record("released");
+  await record("one policy");
+  expect((await cli(["release", "--confirm", "node01", "node02", "node03"], folder)).status).toBe(0);
+  await record("released");
   git("git checkout -q feature", "git merge main || true");
-  expect(run("allocate", "--landed", "main").status).toBe(0);
-  const { status, stderr } = rendered();
+  expect((await run("allocate", "--landed", "main")).status).toBe(0);
+  const { status, stderr } = await rendered();
   expect([status, stderr]).toEqual([
     2,
     expect.stringMatching(/^invalid: rendered\/second\.yaml has a policy, .*\n.*: rm .*\n$/),
   ]);
   git(/rm rendered.*/.exec(stderr)?.[0] ?? "false");
-  expect(rendered().status).toBe(0);
+  expect((await rendered()).status).toBe(0);
   git("git add -A", "git commit -qm merged");
   expect(readdirSync(join(folder, "rendered"))).not.toContain("second.yaml");
 });

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { nodeippool } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
+import { cli } from "../support/schema-cli.ts";
 import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
 
 rememberCompiledCode();
@@ -32,11 +32,14 @@ const second = (name: string, node: string, nic = "eth2") =>
     .replace("eth1", nic);
 const write = (path: string, text: string) => writeFileSync(join(folder, path), text);
 const nodes = (...names: string[]) => write("nodes.txt", `${names.join("\n")}\n`);
-const run = (verb: string, ...args: string[]) =>
-  nodeippool([verb, "manifests", "--nodes", "nodes.txt", ...args], folder);
-const allocate = (...args: string[]) => {
-  expect(run("allocate", ...args)).toMatchObject({ status: 0 });
+const run = (verb: string, ...args: string[]) => cli([verb, "manifests", "--nodes", "nodes.txt", ...args], folder);
+const allocate = async (...args: string[]) => {
+  expect(await run("allocate", ...args)).toMatchObject({ status: 0 });
   git("git add -A; git commit -qm allocated");
+};
+/** `nodeippool VERB ...`, which succeeds. */
+const nodeippool = async (line: string) => {
+  expect(await cli(line.split(" "), folder)).toMatchObject({ status: 0 });
 };
 const git = (line: string) => {
   const { stderr, stdout, status } = shell(`set -e; ${line}`, folder);
@@ -44,14 +47,14 @@ const git = (line: string) => {
   return stdout;
 };
 /** Branch f adds these nodes, and main those, which stays checked out; `onF` is what else f does. */
-const fork = (ofF: readonly string[], ofMain: readonly string[], onF = () => {}) => {
+const fork = async (ofF: readonly string[], ofMain: readonly string[], onF: () => unknown = () => {}) => {
   git("git checkout -qb f");
-  onF();
+  await onF();
   nodes("n1", "n2", "n3", "n4", ...ofF);
-  allocate();
+  await allocate();
   git("git checkout -q main");
   nodes("n1", "n2", "n3", "n4", ...ofMain);
-  allocate();
+  await allocate();
 };
 const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
 /** `5 k3` */
@@ -61,10 +64,10 @@ const holders = () =>
   );
 
 /** plan and allocate refuse that and record nothing; each is what is said of one node. */
-const expectLost = (...lost: string[]) => {
+const expectLost = async (...lost: string[]) => {
   const before = lock();
   for (const verb of ["plan", "allocate"]) {
-    const { status, stderr } = run(verb);
+    const { status, stderr } = await run(verb);
     expect([verb, status, [...stderr.matchAll(/^stale: (.*), and would get/gm)].map(([, one]) => one)]).toEqual([
       verb,
       5,
@@ -77,7 +80,7 @@ const expectLost = (...lost: string[]) => {
 const mergeDriver =
   "git config merge.nodeippool.driver 'nodeippool merge %O %A %B'; echo 'nodeippool.lock merge=nodeippool' > .git/info/attributes";
 
-beforeEach(() => {
+beforeEach(async () => {
   folder = scratchFolder();
   folders.push(folder);
   mkdirSync(join(folder, "manifests"));
@@ -85,7 +88,7 @@ beforeEach(() => {
   write("manifests/policy.yaml", policy);
   nodes("n1", "n2", "n3", "n4");
   git("git init -q -b main .");
-  allocate();
+  await allocate();
 });
 
 describe("a node that was renamed on a branch", () => {
@@ -99,25 +102,25 @@ describe("a node that was renamed on a branch", () => {
     ["git merge f", "main"],
     ["git checkout -q f; git merge main", "main"],
     ["git checkout -q f; git rebase main", "main"],
-  ])("and got another address on main: %s; nobody is planned anew before mv had its say", (command, landed) => {
+  ])("and got another address on main: %s; nobody is planned anew before mv had its say", async (command, landed) => {
     write("manifests/pool.yaml", pool(", exclude: [10.0.0.3]"));
-    allocate("--allow-move");
+    await allocate("--allow-move");
     git(`${command} || true; git checkout -q ${landed} -- manifests`);
     nodes("n1", "n2", "k3", "n4");
-    const refused = run("allocate", "--landed", landed);
+    const refused = await run("allocate", "--landed", landed);
     expect(refused.status).toBe(5);
     expect(refused.stderr).toMatch(
       /^Merged nodeippool\.lock\.\n.* 10\.0\.0\.3 {2}k3 {2}lost in the merge: .*\nstale: k3 has 10\.0\.0\.3 in \w+, and would get 10\.0\.0\.6: /,
     );
     git("git add nodeippool.lock; nodeippool mv Node/n3 Node/k3");
-    expect(run("allocate").stdout).toMatch(/Nothing to record\.\n$/);
+    expect((await run("allocate")).stdout).toMatch(/Nothing to record\.\n$/);
     expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 k3 releasing"]);
   });
 
-  it("and otherwise on main, around a command too: it is refused until mv or --allow-move says what is meant", () => {
-    git("nodeippool mv Node/n3 Node/j3");
+  it("and otherwise on main, around a command too: it is refused until mv or --allow-move says what is meant", async () => {
+    await nodeippool("mv Node/n3 Node/j3");
     nodes("n1", "n2", "j3", "n4");
-    allocate();
+    await allocate();
     git("git merge f || true; git checkout -q --theirs nodes.txt");
     const settled = ["1 n1", "2 n2", "3 j3", "4 n4"];
     const around = "-- nodeippool render manifests --nodes nodes.txt --out out";
@@ -129,88 +132,90 @@ describe("a node that was renamed on a branch", () => {
       expect(holders()).toEqual(settled);
       git("git checkout -q -m -- nodeippool.lock");
     }
-    expect(run("allocate", "--landed", "main").status).toBe(5);
+    expect((await run("allocate", "--landed", "main")).status).toBe(5);
     git("git add nodeippool.lock");
-    expectLost("k3 has 10.0.0.3 in MERGE_HEAD");
+    await expectLost("k3 has 10.0.0.3 in MERGE_HEAD");
     git(`cp nodeippool.lock settled.lock; nodeippool allocate --allow-move ${around}`);
     expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 j3 releasing"]);
     git("mv settled.lock nodeippool.lock; nodeippool mv Node/j3 Node/k3");
-    expect(run("allocate").status).toBe(0);
+    expect((await run("allocate")).status).toBe(0);
     expect(holders()).toEqual(["1 n1", "2 n2", "3 k3", "4 n4"]);
   });
 });
 
 describe("a policy that was renamed on a branch", () => {
-  const renamed = () => {
-    git("nodeippool mv pol neu");
+  const renamed = async () => {
+    await nodeippool("mv pol neu");
     write("manifests/policy.yaml", policy.replace("{name: pol}", "{name: neu}"));
   };
 
-  it("and a lock that is settled as one side had it: git add ends it", () => {
-    fork(["n5"], ["n5"], renamed);
+  it("and a lock that is settled as one side had it: git add ends it", async () => {
+    await fork(["n5"], ["n5"], renamed);
     git("git checkout -q f; git merge main || true");
-    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
-    git("nodeippool mv pol neu");
-    const { stderr, status } = run("allocate");
+    expect(await run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
+    await nodeippool("mv pol neu");
+    const { stderr, status } = await run("allocate");
     expect([status, stderr]).toEqual([4, expect.stringContaining("If it is settled so: git add nodeippool.lock.\n")]);
     git("git add nodeippool.lock");
-    expect(run("allocate").stdout).toMatch(/Nothing to record\.\n$/);
+    expect((await run("allocate")).stdout).toMatch(/Nothing to record\.\n$/);
   });
 
-  it("and a node too, which main renamed otherwise: neither moves before anything is recorded", () => {
+  it("and a node too, which main renamed otherwise: neither moves before anything is recorded", async () => {
     git("git checkout -qb f; nodeippool mv Node/n3 Node/k3");
-    renamed();
+    await renamed();
     nodes("n1", "n2", "k3", "n4");
-    allocate();
+    await allocate();
     git("git checkout -q main; nodeippool mv Node/n3 Node/j3");
     nodes("n1", "n2", "j3", "n4", "n9");
-    allocate();
+    await allocate();
     git("git checkout -q f; git merge main || true");
     nodes("n1", "n2", "k3", "n4", "n9");
-    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
-    git("nodeippool mv pol neu");
+    expect(await run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
+    await nodeippool("mv pol neu");
     const before = lock();
-    expect(run("allocate").status).toBe(5);
+    expect((await run("allocate")).status).toBe(5);
     expect(lock()).toBe(before);
-    git("nodeippool mv Node/j3 Node/k3");
-    expect(run("allocate").status).toBe(0);
+    await nodeippool("mv Node/j3 Node/k3");
+    expect((await run("allocate")).status).toBe(0);
     expect(holders()).toEqual(["1 n1", "2 n2", "3 k3", "4 n4", "5 n9"]);
   });
 });
 
 describe("a lock of one side alone, where both gave .5 away", () => {
-  beforeEach(() => {
-    fork(["a0"], ["z5"]);
+  beforeEach(async () => {
+    await fork(["a0"], ["z5"]);
   });
-  it("of a merge: who has .5 in HEAD is not moved, though another one has it now", () => {
+  it("of a merge: who has .5 in HEAD is not moved, though another one has it now", async () => {
     git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
-    expectLost("z5 has 10.0.0.5 in HEAD");
-    expect(run("allocate").stderr).toContain(
+    await expectLost("z5 has 10.0.0.5 in HEAD");
+    expect((await run("allocate")).stderr).toContain(
       "z5 has 10.0.0.5 in HEAD, and would get 10.0.0.6: nodeippool.lock has lost its line\n  Bring both sides back, and settle them: git checkout -m -- nodeippool.lock && nodeippool allocate --landed REV. If the new addresses are meant: --allow-move.\n",
     );
     git("git checkout -q -m -- nodeippool.lock");
-    expect(run("allocate", "--landed", "main").stdout).toContain("! 10.0.0.5  a0  lost in the merge: z5 keeps it");
+    expect((await run("allocate", "--landed", "main")).stdout).toContain(
+      "! 10.0.0.5  a0  lost in the merge: z5 keeps it",
+    );
   });
 
-  it("of a merge: --allow-move says that it is meant", () => {
+  it("of a merge: --allow-move says that it is meant", async () => {
     git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
-    expect(run("plan", "--allow-move").status).toBe(0);
-    expect(run("allocate", "--allow-move").status).toBe(0);
+    expect((await run("plan", "--allow-move")).status).toBe(0);
+    expect((await run("allocate", "--allow-move")).status).toBe(0);
     expect(holders().slice(4)).toEqual(["5 a0", "6 z5"]);
-    expect(run("allocate").stdout).toMatch(/Nothing to record\.\n$/);
+    expect((await run("allocate")).stdout).toMatch(/Nothing to record\.\n$/);
   });
 
-  it("of a merge that goes by itself: who has .5 in HEAD is not moved, though another NIC of it gets .5", () => {
+  it("of a merge that goes by itself: who has .5 in HEAD is not moved, though another NIC of it gets .5", async () => {
     git("git checkout -q f; git reset -q --hard main~1");
     write("manifests/second.yaml", second("alpha", "z5"));
     git(
       "git add -A; git commit -qm alpha; git checkout -q main; git merge --no-commit f; git checkout -q f -- nodeippool.lock",
     );
     write("nodes.txt", "n1\nn2\nn3\nn4\nz5 kubernetes.io/hostname=z5\n");
-    expect(run("plan").stdout).toContain("+ 10.0.0.5  z5  alpha/a");
-    expectLost("z5 has 10.0.0.5 in HEAD");
+    expect((await run("plan")).stdout).toContain("+ 10.0.0.5  z5  alpha/a");
+    await expectLost("z5 has 10.0.0.5 in HEAD");
   });
 
   it.each([
@@ -222,7 +227,7 @@ describe("a lock of one side alone, where both gave .5 away", () => {
     ["--ours, NICs by template", "HEAD^2", "backup"],
   ])(
     "of a merge of two policies for one node, the lock %s: the node keeps what it has in %s",
-    (how, revision, lost) => {
+    async (how, revision, lost) => {
       git("git reset -q --hard main~1; git branch -qf f");
       for (const [branch, name, eth] of [
         ["f", "backup", "eth2"],
@@ -235,32 +240,32 @@ describe("a lock of one side alone, where both gave .5 away", () => {
           .replace("allocate}", `allocate, nic: interfaces.name == "${eth}"}`)
           .replace(`name: ${eth}`, 'name: "{{ capture.nic.interfaces.0.name }}"');
         write(`manifests/${name}.yaml`, how.includes("template") ? byTemplate : text);
-        allocate();
+        await allocate();
       }
       git(`git merge f || true; git checkout -q ${how.split(",")[0]} nodeippool.lock; git add -A`);
       if (revision.includes("^")) git("git commit -qm merged");
-      expect(run("plan").stdout).toContain(`+ 10.0.0.6  n1  ${lost}/a`);
-      expectLost(`n1 has 10.0.0.5 in ${revision}`);
+      expect((await run("plan")).stdout).toContain(`+ 10.0.0.6  n1  ${lost}/a`);
+      await expectLost(`n1 has 10.0.0.5 in ${revision}`);
     },
   );
 
-  it("of a commit: likewise; so is a rename since HEAD, where another node has the old name", () => {
+  it("of a commit: likewise; so is a rename since HEAD, where another node has the old name", async () => {
     git("git checkout -q f -- nodeippool.lock");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
-    expectLost("z5 has 10.0.0.5 in HEAD");
+    await expectLost("z5 has 10.0.0.5 in HEAD");
     git("git reset -q --hard; nodeippool mv Node/z5 Node/b0");
     nodes("b0", "n1", "n2", "n3", "n4", "z5");
-    expectLost("z5 has 10.0.0.5 in HEAD");
+    await expectLost("z5 has 10.0.0.5 in HEAD");
     git("git commit -qam renamed");
     nodes("b0", "n1", "n2", "n3", "n4", "z5");
-    expect(run("allocate").status).toBe(0);
+    expect((await run("allocate")).status).toBe(0);
   });
 });
 
 describe("the lock of one side, where one branch renamed the policy, and both gave .5 away", () => {
-  const rename = (nic = "eth1") => {
+  const rename = async (nic = "eth1") => {
     write("manifests/policy.yaml", policy.replace("name: pol}", "name: new}").replace("eth1", nic));
-    git("nodeippool mv pol new");
+    await nodeippool("mv pol new");
   };
   const secondCapture = () => {
     const text = readFileSync(join(folder, "manifests/policy.yaml"), "utf8")
@@ -271,12 +276,12 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
   it.each([
     ["--theirs", "z5 has 10.0.0.5 in HEAD"],
     ["--theirs, committed", "z5 has 10.0.0.5 in HEAD^1"],
-  ])("%s: who had .5 by the old name is not moved", (how, who) => {
-    fork(["a0"], ["z5"], () => rename());
+  ])("%s: who had .5 by the old name is not moved", async (how, who) => {
+    await fork(["a0"], ["z5"], () => rename());
     git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
     if (how.includes("committed")) git("git commit -qm merged");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
-    expectLost(who);
+    await expectLost(who);
   });
 
   it.each([
@@ -285,33 +290,36 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
     ["merge", ", of a branch that a0 has left"],
   ])(
     "%s%s: who had .5 by the new name is not moved, once the other side's lines are called that, too",
-    (merge, left) => {
+    async (merge, left) => {
       git("git checkout -qb f");
       nodes("a0", "n1", "n2", "n3", "n4");
-      allocate();
+      await allocate();
       if (left) {
         nodes("n1", "n2", "n3", "n4");
-        allocate();
+        await allocate();
       }
       git("git checkout -q main");
-      rename();
+      await rename();
       nodes("n1", "n2", "n3", "n4", "z5");
-      allocate();
+      await allocate();
       git(`git ${merge} f || true; git checkout -q --theirs nodeippool.lock; git add -A`);
       nodes(...(left ? [] : ["a0"]), "n1", "n2", "n3", "n4", "z5");
-      expect(run("allocate").stderr).toContain("nodeippool mv pol/a new/a");
-      git("nodeippool mv pol new");
-      expectLost("z5 has 10.0.0.5 in HEAD");
+      expect((await run("allocate")).stderr).toContain("nodeippool mv pol/a new/a");
+      await nodeippool("mv pol new");
+      await expectLost("z5 has 10.0.0.5 in HEAD");
     },
   );
 
-  it("nothing is refused to who lost .5 in a merge that was settled, where that NIC gets a second address", () => {
-    fork(["a0"], ["z5"]);
+  it("nothing is refused to who lost .5 in a merge that was settled, where that NIC gets a second address", async () => {
+    await fork(["a0"], ["z5"]);
     git("git merge f || true");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
-    allocate("--landed", "main");
+    await allocate("--landed", "main");
     secondCapture();
-    expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Plan: 6 to allocate, 6 kept") });
+    expect(await run("plan")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("Plan: 6 to allocate, 6 kept"),
+    });
   });
 
   it.each([
@@ -322,132 +330,136 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
       "eth2",
       "nodeippool allocate manifests --nodes nodes.txt; git commit -qam renamed; git merge -q --no-commit --no-ff f",
     ],
-  ])("nothing is refused after a rename %s, on %s, where the NIC gets a second address", (_, nic, then) => {
+  ])("nothing is refused after a rename %s, on %s, where the NIC gets a second address", async (_, nic, then) => {
     git("git checkout -qb f; touch f; git add -A; git commit -qm f; git checkout -q main");
-    rename(nic);
+    await rename(nic);
     git(then);
     secondCapture();
-    expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("Plan: 4 to allocate, 4 kept") });
+    expect(await run("plan")).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("Plan: 4 to allocate, 4 kept"),
+    });
   });
 });
 
 describe("a merge that goes by itself, where main took .5 of n4's second policy back, and gave it to z5", () => {
-  beforeEach(() => {
+  beforeEach(async () => {
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\n");
     write("manifests/second.yaml", second("second", "n4"));
-    allocate();
+    await allocate();
     git("git checkout -qb f; touch f");
   });
-  const mergeMain = () => {
+  const mergeMain = async () => {
     git("git add -A; git commit -qm f; git checkout -q main");
     git("mv manifests/second.yaml second.yaml");
-    allocate();
+    await allocate();
     git("nodeippool release 10.0.0.5 --confirm; git commit -qam released");
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
-    allocate();
+    await allocate();
     git("git checkout -q f; git merge --no-commit main");
   };
 
-  it("nothing is refused where n4 gets an address for a policy of the branch", () => {
+  it("nothing is refused where n4 gets an address for a policy of the branch", async () => {
     write("manifests/third.yaml", second("third", "n4", "eth3"));
-    mergeMain();
-    expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("+ 10.0.0.6  n4  third/a") });
+    await mergeMain();
+    expect(await run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("+ 10.0.0.6  n4  third/a") });
   });
 
-  it("nor where the commit that took it back is picked alone, after the one that gave it", () => {
+  it("nor where the commit that took it back is picked alone, after the one that gave it", async () => {
     git(`git branch -qf main HEAD~1; ${mergeDriver}; mv manifests/second.yaml second.yaml`);
-    allocate();
+    await allocate();
     write("manifests/third.yaml", second("third", "n4", "eth3"));
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nf6\n");
     git("nodeippool release 10.0.0.5 --confirm; git add -A; git commit -qm released --amend");
     git("git checkout -q main; git commit -q --allow-empty -m other; git cherry-pick f~1");
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
-    allocate();
+    await allocate();
     git("git cherry-pick f || true");
     expect(git("git diff --name-only --diff-filter=U")).toBe("nodes.txt\n");
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nf6\nz5\n");
-    expect(run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("n4  third/a") });
+    expect(await run("plan")).toMatchObject({ status: 0, stdout: expect.stringContaining("n4  third/a") });
   });
 
-  it("nor in a squash that was settled, where the branch took it back", () => {
+  it("nor in a squash that was settled, where the branch took it back", async () => {
     git("mv manifests/second.yaml second.yaml");
-    allocate();
-    git("nodeippool release 10.0.0.5 --confirm");
+    await allocate();
+    await nodeippool("release 10.0.0.5 --confirm");
     write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
-    allocate();
+    await allocate();
     write("manifests/third.yaml", second("third", "n4", "eth3"));
-    allocate();
+    await allocate();
     git("git checkout -q main");
     write("nodes.txt", "m6\nn1\nn2\nn3\nn4 kubernetes.io/hostname=n4\n");
-    allocate();
+    await allocate();
     git("git merge --squash f || true");
     write("nodes.txt", "m6\nn1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nz5\n");
-    const { stdout, status } = run("allocate", "--landed", "main");
+    const { stdout, status } = await run("allocate", "--landed", "main");
     expect(status).toBe(0);
     expect(stdout).toMatch(/! 10\.0\.0\.6 .* lost in the merge: m6 keeps it/);
     expect(stdout).toMatch(/\+ .* n4 +third\/a/);
   });
 
-  it("where n4 gets another one for that very policy, that is refused", () => {
-    mergeMain();
+  it("where n4 gets another one for that very policy, that is refused", async () => {
+    await mergeMain();
     git("mv second.yaml manifests");
-    expect(run("plan").stdout).toContain("+ 10.0.0.6  n4  second/a");
-    expectLost("n4 has 10.0.0.5 in HEAD");
+    expect((await run("plan")).stdout).toContain("+ 10.0.0.6  n4  second/a");
+    await expectLost("n4 has 10.0.0.5 in HEAD");
   });
 });
 
-it("a merge that goes by itself, where main gave .3 up, and renamed the policy: n3, which the branch has, is not moved", () => {
+it("a merge that goes by itself, where main gave .3 up, and renamed the policy: n3, which the branch has, is not moved", async () => {
   git("git checkout -qb f");
   write("nodes.txt", "n1\nn2\nn3 kubernetes.io/hostname=n3\nn4\n");
   git("git commit -qam label; git checkout -q main");
   nodes("n1", "n2", "n4");
-  allocate();
-  git("nodeippool release n3 --confirm");
+  await allocate();
+  await nodeippool("release n3 --confirm");
   nodes("n1", "n2", "n4", "z3");
   write("manifests/policy.yaml", policy.replace("name: pol}", "name: new}"));
-  git("nodeippool mv pol new");
-  allocate();
+  await nodeippool("mv pol new");
+  await allocate();
   git("git merge f || true");
   nodes("n1", "n2", "n3", "n4", "z3");
-  expectLost("n3 has 10.0.0.3 in MERGE_HEAD");
+  await expectLost("n3 has 10.0.0.3 in MERGE_HEAD");
 });
 
-it("a lock from an older commit, of which another folder gives an address away: who has that in HEAD is not moved", () => {
+it("a lock from an older commit, of which another folder gives an address away: who has that in HEAD is not moved", async () => {
   git("mkdir second; cp manifests/pool.yaml second");
   write("second/policy.yaml", second("second", "n4"));
   write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\n");
-  const inSecond = () => nodeippool(["allocate", "second", "--nodes", "nodes.txt", "--set", "second"], folder).stderr;
-  inSecond();
+  const inSecond = async () =>
+    (await cli(["allocate", "second", "--nodes", "nodes.txt", "--set", "second"], folder)).stderr;
+  await inSecond();
   git("git add -A; git commit -qm second; git checkout -q HEAD~1 -- nodeippool.lock");
   write("nodes.txt", "n1\nn2\nn3\nn4 kubernetes.io/hostname=n4\nn5\n");
-  expect(run("allocate").stdout).toContain("+ 10.0.0.5  n5");
-  expect(inSecond()).toContain("stale: n4 has 10.0.0.5 in HEAD, and would get 10.0.0.6");
+  expect((await run("allocate")).stdout).toContain("+ 10.0.0.5  n5");
+  expect(await inSecond()).toContain("stale: n4 has 10.0.0.5 in HEAD, and would get 10.0.0.6");
 });
 
 describe("a merge that was committed with the lock of one side", () => {
   it.each([
     ["--ours", "f5 has 10.0.0.5 in HEAD^2"],
     ["--theirs", "m5 has 10.0.0.5 in HEAD^1"],
-  ])("%s: who has .5 on the other side is not moved", (side, who) => {
-    fork(["f5"], ["m5"]);
+  ])("%s: who has .5 on the other side is not moved", async (side, who) => {
+    await fork(["f5"], ["m5"]);
     git(`git merge f || true; git checkout -q ${side} nodeippool.lock; git add -A; git commit -qm merged`);
     nodes("n1", "n2", "n3", "n4", "f5", "m5");
-    expectLost(who);
-    expect(run("plan").stderr).toContain(
+    await expectLost(who);
+    expect((await run("plan")).stderr).toContain(
       "  Make that merge again, and settle the lock in it: nodeippool allocate --landed REV. If the new addresses are meant: --allow-move.\n",
     );
     const [winner = "", loser = ""] = side === "--ours" ? ["m5", "f5"] : ["f5", "m5"];
     git(`nodeippool mv Node/${winner} Node/k5`);
     nodes("n1", "n2", "n3", "n4", "k5", loser);
-    expectLost(who);
+    await expectLost(who);
   });
 
-  it("a node that was renamed on a branch, and whose name another one has now, looks like one that lost its address", () => {
+  it("a node that was renamed on a branch, and whose name another one has now, looks like one that lost its address", async () => {
     git("git checkout -qb f; nodeippool mv Node/n4 Node/k4; git commit -qam renamed; git checkout -q main");
     git("touch other; git add -A; git commit -qm other; git merge -q f");
     nodes("n1", "n2", "n3", "n4", "k4");
-    expectLost("n4 has 10.0.0.4 in HEAD^1");
-    expect(run("allocate", "--allow-move").status).toBe(0);
+    await expectLost("n4 has 10.0.0.4 in HEAD^1");
+    expect((await run("allocate", "--allow-move")).status).toBe(0);
     expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "4 k4", "5 n4"]);
   });
 });
@@ -455,61 +467,61 @@ describe("a merge that was committed with the lock of one side", () => {
 it.each([
   ["by allocate, is merged: it gets another one", ":", 0],
   ["by the driver, is not moved before that is said", mergeDriver, 5],
-])("who gave an address up on one side of a merge without a collision, %s", (_, before, status) => {
+])("who gave an address up on one side of a merge without a collision, %s", async (_, before, status) => {
   git(before);
   nodes("n1", "n2", "n3", "n4", "z5");
-  allocate();
-  fork(["z5", "z6"], []);
-  git("nodeippool release z5 --confirm");
+  await allocate();
+  await fork(["z5", "z6"], []);
+  await nodeippool("release z5 --confirm");
   nodes("a5", "n1", "n2", "n3", "n4");
-  allocate();
+  await allocate();
   git("git merge f || true");
   nodes("a5", "n1", "n2", "n3", "n4", "z5", "z6");
-  const { stderr, ...ran } = run("allocate");
+  const { stderr, ...ran } = await run("allocate");
   expect(ran.status).toBe(status);
   if (status !== 0) expect(stderr).toContain("z5 has 10.0.0.5 in MERGE_HEAD, and would get 10.0.0.7");
-  expect(run("allocate", "--allow-move").status).toBe(0);
+  expect((await run("allocate", "--allow-move")).status).toBe(0);
   expect(holders().slice(4)).toEqual(["5 a5", "6 z6", "7 z5"]);
 });
 
 describe("a merge of several branches, of which the first and the last one gave .5 away", () => {
-  beforeEach(() => {
+  beforeEach(async () => {
     for (const branch of ["a", "b", "c"]) {
       git(`git checkout -qb ${branch} main; touch ${branch}; git add -A; git commit -qm ${branch}`);
       if (branch === "b") continue;
       nodes("n1", "n2", "n3", "n4", `${branch}5`);
-      allocate();
+      await allocate();
     }
     git("git checkout -q main; git merge a b c || true");
     nodes("n1", "n2", "n3", "n4", "a5", "c5");
   });
 
-  it("nobody of any branch is moved", () => {
+  it("nobody of any branch is moved", async () => {
     git("git checkout -q --ours nodeippool.lock; git add -A");
     const last = git("git rev-parse c").slice(0, 16);
-    expectLost(`c5 has 10.0.0.5 in ${last}`);
+    await expectLost(`c5 has 10.0.0.5 in ${last}`);
   });
 
   it.each([
     ["a~1", "! 10.0.0.5  c5  lost in the merge: a5 keeps it"],
     ["c~1", "! 10.0.0.5  a5  lost in the merge: c5 keeps it"],
-  ])("the side that %s is part of wins", (landed, lost) => {
-    expect(run("allocate", "--landed", landed).stdout).toContain(lost);
+  ])("the side that %s is part of wins", async (landed, lost) => {
+    expect((await run("allocate", "--landed", landed)).stdout).toContain(lost);
   });
 });
 
 describe("what --landed may name", () => {
-  beforeEach(() => {
-    fork(["f5", "f6"], ["m5", "m6"]);
+  beforeEach(async () => {
+    await fork(["f5", "f6"], ["m5", "m6"]);
   });
   const everybody = ["n1", "n2", "n3", "n4", "f5", "f6", "m5", "m6"];
 
-  it("a revision whose lock is broken itself is told from the lock here, and so is a side of a merge", () => {
+  it("a revision whose lock is broken itself is told from the lock here, and so is a side of a merge", async () => {
     git("git merge f || true; sed -i '/^[<=>]\\{7\\}/d' nodeippool.lock");
     nodes(...everybody);
     git("git add -A; git commit -qm broken");
     for (const revision of ["main", "HEAD"])
-      expect(run("allocate", "--landed", revision)).toMatchObject({
+      expect(await run("allocate", "--landed", revision)).toMatchObject({
         status: 5,
         stderr: expect.stringMatching(
           new RegExp(`^corrupt: ${revision}:nodeippool.lock.*\n.*\n.*from before the merge .*, ${revision}~1 for`),
@@ -517,46 +529,46 @@ describe("what --landed may name", () => {
       });
     git("git checkout -qb g main~1");
     nodes("n1", "n2", "n3", "n4", "m5", "m6", "g7");
-    allocate();
+    await allocate();
     git("git merge main || true; git checkout -q --theirs nodes.txt");
     for (const revision of ["main", "HEAD"])
-      expect(run("allocate", "--landed", revision).stderr).toMatch(
+      expect((await run("allocate", "--landed", revision)).stderr).toMatch(
         /\(git stage 3\):\d+:1: .*\n.*\n {2}This side was broken before: abort the merge or rebase, mend/,
       );
     git("git merge --abort; git checkout -q main");
-    expect(run("allocate", "--landed", "main~1").status).toBe(0);
+    expect((await run("allocate", "--landed", "main~1")).status).toBe(0);
     expect(holders().slice(4)).toEqual(["5 m5", "6 m6", "7 f5", "8 f6"]);
   });
 
   it.each([
     ["main", "5 m5"],
     ["HEAD", "5 f5"],
-  ])("a side of the merge that has the lock in another folder: %s", (revision, first) => {
+  ])("a side of the merge that has the lock in another folder: %s", async (revision, first) => {
     git("git checkout -q f; mkdir net; git mv nodeippool.lock manifests nodes.txt net; git commit -qm moved");
     git("git merge main || true");
     folder = join(folder, "net");
     nodes(...everybody);
-    expect(run("allocate", "--landed", revision)).toMatchObject({ status: 0, stderr: "" });
+    expect(await run("allocate", "--landed", revision)).toMatchObject({ status: 0, stderr: "" });
     expect(holders()[4]).toBe(first);
   });
 
-  it("nothing in a lock that is merged already, by the driver in a step of a rebase: plan on it as it is", () => {
+  it("nothing in a lock that is merged already, by the driver in a step of a rebase: plan on it as it is", async () => {
     git(`git checkout -q --detach main~1; ${mergeDriver}`);
     nodes("n1", "n2", "n3");
-    allocate();
+    await allocate();
     git("git rebase main || true");
     nodes("n1", "n2", "n3", "m5", "m6");
     const nothing = "invalid: nodeippool.lock has nothing to merge that main could decide\n  ";
-    const refused = () => run("allocate", "--landed", "main").stderr;
-    expect(refused()).toContain(`${nothing}Git, or its merge driver, has merged it without a collision`);
+    const refused = async () => (await run("allocate", "--landed", "main")).stderr;
+    expect(await refused()).toContain(`${nothing}Git, or its merge driver, has merged it without a collision`);
     git("git rebase --abort");
-    expect(refused()).toContain(`${nothing}No merge is in progress here`);
+    expect(await refused()).toContain(`${nothing}No merge is in progress here`);
   });
 
-  it("a side alone: what both branches began with has neither of two that were given one address", () => {
+  it("a side alone: what both branches began with has neither of two that were given one address", async () => {
     git("git merge f || true");
     nodes(...everybody);
-    expect(run("allocate", "--landed", "main~1")).toMatchObject({
+    expect(await run("allocate", "--landed", "main~1")).toMatchObject({
       status: 4,
       stderr: expect.stringMatching(
         /has neither\. Say one that has: origin\/main, where main is behind it: nodeippool allocate /,
@@ -564,11 +576,11 @@ describe("what --landed may name", () => {
     });
   });
 
-  it("nothing for the second of two folders that share the lock: the first one has settled it", () => {
+  it("nothing for the second of two folders that share the lock: the first one has settled it", async () => {
     git("git merge f || true");
     nodes(...everybody);
-    expect(run("allocate", "--landed", "main").status).toBe(0);
-    expect(run("allocate", "--landed", "main", "--set", "other").stderr).toMatch(
+    expect((await run("allocate", "--landed", "main")).status).toBe(0);
+    expect((await run("allocate", "--landed", "main", "--set", "other")).stderr).toMatch(
       /has nothing to merge .*\n {2}If it was settled just now, as for another folder that shares it, plan on it as it is, without a revision\. /,
     );
   });
@@ -586,83 +598,83 @@ describe("what --landed may name", () => {
 });
 
 describe("a merge that has ended", () => {
-  beforeEach(() => {
-    fork(["f5"], ["m5"]);
+  beforeEach(async () => {
+    await fork(["f5"], ["m5"]);
     git("git checkout -q f; git merge main || true");
     nodes("n1", "n2", "n3", "n4", "m5", "f5");
-    allocate("--landed", "main");
+    await allocate("--landed", "main");
   });
 
-  it("refuses nothing to a node that replaces one of it later", () => {
+  it("refuses nothing to a node that replaces one of it later", async () => {
     nodes("n1", "n2", "n3", "n4", "m5", "d9");
-    for (const verb of ["plan", "allocate"]) expect(run(verb).status).toBe(0);
+    for (const verb of ["plan", "allocate"]) expect((await run(verb)).status).toBe(0);
   });
 
-  it("nor is it in the way of a lock that was taken from an older commit", () => {
+  it("nor is it in the way of a lock that was taken from an older commit", async () => {
     nodes("n1", "n2", "n3", "n4", "m5", "f5", "c7");
-    allocate();
+    await allocate();
     git("git checkout -q HEAD~1 -- nodeippool.lock");
     nodes("n1", "n2", "n3", "n4", "m5", "f5", "b6", "c7");
-    expectLost("c7 has 10.0.0.7 in HEAD");
+    await expectLost("c7 has 10.0.0.7 in HEAD");
   });
 });
 
-it("a node that is back, after git merged by itself what gave it up, is not moved before that is said", () => {
+it("a node that is back, after git merged by itself what gave it up, is not moved before that is said", async () => {
   git("git checkout -qb f");
   nodes("n1", "n3", "n4");
-  allocate();
-  git("nodeippool release n2 --confirm");
+  await allocate();
+  await nodeippool("release n2 --confirm");
   nodes("n1", "n3", "n4", "n9");
-  allocate();
+  await allocate();
   git("git checkout -q main; echo x > other; git add other; git commit -qm other; git merge -q --no-edit f");
   nodes("n1", "n2", "n3", "n4", "n9");
-  expectLost("n2 has 10.0.0.2 in HEAD^1");
-  expect(run("allocate", "--allow-move").status).toBe(0);
+  await expectLost("n2 has 10.0.0.2 in HEAD^1");
+  expect((await run("allocate", "--allow-move")).status).toBe(0);
   expect(holders()).toContain("2 n9");
 });
 
-it("a node that leaves, is released and replaced before a commit is not in the way of others", () => {
+it("a node that leaves, is released and replaced before a commit is not in the way of others", async () => {
   nodes("n1", "n2", "n3");
-  expect(run("allocate").status).toBe(0);
-  git("nodeippool release n4 --confirm");
+  expect((await run("allocate")).status).toBe(0);
+  await nodeippool("release n4 --confirm");
   nodes("n1", "n2", "n3", "n5");
-  for (const verb of ["plan", "allocate"]) expect(run(verb).status).toBe(0);
+  for (const verb of ["plan", "allocate"]) expect((await run(verb)).status).toBe(0);
   expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "4 n5"]);
 });
 
-it("a lock that was taken from another branch moves nobody", () => {
-  fork(["f5"], ["m5"]);
+it("a lock that was taken from another branch moves nobody", async () => {
+  await fork(["f5"], ["m5"]);
   git("git checkout -q f; git checkout -q main -- nodeippool.lock");
   nodes("n1", "n2", "n3", "n4", "m5", "f5");
-  expectLost("f5 has 10.0.0.5 in HEAD");
+  await expectLost("f5 has 10.0.0.5 in HEAD");
 });
 
 describe("a collision, beside which nodes go and come", () => {
-  beforeEach(() => {
+  beforeEach(async () => {
     git("git checkout -qb f");
     nodes("n1", "n2", "n3", "n4", "f5");
-    allocate();
+    await allocate();
     git("git checkout -q main");
   });
 
-  it("a node has its new name on main, and its old one in the list: it is not moved", () => {
-    git("nodeippool mv Node/n4 Node/x4");
+  it("a node has its new name on main, and its old one in the list: it is not moved", async () => {
+    await nodeippool("mv Node/n4 Node/x4");
     nodes("n1", "n2", "n3", "x4", "m5");
-    allocate();
+    await allocate();
     git("git checkout -q f; git merge main || true");
     nodes("n1", "n2", "n3", "n4", "f5", "m5");
-    expect(run("allocate", "--landed", "main")).toMatchObject({
+    expect(await run("allocate", "--landed", "main")).toMatchObject({
       status: 5,
       stderr: expect.stringContaining("n4 has 10.0.0.4 in "),
     });
   });
 
-  it("a node that was taken away is not renamed to one that lived beside it", () => {
+  it("a node that was taken away is not renamed to one that lived beside it", async () => {
     nodes("n1", "n2", "n3", "n4", "m5");
-    allocate();
+    await allocate();
     git("git checkout -q f; git merge main || true");
     nodes("n1", "n2", "n3", "m5", "f5");
-    expect(run("allocate", "--landed", "main")).toMatchObject({ status: 0, stderr: "" });
+    expect(await run("allocate", "--landed", "main")).toMatchObject({ status: 0, stderr: "" });
     expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "5 m5", "6 f5", "4 n4 releasing"]);
   });
 });

@@ -2,8 +2,9 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { nodeippool, root } from "../support/console.ts";
+import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
+import { cli } from "../support/schema-cli.ts";
 import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
 
 rememberCompiledCode();
@@ -19,8 +20,7 @@ const git = (line: string) => {
   const { stderr, status } = shell(`set -e; ${line}`, folder);
   if (status !== 0) throw new Error(stderr);
 };
-const run = (verb: string, ...args: string[]) =>
-  nodeippool([verb, "manifests", "--nodes", "nodes.txt", ...args], folder);
+const run = (verb: string, ...args: string[]) => cli([verb, "manifests", "--nodes", "nodes.txt", ...args], folder);
 const mv = "git mv nodeippool.lock ips.lock";
 
 beforeEach(() => {
@@ -58,13 +58,13 @@ it.each([
      git checkout -q main; echo x > other; git add other; git commit -qm other; git merge -q --no-edit f`,
     /, net\/cluster\.lock/,
   ],
-])("renamed %s", (_, commands, says) => {
+])("renamed %s", async (_, commands, says) => {
   git(commands);
   for (const verb of ["plan", "allocate", "render"])
-    expect(run(verb)).toMatchObject({ status: 5, stderr: expect.stringMatching(says) });
+    expect(await run(verb)).toMatchObject({ status: 5, stderr: expect.stringMatching(says) });
   const [, now] = /, (\S+)$/.exec(`${says}`.slice(1, -1).replaceAll("\\", "")) ?? [];
-  expect(run("plan", "--lock", `${now}`)).toMatchObject({ status: 0 });
-  expect(run("allocate", "--lock", "another.lock")).toMatchObject({ status: 0 });
+  expect(await run("plan", "--lock", `${now}`)).toMatchObject({ status: 0 });
+  expect(await run("allocate", "--lock", "another.lock")).toMatchObject({ status: 0 });
 });
 
 it.each([
@@ -79,23 +79,23 @@ it.each([
     "beside the lock of another cluster that is like this one",
     "cp nodeippool.lock b.lock; git add b.lock; git commit -qm b; git rm -q nodeippool.lock; git commit -qm gone",
   ],
-])("a lock that was taken out begins anew: %s", (_, commands) => {
+])("a lock that was taken out begins anew: %s", async (_, commands) => {
   git(commands);
-  for (const verb of ["plan", "allocate"]) expect(run(verb)).toMatchObject({ status: 0 });
+  for (const verb of ["plan", "allocate"]) expect(await run(verb)).toMatchObject({ status: 0 });
 });
 
-it("a clone without history begins no lock with the pools of another one", () => {
+it("a clone without history begins no lock with the pools of another one", async () => {
   git(`${mv}; git commit -qm 1`);
   const whole = folder;
   folder = scratchFolder();
   folders.push(folder);
   git(`git clone -q --depth 1 ${pathToFileURL(whole)} .`);
   for (const verb of ["plan", "allocate"])
-    expect(run(verb)).toMatchObject({
+    expect(await run(verb)).toMatchObject({
       status: 5,
       stderr: expect.stringMatching(/ips\.lock has pool traffic-1 already\n.*Fetch all of it/),
     });
-  expect(run("plan", "--lock", "ips.lock")).toMatchObject({ status: 0 });
+  expect(await run("plan", "--lock", "ips.lock")).toMatchObject({ status: 0 });
   git("git fetch -q --unshallow");
-  expect(run("plan")).toMatchObject({ status: 5, stderr: expect.stringContaining("another name since") });
+  expect(await run("plan")).toMatchObject({ status: 5, stderr: expect.stringContaining("another name since") });
 });

@@ -1,8 +1,9 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { nodeippool, root } from "../support/console.ts";
+import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
+import { cli } from "../support/schema-cli.ts";
 import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
 
 rememberCompiledCode();
@@ -15,12 +16,12 @@ afterAll(() => {
 });
 
 const text = (path: string) => readFileSync(join(folder, path), "utf8");
-const allocate = (...args: string[]) => nodeippool(["allocate", "--nodes", "nodes.txt", "manifests", ...args], folder);
+const allocate = (...args: string[]) => cli(["allocate", "--nodes", "nodes.txt", "manifests", ...args], folder);
 const nodes = (...names: string[]) => writeFileSync(join(folder, "nodes.txt"), `${names.join("\n")}\n`);
-const renamePolicy = (from: string, to: string) => {
+const renamePolicy = async (from: string, to: string) => {
   const path = "manifests/static-ip.yaml";
   writeFileSync(join(folder, path), text(path).replace(`name: ${from}\n`, `name: ${to}\n`));
-  expect(nodeippool(["mv", from, to], folder).status).toBe(0);
+  expect((await cli(["mv", from, to], folder)).status).toBe(0);
 };
 const git = (line: string) => {
   const { stderr, status } = shell(`set -e; ${line}`, folder);
@@ -50,31 +51,31 @@ it.each([
   ["git rebase", "git checkout -q other; git rebase main", ":"],
   ["git cherry-pick", "git cherry-pick other", ":"],
   ["the merge driver", "git merge --no-edit other", driver],
-])("%s: a node renamed, and one dropped, are so under the new name of the policy", (_, command, before) => {
-  expect(nodeippool(["mv", "Node/node02", "Node/worker02"], folder).status).toBe(0);
+])("%s: a node renamed, and one dropped, are so under the new name of the policy", async (_, command, before) => {
+  expect((await cli(["mv", "Node/node02", "Node/worker02"], folder)).status).toBe(0);
   nodes("node01", "worker02");
-  expect(allocate().status).toBe(0);
+  expect((await allocate()).status).toBe(0);
   git("git commit -qam node; git checkout -q main");
-  renamePolicy("static-ip", "lan");
+  await renamePolicy("static-ip", "lan");
   git("git commit -qam policy");
   git(`${before}; ${command} || true`);
-  expect(allocate()).toMatchObject({ status: 0, stdout: expect.not.stringContaining("lost in the merge") });
+  expect(await allocate()).toMatchObject({ status: 0, stdout: expect.not.stringContaining("lost in the merge") });
   expect(holders()).toEqual(["1 node01/lan", "2 worker02/lan", "3 node03/lan releasing"]);
   // It comes back to what it had.
   nodes("node01", "worker02", "node03");
-  expect(allocate().status).toBe(0);
+  expect((await allocate()).status).toBe(0);
   expect(holders()).toEqual(["1 node01/lan", "2 worker02/lan", "3 node03/lan"]);
 });
 
-it("two new names of one policy are a conflict; the side that landed says which, and nobody has lost anything", () => {
-  renamePolicy("static-ip", "wan");
+it("two new names of one policy are a conflict; the side that landed says which, and nobody has lost anything", async () => {
+  await renamePolicy("static-ip", "wan");
   nodes("node01", "node02");
-  expect(allocate().status).toBe(0);
+  expect((await allocate()).status).toBe(0);
   git("git commit -qam wan; git checkout -q main");
-  renamePolicy("static-ip", "lan");
+  await renamePolicy("static-ip", "lan");
   git("git commit -qam lan; git merge other || true; git checkout --ours manifests");
-  expect(allocate()).toMatchObject({ status: 4, stderr: expect.stringContaining("node01/") });
-  expect(allocate("--landed", "main")).toMatchObject({
+  expect(await allocate()).toMatchObject({ status: 4, stderr: expect.stringContaining("node01/") });
+  expect(await allocate("--landed", "main")).toMatchObject({
     status: 0,
     stdout: expect.not.stringContaining("lost in the merge"),
   });

@@ -56,7 +56,7 @@ test("an app moves its record into a cluster, goes on there, and its validation 
   write("main.ts", app(clusterState, '"n1"'));
   expect(run("cdk8s synth; echo $?")).toMatch(/has moved to namespace network[\s\S]*\n2\n$/);
   write("main.ts", app("", '"n1"'));
-  expect(run("cdk8s synth")).toMatch(/Use it there: AddressPlan\.configure\(app, \{ state: await loadState/);
+  expect(run("cdk8s synth")).toContain("Use it there: state in AddressPlan.configure");
   write("main.ts", app(clusterState, '"n1"'));
   write("cdk8s.yaml", settings({ backend: "kubernetes", namespace: "network" }));
   expect(run("cdk8s synth; echo $?")).toMatch(/Validations ended succesfully\n0\n$/);

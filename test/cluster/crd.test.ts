@@ -41,6 +41,15 @@ const refusals: [spec: string, message: string, field?: string][] = [
   ["range: {cidr: 10.0.0.0/24, exclude: [10.0.1.1]}", "every exclude must lie in cidr", "spec.range.exclude"],
   ["range: {cidr: 10.0.0.0/24, exclude: [10.0.0.1, 10.0.0.0/23]}", "every exclude must lie in cidr"],
   [
+    "range: {cidr: 10.0.0.0/24}, blockLength: 23",
+    "blockLength must be from the prefix length of cidr to 32 (IPv6 128)",
+    "spec.blockLength",
+  ],
+  [
+    "range: {cidr: 10.0.0.0/24}, blockLength: 33",
+    "blockLength must be from the prefix length of cidr to 32 (IPv6 128)",
+  ],
+  [
     "range: {cidr: 10.0.0.0/24}, authority: Cluster, clusterRange: {start: 10.0.0.1, end: 10.0.0.2}",
     "clusterRange divides a pool of authority Plan",
     "spec",
@@ -113,6 +122,8 @@ describe("the API server accepts", () => {
   it.each([
     ["range: {cidr: 10.0.0.5/24, exclude: [10.0.0.1, 10.0.0.8/29]}"],
     ["range: {cidr: 'fd00::/64', start: 'FD00::1', end: 'fd00:0:0:0:0::ff', exclude: ['fd00::8/126']}"],
+    ["range: {cidr: 10.0.0.0/16}, blockLength: 24"],
+    ["range: {cidr: 'fd00::/48'}, blockLength: 64"],
     ["range: {cidr: 10.0.0.0/24}, authority: Plan, clusterRange: {start: 10.0.0.1, end: 10.0.0.2}"],
   ])("%s", async (spec) => {
     expect(await create(spec)).toContain("created");

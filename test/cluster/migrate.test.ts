@@ -54,7 +54,7 @@ describe("nodeippool migrate", () => {
     for (const cwd of [one, two]) planned(cwd, "allocate manifests --nodes nodes.txt");
     expect(planned(one, "migrate kubernetes --namespace shared")).toContain("No address changed hands.");
     expect(planned(two, "migrate kubernetes --namespace shared")).toMatch(
-      /^in-use: namespace shared of .* has lines of claim set default, too\n {2}.*: let them come as another set: --set NAME\n3\n$/,
+      /^in-use: namespace shared of .* has lines of claim set default, too\n {2}.*: let them come as another set\.\n3\n$/,
     );
     expect(planned(two, "migrate kubernetes --namespace shared --set two")).toContain("No address changed hands.");
     for (const [cwd, flags] of [

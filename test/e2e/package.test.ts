@@ -39,7 +39,7 @@ const uses: Record<string, { program: string; prints: string }> = {
       import { readManifests, type SourceFile } from "nodeippool/schema";
       const text = "{apiVersion: nmstate.io/v1, kind: NodeIPPool, metadata: {name: lan}, spec: {range: {cidr: 10.20.0.0/24}}}";
       const file: SourceFile = { path: "pool.yaml", text };
-      console.log(readManifests([file]).pools.map((pool) => pool.name).join());`,
+      console.log(readManifests([file], []).pools.map((pool) => pool.name).join());`,
     prints: "lan",
   },
   "./state": {
@@ -48,6 +48,15 @@ const uses: Record<string, { program: string; prints: string }> = {
       const backend: StateBackend = memory();
       void backend.read().then((snapshot) => console.log(snapshot.allocations.length));`,
     prints: "0",
+  },
+  "./pipeline": {
+    program: `
+      import { type Proposal, propose, readDesired, readFolder } from "nodeippool/pipeline";
+      const text = "{apiVersion: nmstate.io/v1, kind: NodeIPPool, metadata: {name: lan}, spec: {range: {cidr: 10.20.0.0/24}}}";
+      console.log(readFolder([{ path: "pool.yaml", text }]).pools.map((pool) => pool.name).join());
+      const take = (proposal: Proposal): number => proposal.plan.assign.length;
+      void [take, propose, readDesired];`,
+    prints: "lan",
   },
   "./nmstate": {
     program: `

@@ -34,7 +34,7 @@ it("a lock is named from where Pulumi.yaml is, wherever the program lies", async
   expect(wrong.text).toContain(`this plan is for ${at("src/nodeippool.lock")}`);
   expect(await record("--lock", "src/nodeippool.lock")).toMatchObject({ status: 0 });
 
-  expect(await typed("../nodeippool.lock")).toBe("nodeippool allocate --lock LOCK -- pulumi preview");
+  expect(await typed("../nodeippool.lock")).toBe("nodeippool allocate -- pulumi preview");
   expect(await record()).toMatchObject({ status: 0 });
   await project.ok("up", "--yes", "--strict");
   expect(short(project.sets().ips?.addresses)).toBe("a=1");

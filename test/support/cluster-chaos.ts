@@ -46,13 +46,18 @@ export async function chaos(
   let kills = 0;
   const planted: Planted[] = [];
   const lane = async (name: string) => {
+    let from = 0;
     for (;;) {
-      const writer = startWriter(proxy.kubeconfig, namespace, name, `${options.pools}`, `${options.rounds}`);
+      const numbers = [options.pools, options.rounds, from].map(String);
+      const writer = startWriter(proxy.kubeconfig, namespace, name, ...numbers);
       const doomed = kills < options.kills;
       if (doomed) kills++;
       if (doomed) await writer.started.then(() => sleep(Math.random() * 1_500)).then(writer.kill);
       const { lines, finished } = await writer.ended;
-      for (const line of lines) acknowledged.add(line);
+      for (const line of lines) {
+        acknowledged.add(line);
+        from = Math.max(from, Number(/-(\d+)-\d+\//.exec(line)?.[1]) + 1);
+      }
       if (finished) return;
     }
   };

@@ -1,6 +1,6 @@
-// Run as a program, and killed at any time: KUBECONFIG NAMESPACE NAME POOLS UNTIL. Each round gives addresses to a batch
+// Run as a program, and killed at any time: KUBECONFIG NAMESPACE NAME POOLS UNTIL FROM. Each round gives addresses to a batch
 // of nodes and gives up those of two rounds before, of a claim set of its own; prints `claim pool address` for what was
-// acknowledged. Begins where the record says that it stopped. From round UNTIL on it gives up everything, and ends.
+// acknowledged. Begins where the record says that it stopped, or at FROM, if that is later: who has given everything up is not on record. From round UNTIL on it gives up everything, and ends.
 import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatAddress } from "../../core/address.ts";
@@ -13,7 +13,7 @@ import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { batchSize, chaosPools } from "./cluster-chaos.ts";
 import { claimOf } from "./core-text.ts";
 
-const [kubeconfig = "", namespace = "", name = "", count = "", until = ""] = process.argv.slice(2);
+const [kubeconfig = "", namespace = "", name = "", count = "", until = "", from = "0"] = process.argv.slice(2);
 const pools = chaosPools(Number(count));
 const backend = kubernetes(objectsOf(findAccess({ kubeconfig }), { budget: 10_000 }), namespace);
 const last = Number(until);
@@ -41,10 +41,10 @@ function claimsIn(texts: readonly string[]): string[] {
   return texts.map((text) => text.split(" ")[0] as string);
 }
 
-/** The round after the last one that the record shows something of. */
+/** The round after the last one that was acknowledged, or that the record shows something of. */
 function nextRound(snapshot: Snapshot): number {
   const rounds = own(snapshot).map((text) => Number(/-(\d+)-\d+\//.exec(text)?.[1]));
-  return Math.max(-1, ...rounds) + 1;
+  return Math.max(Number(from) - 1, ...rounds) + 1;
 }
 
 /** Commits again where nobody knows whether it went through; false if somebody else came first, or nothing happened. */

@@ -344,7 +344,8 @@ it("a revision without a lock cannot be the one that landed", async () => {
   git("git init -qb main .", "git add -A", "git commit -qm start", "git tag start");
   const conflicting = whole.replace(
     /^(.*"10\.10\.10\.2".*)\n/m,
-    (_, line) => `<<<<<<< ours\n${line}\n=======\n${line.replace("node02", "node09")}\n  );
+    (_, line) => `<<<<<<< ours\n${line}\n=======\n${line.replace("node02", "node09")}\n>>>>>>> theirs\n`,
+  );
   writeFileSync(join(folder, "nodeippool.lock"), conflicting);
   git("git add -A", "git commit -qm conflicting");
   const says = { status: 2, stderr: expect.stringContaining("start has no nodeippool.lock") };
@@ -395,9 +396,9 @@ it("a GIT_DIR, as hooks have it, does not hide that a lock in a subfolder was de
 it("a revision that a shallow clone lacks is said to be cut off, not unknown", () => {
   git("git init -q -b main .; git add -A; git commit -qm base; git commit -q --allow-empty -m next");
   const command = "cd shallow; nodeippool diff HEAD~1";
-  const shallow = shell(`git clone -q --depth 1 "file://$PWD" shallow && $command`, folder);
+  const shallow = shell(`git clone -q --depth 1 "file://$PWD" shallow && ${command}`, folder);
   expect(shallow).toMatchObject({ status: 2, stderr: expect.stringContaining("fetch the whole history") });
-  const whole = shell(`git clone -q . whole && $command.replace("shallow", "whole").replace("~1", "~2")`, folder);
+  const whole = shell(`git clone -q . whole && ${command.replace("shallow", "whole").replace("~1", "~2")}`, folder);
   expect(whole).toMatchObject({ status: 2, stderr: expect.stringMatching(/is not a revision of (?!.*shallow)/s) });
 });
 
@@ -467,7 +468,7 @@ it("nor does a pool in a lock that has begun with another one", async () => {
 it("a lock above that cannot be read is to be settled first, and how is not said of this one", async () => {
   git("git init -q -b main .", "git add -A", "git commit -qm base");
   mkdirSync(join(folder, "team"));
-  writeFileSync(join(folder, "nodeippool.lock"), `<<<<<<< a\n$lock()=======\n>>>>>>> b\n`);
+  writeFileSync(join(folder, "nodeippool.lock"), `<<<<<<< a\n${lock()}=======\n>>>>>>> b\n`);
   expect(await cli(["allocate", "../manifests", "--nodes", "../nodes.txt"], join(folder, "team"))).toMatchObject({
     status: 5,
     stderr: expect.stringMatching(

@@ -14,7 +14,7 @@ const kills = long ? 50 : 10;
 const rounds = long ? 50 : 10;
 const seed = long ? Date.now() % 1e6 : 7;
 
-const lock = 'allowMove: true, state: { backend: "lockfile", path: "nodeippool.lock" }';
+const lock = 'allowMove: true, confirmRelease: true, state: { backend: "lockfile", path: "nodeippool.lock" }';
 const nodesArb = fc.subarray(["a", "b", "c", "d", "e", "f", "g", "h"], { minLength: 1 });
 
 /** The programs of a test, each with a moment in the life of a command, as a share of how long one takes: all over it. */
@@ -87,7 +87,7 @@ describe("updates that are killed, with all their process group, and recovered a
       const figures = { kills: 0, locked: 0, held: 0 };
       for (const [nodes, moment] of trials()) {
         const [before, was] = [project.sets(), ledger()];
-        project.program(setText(nodes));
+        project.program(setText(nodes, { rest: "confirmRelease: true" }));
         await killed(moment, "pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
         figures.kills++;
         if (project.isLocked()) figures.locked++;
@@ -112,7 +112,7 @@ describe("updates that are killed, with all their process group, and recovered a
   it(
     `${kills} of a record in a lockfile, and as many of the command that records it`,
     async () => {
-      const allocate = ["allocate", "--", "pulumi", "preview", "--non-interactive"];
+      const allocate = ["allocate", "--confirm", "--", "pulumi", "preview", "--non-interactive"];
       await project.ok("destroy", "--yes", "--skip-preview");
       const record = () => decode(project.read("nodeippool.lock"), "nodeippool.lock");
       project.program(setText(["a"], { rest: lock }));

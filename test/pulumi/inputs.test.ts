@@ -37,6 +37,7 @@ describe("what a set may be given", () => {
       }
       export const ip = new Net().ip;`);
     expect(await project.ok("up", "--yes", "--strict")).toContain("10.0.0.1 10.0.1.1");
+    await project.ok("destroy", "--yes", "--skip-preview");
   });
 
   it("may be a folder's objects, of an integration of one's own too", async () => {

@@ -118,7 +118,7 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
     const { status, text } = await project.run("preview");
     expect(status).not.toBe(0);
     expect(text).toContain(
-      "in-use: pools: another record or set of this stack has 7 addresses, as 10.0.0.1 of Node/f/eth1",
+      "in-use: pools: another record or set of this stack has 6 addresses, as 10.0.0.1 of Node/f/eth1",
     );
     project.program(setText([...nodes, "g"]));
     await project.up();

@@ -88,7 +88,7 @@ export function isTemplated(text: string): boolean {
   return /\{%|\{\{-?(?!\s*capture\.)/.test(text);
 }
 
-/** Does a text of a document that can be read still have values for Helm or Jinja to fill in? */
+/** Does a text of a document that can be read still have values for Helm to fill in? */
 export function isUnrendered(text: string): boolean {
-  return /\{%|\{\{-|\{\{\s*[.$]/.test(text);
+  return /\{\{-|\{\{\s*[.$]/.test(text);
 }

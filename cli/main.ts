@@ -29,6 +29,8 @@ function withState(verb: Command): Command {
     );
 }
 
+const init = ["--init", "begin the lockfile although the repository has another lock"] as const;
+
 /** The manifests define the pools, unless --pools says otherwise. */
 function poolsOf<T>(options: T & { manifests: string }): T & { pools: string } {
   return { pools: options.manifests, ...options };
@@ -45,6 +47,7 @@ function planning(name: string, summary: string): Command {
 
 planning("plan", "show what allocate would do; reads only")
   .argument("[manifests]", manifests)
+  .option(...init)
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
   .option("--json", "print JSON and nothing else")
   .action(async (path, options) => (await import("./plan.ts")).planVerb(path, options));
@@ -53,6 +56,7 @@ planning("allocate", "decide addresses and record them in the lock")
   .argument("[manifests]", manifests)
   .argument("[command...]", "after --: run this, and record what it plans if it succeeds")
   .usage("[options] [manifests] | [options] -- COMMAND...")
+  .option(...init)
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
   .option("--confirm", "release more than a fifth of the set's addresses, if the plan does")
   .option("--landed <rev>", "after a merge: the git revision whose lines keep their addresses")
@@ -135,6 +139,7 @@ planning("import", "record addresses that nodes already have; nothing moves")
     "NodeNetworkStates, NNCPs with literal addresses, a ConfigMap of pool and node: address, or CSV: node,interface,address",
   )
   .argument("[manifests]", manifests)
+  .option(...init)
   .option("--dry-run", "show what it would record; writes nothing")
   .option("--json", "print JSON and nothing else")
   .action(async (evidence, path, options) => (await import("./import.ts")).importVerb(evidence, path, options));
@@ -156,10 +161,10 @@ program
     "Moves the record between the lockfile and ConfigMaps of a cluster. Killed anywhere, the same command goes on.",
   )
   .argument("<to>", "kubernetes or lockfile; the record is in the other one")
+  .option(...init)
   .option("--lock <file>", "the lockfile", "nodeippool.lock")
   .option("--context <name>", "context of the kubeconfig")
   .option("--namespace <name>", "where the ConfigMaps are; default is that of the context")
-  .option("--set <name>", "claim set that lines of set default get")
   .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
 
 program

@@ -1,7 +1,7 @@
 import { formatAddress, IpamError, lineJson, nameOfKey, ownerName, planRelease, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
-import { refuseDeleted } from "../state/other-locks.ts";
+import { refuseMissing } from "../state/missing-lock.ts";
 import { type Resolved, resolveLock } from "../state/resolve.ts";
 import { exists } from "./files.ts";
 import { isLockfile, openLock, openToPlan, record, type StateOptions } from "./state.ts";
@@ -26,7 +26,7 @@ export async function readMerged(
     return { state, snapshot: await state.read(), merge };
   }
   if (options.landed !== undefined && !exists(options.lock)) {
-    refuseDeleted(options.lock);
+    refuseMissing(options.lock);
     throw new IpamError("invalid", `there is no ${options.lock} here that ${options.landed} could decide`, {
       hint: "Name the lock that was merged (--lock FILE), or leave out --landed to begin one.",
     });

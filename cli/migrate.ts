@@ -1,14 +1,10 @@
-import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { IpamError, shellWord } from "../core/index.ts";
+import { IpamError } from "../core/index.ts";
 import { findAccess, objectsOf } from "../kube/index.ts";
 import { kubernetesPlace } from "../state/kubernetes/place.ts";
 import { lockfilePlace } from "../state/lockfile-place.ts";
-import { refusalOfOnward, withoutMark } from "../state/mark.ts";
-import { moveRecord, type RecordPlace, withSet } from "../state/migrate.ts";
-import type { Step } from "../state/next-step.ts";
-import { locksAbove } from "../state/other-locks.ts";
+import { moveRecord, type RecordPlace, type Step } from "../state/migrate.ts";
 import { refuseNoFolder } from "./state.ts";
 import { paint, plural, print } from "./terminal.ts";
 
@@ -16,24 +12,22 @@ export interface MigrateOptions {
   readonly lock: string;
   readonly context?: string;
   readonly namespace?: string;
-  readonly set?: string;
+  readonly init?: boolean;
 }
 
 /** Moves the record from the lockfile to the cluster, or back. */
-export async function migrateVerb(to: string, { lock, context, namespace, set }: MigrateOptions): Promise<void> {
+export async function migrateVerb(to: string, { lock, context, namespace, init }: MigrateOptions): Promise<void> {
   if (to !== "kubernetes" && to !== "lockfile")
     throw new IpamError("invalid", `a record can move to kubernetes or to lockfile, not to ${JSON.stringify(to)}`);
   refuseNoFolder(lock);
   const objects = objectsOf(findAccess({ context }));
   const [file, cluster]: [RecordPlace, RecordPlace] = [
-    lockfilePlace(lock, `${resolve(lock)} on ${hostname()}`),
+    lockfilePlace(lock, `${resolve(lock)} on ${hostname()}`, init),
     kubernetesPlace(objects, namespace),
   ];
-  const [from, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
-  const source = withSet(from, set);
+  const [source, target] = to === "kubernetes" ? [file, cluster] : [cluster, file];
   const steps: Step[] = [];
   try {
-    if (to === "lockfile" && !existsSync(lock)) await refuseBelow(lock, cluster);
     const { allocations, releasing } = await moveRecord(source, target, (step) => {
       steps.push(step);
       if (step in texts) print(paint("dim", texts[step as keyof typeof texts]));
@@ -51,25 +45,11 @@ export async function migrateVerb(to: string, { lock, context, namespace, set }:
   }
 }
 
-/** Throws for a lock that would begin below one whose record is in that cluster, so that it would go on pointing there, or was, so that nobody knows where. */
-async function refuseBelow(lock: string, cluster: RecordPlace): Promise<void> {
-  const seen = await cluster.look();
-  for (const { above, text } of locksAbove(lock)) {
-    const { mark } = withoutMark(text, above);
-    if (mark?.state !== "left" || !seen.hasEnded(mark)) continue;
-    const onward = seen.onward?.(mark);
-    if (onward !== undefined) throw refusalOfOnward(mark, above, onward);
-    throw new IpamError("in-use", `the record of ${above} is in ${cluster.name}, and ${lock} would begin beside it`, {
-      hint: `Let it come back to where it was: --lock ${shellWord(above)}`,
-    });
-  }
-}
-
 const texts = {
-  point: "  the record is there: what is here was a copy of it, and says so now",
-  announce: "  the target expects the record: nobody can use it until the record is there",
+  announce: "  the target is empty and closed: nobody can use it until the record is there",
   close: "  the source is closed",
   reopen: "  the source is open again",
-  open: "  the target takes the record",
-  carry: "  the record is there",
+  write: "  the record is there",
+  clear: "  the source says where it is",
+  open: "  the target is open",
 } as const satisfies Partial<Record<Step, string>>;

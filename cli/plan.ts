@@ -1,11 +1,9 @@
-import { isNoop, type Plan, type Snapshot } from "../core/index.ts";
+import { isNoop } from "../core/index.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
-import { applyPlan } from "../state/apply.ts";
-import { refuseSecond } from "../state/other-locks.ts";
 import { planJson } from "./json.ts";
 import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
-import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
+import { isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
 import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
@@ -17,21 +15,18 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   // The plan shows what an address is in use by, or what is released; of broken input there is nothing to show.
   if (refusal?.code === "invalid") throw refusal;
   const { plan } = proposal;
-  refuseUnrecordable(plan, snapshot, options);
   const notes = notesOn(workspace, plan);
   if (options.json) printJson({ ...planJson(plan), notes });
   else {
     print(...reportPlan(plan, workspace.manifests.pools, snapshot), ...notes);
     if (refusal === undefined)
-      print(isNoop(plan) ? "Nothing to record." : `Run nodeippool allocate to ${recording(options)}.`);
+      print(
+        isNoop(plan)
+          ? "Nothing to record."
+          : `Run nodeippool allocate${options.init ? " --init" : ""} to ${recording(options)}.`,
+      );
   }
   if (refusal !== undefined) throw refusal;
-}
-
-/** Throws what `allocate` would: not for a plan with pending claims, which says itself what is wrong with it. */
-function refuseUnrecordable(proposed: Plan, before: Snapshot, options: StateOptions): void {
-  const after = proposed.pending.length === 0 ? applyPlan(before, proposed) : undefined;
-  if (after !== undefined && isLockfile(options)) refuseSecond(options.lock, before, after, isToBegin(options));
 }
 
 /** A new lock is said to be one: it may be that there is one, in another folder. */

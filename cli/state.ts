@@ -4,8 +4,8 @@ import { IpamError, type Plan, type Snapshot, shellWord } from "../core/index.ts
 import type { KnownBackend, StateBackend } from "../state/backend.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
-import { type Mark, refusalOfMark, refusalOfOnward } from "../state/mark.ts";
-import { refuseDeleted } from "../state/other-locks.ts";
+import { type Mark, refusalOfMark } from "../state/mark.ts";
+import { refuseDeleted, refuseMissing } from "../state/missing-lock.ts";
 import { exists } from "./files.ts";
 import { noteRecorded } from "./terminal.ts";
 
@@ -17,6 +17,8 @@ export interface StateOptions {
   /** Of the kubeconfig; only with the backend `kubernetes`, like `namespace`. */
   readonly context?: string;
   readonly namespace?: string;
+  /** Begin the lockfile, also beside another one of its git repository. */
+  readonly init?: boolean;
 }
 
 /** Is the record the lockfile? */
@@ -39,9 +41,9 @@ function openCluster({ context, namespace }: StateOptions): Promise<KnownBackend
 }
 
 /** Opens the lockfile for what only a file can do: merge the two sides of it, or take many plans in one write. */
-export function openLock({ lock }: StateOptions, file?: LockfileOptions): Lockfile {
+export function openLock({ lock, init = false }: StateOptions, file?: LockfileOptions): Lockfile {
   refuseNoFolder(lock);
-  return lockfile(lock, file);
+  return lockfile(lock, { ...file, init });
 }
 
 /**
@@ -66,12 +68,9 @@ export async function openToPlan(options: StateOptions): Promise<StateBackend> {
 /** Throws `stale` if the record that a lock with this mark had is not in that cluster. */
 async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promise<void> {
   if (await state.hasTaken(mark.id)) return;
-  const onward = await state.onward(mark.id);
-  if (onward !== undefined) throw refusalOfOnward(mark, lock, onward);
   throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} does not have it`, {
     hint: [
       "Look at the context and the namespace, and whether the lock on the main branch says otherwise (git pull).",
-      "If the lock of another folder has carried that record here, put a copy of it, as it is now, in the place of this one.",
       `If that record is lost, every address of it is in use still: bring the lock back as Git had it before the move (git log -- ${shellWord(lock)}; git checkout COMMIT -- ${shellWord(lock)}, the last one with lines), and import rendered manifests for what was recorded since.`,
       `The page on state backends says how ("Where the namespace is lost").`,
     ].join("\n  "),
@@ -89,7 +88,7 @@ export async function record(state: StateBackend, plan: Plan): Promise<Snapshot>
 export function refuseNoFolder(lock: string): void {
   const folder = dirname(lock);
   if (existsSync(folder)) return;
-  refuseDeleted(lock);
+  refuseMissing(lock, true);
   throw new IpamError("invalid", `${folder}, the folder of the lock ${lock}, does not exist`, {
     hint: `Look at the name; for a new record make the folder first: mkdir -p ${shellWord(folder)}`,
   });

@@ -70,6 +70,8 @@ export function remedyText(remedy: Remedy, surface: Surface): string {
       return words.release;
     case "record":
       return `nodeippool allocate${remedy[1] === undefined ? "" : " --landed REV"}${words.command}`;
+    case "init":
+      return `nodeippool allocate --init${words.command}`;
     case "moved":
       return words[`moved ${remedy[1]}`];
   }

@@ -17,6 +17,8 @@ export type Remedy =
   | readonly ["release"]
   /** Record the plan; that merges a record in conflict as well. `landed`: as the revision says that is in force. */
   | readonly ["record", merge?: "landed"]
+  /** Begin a new record beside another one. */
+  | readonly ["init"]
   /** Name the place that the record has moved to. */
   | readonly ["moved", to: "cluster" | "file"];
 

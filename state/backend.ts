@@ -35,6 +35,4 @@ export interface KnownBackend extends StateBackend {
   identity(): Promise<string | undefined>;
   /** Has the move of this id, as the mark of a lock has it, brought its record here? */
   hasTaken(move: string): Promise<boolean>;
-  /** Where the record that came by that move has gone on to since, if it has; `to` is undefined where nobody knows any more. */
-  onward(move: string): Promise<{ readonly to: string | undefined } | undefined>;
 }

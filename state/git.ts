@@ -1,6 +1,7 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { IpamError } from "../core/index.ts";
 
 /** What git prints, or undefined if it fails: no repository, no such object, no git. */
 export function git(folder: string, ...args: string[]): string | undefined {
@@ -15,6 +16,18 @@ export function git(folder: string, ...args: string[]): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Throws `unavailable` for a path in a git repository that git does not open, with its own reason; or where git is not installed. */
+export function checkGit(path: string): void {
+  const folder = repositoryFolders(path).at(-1);
+  if (folder === undefined) return;
+  const options = { cwd: folder, env: environmentIn(folder), encoding: "utf8" } as const;
+  const { status, stderr, error } = spawnSync("git", ["rev-parse", "--git-dir"], options);
+  if (status === 0) return;
+  throw new IpamError("unavailable", `${path} is not there, and git does not tell whether ${folder} had one`, {
+    hint: error === undefined ? stderr.trim().replaceAll("\n", "\n  ") : `git cannot be run: ${error.message}`,
+  });
 }
 
 /**

@@ -4,7 +4,8 @@ import { applyAll, issuesAfterWrite } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseMarked, withoutMark } from "./mark.ts";
-import { refuseDeleted, refuseSecond } from "./other-locks.ts";
+import { refuseMissing } from "./missing-lock.ts";
+import { isRecordOfRun } from "./offer.ts";
 import { type Outcome, readText, replaceFile } from "./replace-file.ts";
 
 /** A state backend in one file that lies beside the configuration and is reviewed with it. */
@@ -19,13 +20,15 @@ export interface Lockfile extends StateBackend {
 export interface LockfileOptions {
   /** Reads the text of the file; default: `decode`, which refuses conflict markers and every broken invariant. */
   readonly understand?: (text: string) => Snapshot;
+  /** Begins this lock, where it is not there, also beside another one of its git repository. Default: that is refused. */
+  readonly init?: boolean;
 }
 
-/** The lockfile at this path; a missing file is an empty record, unless git knows it. Nothing is written but by `commit`. */
+/** The lockfile at this path; a missing file is an empty record, unless its git repository has a lock. Nothing is written but by `commit`. */
 export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
   const understand = options.understand ?? ((text: string) => decodeLock(text, path));
   const parse = (text: string | undefined) => {
-    if (text === undefined) return withoutLock(path);
+    if (text === undefined) return withoutLock(path, options.init);
     refuseMarked(text, path);
     return understand(text);
   };
@@ -36,7 +39,6 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
       const now = parse(base);
       const next = applyAfter(outcome, now, plans, path);
       if (next === now && (base === undefined || encode(now) === base)) return now;
-      refuseSecond(path, now, next, base === undefined);
       outcome = replaceFile(path, base, encode(next));
       if (outcome === "written") return next;
       // Another writer was faster; `applyAll` says whether it touched the same pools.
@@ -74,8 +76,9 @@ export function readMarked(path: string): ReturnType<typeof withoutMark> {
   return withoutMark(readText(path) ?? "", path);
 }
 
-function withoutLock(path: string): Snapshot {
-  refuseDeleted(path);
+/** An empty record; a run of the command line has asked for its lock before. */
+function withoutLock(path: string, init?: boolean): Snapshot {
+  if (!isRecordOfRun(path)) refuseMissing(path, init);
   return emptySnapshot;
 }
 

@@ -1,40 +1,32 @@
 import { IpamError } from "../core/index.ts";
 
-/**
- * What a record says of itself while it moves to another place, and after that; next-step.ts has the steps. Nobody
- * reads or writes a record that has a mark.
- */
+/** What a record says of itself while it moves to another place, and after that; migrate.ts has the steps. Nobody uses one that has a mark. */
 export interface Mark {
   /**
-   * `expects`: a record is about to come here. `takes`: it is coming; the other place has let go of it. `has`: it is
-   * here, and the other place has yet to say so. `leaves`: this record is going there. `left`: it is there.
+   * `expects`: a record is about to come here. `takes`: it is coming; the other place has closed it. `leaves`: this record
+   * is going there. `left`: it is there.
    */
   readonly state: (typeof states)[number];
   /** Of the move. */
   readonly id: string;
   /** The name of the other place, for people. */
   readonly other: string;
-  /** With `leaves`, which place that is, and no other one. In a file that gets a record: which file this is. */
+  /** With `leaves`, which place that is, where something tells. */
   readonly place?: string;
-  /** With `left`, the digest of what was there when it had come; with `takes`, of what is to come. */
+  /** With `left`, the digest of what has come there; with `takes`, of what is to come. */
   readonly digest?: string;
-  /** With `leaves` and `takes`, the set that the source's lines of set `default` go as. */
-  readonly set?: string;
-  /** With `expects`, which place the record comes from, where that can be told. */
-  readonly from?: string;
   /** With `expects`, the mark that was there: the place's own record is elsewhere. */
   readonly before?: Mark;
 }
 
-const states = ["expects", "takes", "has", "leaves", "left"] as const;
+const states = ["expects", "takes", "leaves", "left"] as const;
 
 /** undefined if the text is no mark. */
 export function parseMark(text: string): Mark | undefined {
   try {
     const { state, id, other, ...more } = JSON.parse(text);
-    const { place = "any", digest = "any", set = "any", from = "any", before, ...rest } = more;
-    const texts = [id, other, place, digest, set, from];
-    const isMark = states.includes(state) && texts.every((one) => typeof one === "string" && one);
+    const { place = "any", digest = "any", before, ...rest } = more;
+    const isMark = states.includes(state) && [id, other, place, digest].every((one) => typeof one === "string" && one);
     const isWhole = before === undefined || parseMark(JSON.stringify(before)) !== undefined;
     return isMark && isWhole && Object.keys(rest).length === 0 ? { state, id, other, ...more } : undefined;
   } catch {
@@ -52,29 +44,7 @@ export function refusalOfMark({ state, other }: Mark, name: string, target: "clu
   const [what, where] =
     state === "leaves" ? ["is moving", `to ${other}`] : ["is to get a record that moves", `from ${other}`];
   return new IpamError("unavailable", `${name} ${what} ${where}, and that has not ended`, {
-    hint: "Make that move again: it goes on where it stopped, or is taken back.",
-  });
-}
-
-/** The mark by which the own record of a place with this one has left, if it has. */
-export function markOfLeft(mark: Mark | undefined): Mark | undefined {
-  return mark?.state === "left" ? mark : mark?.before;
-}
-
-/** Whereto the last record of a place has gone, where an earlier one that came there has gone, too; nobody may know any more. */
-export interface Onward {
-  readonly to: string | undefined;
-}
-
-/** What whoever goes by this mark of a place of that name is told, where the record has gone on. */
-export function refusalOfOnward({ other }: Mark, name: string, { to }: Onward): IpamError {
-  const message = `the record of ${name} has moved to ${other}, and on from there${to === undefined ? "" : `; what was there last went to ${to}`}`;
-  const older = "What is here is older than that: pull or merge the branch that has it as it is now.";
-  return new IpamError("stale", message, {
-    hint:
-      to === undefined
-        ? `There is a record again: if it has the addresses of this one, it has come back, and this mark can go (git rm of a lockfile). Else: ${older.toLowerCase()}`
-        : `${older} Delete nothing.`,
+    hint: "Run that move again: it goes on where it stopped.",
   });
 }
 
@@ -91,7 +61,7 @@ export function withoutMark(text: string, path: string): { readonly mark: Mark |
   if (found === null) return { mark: undefined, rest: text };
   const mark = parseMark(found[1] as string);
   if (mark === undefined)
-    throw new IpamError("corrupt", `${path} has a mark that is none`, { hint: "Restore it as it was." });
+    throw new IpamError("corrupt", `${path} has a mark that cannot be read`, { hint: "Restore it as it was." });
   return { mark, rest: text.replace(line, "") };
 }
 

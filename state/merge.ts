@@ -10,13 +10,26 @@ import {
   IpamError,
   type Issue,
   identityOf,
+  ownerOfKey,
   type PoolRecord,
   placeOf,
   type Snapshot,
+  sameLine,
   sameSubnet,
 } from "../core/index.ts";
-import { type Content, decode, encode } from "./codec.ts";
-import { apart, compose, type Entry, entries, sameEntry, type Version, versionOf } from "./compose.ts";
+import { allocationLine, type Content, decode, encode } from "./codec.ts";
+
+/** A line and the list it stands in. */
+export interface Entry {
+  readonly line: Allocation;
+  readonly releasing: boolean;
+}
+
+/** All lines of a record. */
+export function entries(record: Content): Entry[] {
+  const list = (lines: readonly Allocation[], releasing: boolean) => lines.map((line) => ({ line, releasing }));
+  return [...list(record.allocations, false), ...list(record.releasing, true)];
+}
 
 /** A line that lost its address or its claim to another one, and must be planned anew. */
 export interface Loser {
@@ -37,17 +50,16 @@ export interface Merged {
  *  ours \ theirs | as base | changed                                            | gone
  *  --------------+---------+----------------------------------------------------+--------
  *  as base       | base    | theirs                                             | gone
- *  changed       | ours    | both changes in one line, where they go together   | ours
- *                |         | (`compose`), and no other line has that claim      |
- *                |         | live; else one claim: what landed, or the side it  |
- *                |         | is part of, or the live one; two: both claim it    |
- *                |         | (below)                                            |
+ *  changed       | ours    | one claim: what landed, or the side it is part of, | ours
+ *                |         | or the live one, or (NIC or uid differ) either;    |
+ *                |         | two: both claim it (below)                         |
  *  gone          | gone    | theirs                                             | gone
  *
  * Where two lines then claim one address, or one claim has two addresses: a line that `landed` holds wins, else a
  * live line that both sides still hold, else that of `side`, the one which `landed` is part of, else nobody may say:
  * IpamError `conflict` names both. Losers are left out; where nobody else has the address now, the line stands that one
- * side left as it was, or it is releasing, if the loser had it in the base.
+ * side left as it was, or it is releasing, if the loser had it in the base. Nobody may say either, whatever landed, where
+ * one side renamed the owner of a live line, and the other one changed something else of it.
  */
 export function mergeRecords(
   base: Snapshot,
@@ -57,14 +69,14 @@ export function mergeRecords(
   side?: "ours" | "theirs",
 ): Merged {
   const [b, o, t, l] = [base, ours, theirs, landed ?? emptySnapshot].map(versionOf) as Versions;
+  refuseHalfRenamed(b, o, t);
   const picked = [...new Set([...o.at.keys(), ...t.at.keys()])].flatMap((place) => pick(place, [b, o, t, l], side));
   const isLive = (version: Version, line: Allocation) => version.placeOfClaim.get(identityOf(line)) === placeOf(line);
-  return settle(uncrossed(picked, l, side), mergePools(base, ours, theirs), landed, {
+  return settle(picked, mergePools(base, ours, theirs), landed, {
     isOfSide: (entry) =>
       side !== undefined && sameEntry(entry, { ours: o, theirs: t }[side].at.get(placeOf(entry.line))),
-    isHeldByBoth: ({ line, of }) =>
-      of === undefined ? isLive(o, line) && isLive(t, line) : of.every(({ releasing }) => !releasing),
-    wasHeld: ({ line, of }) => of !== undefined || b.at.get(placeOf(line))?.line.claim === line.claim,
+    isHeldByBoth: ({ line }) => isLive(o, line) && isLive(t, line),
+    wasHeld: ({ line }) => b.at.get(placeOf(line))?.line.claim === line.claim,
     stands: ({ line }) => {
       const before = b.at.get(placeOf(line));
       return before && [o, t].some((one) => sameEntry(before, one.at.get(placeOf(line)))) ? before : undefined;
@@ -72,40 +84,73 @@ export function mergeRecords(
   });
 }
 
+/** One version of a record, as a merge looks at it. */
+interface Version {
+  readonly at: ReadonlyMap<string, Entry>;
+  /** Where a claim has its address, by its identity. */
+  readonly placeOfClaim: ReadonlyMap<string, string>;
+}
+
 /** Base, ours, theirs, and what landed. */
 type Versions = [Version, Version, Version, Version];
-type Side = "ours" | "theirs" | undefined;
+
+function versionOf(record: Snapshot): Version {
+  return {
+    at: new Map(entries(record).map((entry) => [placeOf(entry.line), entry])),
+    placeOfClaim: new Map(record.allocations.map((line) => [identityOf(line), placeOf(line)])),
+  };
+}
 
 /** The table, for one address. */
-function pick(place: string, [base, ours, theirs, landed]: Versions, side: Side): Entry[] {
+function pick(
+  place: string,
+  [base, ours, theirs, landed]: Versions,
+  side: "ours" | "theirs" | undefined,
+): readonly Entry[] {
   const [before, one, other] = [base, ours, theirs].map((version) => version.at.get(place));
   if (one === undefined || other === undefined)
     return [one, other].filter((entry) => entry !== undefined).filter((entry) => !sameEntry(entry, before));
   if (sameEntry(one, other) || sameEntry(other, before)) return [one];
   if (sameEntry(one, before)) return [other];
-  const decided = decide(one, other, landed, side);
-  const composed = compose(place, base, ours, theirs, decided);
-  return composed === undefined ? apart(one, other, decided) : [composed];
+  if (one.line.claim !== other.line.claim) return [one, other];
+  const known = landed.at.get(place);
+  const decided = [one, other].find((entry) => sameEntry(entry, known)) ?? (side && { ours: one, theirs: other }[side]);
+  return decided === undefined ? preferred(one, other) : [decided];
 }
 
-/** Which of two lines at one address is in force: the one that landed, else that of the side which `landed` is part of. */
-function decide(ours: Entry, theirs: Entry, landed: Version, side: Side): Entry | undefined {
-  const known = landed.at.get(placeOf(ours.line));
-  return [ours, theirs].find((entry) => sameEntry(entry, known)) ?? (side && { ours, theirs }[side]);
-}
-
-/** Takes lines apart again that were composed to the name of another one. */
-function uncrossed(picked: readonly Entry[], landed: Version, side: Side): Entry[] {
-  const live = Map.groupBy(
-    picked.filter(({ releasing }) => !releasing),
-    ({ line }) => identityOf(line),
-  );
-  return picked.flatMap((entry) => {
-    const others = (live.get(identityOf(entry.line))?.length ?? 0) - (entry.releasing ? 0 : 1);
-    if (entry.of === undefined || others === 0) return [entry];
-    const [ours, theirs] = entry.of as [Entry, Entry];
-    return apart(ours, theirs, decide(ours, theirs, landed, side));
+/**
+ * Throws `conflict` for a live line of which one side renamed the owner, and the other one changed something else: it may
+ * be one node, and would lose its address to its other name, whichever side is in force.
+ */
+function refuseHalfRenamed(base: Version, ours: Version, theirs: Version): void {
+  const issues = [...base.at].flatMap(([place, before]): Issue[] => {
+    const sides = [ours, theirs].flatMap(({ at }) => at.get(place) ?? []).filter(({ releasing }) => !releasing);
+    const [renamed, ...others] = sides.filter((entry) => !hasSameOwner(entry, before));
+    const [changed] = sides.filter((entry) => hasSameOwner(entry, before) && !sameEntry(before, entry));
+    if (renamed === undefined || changed === undefined || others.length > 0) return [];
+    const what = `${formatBlock(before.line)} of ${before.line.claim} is changed on both sides`;
+    return [{ message: `${what}: to ${renamed.line.claim}, and to ${changed.line.claim}` }];
   });
+  const last = issues.at(-1);
+  if (last === undefined) return;
+  const hint = "Take the lock of one side as it is, git add it, and declare the other side's renames on it.";
+  throw new IpamError("conflict", [...issues.slice(0, -1), { ...last, hint }]);
+}
+
+function hasSameOwner(a: Entry, b: Entry): boolean {
+  return ownerOfKey(a.line.claim) === ownerOfKey(b.line.claim);
+}
+
+/** Of two lines of one claim: the live one, else either, but the same whatever side is called ours; both if set or length differ. */
+function preferred(ours: Entry, theirs: Entry): readonly Entry[] {
+  if (ours.line.length !== theirs.line.length) return [ours, theirs];
+  if (ours.releasing !== theirs.releasing) return [ours.releasing ? theirs : ours];
+  if (ours.line.set !== theirs.line.set) return [ours, theirs];
+  return [byCodeUnit(allocationLine(ours.line), allocationLine(theirs.line)) <= 0 ? ours : theirs];
+}
+
+function sameEntry(a: Entry, b: Entry | undefined): boolean {
+  return b !== undefined && a.releasing === b.releasing && sameLine(a.line, b.line);
 }
 
 /** What is known of the lines before they were merged. */
@@ -129,10 +174,9 @@ const unknownHistory: History = {
 function strengthOf(landed: Snapshot | undefined, history: History): (entry: Entry) => number {
   const inLanded = new Set(landed === undefined ? [] : entries(landed).map(entryKey));
   return (entry) => {
-    const lines = entry.of ?? [entry];
-    if (lines.some((line) => inLanded.has(entryKey(line)))) return 3;
+    if (inLanded.has(entryKey(entry))) return 3;
     if (history.isHeldByBoth(entry)) return 2;
-    return lines.some(history.isOfSide) ? 1 : 0;
+    return history.isOfSide(entry) ? 1 : 0;
   };
 }
 
@@ -210,6 +254,7 @@ function entryKey({ line, releasing }: Entry): string {
 
 function collision(a: Allocation, b: Allocation): string {
   const [x, y] = [formatBlock(a), formatBlock(b)];
+  if (x === y && a.claim === b.claim) return `${x} of ${a.claim} is in claim set ${a.set} and in claim set ${b.set}`;
   if (x === y) return `both ${a.claim} and ${b.claim} were given ${x}`;
   return blocksOverlap(a, b)
     ? `${a.claim} was given ${x} and ${b.claim} ${y}, which overlap`

@@ -1,9 +1,20 @@
-import { randomUUID } from "node:crypto";
-import { type Allocation, byAddress, byCodeUnit, checkSet, IpamError, type Snapshot } from "../core/index.ts";
-import { decode, encode, snapshotOf } from "./codec.ts";
-import { type Mark, markOfLeft } from "./mark.ts";
-import { digestOf, nextStep, type Sight, type Step } from "./next-step.ts";
-import { checkApart, checkNoCopy, setsOf } from "./records-apart.ts";
+import { createHash, randomUUID } from "node:crypto";
+import { IpamError, type Snapshot } from "../core/index.ts";
+import { encode } from "./codec.ts";
+import type { Mark } from "./mark.ts";
+
+/** What is at one end of a move, at one moment. */
+export interface Sight {
+  /** Empty where the record is elsewhere. */
+  readonly snapshot: Snapshot;
+  readonly mark: Mark | undefined;
+  /** Tells this place from any other one; undefined where only its name does. */
+  readonly place: string | undefined;
+  /** Has the record that left by this mark come here? Undefined where nobody can tell. */
+  hasArrived(left: Mark): boolean | undefined;
+  /** Has a record left here by the move of this mark, whatever came since? */
+  hasDeparted(takes: Mark): boolean;
+}
 
 /** One end of a move: a record and its mark. What is written replaces what was seen, or IpamError `conflict` is thrown. */
 export interface RecordPlace<S extends Sight = Sight> {
@@ -14,174 +25,197 @@ export interface RecordPlace<S extends Sight = Sight> {
   /** Throws if a record of this content cannot be here. */
   checkFits(record: Snapshot): void;
   mark(seen: S, mark: Mark): Promise<void>;
-  unmark(seen: S): Promise<void>;
-  /** Makes this the record, and remembers that it came: without a mark, or by this one. Can be killed and done again. */
-  take(seen: S, record: Snapshot, mark: Mark): Promise<void>;
+  /** Opens the record; `arrived` is the move that has brought it. */
+  unmark(seen: S, arrived?: string): Promise<void>;
+  /** Makes this the record, under the mark that is there. Can be killed and done again. */
+  write(seen: S, record: Snapshot): Promise<void>;
   /** Leaves nothing of the record but a mark. */
   clear(seen: S, mark: Mark): Promise<void>;
 }
 
+/** What a move does next; `nextStep` has the table. */
+export type Step = "announce" | "close" | "reopen" | "take" | "write" | "clear" | "open" | "done";
+
 /**
- * Moves a record, lines and all, to another place: no address changes hands. Killed anywhere, the same call goes
- * on where it stopped. `onStep` is told of each step that was made. Throws IpamError: `invalid` (nothing to move),
- * `in-use`, `overlap`, `exhausted` (it does not fit there; nothing has happened), `stale`, and what either place throws.
+ * Moves a record, lines and all, to a place that is empty, or has the same record: no address changes hands. Killed
+ * anywhere, the same call goes on where it stopped. `onStep` is told of each step that is done. Throws IpamError: `invalid`
+ * (nothing to move), `in-use`, `overlap`, `exhausted` (it does not fit there; nothing has happened), `stale`, and what
+ * either place throws.
  */
 export async function moveRecord<S extends Sight, T extends Sight>(
   source: RecordPlace<S>,
   target: RecordPlace<T>,
   onStep: (step: Step) => void = () => {},
 ): Promise<Snapshot> {
-  let run = "";
-  for (let lost = 0; ; ) {
-    const [from, to] = [await source.look(), await target.look()];
+  const move = new Move(source, target);
+  for (let tries = 1; ; tries++) {
     try {
-      const step = nextStep(from, to, target.name, run);
-      if (step === "done") return to.snapshot;
-      // A new one each time: by the last one, a record may have come there meanwhile.
-      if (step === "announce") run = randomUUID();
-      await make(step, source, target, from, to, run);
+      const { step, snapshot } = await move.next();
+      if (step === "done") return snapshot;
       onStep(step);
-      if (step === "finish") return to.snapshot; // from here on others write there
+      if (step === "open") return snapshot;
     } catch (error) {
       if (!(error instanceof IpamError)) throw error;
       // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
       const isOpen = error.code === "conflict" || error.code === "unknown-outcome";
-      if (isOpen && ++lost <= 20) continue;
-      if (!isOpen && error.code !== "unavailable") await withdraw(source, target, onStep).catch(() => {});
+      if (isOpen && tries <= 100) continue;
+      if (!isOpen && error.code !== "unavailable" && (await move.withdraw().catch(() => false))) onStep("reopen");
       throw error;
     }
+    if (tries > 100) throw new IpamError("unavailable", `other moves to ${target.name} go on at the same time`);
+  }
+}
+
+/** One run of a move. */
+class Move<S extends Sight, T extends Sight> {
+  private readonly source: RecordPlace<S>;
+  private readonly target: RecordPlace<T>;
+  /** The id by which this run has announced the record. */
+  private run = "";
+
+  constructor(source: RecordPlace<S>, target: RecordPlace<T>) {
+    this.source = source;
+    this.target = target;
+  }
+
+  /** Does the next step; `snapshot` is the record as it was in the target before that. */
+  async next(): Promise<{ readonly step: Step; readonly snapshot: Snapshot }> {
+    const [from, to] = [await this.source.look(), await this.target.look()];
+    const step = nextStep(from, to, { source: this.source.name, target: this.target.name }, this.run);
+    await this.make(step, from, to);
+    return { step, snapshot: to.snapshot };
+  }
+
+  private async make(step: Step, from: S, to: T): Promise<void> {
+    const { source, target } = this;
+    const id = from.mark?.id ?? to.mark?.id ?? "";
+    if (step === "announce") {
+      target.checkFits(from.snapshot);
+      // A new one each time: by the last one, a record may have come there meanwhile.
+      this.run = randomUUID();
+      const before = to.mark?.state === "left" ? to.mark : to.mark?.before;
+      await target.mark(to, { state: "expects", id: this.run, other: source.name, ...(before && { before }) });
+    } else if (step === "close") {
+      const { mark, place, snapshot } = await target.settle();
+      if (mark?.id !== id) return;
+      checkRoom(from.snapshot, snapshot, target.name);
+      await source.mark(from, { state: "leaves", id, other: target.name, ...(place !== undefined && { place }) });
+    } else if (step === "reopen") await source.unmark(from);
+    else if (step === "take") {
+      const { snapshot } = await source.settle();
+      checkRoom(snapshot, to.snapshot, target.name);
+      target.checkFits(snapshot);
+      await target.mark(to, { state: "takes", id, other: source.name, digest: digestOf(snapshot) });
+    } else if (step === "write") await target.write(to, from.snapshot);
+    else if (step === "clear")
+      await source.clear(from, { state: "left", id, other: target.name, digest: digestOf(to.snapshot) });
+    else if (step === "open") {
+      if (from.mark?.state === "left") await source.clear(from, from.mark); // all of it, should that have been interrupted
+      await target.unmark(to, to.mark?.id);
+    }
+  }
+
+  /** Takes a move back that was refused before the target took anything. Was the source closed? */
+  async withdraw(): Promise<boolean> {
+    const [from, to] = [await this.source.look(), await this.target.look()];
+    const isClosed = from.mark?.state === "leaves" && from.mark.id === to.mark?.id;
+    if (to.mark?.state !== "expects" || !(isClosed || to.mark.other === this.source.name)) return false;
+    // First the target: nobody can take this any more.
+    await (to.mark.before === undefined ? this.target.unmark(to) : this.target.mark(to, to.mark.before));
+    if (isClosed) await this.source.unmark(from);
+    return isClosed;
   }
 }
 
 /**
- * The move was refused. A target that expects this record does so no longer, and what was let go of for it is taken back.
- * In between it expects a move that nobody makes. A file does not say who it is: where it was another one that is
- * expected, that one takes back what it has let go of, and announces its move again.
+ * What comes next in a move, whoever began it, from what both ends say. At no moment can both be written, and from `close`
+ * to `open` neither can.
+ *
+ *  source   | target                        | step
+ *  ---------+-------------------------------+-----------------------------------------------------------------------
+ *  no mark  | open, or left                 | announce: the target expects the record, and nobody uses it any more
+ *  no mark  | expects, by this run          | close: the source leaves, and nobody uses it any more
+ *  no mark  | expects, by another run       | announce: whoever has closed a source for that one opens it again
+ *  no mark  | takes x, all of this          | close, as x: this is the source as it was before it was closed
+ *  leaves x | expects x                     | take: from here on the target takes x, and nothing else
+ *  leaves x | takes x                       | write; clear, once all of it is there
+ *  leaves x | has x, and is open            | clear
+ *  leaves x | else, and none of its pools   | reopen: no move is announced twice, so x never comes there
+ *  x left   | takes x, all of it            | open, whatever came to the source since
+ *  left x   | has x                         | done
+ *
+ *  Refused: all else; a target that has another record, or whose own one is in another place than the source; a source that
+ *  leaves for another place than this target.
  */
-async function withdraw<S extends Sight, T extends Sight>(
-  source: RecordPlace<S>,
-  target: RecordPlace<T>,
-  onStep: (step: Step) => void,
-): Promise<void> {
-  const [from, to] = [await source.look(), await target.look()];
-  if (to.mark?.state !== "expects" || (to.mark.from !== undefined && to.mark.from !== from.place)) return;
-  const { id, before } = to.mark;
-  if (from.mark?.state === "leaves" && from.mark.id === id) {
-    await target.mark(to, { ...to.mark, id: randomUUID() });
-    await source.unmark(from);
-    onStep("reopen");
-    return withdraw(source, target, onStep);
+export function nextStep(source: Sight, target: Sight, names: Names, run: string): Step {
+  const [from, to] = [source.mark, target.mark];
+  if (to?.state === "takes" && source.hasDeparted(to) && to.digest === digestOf(target.snapshot)) return "open";
+  if (from?.state === "left") return stepOfLeft(from, target);
+  if (from?.state === "leaves") return stepOfLeaving(from, source, target, names);
+  if (from !== undefined) throw busy("the source is about to get a record itself", from);
+  if (source.snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
+  if (to?.state === "leaves") throw busy("the target's own record is on its way", to);
+  if (to?.state === "takes") {
+    if (to.digest === digestOf(source.snapshot)) return "close";
+    throw busy("the target is taking another record, or the source has changed since", to);
   }
-  await (before === undefined ? target.unmark(to) : target.mark(to, before));
+  const left = to?.state === "left" ? to : to?.before;
+  if (left !== undefined && source.hasArrived(left) === false) throw elsewhere(left);
+  checkRoom(source.snapshot, target.snapshot, names.target);
+  return to?.state === "expects" && to.id === run ? "close" : "announce";
 }
 
-async function make<S extends Sight, T extends Sight>(
-  step: Exclude<Step, "done">,
-  source: RecordPlace<S>,
-  target: RecordPlace<T>,
-  from: S,
-  to: T,
-  run: string,
-): Promise<void> {
-  const id = from.mark?.id ?? (step === "close" ? to.mark?.id : undefined) ?? run;
-  const incoming = (state: Mark["state"]): Mark => ({ state, id, other: source.name });
-  const outgoing = (state: Mark["state"]): Mark => ({ state, id, other: target.name });
-  if (step === "announce") {
-    checkFits(from, to, target);
-    const before = markOfLeft(to.mark);
-    const origin = from.place === undefined ? {} : { from: from.place };
-    await target.mark(to, { ...incoming("expects"), ...origin, ...(before === undefined ? {} : { before }) });
-  } else if (step === "close") {
-    const { mark, place } = await target.settle();
-    if (mark?.id === id) await source.mark(from, { ...outgoing("leaves"), ...(place === undefined ? {} : { place }) });
-  } else if (step === "reopen") {
-    checkNeverCame(from, to, target);
-    await source.unmark(from);
-  } else if (step === "open") {
-    const settled = await source.settle();
-    checkFits(settled, to, target);
-    const { set } = from.mark ?? {};
-    const digest = digestOf(settled.snapshot);
-    await target.mark(to, { ...incoming("takes"), digest, ...(set === undefined ? {} : { set }) });
-  } else if (step === "carry") {
-    const settled = await source.settle();
-    await target.take(to, united(to.snapshot, settled.snapshot), incoming("has"));
-  } else if (step === "point") {
-    await source.clear(from, { ...outgoing("left"), id: to.arrived?.at(-1) ?? id, digest: digestOf(to.snapshot) });
-  } else if (step === "finish") {
-    if (from.mark?.state === "left") await source.clear(from, from.mark); // all of it, should that have been interrupted
-    await target.unmark(to);
-  } else await source.clear(from, { ...outgoing("left"), digest: digestOf(to.snapshot) });
+interface Names {
+  readonly source: string;
+  readonly target: string;
 }
 
-function checkFits({ snapshot, chosen }: Sight, { snapshot: there }: Sight, target: RecordPlace): void {
-  if (chosen?.isTaken)
-    throw new IpamError("in-use", `the record has lines of claim set ${chosen.set} itself`, {
-      hint: "As one set, whoever plans a part of it would release the rest. Choose another set.",
-    });
-  checkApart(snapshot, there, target.name, chosen?.set);
-  target.checkFits(united(there, snapshot));
-}
-
-/** Throws `in-use` where a copy of a source that is closed may have gone there instead. */
-function checkNeverCame({ snapshot }: Sight, { snapshot: there, mark }: Sight, { name }: RecordPlace): void {
-  checkNoCopy(snapshot, there, name);
-  if (mark?.state === "left")
-    throw new IpamError(
-      "in-use",
-      `${name} has sent its record on to ${mark.other}, and a copy of this one may be in it`,
-      {
-        hint: "If it is not, give this move up, as the page on state backends says of this mark.",
-      },
-    );
-}
-
-/**
- * The same place, whose lines of set `default` are of another set: the one that a move has begun with, or else this.
- * Throws IpamError `invalid` for no name of a set.
- */
-export function withSet<S extends Sight>(place: RecordPlace<S>, wanted: string | undefined): RecordPlace<S> {
-  if (wanted !== undefined) checkSet(wanted);
-  let known = wanted;
-  const seenAs = ({ snapshot, ...seen }: S) => {
-    const set = seen.mark?.set ?? known;
-    if (wanted !== undefined && set !== wanted)
-      throw new IpamError("invalid", `this move has begun as set ${set}, and ends as that`);
-    known = set;
-    if (set === undefined) return { ...seen, snapshot } as S;
-    const chosen = {
-      set,
-      isTaken: set !== "default" && ["default", set].every((one) => setsOf(snapshot).includes(one)),
-    };
-    return { ...seen, snapshot: asSet(snapshot, set), chosen } as S;
-  };
-  return {
-    ...place,
-    look: async () => seenAs(await place.look()),
-    settle: async () => seenAs(await place.settle()),
-    mark: (seen, mark) => place.mark(seen, known === undefined ? mark : { ...mark, set: known }),
-  };
-}
-
-function asSet({ pools, allocations, releasing }: Snapshot, set: string): Snapshot {
-  const of = (lines: readonly Allocation[]) => lines.map((line) => (line.set === "default" ? { ...line, set } : line));
-  return snapshotOf({ pools, allocations: of(allocations), releasing: of(releasing) });
-}
-
-/** Both records in one. What is in both already must be the same. */
-function united(there: Snapshot, coming: Snapshot): Snapshot {
-  const names = new Set(coming.pools.map((pool) => pool.name));
-  for (const name of names)
-    if (there.base.has(name) && there.base.get(name) !== coming.base.get(name))
-      throw new IpamError("in-use", `pool ${name} has other addresses in the target`);
-  const rest = <T extends { readonly pool: string }>(lines: readonly T[]) =>
-    lines.filter(({ pool }) => !names.has(pool));
-  const merged = snapshotOf({
-    pools: [...there.pools.filter(({ name }) => !names.has(name)), ...coming.pools].sort((a, b) =>
-      byCodeUnit(a.name, b.name),
-    ),
-    allocations: [...rest(there.allocations), ...coming.allocations].sort(byAddress),
-    releasing: [...rest(there.releasing), ...coming.releasing].sort(byAddress),
+function stepOfLeft(left: Mark, target: Sight): Step {
+  if (target.mark === undefined && target.hasArrived(left)) return "done";
+  throw new IpamError("stale", `the record has moved to ${left.other} before`, {
+    hint: "Use it there. What is here is not what came there then.",
   });
-  return decode(encode(merged), "the moved record");
+}
+
+function stepOfLeaving(from: Mark, source: Sight, target: Sight, names: Names): Step {
+  const to = target.mark;
+  if (to === undefined && target.hasArrived(from)) return "clear";
+  const isTarget = from.place === undefined ? from.other === names.target : from.place === target.place;
+  // A record that the target had may be the one that came by a copy of this source, unless it is here.
+  const isElsewhere = to?.state === "left" && !(to.other === names.source && source.hasArrived(to));
+  if (!isTarget || isElsewhere) throw busy("the record is on its way", from);
+  if (to?.id !== from.id) {
+    const known = new Set(target.snapshot.pools.map((pool) => pool.name));
+    if (source.snapshot.pools.some((pool) => known.has(pool.name)))
+      throw busy("a copy of the record may be there", from);
+    return "reopen";
+  }
+  if (to.state === "expects") return "take";
+  return digestOf(target.snapshot) === digestOf(source.snapshot) ? "clear" : "write";
+}
+
+/** Throws `in-use` for a target that has another record: two records never become one. */
+function checkRoom(record: Snapshot, there: Snapshot, name: string): void {
+  if (there.pools.length === 0 || digestOf(there) === digestOf(record)) return;
+  const pools = there.pools.map((pool) => pool.name).join(", ");
+  throw new IpamError("in-use", `${name} has a record already, with pools ${pools}`, {
+    hint: "A record moves to an empty place alone: take another namespace, or another file.",
+  });
+}
+
+function busy(what: string, { other }: Mark): IpamError {
+  return new IpamError("in-use", `${what} (${other}), and that move has not ended`, {
+    hint: "End that one first, from both ends as it began. If one of them is lost, the page on state backends says how the move is given up.",
+  });
+}
+
+function elsewhere({ other }: Mark): IpamError {
+  return new IpamError("in-use", `the target's own record has moved to ${other}, and that is not the source`, {
+    hint: "Name the place that it has moved to. If that record is lost, its addresses are in use still: the page on state backends says how to bring it back.",
+  });
+}
+
+/** Tells the content of a record from others. */
+export function digestOf(record: Snapshot): string {
+  return createHash("sha256").update(encode(record)).digest("hex").slice(0, 16);
 }

@@ -42,6 +42,11 @@ export function otherRecord(name: string): string | undefined {
   return record === name || record === recordOfLock(name) ? undefined : record;
 }
 
+/** Is it this record that the `nodeippool allocate -- COMMAND` is for which this process runs under? */
+export function isRecordOfRun(name: string): boolean {
+  return folderOfRun() !== undefined && otherRecord(name) === undefined;
+}
+
 /** The same for every name of a lockfile, wherever a process stands. */
 export function recordOfLock(record: string): string {
   const folder = resolve(dirname(record));

@@ -1,7 +1,6 @@
 import { IpamError, type PoolRecord, placeOf, type Snapshot } from "../core/index.ts";
 import { readAllocationLine, readPoolLine } from "./codec.ts";
-import { type Entry, entries as entriesOf } from "./compose.ts";
-import { type Merged, onePool, settle } from "./merge.ts";
+import { type Entry, entries as entriesOf, type Merged, onePool, settle } from "./merge.ts";
 
 /**
  * The record in a text that a merge has broken, by conflict markers or by lines that do not go together, when the
@@ -16,7 +15,7 @@ export function salvage(text: string, file: string, landed?: Snapshot): Merged {
   for (const { line, number } of listLines(text)) {
     const corrupt = (why: string) =>
       new IpamError("corrupt", [{ message: `this line ${why}:\n  ${line}`, at: { file, line: number, column: 1 } }]);
-    if (!line.startsWith("- ")) throw corrupt("is none of a lock, nor one that git writes");
+    if (!line.startsWith("- ")) throw corrupt("is neither a lock entry nor a conflict marker");
     const pool = readPoolLine(line);
     if (typeof pool !== "string") pools.set(pool.name, onePool(pools.get(pool.name) ?? pool, pool));
     const entry = readAllocationLine(line);

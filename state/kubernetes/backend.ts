@@ -4,7 +4,6 @@ import { applyPlan, issuesAfterWrite } from "../apply.ts";
 import type { KnownBackend } from "../backend.ts";
 import { refusalOfMark } from "../mark.ts";
 import { type Held, Store } from "./store.ts";
-import { onwardOf } from "./subnet-index.ts";
 
 interface KubernetesLimits {
   /** How long a commit goes on against others who write the same objects, in milliseconds. */
@@ -38,9 +37,6 @@ export function kubernetes(
     },
     async hasTaken(move) {
       return (last ?? (await store.load())).index.arrived.includes(move);
-    },
-    async onward(move) {
-      return onwardOf((last ?? (await store.load())).index, move);
     },
     async writtenAt() {
       const { maps } = last ?? (await store.load());

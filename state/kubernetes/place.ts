@@ -1,10 +1,9 @@
 import { emptySnapshot, IpamError, type Snapshot } from "../../core/index.ts";
 import type { Objects } from "../../kube/index.ts";
-import type { Mark } from "../mark.ts";
-import type { RecordPlace } from "../migrate.ts";
-import type { Sight } from "../next-step.ts";
+import type { RecordPlace, Sight } from "../migrate.ts";
+import { overlapping } from "../overlap.ts";
 import { type Held, Store } from "./store.ts";
-import { type Index, onwardOf } from "./subnet-index.ts";
+import type { Index } from "./subnet-index.ts";
 import { encodePart, split } from "./subnet-records.ts";
 
 interface ClusterSight extends Sight {
@@ -21,59 +20,54 @@ export function kubernetesPlace(objects: Objects, namespace?: string): RecordPla
       await store.fenceAll(await store.load());
       return look(store);
     },
-    checkFits(record: Snapshot) {
-      for (const [name, part] of split(record)) encodePart(part, name);
-    },
+    checkFits,
     async mark({ held }, mark) {
-      const old = held.index.mark;
-      if (old?.state !== "left") return store.saveIndex(held, { ...held.index, mark });
-      // What a clearing that was interrupted has left, or a mark that was put back by hand.
-      await store.replace(held, emptySnapshot);
-      await store.saveIndex(held, { ...cleared(held.index, old), mark });
+      // What a clearing that was interrupted has left.
+      if (held.index.mark?.state === "left") await store.replace(held, emptySnapshot);
+      await store.saveIndex(held, { ...held.index, mark });
     },
-    unmark: ({ held }) => store.saveIndex(held, unmarked(held.index)),
-    async take({ held }, record, mark) {
-      await store.replace(held, record);
-      const written = await again(store, mark, "takes");
-      const index = unmarked(written.index);
-      await store.saveIndex(written, { ...index, arrived: [...index.arrived, mark.id] });
-    },
+    unmark: ({ held }, arrived) => store.saveIndex(held, opened(held.index, arrived)),
+    write: ({ held }, record) => store.replace(held, record),
     async clear({ held }, mark) {
       // The mark comes first: as long as it says `leaves`, all of the record is here.
-      await store.saveIndex(held, { ...cleared(held.index, mark), mark });
-      await store.replace(await again(store, mark, "left"), emptySnapshot);
+      const { pools, left, departed } = held.index;
+      if (held.index.mark?.state !== "left")
+        await store.saveIndex(held, {
+          pools: [],
+          left: [...left, ...pools],
+          arrived: [],
+          departed: [...departed, mark.id],
+          mark,
+        });
+      const now = await store.load();
+      if (now.index.mark?.id === mark.id && now.index.mark.state === "left") await store.replace(now, emptySnapshot);
     },
   };
 }
 
-function unmarked({ mark: _, ...index }: Index): Index {
-  return index;
+function opened({ mark: _, arrived, ...index }: Index, move: string | undefined): Index {
+  return { ...index, arrived: move === undefined ? arrived : [...arrived, move] };
 }
 
-/** The index of a record that has left by a move. */
-function cleared({ pools, left, arrived, departed }: Index, { id }: Mark): Index {
-  return { pools: [], left: [...left, ...pools], arrived: [], departed: [...new Set([...departed, ...arrived, id])] };
+/** Throws for a record that ConfigMaps cannot hold: subnets that overlap, or one that is too large for an object. */
+function checkFits(record: Snapshot): void {
+  const two = overlapping(record.pools);
+  if (two !== undefined)
+    throw new IpamError("overlap", `the subnets of pools ${two[0].name} and ${two[1].name} overlap`, {
+      hint: "A record can move if all pools of a network that share addresses have one cidr.",
+    });
+  for (const [name, part] of split(record)) encodePart(part, name);
 }
 
 async function look(store: Store): Promise<ClusterSight> {
   const held = await store.load();
   const { mark, arrived, departed } = held.index;
-  const isElsewhere = mark?.state === "left" || mark?.before?.state === "left";
   return {
     held,
-    snapshot: isElsewhere ? emptySnapshot : held.snapshot,
+    snapshot: mark?.state === "left" ? emptySnapshot : held.snapshot,
     mark,
     place: held.indexUid,
-    arrived,
-    hasEnded: ({ id }) => [...arrived, ...departed].includes(id),
-    onward: ({ id }) => onwardOf(held.index, id),
+    hasArrived: ({ id }) => arrived.includes(id),
+    hasDeparted: ({ id }) => departed.includes(id),
   };
-}
-
-/** Loads it again, for the next step of a move. Throws IpamError `conflict` if that move is no longer at this point. */
-async function again(store: Store, { id }: Mark, state: Mark["state"]): Promise<Held> {
-  const held = await store.load();
-  const { mark } = held.index;
-  if (mark?.id === id && mark.state === state) return held;
-  throw new IpamError("conflict", `${store.name} was moved by somebody else`);
 }

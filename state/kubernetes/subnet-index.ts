@@ -1,6 +1,6 @@
 import { byCodeUnit, describeSubnet, formatPrefix, IpamError, type PoolRecord, sameSubnet } from "../../core/index.ts";
 import { poolLine, readPoolLine } from "../codec.ts";
-import { type Mark, markOfLeft, type Onward, parseMark } from "../mark.ts";
+import { type Mark, parseMark } from "../mark.ts";
 import { overlap, overlapping } from "../overlap.ts";
 import { broken } from "./subnet-records.ts";
 
@@ -27,14 +27,8 @@ export interface Index {
   readonly mark?: Mark;
   /** The moves that have ended here, of records that are here. */
   readonly arrived: readonly string[];
-  /** Those of records that have left since, and those by which they left. */
+  /** The moves by which records have left, whatever came since. */
   readonly departed: readonly string[];
-}
-
-/** Where the record that came here by the move of this id has gone on to since, if it has. */
-export function onwardOf({ departed, mark }: Index, move: string): Onward | undefined {
-  if (!departed.includes(move)) return undefined;
-  return { to: markOfLeft(mark)?.other };
 }
 
 export const emptyIndex: Index = { pools: [], left: [], arrived: [], departed: [] };

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Mark, markedText } from "../../state/mark.ts";
@@ -241,7 +241,7 @@ describe("two branches that gave 10.10.10.5 to two nodes", () => {
     writeFileSync(join(folder, "nodeippool.lock"), `${whole}  - {"address":"10.10.10.9"}\n`);
     expect(await run("allocate", "--landed", "main")).toMatchObject({
       status: 5,
-      stderr: expect.stringContaining("is none of a lock"),
+      stderr: expect.stringContaining("is neither a lock entry"),
     });
   });
 
@@ -419,78 +419,6 @@ it("a lock in a submodule that is not checked out is no new one", async () => {
   expect((await run("plan", "--lock", "ipam/prod/nodeippool.lock")).stderr).toContain("git submodule update ipam");
   git("git submodule init ipam && git -c protocol.file.allow=always submodule --quiet update ipam");
   expect(await run("plan", "--lock", "ipam/nodeippool.lock")).toMatchObject({ status: 0 });
-});
-
-it("a lock in a folder that has a submodule as its first content is a new one, if it is not there", async () => {
-  git(
-    "mkdir ipam.git; cd ipam.git; git init -q; cp ../nodeippool.lock .; git add -A; git commit -qm lock; cd ..",
-    "git init -q -b main .; git -c protocol.file.allow=always submodule --quiet add ./ipam.git site/dev",
-    "mkdir site/prod; cp nodes.txt site/prod; git add -A; git commit -qm base; rm nodeippool.lock; git rm -q --cached nodeippool.lock",
-  );
-  for (const lock of ["site/nodeippool.lock", "site/prod/nodeippool.lock"])
-    expect(await run("plan", "--lock", lock)).toMatchObject({ status: 0 });
-});
-
-it("a second lock does not begin in a subfolder for pools that the lock above has", async () => {
-  git("git init -q -b main .", "git add -A", "git commit -qm base");
-  mkdirSync(join(folder, "team"));
-  const there = (...args: string[]) => cli(args, join(folder, "team"));
-  const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
-  for (const verb of ["plan", "allocate"])
-    expect(await there(verb, ...args.slice(1))).toEqual({
-      status: 3,
-      stdout: "",
-      stderr:
-        "in-use: ../nodeippool.lock has addresses of pool traffic-1, and nodeippool.lock would begin a second record of it\n" +
-        "  Work in the folder of ../nodeippool.lock, or name that lock. The lock of another cluster has another name, and a pool of another network says so in its spec (network).\n",
-    });
-  expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
-  expect((await there(...args, "--lock", "../nodeippool.lock")).status).toBe(0);
-  writeFileSync(join(folder, "manifests/pools.yaml"), text("pools.yaml").replaceAll("spec:", "spec:\n  network: blue"));
-  expect(await there(...args)).toMatchObject({ status: 0, stderr: "" });
-});
-
-it("nor does a pool in a lock that has begun with another one", async () => {
-  git("git init -q -b main .", "git add -A", "git commit -qm base");
-  mkdirSync(join(folder, "team"));
-  const there = () => cli(["allocate", ".", "--nodes", "../nodes.txt", "--confirm"], join(folder, "team"));
-  const manifest = (name: string) =>
-    text(name).replaceAll("traffic-1", "own-1").replaceAll("traffic-2", "own-2").replaceAll("10.10.1", "10.20.1");
-  for (const name of ["pools.yaml", "static-ip.yaml"]) writeFileSync(join(folder, "team", name), manifest(name));
-  expect(await there()).toMatchObject({ status: 0, stderr: "" });
-  for (const name of ["pools.yaml", "static-ip.yaml"]) writeFileSync(join(folder, "team", name), text(name));
-  expect(await there()).toMatchObject({
-    status: 3,
-    stderr: expect.stringContaining("would begin a second record of it"),
-  });
-});
-
-it("a lock above that cannot be read is to be settled first, and how is not said of this one", async () => {
-  git("git init -q -b main .", "git add -A", "git commit -qm base");
-  mkdirSync(join(folder, "team"));
-  writeFileSync(join(folder, "nodeippool.lock"), `<<<<<<< a\n${lock()}=======\n>>>>>>> b\n`);
-  expect(await cli(["allocate", "../manifests", "--nodes", "../nodes.txt"], join(folder, "team"))).toMatchObject({
-    status: 5,
-    stderr: expect.stringMatching(
-      /^corrupt: \.\.\/nodeippool\.lock.*\n.*\n {2}It may have the same pools\. Settle that one first, in its folder\.\n$/,
-    ),
-  });
-});
-
-it("a second lock does not begin below one whose record has moved: which pools it had is known there", async () => {
-  const mark: Mark = { state: "left", id: "1", other: "kubernetes there" };
-  writeFileSync(join(folder, "nodeippool.lock"), markedText(mark, "version: 1\n"));
-  git("git init -q -b main .", "git add -A", "git commit -qm base");
-  mkdirSync(join(folder, "team"));
-  const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
-  expect(await cli(args, join(folder, "team"))).toMatchObject({
-    status: 3,
-    stderr:
-      "in-use: the record of ../nodeippool.lock has moved to kubernetes there, and nodeippool.lock would begin another\n" +
-      "  If its pools are meant, plan where it is: in the folder of ../nodeippool.lock. The lock of other networks can have another name.\n",
-  });
-  expect(existsSync(join(folder, "team/nodeippool.lock"))).toBe(false);
-  expect((await cli([...args, "--lock", "team.lock"], join(folder, "team"))).status).toBe(0);
 });
 
 it("a rebase that has ended refuses nothing, one in progress does", async () => {

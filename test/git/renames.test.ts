@@ -51,23 +51,33 @@ it.each([
   ["git rebase", "git checkout -q other; git rebase main", ":"],
   ["git cherry-pick", "git cherry-pick other", ":"],
   ["the merge driver", "git merge --no-edit other", driver],
-])("%s: a node renamed, and one dropped, are so under the new name of the policy", async (_, command, before) => {
-  expect((await cli(["mv", "Node/node02", "Node/worker02"], folder)).status).toBe(0);
-  nodes("node01", "worker02");
-  expect((await allocate()).status).toBe(0);
-  git("git commit -qam node; git checkout -q main");
-  await renamePolicy("static-ip", "lan");
-  git("git commit -qam policy");
-  git(`${before}; ${command} || true`);
-  expect(await allocate()).toMatchObject({ status: 0, stdout: expect.not.stringContaining("lost in the merge") });
-  expect(holders()).toEqual(["1 node01/lan", "2 worker02/lan", "3 node03/lan releasing"]);
-  // It comes back to what it had.
-  nodes("node01", "worker02", "node03");
-  expect((await allocate()).status).toBe(0);
-  expect(holders()).toEqual(["1 node01/lan", "2 worker02/lan", "3 node03/lan"]);
-});
+])(
+  "%s: a node renamed here and its policy there is a conflict; as its hint says, nobody moves",
+  async (_, command, before) => {
+    expect((await cli(["mv", "Node/node02", "Node/worker02"], folder)).status).toBe(0);
+    nodes("node01", "worker02");
+    expect((await allocate()).status).toBe(0);
+    git("git commit -qam node; git checkout -q main");
+    await renamePolicy("static-ip", "lan");
+    git("git commit -qam policy");
+    git(`${before}; ${command} || true`);
+    for (const args of [[], ["--landed", "main"], ["--landed", "other"]])
+      expect(await allocate(...args)).toMatchObject({
+        status: 4,
+        stderr: expect.stringMatching(/ is changed on both sides: to Node.*\n {2}Take the lock of one side as it is, /),
+      });
+    git("git checkout --ours nodeippool.lock; git add nodeippool.lock");
+    expect((await cli(["mv", "Node/node02", "Node/worker02"], folder)).status).toBe(0);
+    expect(await allocate()).toMatchObject({ status: 0 });
+    expect(holders()).toEqual(["1 node01/lan", "2 worker02/lan", "3 node03/lan releasing"]);
+    // It comes back to what it had.
+    nodes("node01", "worker02", "node03");
+    expect((await allocate()).status).toBe(0);
+    expect(holders()).toEqual(["1 node01/lan", "2 worker02/lan", "3 node03/lan"]);
+  },
+);
 
-it("two new names of one policy are a conflict; the side that landed says which, and nobody has lost anything", async () => {
+it("two new names of one policy are a conflict; the side that landed says which, and nobody moves", async () => {
   await renamePolicy("static-ip", "wan");
   nodes("node01", "node02");
   expect((await allocate()).status).toBe(0);
@@ -75,9 +85,6 @@ it("two new names of one policy are a conflict; the side that landed says which,
   await renamePolicy("static-ip", "lan");
   git("git commit -qam lan; git merge other || true; git checkout --ours manifests");
   expect(await allocate()).toMatchObject({ status: 4, stderr: expect.stringContaining("node01/") });
-  expect(await allocate("--landed", "main")).toMatchObject({
-    status: 0,
-    stdout: expect.not.stringContaining("lost in the merge"),
-  });
+  expect(await allocate("--landed", "main")).toMatchObject({ status: 0 });
   expect(holders()).toEqual(["1 node01/lan", "2 node02/lan", "3 node03/lan releasing"]);
 });

@@ -31,35 +31,6 @@ function yields(sides: Sides, side: Side, place: string): boolean {
   return same(sides[side].get(place), base) && !same(sides[otherOf[side]].get(place), base);
 }
 
-const fieldsOf = ({ line, releasing }: Standing) => [
-  ...line.claim.split("/"),
-  line.set,
-  `${line.interface}`,
-  `${line.uid}`,
-  `${releasing}`,
-];
-
-/** A line that both sides changed, each something else, with both changes; undefined if there is none. Names go by who landed. */
-function blended(sides: Sides, place: string, landed?: Side): string[] | undefined {
-  const [base, ours, theirs] = [sides.base, sides.ours, sides.theirs].map((side) => side.get(place));
-  if (base === undefined || ours === undefined || theirs === undefined) return undefined;
-  const [b, o, t] = [base, ours, theirs].map(fieldsOf) as [string[], string[], string[]];
-  const isClash = (i: number) => o[i] !== t[i] && o[i] !== b[i] && t[i] !== b[i];
-  if (isClash(ownerField) || b.some((_, i) => isClash(i) && i !== nicField && landed === undefined)) return undefined;
-  const force = landed === "theirs" ? t : o;
-  return b.map((field, i) => (isClash(i) ? force[i] : o[i] === field ? t[i] : o[i])) as string[];
-}
-const [ownerField, nicField] = [1, 5];
-
-/** Is this what both sides made of the line? On two NICs, either will do. */
-function isBlend(sides: Sides, place: string, standing: Standing | undefined, landed?: Side): boolean {
-  const want = blended(sides, place, landed);
-  if (want === undefined || standing === undefined) return false;
-  const nics = [sides.ours, sides.theirs].map((side) => `${side.get(place)?.line.interface}`);
-  const found = fieldsOf(standing);
-  return found.every((field, i) => (i === nicField ? nics.includes(field) : field === want[i]));
-}
-
 /** What a merge did that it may not do; empty if all is well. */
 export function violations(records: Records, { snapshot, losers }: Merged, landed?: Side): string[] {
   const sides = sidesOf(records);
@@ -69,9 +40,7 @@ export function violations(records: Records, { snapshot, losers }: Merged, lande
     ...duplicates(snapshot).map((text) => `${text} is there twice`),
     ...[...result].flatMap(([place, standing]) => {
       const isWritten = same(standing, sides.ours.get(place)) || same(standing, sides.theirs.get(place));
-      return isWritten ||
-        isBlend(sides, place, standing, landed) ||
-        (lost.has(keyOf(standing.line)) && isHandedBack(sides, standing))
+      return isWritten || (lost.has(keyOf(standing.line)) && isHandedBack(sides, standing))
         ? []
         : [`nobody wrote ${standingText(standing)}`];
     }),
@@ -81,8 +50,7 @@ export function violations(records: Records, { snapshot, losers }: Merged, lande
         const now = result.get(place);
         const asLanded = landed !== undefined && same(now, sides[landed].get(place));
         const kept = now?.line.claim === standing.line.claim && (!now.releasing || standing.releasing || asLanded);
-        if (kept || isBlend(sides, place, now, landed) || (side !== landed && lost.has(keyOf(standing.line))))
-          return [];
+        if (kept || (side !== landed && lost.has(keyOf(standing.line)))) return [];
         return [`${standingText(standing)} of ${side} became ${standingText(now)}`];
       }),
     ),
@@ -132,27 +100,15 @@ export function collides(records: Records): boolean {
   return standing("ours").some((a) => theirs.some((b) => collide(networks, a, b)));
 }
 
-/**
- * Did they but rename, rewire and give up lines that were live, each something else, so that there is nothing to decide?
- * Nobody gets another address, and no owner the name of one that was there.
- */
-export function blends(records: Records): boolean {
+/** Did one side rename the owner of a live line, and the other one change something else of it? Then nobody may be in force. */
+export function isHalfRenamed(records: Records): boolean {
   const sides = sidesOf(records);
-  const ownerOf = ({ line }: Standing) => line.claim.split("/")[1] ?? "";
-  const known = new Set([...sides.base.values()].map(ownerOf));
-  const fresh = (side: Side) => [...sides[side].values()].map(ownerOf).filter((owner) => !known.has(owner));
-  const isRenamed = (side: Side) =>
-    [...sides[side]].every(([place, standing]) => {
-      const before = sides.base.get(place);
-      return before !== undefined && (ownerOf(before) === ownerOf(standing) || !known.has(ownerOf(standing)));
-    });
-  return (
-    [...sides.base.values()].every(({ releasing }) => !releasing) &&
-    [...sides.base.keys()].every((place) => blended(sides, place) !== undefined) &&
-    isRenamed("ours") &&
-    isRenamed("theirs") &&
-    fresh("ours").every((owner) => !fresh("theirs").includes(owner))
-  );
+  const ownerOf = ({ line }: Standing) => line.claim.split("/")[1];
+  return [...sides.base].some(([place, before]) => {
+    const both = [sides.ours, sides.theirs].map((side) => side.get(place));
+    if (!both.every((now) => now !== undefined && !now.releasing && !same(now, before))) return false;
+    return both.filter((now) => now !== undefined && ownerOf(now) !== ownerOf(before)).length === 1;
+  });
 }
 
 /** Live lines of a side that are live in this record no more, though their place was that side's to decide. */

@@ -1,6 +1,7 @@
-import { accessSync, constants, mkdtempSync } from "node:fs";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterEach, beforeEach } from "vitest";
 
 /** A new folder, in memory where the machine has such a place: these tests write thousands of small files. */
 export function scratchFolder(): string {
@@ -19,4 +20,15 @@ function isWritable(folder: string): boolean {
 /** For test files that start many of our programs: each starts in half the time. */
 export function rememberCompiledCode(): void {
   process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "nodeippool-compile-cache");
+}
+
+/** Runs the tests of a file in an empty folder, in no git repository: the locks of this one are none of theirs. */
+export function inScratchFolder(): void {
+  const home = process.cwd();
+  beforeEach(() => process.chdir(scratchFolder()));
+  afterEach(() => {
+    const folder = process.cwd();
+    process.chdir(home);
+    rmSync(folder, { recursive: true, force: true });
+  });
 }

@@ -9,7 +9,7 @@ import { kubernetesPlace } from "../../state/kubernetes/place.ts";
 import { decodePart } from "../../state/kubernetes/subnet-records.ts";
 import { lockfile, readMarked } from "../../state/lockfile.ts";
 import { lockfilePlace } from "../../state/lockfile-place.ts";
-import { moveRecord, type RecordPlace, withSet } from "../../state/migrate.ts";
+import { moveRecord, type RecordPlace } from "../../state/migrate.ts";
 import { claimOf, poolOf } from "./core-text.ts";
 import { type Around, MemoryCluster } from "./kube-memory.ts";
 import { recordTexts } from "./state-record.ts";
@@ -51,7 +51,7 @@ export class Places {
     const cluster = this.clusters.get(name);
     if (cluster !== undefined) return kubernetesPlace(cluster.objects(around), "net");
     const place = lockfilePlace(this.path(name));
-    const calls = (["look", "settle", "mark", "unmark", "take", "clear"] as const).map((call) => {
+    const calls = (["look", "settle", "mark", "unmark", "write", "clear"] as const).map((call) => {
       const run = place[call] as (...args: unknown[]) => unknown;
       return [call, (...args: unknown[]) => around(call, () => run(...args))];
     });
@@ -59,8 +59,8 @@ export class Places {
   }
 
   /** What came of it: `done`, or the code of the error. `around` is called for every request and every file call. */
-  move([from, to]: Move, around: Around = straight, set?: string): Promise<string> {
-    return moveRecord(withSet(this.place(from, around), set), this.place(to, around)).then(
+  move([from, to]: Move, around: Around = straight): Promise<string> {
+    return moveRecord(this.place(from, around), this.place(to, around)).then(
       () => "done",
       (error) => {
         if (error instanceof IpamError) return error.code;
@@ -70,32 +70,30 @@ export class Places {
   }
 
   /** What refuses it. */
-  async errorOf([from, to]: Move, set?: string): Promise<IpamError | undefined> {
-    const refused = await moveRecord(withSet(this.place(from, straight), set), this.place(to, straight)).catch(
-      (error) => error,
-    );
+  async errorOf([from, to]: Move): Promise<IpamError | undefined> {
+    const refused = await moveRecord(this.place(from, straight), this.place(to, straight)).catch((error) => error);
     return refused instanceof IpamError ? refused : undefined;
   }
 
   /** Why it is refused. */
-  async issueOf(move: Move, set?: string): Promise<Issue | undefined> {
-    return (await this.errorOf(move, set))?.issues[0];
+  async issueOf(move: Move): Promise<Issue | undefined> {
+    return (await this.errorOf(move))?.issues[0];
   }
 
   /** The same, as it is said. */
-  async reasonOf(move: Move, set?: string): Promise<string> {
-    const issue = await this.issueOf(move, set);
+  async reasonOf(move: Move): Promise<string> {
+    const issue = await this.issueOf(move);
     return issue === undefined ? "done" : formatIssue(issue);
   }
 
   /** Moves until that place has a mark of this state, and is killed then. */
-  async moveUntil(move: Move, name: PlaceName, state: string, set?: string): Promise<void> {
+  async moveUntil(move: Move, name: PlaceName, state: string): Promise<void> {
     const around: Around = async (_, run) => {
       const { mark } = await this.place(name, straight).look();
       if (mark?.state === state) throw new Error("killed");
       return run();
     };
-    await this.move(move, around, set).catch((error) => {
+    await this.move(move, around).catch((error) => {
       if (error.message !== "killed") throw error;
     });
   }

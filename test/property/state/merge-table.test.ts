@@ -32,8 +32,8 @@ base              | ours              | theirs            | landed | want       
 .1 n              | .1 n releasing    | .1 n releasing    |        | .1 n releasing              |
 .1 n releasing    |                   |                   |        |                             |
 
-# one claim at one address: both changes; where it is new, what landed
-.1 n              | .1 n releasing    | .1 n if=eth1      |        | .1 n if=eth1 releasing      |
+# one claim at one address: what landed; else the live line, or either
+.1 n              | .1 n releasing    | .1 n if=eth1      |        | .1 n if=eth1                |
 .1 n              | .1 n if=eth1      | .1 n if=eth2      |        | .1 n if=eth1                |
 .1 n              | .1 n if=eth1      | .1 n if=eth2      | theirs | .1 n if=eth2                |
 .1 n releasing    | .1 n              | .1 n if=eth1      |        | .1 n if=eth1                |
@@ -56,47 +56,44 @@ base              | ours              | theirs            | landed | want       
                   | .1 n              | .2 n pool=r       |        | .1 n ; .2 n pool=r          |
                   | .1 n              | .2 n ; .1 m       | theirs | .1 m ; .2 n                 | .1 n
 
-# n is m now, as ours says: what theirs changed of it stays changed
-.1 n              | .1 m              | .1 n releasing    |        | .1 m releasing              |
-.1 n              | .1 m              | .1 n releasing    | ours   | .1 m releasing              |
-.1 n              | .1 m              | .1 n releasing    | theirs | .1 m releasing              |
-.1 n              | .1 m              | .1 n if=eth1      |        | .1 m if=eth1                |
-.1 n              | .1 m if=eth2      | .1 n if=eth1      | ours   | .1 m if=eth2                |
-.1 n              | .1 m              | .1 n if=eth1 ; .2 o |      | .1 m if=eth1 ; .2 o         |
-.1 n uid=u1       | .1 m uid=u1       | .1 n uid=u2       |        | .1 m uid=u2                 |
-.1 n ; .2 n pool=r | .1 m ; .2 m pool=r | .1 n if=eth1 ; .2 n pool=r releasing | | .1 m if=eth1 ; .2 m pool=r releasing |
+# n is m now, as ours says, and theirs changed its line: nobody composes one of both
+.1 n              | .1 m              | .1 n releasing    |        | conflict                    |
+.1 n              | .1 m              | .1 n releasing    | ours   | .1 m                        | .1 n
+.1 n              | .1 m              | .1 n releasing    | theirs | .1 n releasing              | .1 m
+.1 n              | .1 m              | .1 n if=eth1      |        | conflict                    |
+.1 n              | .1 m if=eth2      | .1 n if=eth1      | ours   | conflict                    |
+.1 n              | .1 m if=eth2      | .1 n if=eth1      | theirs | conflict                    |
 
 # n is still there, or m was: ours freed and gave away what theirs still has. Never silently, and never from under the landed side
 .1 n              | .1 m ; .5 n       | .1 n if=eth1      |        | conflict                    |
-.1 n              | .1 m ; .5 n       | .1 n if=eth1      | ours   | .1 m ; .5 n                 | .1 n if=eth1
-.1 n              | .1 m ; .5 n       | .1 n if=eth1      | theirs | .1 n if=eth1                | .1 m ; .5 n
+.1 n              | .1 m ; .5 n       | .1 n if=eth1      | ours   | conflict                    |
+.1 n              | .1 m ; .5 n       | .1 n if=eth1      | theirs | conflict                    |
 .1 n              | .1 m ; .5 n releasing | .1 n if=eth1  |        | conflict                    |
 .1 n ; .5 m       | .1 m ; .5 m releasing | .1 n if=eth1 ; .5 m |  | conflict                    |
 .1 n ; .5 m/b     | .1 m ; .5 m/b     | .1 n if=eth1 ; .5 m/b |    | conflict                    |
 
-# two names: the owner, the policy and the capture are each named by themselves
-.1 n/nic/a        | .1 m/nic/a        | .1 n/lan/a        |        | .1 m/lan/a                  |
-.1 n/nic/a        | .1 m/nic/a        | .1 n/nic/b        |        | .1 m/nic/b                  |
-.1 n/nic/a        | .1 n/lan/a        | .1 n/nic/b        |        | .1 n/lan/b                  |
-.1 n/nic/a        | .1 m/lan/a        | .1 n/lan/b if=eth1 |       | .1 m/lan/b if=eth1          |
-.1 n/nic/a ; .2 o/nic/a | .1 m/nic/a ; .2 o/nic/a ; .3 x/nic/a | .1 n/lan/a ; .2 o/lan/a | | .1 m/lan/a ; .2 o/lan/a ; .3 x/nic/a |
+# two names of one line
+.1 n/nic/a        | .1 m/nic/a        | .1 n/lan/a        |        | conflict                    |
+.1 n/nic/a        | .1 m/nic/a        | .1 n/lan/a        | ours   | conflict                    |
+.1 n/nic/a        | .1 m/nic/a        | .1 n/lan/a        | theirs | conflict                    |
+.1 n/nic/a        | .1 n/lan/a        | .1 n/nic/b        |        | conflict                    |
+.1 n/nic/a        | .1 n/lan/a        | .1 n/nic/b        | ours   | .1 n/lan/a                  | .1 n/nic/b
 .1 n/nic/a        | .1 n/lan/a        | .1 n/wan/a        |        | conflict                    |
-.1 n/nic/a        | .1 n/lan/a        | .1 n/wan/a        | theirs | .1 n/wan/a                  |
-.1 n/nic/a        | .1 m/lan/a        | .1 n/wan/a        | ours   | .1 m/lan/a                  |
-.1 n/nic/a        | .1 m/lan/a        | .1 n/wan/a        | theirs | .1 m/wan/a                  |
+.1 n/nic/a        | .1 n/lan/a        | .1 n/wan/a        | theirs | .1 n/wan/a                  | .1 n/lan/a
 .1 n/nic/a        | .1 m/nic/a        | .1 o/lan/a        |        | conflict                    |
 .1 n/nic/a        | .1 n/nic/b        | .1 n/nic/c        |        | conflict                    |
-.1 n/nic/a set=imported | .1 n/nic/a  | .1 n/nic/a set=imported if=eth1 | | .1 n/nic/a if=eth1     |
-.1 n/nic/a set=imported | .1 n/nic/a  | .1 n/nic/a set=other |     | .1 n/nic/a set=other        |
+.1 n/nic/a set=imported | .1 n/nic/a  | .1 n/nic/a set=imported if=eth1 | | conflict               |
+.1 n/nic/a set=imported | .1 n/nic/a  | .1 n/nic/a set=other |     | conflict                    |
+.1 n/nic/a set=imported | .1 n/nic/a  | .1 n/nic/a set=other | theirs | .1 n/nic/a set=other     |
 
 # renamed and given up
-.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a     |        | .3 n/lan/a releasing        |
-.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a     | theirs | .3 n/lan/a releasing        |
-.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a releasing |  | .3 n/lan/a releasing        |
+.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a     |        | conflict                    |
+.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a     | theirs | .3 n/lan/a                  | .3 n/nic/a
+.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a     | ours   | .3 n/nic/a releasing        | .3 n/lan/a
+.3 n/nic/a        | .3 n/nic/a releasing | .3 n/lan/a releasing |  | conflict                    |
 .3 n/nic/a        |                   | .3 n/lan/a        |        | .3 n/lan/a                  |
-.3 n/nic/a releasing | .3 n/nic/a     | .3 n/lan/a releasing |     | .3 n/lan/a                  |
+.3 n/nic/a releasing | .3 n/nic/a     | .3 n/lan/a releasing |     | conflict                    |
 .3 n/nic/a releasing | .3 n/lan/a releasing |             |        | .3 n/lan/a releasing        |
-.3 n/nic/a releasing | .3 m/nic/a     | .3 n/lan/a releasing |     | .3 m/lan/a                  |
 .3 n/nic/a        | .3 n/nic/a releasing ; .5 n/nic/a | .3 n/lan/a | | conflict                   |
 .3 n/nic/a        | .3 n/nic/a releasing ; .5 n/nic/a | .3 n/lan/a | ours | .5 n/nic/a ; .3 n/nic/a releasing | .3 n/lan/a
 
@@ -105,7 +102,7 @@ base              | ours              | theirs            | landed | want       
 .3 n/nic/a releasing | .3 n/nic/a     | .3 m/nic/a releasing |     | conflict                    |
 .3 n/nic/a releasing | .3 n/nic/a     | .3 m/nic/a        |        | conflict                    |
 
-# the name that both changes make is another line's
+# names that are another line's
 .1 n/nic/a ; .2 n/lan/b | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b ; .2 n/lan/b | | conflict         |
 .1 n/nic/a ; .2 n/lan/b | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b ; .2 n/lan/b | ours | .1 n/lan/a ; .2 n/lan/b | .1 n/nic/b
 .1 n/nic/a        | .1 n/lan/a        | .1 n/nic/b ; .7 n/lan/b |  | conflict                    |

@@ -20,6 +20,9 @@ import {
 } from "../../support/constructs-app.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { folderOf } from "../../support/schema-cli.ts";
+import { inScratchFolder } from "../../support/state-folder.ts";
+
+inScratchFolder();
 
 const policy =
   (name: string, ...nodes: string[]): Build =>

@@ -4,7 +4,10 @@ import { AddressPlan, NodeIPPool } from "../../../constructs/index.ts";
 import { integrations } from "../../../pipeline/integrations.ts";
 import { appOf, type Build, recordAfter, refusal, synthesised } from "../../support/constructs-app.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
+import { inScratchFolder } from "../../support/state-folder.ts";
 import { toy, toyObjects } from "../../support/toy-integration.ts";
+
+inScratchFolder();
 
 // A new system is one file, and one line in the list: every surface knows it then.
 beforeAll(() => integrations.push(toy));

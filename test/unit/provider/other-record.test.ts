@@ -6,7 +6,9 @@ import type { Recorded } from "../../../provider/record.ts";
 import { onlyState, recordOf, type SetInputs, type SetState } from "../../../provider/set-state.ts";
 import { encode } from "../../../state/codec.ts";
 import { lanClaims, lanInputs, lanPools, shortState } from "../../support/pulumi-inputs.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
+import { inScratchFolder, scratchFolder } from "../../support/state-folder.ts";
+
+inScratchFolder();
 
 const reading = "../../../provider/cluster-record.ts";
 const cluster = { backend: "kubernetes" } as const;

@@ -11,6 +11,9 @@ import {
   lanPools as pools,
   shortState,
 } from "../../support/pulumi-inputs.ts";
+import { inScratchFolder } from "../../support/state-folder.ts";
+
+inScratchFolder();
 
 describe("pools of a program", () => {
   const refused = (spec: unknown) => () =>

@@ -7,6 +7,9 @@ import { root } from "../../support/console.ts";
 import { Monitor } from "../../support/pulumi-monitor.ts";
 import { previewIsUp } from "../../support/pulumi-previews.ts";
 import { firstText, ProviderHost } from "../../support/pulumi-provider.ts";
+import { inScratchFolder } from "../../support/state-folder.ts";
+
+inScratchFolder();
 
 // Whole programs with the SDK's real serialisation and host, against a small stand-in for the engine: pulumi-monitor.ts
 // says what that does not emulate, which is most of what an engine does; see test/pulumi.
@@ -103,7 +106,7 @@ describe("programs", () => {
   });
 
   it("are refused one claim set twice in a lock", async () => {
-    const state = lock("nodeippool.lock");
+    const state = lock(join(process.cwd(), "nodeippool.lock"));
     const twice = [
       { name: "a", pools, claims: [], state },
       { name: "b", pools: {}, claims: [], state },

@@ -1,0 +1,56 @@
+import { basename, dirname, relative, resolve } from "node:path";
+import { IpamError, shellWord } from "../core/index.ts";
+import { heading } from "./codec.ts";
+import { checkGit, git, repositoryFolders } from "./git.ts";
+
+/**
+ * Throws `stale` for a lock that is not there where its git repository has it, or has another lock and nobody said that a
+ * new record is meant (`init`): a deleted, renamed or mistyped lock would begin anew, and nodes would move. Throws
+ * `unavailable` where git does not tell.
+ */
+export function refuseMissing(path: string, init = false): void {
+  checkGit(path);
+  refuseDeleted(path);
+  const [folder] = repositoryFolders(path).slice(-1);
+  if (folder === undefined || init) return;
+  const [other] = locksIn(folder);
+  if (other === undefined) return;
+  throw new IpamError(
+    "stale",
+    `${path} is not there, and this repository has ${relative("", resolve(folder, other))}`,
+    {
+      hint: "If that is the record, name that one. To begin another record beside it",
+      remedy: ["init"],
+    },
+  );
+}
+
+/** Throws `stale` for a lock that is not there, but in git's index, or in a submodule which is not checked out. */
+export function refuseDeleted(path: string): void {
+  const [folder] = repositoryFolders(path).slice(-1);
+  if (folder === undefined) return;
+  const name = relative(folder, resolve(path));
+  for (const entry of git(folder, "ls-files", "--stage", "-z")?.split("\0") ?? []) {
+    const [mode = "", known = ""] = entry.split("\t");
+    if (known === name)
+      throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
+        hint: `Bring it back: git restore ${shellWord(path)}. To begin a new record: git rm ${shellWord(path)}.`,
+      });
+    if (mode.startsWith("160000 ") && name.startsWith(`${known}/`)) throw notCheckedOut(path, resolve(folder, known));
+  }
+}
+
+function notCheckedOut(path: string, submodule: string): IpamError {
+  const parent = relative("", dirname(submodule));
+  const command = parent === "" ? "git submodule" : `git -C ${shellWord(parent)} submodule`;
+  const name = shellWord(basename(submodule));
+  return new IpamError("stale", `${path} is not there, and the submodule that it lies in is not checked out`, {
+    hint: `Check it out: ${command} init ${name} && ${command} update ${name}`,
+  });
+}
+
+/** The locks that git's index has, as paths from the top of the repository: files that begin as one. */
+function locksIn(folder: string): string[] {
+  const found = git(folder, "grep", "--cached", "--no-color", "-n", "-z", "-F", "-e", heading) ?? "";
+  return [...found.matchAll(/(?:^|\n)([^\0]+)\0(\d+)\0/g)].flatMap(([, path = "", line]) => (line === "1" ? path : []));
+}

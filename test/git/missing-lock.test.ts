@@ -1,0 +1,129 @@
+import { cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeEach, expect, it } from "vitest";
+import { root } from "../support/console.ts";
+import { shell } from "../support/git-repository.ts";
+import { cli } from "../support/schema-cli.ts";
+import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
+
+rememberCompiledCode();
+
+// A lock that is not there, in a repository that has one, is not begun anew unseen: everybody could move.
+let folder: string;
+const folders: string[] = [];
+afterAll(() => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true });
+});
+
+const git = (line: string) => {
+  const { stderr, status } = shell(`set -e; ${line}`, folder);
+  if (status !== 0) throw new Error(stderr);
+};
+const run = (verb: string, ...args: string[]) => cli([verb, "manifests", "--nodes", "nodes.txt", ...args], folder);
+
+beforeEach(() => {
+  folder = scratchFolder();
+  folders.push(folder);
+  cpSync(join(root, "examples/static-ip"), folder, { recursive: true });
+  git("git init -q -b main .; git add -A; git commit -qm base");
+});
+
+it.each([
+  ["its name is mistyped", ":", "nodeipool.lock", "nodeippool.lock"],
+  ["it was renamed", "git mv nodeippool.lock ips.lock; git commit -qm 1", "nodeippool.lock", "ips.lock"],
+  ["it was renamed in the index alone", "git mv nodeippool.lock ips.lock", "nodeippool.lock", "ips.lock"],
+  [
+    "it was renamed, by people who like colours",
+    "git config color.ui always; git config color.grep always; git mv nodeippool.lock ips.lock",
+    "nodeippool.lock",
+    "ips.lock",
+  ],
+  [
+    "it was renamed on a branch that is merged into one that knows the old name",
+    `git checkout -qb f; mkdir net; git mv nodeippool.lock net/cluster.lock; git commit -qm moved
+     git checkout -q main; echo x > other; git add other; git commit -qm other; git merge -q --no-edit f`,
+    "nodeippool.lock",
+    "net/cluster.lock",
+  ],
+])("refused: %s", async (_, commands, lock, there) => {
+  git(commands);
+  for (const verb of ["plan", "allocate", "render"])
+    expect(await run(verb, "--lock", lock)).toEqual({
+      status: 5,
+      stdout: "",
+      stderr:
+        `stale: ${lock} is not there, and this repository has ${there}\n` +
+        "  If that is the record, name that one. To begin another record beside it: nodeippool allocate --init\n",
+    });
+  expect(await run("plan", "--lock", there)).toMatchObject({ status: 0 });
+  expect(await run("plan", "--lock", lock, "--init")).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining("--init"),
+  });
+  expect(await run("allocate", "--lock", lock, "--init")).toMatchObject({ status: 0 });
+  expect(await run("plan", "--lock", lock)).toMatchObject({ status: 0 });
+});
+
+it("refused: it is that of another folder, also where the clone has no history", async () => {
+  const whole = folder;
+  folder = scratchFolder();
+  folders.push(folder);
+  git(`git clone -q --depth 1 ${pathToFileURL(whole)} .`);
+  mkdirSync(join(folder, "team"));
+  const args = ["allocate", "../manifests", "--nodes", "../nodes.txt"];
+  expect(await cli(args, join(folder, "team"))).toMatchObject({
+    status: 5,
+    stderr: expect.stringContaining("this repository has ../nodeippool.lock"),
+  });
+});
+
+it("begun around a command, which reads it before it is there", async () => {
+  const args = [
+    "--lock",
+    "b.lock",
+    "--",
+    "nodeippool",
+    "plan",
+    "manifests",
+    "--nodes",
+    "nodes.txt",
+    "--lock",
+    "b.lock",
+  ];
+  expect(await cli(["allocate", ...args], folder)).toMatchObject({ status: 5, stdout: "" });
+  expect(await cli(["allocate", "--init", ...args], folder)).toMatchObject({ status: 0 });
+});
+
+it.each([
+  ["after git rm", "git rm -q nodeippool.lock; git commit -qm gone"],
+  ["in the index alone", "git rm -q nodeippool.lock"],
+  [
+    "beside a page that shows one",
+    "git rm -q nodeippool.lock; (echo; git show HEAD:nodeippool.lock) > page.md; git add page.md",
+  ],
+])("begun anew: %s", async (_, commands) => {
+  git(commands);
+  for (const verb of ["plan", "allocate"]) expect(await run(verb)).toMatchObject({ status: 0 });
+});
+
+it("refused, with git's own reason, where git does not open the repository, or is not installed", () => {
+  rmSync(join(folder, "nodeippool.lock"));
+  const plan = "nodeippool plan manifests --nodes nodes.txt";
+  expect(shell(`GIT_TEST_ASSUME_DIFFERENT_OWNER=1 ${plan} --init`, folder)).toMatchObject({
+    status: 6,
+    stderr: expect.stringMatching(
+      /^unavailable: nodeippool\.lock is not there, and git does not tell whether .* had one\n {2}fatal: detected dubious/,
+    ),
+  });
+  mkdirSync(join(folder, "bin"));
+  for (const [name, path] of [
+    ["node", process.execPath],
+    ["nodeippool", shell("command -v nodeippool", folder).stdout.trim()],
+  ] as const)
+    symlinkSync(path, join(folder, "bin", name));
+  expect(shell(`PATH=$PWD/bin; ${plan}`, folder)).toMatchObject({
+    status: 6,
+    stderr: expect.stringContaining("git cannot be run"),
+  });
+});

@@ -72,7 +72,7 @@ async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promis
     hint: [
       "Look at the context and the namespace, and whether the lock on the main branch says otherwise (git pull).",
       `If that record is lost, every address of it is in use still: bring the lock back as Git had it before the move (git log -- ${shellWord(lock)}; git checkout COMMIT -- ${shellWord(lock)}, the last one with lines), and import rendered manifests for what was recorded since.`,
-      `The page on state backends says how ("Where the namespace is lost").`,
+      `The page on recovery says how ("Where the namespace is lost").`,
     ].join("\n  "),
   });
 }

@@ -205,13 +205,13 @@ function checkRoom(record: Snapshot, there: Snapshot, name: string): void {
 
 function busy(what: string, { other }: Mark): IpamError {
   return new IpamError("in-use", `${what} (${other}), and that move has not ended`, {
-    hint: "End that one first, from both ends as it began. If one of them is lost, the page on state backends says how the move is given up.",
+    hint: "End that one first, from both ends as it began. If one of them is lost, the page on recovery says how the move is given up.",
   });
 }
 
 function elsewhere({ other }: Mark): IpamError {
   return new IpamError("in-use", `the target's own record has moved to ${other}, and that is not the source`, {
-    hint: "Name the place that it has moved to. If that record is lost, its addresses are in use still: the page on state backends says how to bring it back.",
+    hint: "Name the place that it has moved to. If that record is lost, its addresses are in use still: the page on recovery says how to bring it back.",
   });
 }
 

@@ -4,16 +4,17 @@ import { heading } from "./codec.ts";
 import { checkGit, git, repositoryFolders } from "./git.ts";
 
 /**
- * Throws `stale` for a lock that is not there where its git repository has it, or has another lock and nobody said that a
- * new record is meant (`init`): a deleted, renamed or mistyped lock would begin anew, and nodes would move. Throws
- * `unavailable` where git does not tell.
+ * Throws `stale` for a lock that is not there where its git repository has it, or has another lock in its folder, above or
+ * below it, and nobody said that a new record is meant (`init`): a deleted, renamed or mistyped lock would begin anew, and
+ * nodes would move. A folder beside it is another project. Throws `unavailable` where git does not tell.
  */
 export function refuseMissing(path: string, init = false): void {
   checkGit(path);
   refuseDeleted(path);
   const [folder] = repositoryFolders(path).slice(-1);
   if (folder === undefined || init) return;
-  const [other] = locksIn(folder);
+  const own = dirname(relative(folder, resolve(path)));
+  const other = locksIn(folder).find((lock) => holds(dirname(lock), own) || holds(own, dirname(lock)));
   if (other === undefined) return;
   throw new IpamError(
     "stale",
@@ -23,6 +24,11 @@ export function refuseMissing(path: string, init = false): void {
       remedy: ["init"],
     },
   );
+}
+
+/** Is a folder of a repository the same as this one, or below it? */
+function holds(outer: string, inner: string): boolean {
+  return outer === "." || inner === outer || inner.startsWith(`${outer}/`);
 }
 
 /** Throws `stale` for a lock that is not there, but in git's index, or in a submodule which is not checked out. */

@@ -113,7 +113,7 @@ export class Store {
     const pools = shellWord(encodeIndex({ ...emptyIndex, pools: recorded }).pools?.trimEnd() ?? "");
     return new IpamError("corrupt", `${this.label(indexName)} is gone: it lists the subnets that are in use`, {
       hint: [
-        "Stop all writers. Take it from a backup; or see to the moves that it knew of, as the page on state backends",
+        "Stop all writers. Take it from a backup; or see to the moves that it knew of, as the page on recovery",
         `says ("Where the index is lost"), and make it anew:`,
         `kubectl create configmap ${indexName} --from-literal=pools=${pools} --dry-run=client -o yaml |`,
         `kubectl label --local -f - ${label}=${kindOf(indexName)} -o yaml | kubectl -n ${this.namespace} create -f -`,

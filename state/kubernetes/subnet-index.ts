@@ -161,7 +161,7 @@ export function checkIndex(
     const part = lacksPart(pool);
     if (part !== undefined)
       throw new IpamError("corrupt", `${part} is gone, or has lost its label: it holds pool ${pool.name}`, {
-        hint: `Put the label back, or take the object from a backup. If there is none, the page on state backends says what to do ("Where a subnet is lost"). If no node has an address of ${formatPrefix(pool.prefix)} any more, take the line of pool ${pool.name} out of ${name}.`,
+        hint: `Put the label back, or take the object from a backup. If there is none, the page on recovery says what to do ("Where a subnet is lost"). If no node has an address of ${formatPrefix(pool.prefix)} any more, take the line of pool ${pool.name} out of ${name}.`,
       });
   }
 }

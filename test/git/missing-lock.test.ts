@@ -78,6 +78,15 @@ it("refused: it is that of another folder, also where the clone has no history",
   });
 });
 
+it.each([
+  ["beside the folder of the other one", "b/nodeippool.lock", 0],
+  ["below it", "a/c/nodeippool.lock", 5],
+  ["above it", "nodeippool.lock", 5],
+])("begun %s: a folder beside it is another project", async (_, lock, status) => {
+  git("mkdir -p a/c b; git mv nodeippool.lock a/; git commit -qm moved");
+  expect(await run("allocate", "--lock", lock)).toMatchObject({ status });
+});
+
 it("begun around a command, which reads it before it is there", async () => {
   const args = [
     "--lock",

@@ -1,4 +1,4 @@
-import { type Claim, IpamError, type Issue, type Pool, type Use } from "../core/index.ts";
+import { type Claim, IpamError, type Issue, type Pending, type Pool, type Use } from "../core/index.ts";
 import type { Facts, Integration, Left, ReadObjects, Rendered } from "../integrations/integration.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -9,6 +9,8 @@ export interface Desired {
   readonly facts: Facts;
   readonly pools: readonly Pool[];
   readonly claims: readonly Claim[];
+  /** Where a claim is written, if that can be told. */
+  readonly placeOf?: (claim: Pick<Pending, "claim" | "pool">) => Pick<Issue, "path" | "at">;
   /** The addresses that objects write out themselves. Throws IpamError `invalid` for what is none. */
   readonly uses: () => readonly Use[];
   /** How objects find NICs that they call by a name of their own. Throws as `uses` does. */
@@ -48,6 +50,15 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   const claims = parts.flatMap(({ integration, model }) => integration.claims(model, facts));
   const found = () => usesIn(source, integrations);
   return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts };
+}
+
+/** Claims that come from no objects. */
+export function desiredClaims(
+  pools: readonly Pool[],
+  claims: readonly Claim[],
+  placeOf: NonNullable<Desired["placeOf"]>,
+): Desired {
+  return { ...readDesired({ owned: [], others: [], pools, nodes: [] }, []), claims, placeOf };
 }
 
 /** What cannot be read in an object that passes as it is stays text. */

@@ -21,11 +21,12 @@ import type { Proposal } from "./proposal.ts";
  *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
  *  | renderable      | a record of what cannot be written to the cluster                         |
  *
- * A surface adds its own at the end: a folder can be written out, and has lost no line of its lock.
+ * A surface adds its own: a folder can be written out, and has lost no line of its lock (at the end); a Pulumi set loses no
+ * address to another record of its stack.
  */
 export type Guard = (proposal: Proposal) => IpamError | undefined;
 
-const nothingPending: Guard = ({ plan }) => caught(() => refusePending(plan));
+const nothingPending: Guard = ({ plan, desired }) => caught(() => refusePending(plan, desired.placeOf));
 
 const releasesLittle: Guard = ({ plan, before, options }) =>
   options.confirmRelease ? undefined : bulkRelease(plan, before);

@@ -43,7 +43,8 @@ export function recorded(read: ReadDesired, before: Snapshot, options: PlanOptio
   return proposalOf(planRelease(before, []), read, before, options);
 }
 
-function proposalOf(proposed: Plan, read: ReadDesired, before: Snapshot, options: PlanOptions): Proposal {
+/** A plan that is made already, with what it is held against. */
+export function proposalOf(proposed: Plan, read: ReadDesired, before: Snapshot, options: PlanOptions): Proposal {
   const after = applyPlan(before, proposed) ?? before;
   const desired = read(after);
   const holdings = { snapshot: after, set: options.set };

@@ -11,7 +11,6 @@ import {
   type Plan,
   parseBlock,
   placeOf,
-  plan,
   planRelease,
   Renames,
   remedyText,
@@ -19,8 +18,11 @@ import {
   shortened,
   unwrap,
 } from "../core/index.ts";
+import { desiredClaims } from "../pipeline/desired.ts";
+import { firstRefusal } from "../pipeline/guards.ts";
+import { type Proposal, proposalOf, propose } from "../pipeline/proposal.ts";
 import { applyPlan, covering } from "../state/index.ts";
-import { type Proposal, refusals } from "./guards.ts";
+import { guardsFor } from "./guards.ts";
 import { type Left, nothingLeft } from "./left-behind.ts";
 import type { Read } from "./read-inputs.ts";
 import { isSameRecord } from "./record.ts";
@@ -43,33 +45,34 @@ export interface PlannedSet {
 
 /**
  * What a set is to hold: the plan of its claims against the record, all or nothing. The same in preview and update,
- * as long as the record is the same. `left` is what other records of the stack have. Throws AggregateError of IpamErrors: everything that stands against it.
+ * as long as the record is the same. `left` is what other records of the stack have. Throws IpamError: what the first guard
+ * has against it.
  */
 export function planSet(inputs: SetInputs, read: Read, before: Snapshot, left: Left = nothingLeft): PlannedSet {
   const { claims } = inputs;
-  if (claims === unknown) {
-    refuse(read.errors);
-    return { state: unknownState(inputs, before) };
-  }
-  const proposed = propose(inputs, read, before);
-  const after = () => applyPlan(before, proposed) ?? before;
-  const proposal: Proposal = { plan: proposed, before, after, inputs, claims, pools: read.pools, left };
-  refuse([...read.errors, ...refusals(proposal, read.errors.length === 0)]);
-  return { state: stateOf(recordAfter(proposal), inputs, claims), plan: proposed };
+  if (claims === unknown) return { state: unknownState(inputs, before) };
+  const proposal = proposed(inputs, claims, read, before);
+  const refusal = firstRefusal(proposal, guardsFor(inputs, claims, left));
+  if (refusal !== undefined) throw refusal;
+  return { state: stateOf(recordAfter(proposal, inputs), inputs, claims), plan: proposal.plan };
 }
 
-function refuse(errors: readonly IpamError[]): void {
-  if (errors.length > 0) throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
-}
-
-function propose(inputs: SetInputs, { pools, claims }: Read, snapshot: Snapshot): Plan {
+function proposed(inputs: SetInputs, listed: readonly ClaimInput[], read: Read, before: Snapshot): Proposal {
   const { state, set, allowMove, moved, previous } = inputs;
-  const wanting = claimsAsHeld(claims, inputs, snapshot);
-  const whole = plan({ pools, claims: wanting, snapshot, set, allowMove, moved });
+  const places = new Map(listed.map(({ key, pool }, i) => [identityOf({ pool, claim: key }), i]));
+  const placeOf = (claim: { pool: string; claim: string }) => ({
+    path: ["claims", places.get(identityOf(claim)) ?? 0],
+  });
+  const desired = desiredClaims(read.pools, claimsAsHeld(read.claims, inputs, before), placeOf);
+  // Of a lock `nodeippool allocate` asks that itself.
+  const confirmRelease = inputs.confirmRelease || state.backend === "lockfile";
+  const options = { set, allowMove, moved, confirmRelease };
+  const whole = propose(() => desired, before, options);
   if (state.backend !== "kubernetes") return whole;
   // Other programs may have a set of this name on other pools: nothing is released there.
   const own = { ...previous.own?.pools, ...inputs.pools };
-  return { ...whole, release: whole.release.filter(({ allocation }) => Object.hasOwn(own, allocation.pool)) };
+  const release = whole.plan.release.filter(({ allocation }) => Object.hasOwn(own, allocation.pool));
+  return proposalOf({ ...whole.plan, release }, () => desired, before, options);
 }
 
 /**
@@ -109,14 +112,14 @@ function keyOf({ owner, name }: Claim): string {
 }
 
 /** The record once this plan is committed, as far as this backend lets a program go. */
-function recordAfter({ plan, before, after, inputs }: Proposal): Snapshot {
+function recordAfter({ plan, before, holdings: { snapshot: after } }: Proposal, inputs: SetInputs): Snapshot {
   switch (inputs.state.backend) {
     case "stack":
-      return released(after(), before, inputs);
+      return released(after, before, inputs);
     case "lockfile":
       return covering(plan, before) ?? refuseDrift(plan, inputs.state);
     case "kubernetes":
-      return after();
+      return after;
   }
 }
 

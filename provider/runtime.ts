@@ -55,12 +55,9 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
   try {
     return { inputs: await planned({ ...news, previous: previousOf(olds, news) }) };
   } catch (error) {
-    const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
+    if (!(error instanceof IpamError)) throw error;
     const isSecret = news.secret || [olds, ...statesOf(news.previous)].some(({ secret }) => secret);
-    const reasons = errors.flatMap((each) => {
-      if (!(each instanceof IpamError)) throw each;
-      return each.issues.map((issue) => reasonOf(each.code, issue, news.state, isSecret));
-    });
+    const reasons = error.issues.map((issue) => reasonOf(error.code, issue, news.state, isSecret));
     const more = reasons.length <= most ? [] : [`and ${reasons.length - most} more`];
     return { failures: [...reasons.slice(0, most), ...more].map((reason) => ({ property: "", reason })) };
   }
@@ -70,22 +67,16 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
 async function planned(inputs: SetInputs): Promise<SetState> {
   const { state, previous } = inputs;
   const read = readInputs(inputs);
-  try {
-    const recorded = await readRecord(inputs);
-    const there = { state, identity: recorded.identity };
-    refuseOther(witnessOf(previous, there), recorded);
-    const left = await leftBehind(inputs, read.pools, recorded);
-    const { state: answer, plan } = planSet(inputs, read, recorded.snapshot, left);
-    // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
-    const isKnown = previous.own?.record !== undefined && isSameRecord(previous.own, there);
-    const result = { ...answer, ...present({ record: isKnown ? there.identity : undefined }) };
-    remember(result, plan, there.identity);
-    return result;
-  } catch (error) {
-    // What is wrong with the record is told together with what else is wrong.
-    const errors: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
-    throw new AggregateError(new Set([...read.errors, ...errors]));
-  }
+  const recorded = await readRecord(inputs);
+  const there = { state, identity: recorded.identity };
+  refuseOther(witnessOf(previous, there), recorded);
+  const left = await leftBehind(inputs, read.pools, recorded);
+  const { state: answer, plan } = planSet(inputs, read, recorded.snapshot, left);
+  // A record that begins in this update begins in no preview: who is in it learns its name from the commit.
+  const isKnown = previous.own?.record !== undefined && isSameRecord(previous.own, there);
+  const result = { ...answer, ...present({ record: isKnown ? there.identity : undefined }) };
+  remember(result, plan, there.identity);
+  return result;
 }
 
 /**

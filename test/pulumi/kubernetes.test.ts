@@ -137,7 +137,7 @@ describe("a set whose record is in a cluster", () => {
     await record.commit({ ...planRelease(now, []), set: "else", pools: snapshot.pools, assign: [thief] });
     const { status, text } = await project.run("up", "--yes", "--skip-preview");
     expect(status).not.toBe(0);
-    expect(text).toContain("in-use: claims[0]: Node/a/eth1 of pool lan: 10.0.0.1 is held by Node/thief/eth1");
+    expect(text).toContain("in-use: claims[0]: Node/a/eth1 in pool lan: 10.0.0.1 is held by Node/thief/eth1");
     expect(await recorded()).toBe(" / a=1 b=2 c=3");
     project.program(setText(["a", "b", "c"], { rest: here }));
     expect((await project.run("preview")).text).toContain("has 1 address, as 10.0.0.1 of Node/thief/eth1");

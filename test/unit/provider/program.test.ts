@@ -51,11 +51,13 @@ describe("programs", () => {
     ];
     for (const run of [await monitor.preview(sets, bad), await monitor.up(sets, bad)])
       expect(run.log).toEqual([
-        "invalid: claims[4]: Node/a/eth1 of pool lan: claims[0] claims the same",
-        "invalid: claims[5]: Node/e/eth1 of pool lam: the set has no such pool; did you mean lan?",
-        expect.stringMatching(
-          /^exhausted: claims\[3\]: Node\/d\/eth1 of pool lan: pool lan is exhausted: 4 needed, 3 free/,
-        ),
+        "invalid: claims[4]: Node/a/eth1 in pool lan: claims[0] claims the same",
+        "invalid: claims[5]: Node/e/eth1 in pool lam: the set has no such pool; did you mean lan?",
+      ]);
+    const many = [{ name: "many", pools, claims: claims("a", "b", "c", "d") }];
+    for (const run of [await monitor.preview(sets, many), await monitor.up(sets, many)])
+      expect(run.log).toEqual([
+        expect.stringMatching(/^exhausted: claims\[3\]: pool lan is exhausted: 4 needed, 3 free/),
       ]);
   });
 

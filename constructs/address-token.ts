@@ -2,8 +2,10 @@ import {
   type Allocation,
   familyOf,
   formatAddress,
+  formatBlock,
   IpamError,
   isPlanned,
+  isSingle,
   nodeNameOf,
   nodeOwner,
   ownerInPool,
@@ -26,7 +28,8 @@ export const openToken = /ippool:\/[^\s"',}\]]*|\{\{ ippool\.[^}]*\}\}/;
 /**
  * Replaces every `ippool://POOL/OWNER/CLAIM` in a text by the address that claim holds. OWNER is a node's name, or
  * `Kind/name`, or `Kind/namespace:name`; CLAIM may be cut short, or left out, where one claim fits. `#cidr` after it
- * gives the address with its prefix length; `#ip`, the default, ends a token where more text follows.
+ * gives the address with its prefix length; `#ip`, the default, ends a token where more text follows. A block is a block in
+ * either form.
  * Throws IpamError `invalid` for a token that names nothing, or more than one claim.
  */
 export function replaceTokens(text: string, holders: Holders): string {
@@ -41,7 +44,7 @@ export function replaceTokens(text: string, holders: Holders): string {
       throw new IpamError("invalid", `${found}${after.slice(0, 6)}: that would be one IPv6 address with what follows`, {
         hint: `Write [${found}]${after.slice(0, 6)}.`,
       });
-    if (form === "ip") return formatAddress(line.address);
+    if (form === "ip" || (form === "cidr" && !isSingle(line))) return formatBlock(line);
     if (form === "cidr") return `${formatAddress(line.address)}/${holders.prefixLength(pool)}`;
     throw new IpamError("invalid", `${found}: an address has the forms #ip and #cidr, not #${form}`, {
       hint: "No letter, digit or _ can follow #ip or #cidr.",

@@ -35,6 +35,11 @@ export function isPlanned({ authority }: Pick<Pool, "authority">): boolean {
   return authority !== "Cluster";
 }
 
+/** Does an owner get one address of it, not a block? */
+export function isOfAddresses({ prefix, blockLength }: Pick<Pool, "prefix" | "blockLength">): boolean {
+  return blockLength === bitsOf(familyOf(prefix.first));
+}
+
 /** Do two pools say the same of who gets which address? What absent fields stand for, and words for people, make no difference. */
 export function isSamePool(a: Pool, b: Pool): boolean {
   return meaningOf(a) === meaningOf(b);

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { claimKey, formatOwner, isNamedInFull } from "../core/index.ts";
+import { claimKey, formatOwner, isNamedInFull, isOfAddresses } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { checkArgs, checkClaims } from "./check-args.ts";
@@ -99,6 +99,10 @@ export class AllocationSet extends pulumi.dynamic.Resource {
     if (spec === undefined)
       throw new pulumi.RunError(`allocation set ${this.called} has no pool ${pool}${didYouMean(pool, names)}`);
     if (value === undefined) throw new pulumi.RunError(`pool ${pool}: ${issue?.message}`);
+    if (!isOfAddresses(value))
+      throw new pulumi.RunError(
+        `pool ${pool} gives blocks of /${value.blockLength}, and an address list needs an address: take it from a pool without blockLength`,
+      );
     return value.prefix.length;
   }
 

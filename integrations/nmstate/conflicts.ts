@@ -4,6 +4,7 @@ import {
   claimKey,
   familyOf,
   formatAddress,
+  formatBlock,
   formatOwner,
   type Issue,
   identityOf,
@@ -125,7 +126,7 @@ function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapsho
     const [first, ...others] = group as [Allocation, ...Allocation[]];
     const policy = policyOfKey(first.claim);
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    const what = `${formatAddress(first.address)} of ${ownerName(first.claim)}${more}`;
+    const what = `${formatBlock(first)} of ${ownerName(first.claim)}${more}`;
     return {
       message: `policy ${policy} has addresses in claim set ${first.set}, too: ${what}`,
       hint: "Rename one of them; or declare that it came from there.",

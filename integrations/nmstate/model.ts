@@ -1,4 +1,4 @@
-import { type Claim, IpamError, type Issue, type Parsed } from "../../core/index.ts";
+import { type Claim, IpamError, type Issue, isOfAddresses, type Parsed } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { issueIn } from "../../schema/manifests.ts";
 import { didYouMean } from "../../schema/nearest.ts";
@@ -50,18 +50,27 @@ export function claimsIn(model: NmstateModel, facts: Facts): Claim[] {
 function poolIssues(policy: Policy, pools: Facts["pools"], before: number): Issue[] {
   const desiredState = ["spec", "desiredState"];
   const found = misfits(policy, pools).map((issue) => ({ ...issue, path: [...desiredState, ...(issue.path ?? [])] }));
-  const unknown = [...policy.captures].flatMap(([capture, { pool }]): Issue[] => {
-    if (pools.has(pool)) return [];
-    const near = before < enough ? didYouMean(pool, pools.keys()) : "";
+  const refused = [...policy.captures].flatMap(([capture, { pool: name }]): Issue[] => {
+    const path = ["spec", "capture", capture];
+    const pool = pools.get(name);
+    if (pool === undefined)
+      return [
+        {
+          message: `capture ${capture} asks for pool ${name}, which is not defined${before < enough ? didYouMean(name, pools.keys()) : ""}`,
+          path,
+          hint: "If it is defined in another folder, define it here too, word for word.",
+        },
+      ];
+    if (isOfAddresses(pool)) return [];
     return [
       {
-        message: `capture ${capture} asks for pool ${pool}, which is not defined${near}`,
-        path: ["spec", "capture", capture],
-        hint: "If it is defined in another folder, define it here too, word for word.",
+        message: `capture ${capture} asks for an address of pool ${name}, which gives blocks of /${pool.blockLength}`,
+        path,
+        hint: "Take it from a pool without blockLength.",
       },
     ];
   });
-  return [...found, ...unknown];
+  return [...found, ...refused];
 }
 
 /** The nodes that a policy of ours is for. Throws IpamError `invalid` where that cannot be told. */

@@ -2,7 +2,7 @@ import {
   type Allocation,
   byAddress,
   familyOf,
-  formatAddress,
+  formatBlock,
   IpamError,
   identityOf,
   importedSet,
@@ -101,7 +101,7 @@ export class PolicyLines {
     const imported = this.beside.flatMap(({ line, live }) => {
       // A live address that a policy gives replaces the list.
       if (live.some((other) => other.set !== importedSet)) return [];
-      const others = live.map((other) => formatAddress(other.address)).join(", ");
+      const others = live.map(formatBlock).join(", ");
       return { line, why: `${line.interface} has imported addresses too (${others}), which would go with it` };
     });
     return [...found, ...imported, ...this.spared]
@@ -132,5 +132,5 @@ function familyOfOwner({ claim, address }: Allocation): string {
 
 function whyUnplaced({ interface: nic }: Allocation, imported: Allocation | undefined): string | undefined {
   if (imported === undefined) return undefined;
-  return `the imported ${formatAddress(imported.address)}, of which no NIC is known, may be on ${nic ?? "its NIC"} too`;
+  return `the imported ${formatBlock(imported)}, of which no NIC is known, may be on ${nic ?? "its NIC"} too`;
 }

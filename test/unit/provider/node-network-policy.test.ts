@@ -201,6 +201,10 @@ describe("an allocation set", () => {
     expect(ips.claim("VirtualMachine/shop:db", "net0")["prefix-length"]).toBe(24);
     const bare = set([node("lan")], { lan: { range: { cidr: "10.0.0.0" } } });
     expect(() => bare.claim("a", "eth1")).toThrow(/^pool lan: .*has no prefix length/);
+    const blocks = set([node("lan")], { lan: { range: { cidr: "10.0.0.0/24" }, blockLength: 28 } });
+    expect(() => blocks.claim("a", "eth1")).toThrow(
+      "pool lan gives blocks of /28, and an address list needs an address",
+    );
     expect(() => ips.claim(pulumi.output("a") as never, "eth1")).toThrow("must be text that is known now");
   });
 });

@@ -75,12 +75,12 @@ function printNode(
 ): void {
   const node = workspace?.nodes.find(({ name }) => name === what || nodeOwner(name) === what);
   if (workspace === undefined || node === undefined) throw unknownName(what, workspace?.nodes, views);
-  const { parts, claims } = workspace.desired;
+  const { parts, claims, facts } = workspace.desired;
   const reasons = [
     ...claims
       .filter(({ owner }) => formatOwner(owner) === nodeOwner(node.name))
       .map((claim) => `${claim.name} asks pool ${claim.pool} for an address: nodeippool allocate gives it one`),
-    ...parts.flatMap(({ integration, model }) => integration.skips(model, node)),
+    ...parts.flatMap(({ integration, model }) => integration.idle?.(model, { ...facts, nodes: [node] }) ?? []),
   ];
   if (json) printJson({ name: what, addresses: [], reasons });
   else print(`node ${node.name} has no address`, ...reasons.map((reason) => `  ${plain(reason)}`));

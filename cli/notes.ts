@@ -5,13 +5,13 @@ import type { Workspace } from "./workspace.ts";
 
 /** What a plan does as told, and what may still be a mistake of typing. */
 export function notesOn(workspace: Workspace, proposed: Plan): string[] {
-  return [...idlePolicyNotes(workspace), ...gonePolicyNotes(workspace, proposed)];
+  return [...idleNotes(workspace), ...gonePolicyNotes(workspace, proposed)];
 }
 
-/** Policies that select no node. */
-function idlePolicyNotes({ desired: { parts, facts } }: Workspace): string[] {
-  const idle = parts.flatMap(({ integration, model }) => integration.idle(model, facts));
-  return idle.map((name) => `Note: policy ${name} selects none of the nodes`);
+/** Objects that ask for nothing. */
+function idleNotes({ desired: { parts, facts } }: Workspace): string[] {
+  const idle = parts.flatMap(({ integration, model }) => integration.idle?.(model, facts) ?? []);
+  return idle.map((sentence) => `Note: ${sentence}`);
 }
 
 /** Policies of the claim set that are not here and keep nothing: deleted, or those of another folder that shares the record. */

@@ -1,6 +1,5 @@
 import { describeLine, formatAddress, IpamError, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
-import { leftBehind } from "../pipeline/desired.ts";
 import { joinDocuments, renderFolder } from "../pipeline/folder.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
 import { covering, withOffers } from "../state/index.ts";
@@ -21,9 +20,10 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   if (refusal !== undefined) throw refusal;
   if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, workspace, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
-  const files = renderFolder(workspace.files, workspace.manifests, proposal.rendered());
+  const rendered = proposal.rendered();
+  const files = renderFolder(workspace.files, workspace.manifests, rendered);
   progress();
-  process.stderr.write(leftBehind(proposal.desired, proposal.holdings).map(leftNote).join(""));
+  process.stderr.write(rendered.left.map(leftNote).join(""));
   if (options.out === undefined) {
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return;

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { IpamError, type Issue, isPlanned, type Snapshot } from "../core/index.ts";
 import { type Desired, readDesired } from "../pipeline/desired.ts";
-import { canBeWritten, readFolder } from "../pipeline/folder.ts";
-import { type Guard, guards } from "../pipeline/guards.ts";
+import { readFolder, renderFolder } from "../pipeline/folder.ts";
+import { type Guard, guardsOf } from "../pipeline/guards.ts";
 import { integrations } from "../pipeline/integrations.ts";
 import { type Proposal, propose } from "../pipeline/proposal.ts";
 import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
@@ -111,7 +111,7 @@ function ofController({ documents }: Manifests): Issue[] {
 
 /** What must hold before a plan for a workspace is recorded. `isMerged`: the lock was merged just now. */
 export function guardsFor({ files, manifests }: Workspace, options: PlanningOptions, isMerged = false): Guard[] {
-  return [...guards, canBeWritten(files, manifests), keepsLines(isMerged, options)];
+  return [...guardsOf((rendered) => renderFolder(files, manifests, rendered)), keepsLines(isMerged, options)];
 }
 
 /** The plan for a workspace against a record. Releases are confirmed by `allocate` alone. */

@@ -5,6 +5,7 @@ import type { Integration } from "../integrations/integration.ts";
 import type { Desired } from "../pipeline/desired.ts";
 import { readDesired } from "../pipeline/desired.ts";
 import { integrations } from "../pipeline/integrations.ts";
+import { Names } from "../pipeline/names.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
 import { asBag, flat, type LocatedObject } from "../schema/objects.ts";
@@ -37,8 +38,9 @@ export function readApp(
   known: readonly Integration[] = integrations,
 ): AppDesired {
   const pools = poolConstructs.map(({ pool }) => pool);
-  refuseTwice(objects);
+  const names = new Names();
   for (const one of objects) {
+    names.take(one.object.kind, asBag(one.object.metadata)?.name, one.node.path);
     const refusal = one.refusal?.(pools);
     if (refusal !== undefined) throw refusal;
   }
@@ -75,20 +77,6 @@ function jsonOf(object: ApiObject): unknown {
     return object.toJson();
   } catch {
     return undefined;
-  }
-}
-
-/** Two objects of one name would be one in the cluster. */
-function refuseTwice(objects: readonly PlannedObject[]): void {
-  const seen = new Map<string, string>();
-  for (const { object, node } of objects) {
-    const name = `${object.kind} ${asBag(object.metadata)?.name}`;
-    const other = seen.get(name);
-    if (other !== undefined)
-      throw new IpamError("invalid", `${name} is defined by ${other} and by ${node.path}`, {
-        hint: "Rename one of them.",
-      });
-    seen.set(name, node.path);
   }
 }
 

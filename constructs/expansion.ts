@@ -1,7 +1,8 @@
 import { type ApiObject, Chart } from "cdk8s";
 import type { Construct } from "constructs";
-import { byCodeUnit, IpamError } from "../core/index.ts";
+import { byCodeUnit } from "../core/index.ts";
 import type { Rendered, RenderedObject } from "../integrations/integration.ts";
+import { Names } from "../pipeline/names.ts";
 import { asBag } from "../schema/objects.ts";
 import type { AppDesired, AppObjects } from "./app-objects.ts";
 import { ClusterObject } from "./cluster-object.ts";
@@ -26,7 +27,9 @@ export function addRendered(rendered: Rendered, objects: AppObjects, { construct
     ),
     ...(home === undefined ? [] : rendered.added.map((object): Addition => ({ scope: home, object }))),
   ];
-  refuseSameNames(additions, others);
+  const names = new Names();
+  for (const { object, at } of others) names.take(object.kind, asBag(object.metadata)?.name, at([], "").file);
+  for (const { scope, object } of additions) names.take(object.kind, object.metadata.name, scope.node.path);
   return additions.map(({ scope, object }) => {
     const id = scope === home ? `nodeippool-releasing-${object.metadata.name}` : object.metadata.name;
     return new ClusterObject(scope, id, object);
@@ -36,17 +39,4 @@ export function addRendered(rendered: Rendered, objects: AppObjects, { construct
 /** The chart that a construct is in; a pool that another app has need not be in one. */
 function chartOf({ node }: Construct): Chart[] {
   return node.scopes.filter((scope) => Chart.isChart(scope)).slice(-1);
-}
-
-function refuseSameNames(additions: readonly Addition[], others: AppDesired["others"]): void {
-  const makers = new Map<string, string>();
-  const take = (kind: unknown, name: unknown, maker: string) => {
-    const key = `${kind} ${name}`;
-    const other = makers.get(key);
-    if (other !== undefined)
-      throw new IpamError("invalid", `${key} is written by ${other} and by ${maker}`, { hint: "Rename one of them." });
-    makers.set(key, maker);
-  };
-  for (const { object, at } of others) take(object.kind, asBag(object.metadata)?.name, at([], "").file);
-  for (const { scope, object } of additions) take(object.kind, object.metadata.name, scope.node.path);
 }

@@ -29,12 +29,14 @@ export interface Left {
   readonly why: string;
 }
 
-/** The objects that are to exist. */
+/** The objects that are to exist, and what they leave to do by hand. */
 export interface Rendered {
   /** What stands in for each object that the integration owns. */
   readonly instead: ReadonlyMap<SourceObject, readonly RenderedObject[]>;
   /** What stands in for none of them: clean-up after objects that are gone. */
   readonly added: readonly RenderedObject[];
+  /** Releasing addresses that none of them takes off. */
+  readonly left: readonly Left[];
 }
 
 /** The objects that an integration reads: those that it owns, and those that it only looks at. */
@@ -47,17 +49,17 @@ export interface ReadObjects {
  * What nodeippool knows of one foreign system: a handful of pure functions. A folder of YAML, a cdk8s app, a Pulumi program
  * and the controller differ only in where objects come from and where results go.
  *
- * | function    | question it answers                                                          |
- * | ----------- | ---------------------------------------------------------------------------- |
- * | `reads`     | which kinds do I look at, and which of their objects do I replace            |
- * | `read`      | what do they say: a model of my own, or every issue with its place           |
- * | `claims`    | who asks which pool for what                                                 |
- * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC     |
- * | `render`    | which objects are to exist                                                   |
- * | `left`      | which releasing addresses does nothing rendered take off                     |
- * | `idle`      | which of my objects select nobody                                            |
- * | `skips`     | which of my objects do not ask for this node, and why                        |
- * | `uses`      | which addresses do objects use, where, for whom                              |
+ * | function    | question it answers                                                                  |
+ * | ----------- | ------------------------------------------------------------------------------------ |
+ * | `reads`     | which kinds do I look at, and which of their objects do I replace                    |
+ * | `read`      | what do they say: a model of my own, or every issue with its place                   |
+ * | `claims`    | who asks which pool for what                                                         |
+ * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
+ * | `uses`      | which addresses do objects use, where, for whom                                      |
+ * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
+ * | `idle`      | which of my objects ask for none of these nodes, and why                             |
+ *
+ * A system whose objects cannot be in conflict, or all ask for something, leaves out the last two.
  */
 export interface Integration<Model = unknown> {
   readonly name: string;
@@ -67,17 +69,15 @@ export interface Integration<Model = unknown> {
   read(objects: ReadObjects): Parsed<Model>;
   /** Throws IpamError `invalid` with everything that pools and nodes cannot give. */
   claims(model: Model, facts: Facts): readonly Claim[];
-  conflicts(model: Model, facts: Facts, holdings: Holdings): readonly Issue[];
   /** Throws IpamError `stale` if the record does not cover the claims, `invalid` for what cannot be written. */
   render(model: Model, facts: Facts, holdings: Holdings): Rendered;
-  left(model: Model, facts: Facts, holdings: Holdings): readonly Left[];
-  /** Names of the objects that ask for nothing: more likely a mistake of typing. */
-  idle(model: Model, facts: Facts): readonly string[];
-  /** One sentence for each object that does not ask for a node. */
-  skips(model: Model, node: ClusterNode): readonly string[];
   /**
    * What adds the addresses that an object uses to findings, where these are the nodes. Where an object does not tell for
    * whom, its uses have no owner.
    */
   uses(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void;
+  /** `claims` are those of the model. */
+  conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Issue[];
+  /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */
+  idle?(model: Model, facts: Facts): readonly string[];
 }

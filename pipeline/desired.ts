@@ -1,5 +1,5 @@
 import { type Claim, IpamError, type Issue, type Pending, type Pool, type Use } from "../core/index.ts";
-import type { Facts, Integration, Left, ReadObjects, Rendered } from "../integrations/integration.ts";
+import type { Facts, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { LocatedObject } from "../schema/objects.ts";
@@ -23,6 +23,7 @@ export interface Desired {
 export interface Part {
   readonly integration: Integration;
   readonly model: unknown;
+  readonly claims: readonly Claim[];
 }
 
 /** The objects of a source, and what is known besides. */
@@ -38,7 +39,7 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   const { pools, nodes } = source;
   const facts = { nodes, pools: new Map(pools.map((pool) => [pool.name, pool])) };
   const issues = [...(source.issues ?? [])];
-  const parts = integrations.map((integration): Part => {
+  const read = integrations.map((integration) => {
     const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));
     const isRead = ({ object }: LocatedObject) => kinds.has(object.kind);
     const objects = { owned: source.owned.filter(isRead), others: source.others.filter(isRead) };
@@ -47,7 +48,8 @@ export function readDesired(source: Source, integrations: readonly Integration[]
     return { integration, model };
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
-  const claims = parts.flatMap(({ integration, model }) => integration.claims(model, facts));
+  const parts = read.map((one): Part => ({ ...one, claims: one.integration.claims(one.model, facts) }));
+  const claims = parts.flatMap((part) => part.claims);
   const found = () => usesIn(source, integrations);
   return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts };
 }
@@ -95,16 +97,12 @@ export function usesOf(
   return found.uses.splice(first).map(({ owner = self, ...use }) => ({ ...use, owner }));
 }
 
-/** What all integrations render, and what of it is left to do by hand. */
+/** What all integrations render. */
 export function renderDesired({ parts, facts }: Desired, holdings: Parameters<Integration["render"]>[2]): Rendered {
   const all = parts.map(({ integration, model }) => integration.render(model, facts, holdings));
   return {
     instead: new Map(all.flatMap(({ instead }) => [...instead])),
     added: all.flatMap(({ added }) => added),
+    left: all.flatMap(({ left }) => left),
   };
-}
-
-/** Releasing addresses that nothing rendered takes off their owners. */
-export function leftBehind({ parts, facts }: Desired, holdings: Parameters<Integration["left"]>[2]): Left[] {
-  return parts.flatMap(({ integration, model }) => integration.left(model, facts, holdings));
 }

@@ -1,12 +1,12 @@
 import { IpamError } from "../core/index.ts";
-import type { Integration, Rendered, RenderedObject } from "../integrations/integration.ts";
+import type { Integration, Rendered } from "../integrations/integration.ts";
 import type { ManifestDocument, Manifests } from "../schema/manifest-document.ts";
 import { readManifests } from "../schema/manifests.ts";
 import { asBag } from "../schema/objects.ts";
 import type { SourceFile } from "../schema/yaml.ts";
 import { yamlOfEach } from "../schema/yaml-text.ts";
-import { caught, type Guard } from "./guards.ts";
 import { integrations } from "./integrations.ts";
+import { Names } from "./names.ts";
 
 /** Reads a folder of manifests, and says everything that is wrong with it: `readDesired` throws that. */
 export function readFolder(files: readonly SourceFile[], known: readonly Integration[] = integrations): Manifests {
@@ -30,7 +30,7 @@ export function renderFolder(
   { instead, added }: Rendered,
 ): SourceFile[] {
   const names = new Names();
-  for (const { object } of others) names.take(`${object.kind}`, asBag(object.metadata)?.name, "your own manifests");
+  for (const { object } of others) names.take(object.kind, asBag(object.metadata)?.name, "your own manifests");
   const byFile = Map.groupBy(documents, (document) => document.file);
   const rendered = files.flatMap((file): SourceFile[] => {
     const own = byFile.get(file.path) ?? [];
@@ -41,11 +41,6 @@ export function renderFolder(
   names.takeAll(added, "clean-up");
   const cleanup = added.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(added)) }];
   return distinct([...rendered, ...cleanup]);
-}
-
-/** The guard of a folder: what cannot be written out is not recorded. */
-export function canBeWritten(files: readonly SourceFile[], manifests: Manifests): Guard {
-  return ({ rendered }) => caught(() => renderFolder(files, manifests, rendered()));
 }
 
 function textsOf(document: ManifestDocument, instead: Rendered["instead"], names: Names): string[] {
@@ -71,26 +66,6 @@ function poolText({ yaml, path }: Extract<ManifestDocument, { kind: "pool" }>): 
   document.deleteIn(["status"]);
   document.setIn(["spec", "authority"], "Plan");
   return yaml.textOfPart(document);
-}
-
-/** Whose objects have which names; two of one kind and name would be one object. */
-class Names {
-  private readonly makers = new Map<string, string>();
-
-  take(kind: string, name: unknown, maker: string): void {
-    const key = `${kind} ${name}`;
-    const other = this.makers.get(key);
-    // What stands among the manifests twice is the user's own business.
-    if (other !== undefined && other !== maker)
-      throw new IpamError("invalid", `${key} would be written for ${other} and for ${maker}`, {
-        hint: "Rename one of them.",
-      });
-    this.makers.set(key, maker);
-  }
-
-  takeAll(objects: readonly RenderedObject[], maker: string): void {
-    for (const { kind, metadata } of objects) this.take(kind, metadata.name, maker);
-  }
 }
 
 function distinct(files: readonly SourceFile[]): SourceFile[] {

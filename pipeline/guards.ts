@@ -8,6 +8,7 @@ import {
   refusePending,
   type Snapshot,
 } from "../core/index.ts";
+import type { Rendered } from "../integrations/integration.ts";
 import type { Proposal } from "./proposal.ts";
 
 /**
@@ -21,8 +22,7 @@ import type { Proposal } from "./proposal.ts";
  *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
  *  | renderable      | a record of what cannot be written to the cluster                         |
  *
- * A surface adds its own: a folder can be written out, and has lost no line of its lock (at the end); a Pulumi set loses no
- * address to another record of its stack.
+ * A surface adds its own: a folder has lost no line of its lock, a Pulumi set loses no address to another record of its stack.
  */
 export type Guard = (proposal: Proposal) => IpamError | undefined;
 
@@ -33,8 +33,8 @@ const releasesLittle: Guard = ({ plan, before, options }) =>
 
 /** Two objects must not undo each other; also where nothing is planned. */
 export const noConflicts: Guard = ({ desired, holdings }) => {
-  const issues = desired.parts.flatMap(({ integration, model }) =>
-    integration.conflicts(model, desired.facts, holdings),
+  const issues = desired.parts.flatMap(
+    ({ integration, model, claims }) => integration.conflicts?.(model, desired.facts, claims, holdings) ?? [],
   );
   return issues.length === 0 ? undefined : new IpamError("invalid", issues);
 };
@@ -66,10 +66,21 @@ const manifestsAgree: Guard = (proposal) => {
 
 const freeHint = "Write out another address, or take it from the pool; exclude or reserve what must stay as it is.";
 
-const renderable: Guard = ({ rendered }) => caught(rendered);
+const renderable =
+  (write: Write): Guard =>
+  ({ rendered }) =>
+    caught(() => write(rendered()));
+
+/** How a surface writes out what is rendered. Throws IpamError for what cannot be written. */
+type Write = (rendered: Rendered) => unknown;
 
 /** One order for all surfaces. */
-export const guards: readonly Guard[] = [noConflicts, nothingPending, releasesLittle, manifestsAgree, renderable];
+export function guardsOf(write: Write): readonly Guard[] {
+  return [noConflicts, nothingPending, releasesLittle, manifestsAgree, renderable(write)];
+}
+
+/** Those of a surface that writes objects as they are rendered. */
+export const guards = guardsOf((rendered) => rendered);
 
 /** An address of another network is another address: lines there say nothing of these pools. */
 function inNetworksOf({ holdings: { snapshot: after }, desired }: Proposal): Snapshot {

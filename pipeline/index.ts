@@ -2,7 +2,7 @@
 
 // Objects in: a folder of manifests, or objects of one's own.
 
-export { type Desired, leftBehind, type Part, readDesired, type Source } from "./desired.ts";
+export { type Desired, type Part, readDesired, type Source } from "./desired.ts";
 export { readFolder, renderFolder } from "./folder.ts";
 export { integrations } from "./integrations.ts";
 

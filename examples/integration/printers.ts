@@ -27,11 +27,8 @@ const printers: Integration<Printers> = {
       }),
     ),
     added: [],
+    left: [],
   }),
-  conflicts: () => [],
-  left: () => [],
-  idle: () => [],
-  skips: () => [],
   uses: () => () => {},
 };
 

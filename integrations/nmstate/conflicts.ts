@@ -19,6 +19,7 @@ import {
 } from "../../core/index.ts";
 import type { Facts, Holdings } from "../integration.ts";
 import { type AddressList, addressListsOf, listName, listNameOf, portOf } from "./address-list.ts";
+import { type NmstateModel, scopedPolicies } from "./model.ts";
 import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.ts";
 
 /**
@@ -37,11 +38,12 @@ import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.
  * node would be one object, so it is a conflict, too.
  */
 export function conflictsOf(
-  policies: readonly ScopedPolicy[],
+  model: NmstateModel,
+  facts: Facts,
   claims: readonly Claim[],
-  { pools }: Facts,
   { snapshot, set }: Holdings,
 ): Issue[] {
+  const policies = scopedPolicies(model, facts);
   const own = new Set(claims.map(({ owner, name, pool }) => identityOf({ pool, claim: claimKey(owner, name) })));
   // What is not claimed any more is released, once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
@@ -53,7 +55,7 @@ export function conflictsOf(
       .map((line) => [listNameOf(line), { policy: policyOfKey(line.claim), shown: shownOf(line) }]),
   );
   for (const { owner, name, pool, interface: nic } of claims) {
-    const prefix = pools.get(pool)?.prefix;
+    const prefix = facts.pools.get(pool)?.prefix;
     if (nic === undefined || prefix === undefined) continue;
     const list = listName(familyOf(prefix.first), nic, formatOwner(owner));
     const policy = policyOfKey(claimKey(owner, name));

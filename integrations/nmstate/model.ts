@@ -78,18 +78,17 @@ export function nodesOf({ policy, source }: OwnPolicy, { nodes }: Facts): Cluste
   return selectNodes(policy, source.nodes ?? nodes);
 }
 
-/** The policies that select no node. */
-export function idlePolicies(model: NmstateModel, facts: Facts): string[] {
-  return model.own.filter((one) => nodesOf(one, facts).length === 0).map(({ policy }) => policy.name);
-}
-
-/** Why policies of ours do not select a node: the labels that it lacks. */
-export function skippedBy({ own }: NmstateModel, node: ClusterNode): string[] {
+/** Policies that select none of the nodes: of one node, the labels that it lacks. */
+export function idlePolicies({ own }: NmstateModel, { nodes }: Facts): string[] {
   return own.flatMap(({ policy: { name, nodeSelector } }) => {
-    const why = Object.entries(nodeSelector)
-      .filter(([label, value]) => label !== parkKey && node.labels.get(label) !== value)
+    const selector = Object.entries(nodeSelector).filter(([label]) => label !== parkKey);
+    if (nodes.some(({ labels }) => selector.every(([label, value]) => labels.get(label) === value))) return [];
+    const [node, ...others] = nodes;
+    if (node === undefined || others.length > 0) return [`policy ${name} selects none of the nodes`];
+    const why = selector
+      .filter(([label, value]) => node.labels.get(label) !== value)
       .map(([label, value]) => `${label}: ${value}, and the node has ${node.labels.get(label) ?? "no such label"}`);
-    return why.length === 0 ? [] : [`policy ${name} does not select it: it wants ${why.join("; ")}`];
+    return [`policy ${name} does not select ${node.name}: it wants ${why.join("; ")}`];
   });
 }
 

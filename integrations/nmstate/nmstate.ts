@@ -1,8 +1,8 @@
 import type { Integration } from "../integration.ts";
 import { conflictsOf } from "./conflicts.ts";
-import { claimsIn, idlePolicies, type NmstateModel, readPolicies, scopedPolicies, skippedBy } from "./model.ts";
+import { claimsIn, idlePolicies, type NmstateModel, readPolicies } from "./model.ts";
 import { usesPools } from "./policy.ts";
-import { leftOnNodes, renderPolicies } from "./render.ts";
+import { renderPolicies } from "./render.ts";
 import { kindsWithAddresses, usesOn } from "./uses.ts";
 
 /** kubernetes-nmstate: policies that take addresses from pools become one policy per node with literal addresses. */
@@ -20,11 +20,8 @@ export const nmstate: Integration<NmstateModel> = {
   usedIn: kindsWithAddresses,
   read: readPolicies,
   claims: claimsIn,
-  conflicts: (model, facts, holdings) =>
-    conflictsOf(scopedPolicies(model, facts), claimsIn(model, facts), facts, holdings),
   render: renderPolicies,
-  left: leftOnNodes,
-  idle: idlePolicies,
-  skips: skippedBy,
   uses: usesOn,
+  conflicts: conflictsOf,
+  idle: idlePolicies,
 };

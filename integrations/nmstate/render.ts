@@ -1,6 +1,6 @@
 import { type Allocation, byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import type { Facts, Holdings, Left, Rendered, RenderedObject } from "../integration.ts";
+import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
 import type { PolicyObject } from "./policy.ts";
@@ -24,19 +24,8 @@ export function renderPolicies(model: NmstateModel, facts: Facts, holdings: Hold
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines)]),
   );
-  return {
-    instead,
-    added: lines.orphans(
-      model.own.map(({ policy }) => policy),
-      nodes,
-    ),
-  };
-}
-
-/** What stays on these nodes until somebody takes it off by hand. */
-export function leftOnNodes(model: NmstateModel, facts: Facts, holdings: Holdings): Left[] {
-  const selected = new Map(model.own.map((one) => [one.policy, nodesOf(one, facts)]));
-  return linesOf(model, facts, holdings).left(selected, facts.nodes);
+  const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
+  return { instead, added: lines.orphans([...selected.keys()], nodes), left: lines.left(selected, nodes) };
 }
 
 function linesOf(model: NmstateModel, facts: Facts, { snapshot, set }: Holdings): PolicyLines {

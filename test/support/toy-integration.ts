@@ -28,7 +28,6 @@ export const toy: Integration<readonly Printer[]> = {
     return issues.length > 0 ? { issues } : { value };
   },
   claims: (printers) => printers.map(({ name, pool }) => ({ owner: { kind: "Printer", name }, name: "lan", pool })),
-  conflicts: () => [],
   render: (printers, _, { snapshot }) => ({
     instead: new Map(
       printers.map(({ name, source }) => {
@@ -38,10 +37,8 @@ export const toy: Integration<readonly Printer[]> = {
       }),
     ),
     added: [],
+    left: [],
   }),
-  left: () => [],
-  idle: () => [],
-  skips: () => [],
   uses: () => (scanner, found) => {
     const { kind, metadata, spec } = scanner.object;
     const ip = asBag(spec)?.ip;

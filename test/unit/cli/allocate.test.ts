@@ -142,7 +142,7 @@ describe("nodeippool allocate", () => {
     [
       "a name that a hand-written policy has",
       { "manifests/b.yaml": literal("a--n1") },
-      "NodeNetworkConfigurationPolicy a--n1 would be written for your own manifests and for NodeNetworkConfigurationPolicy a",
+      "NodeNetworkConfigurationPolicy a--n1 is written by your own manifests and by NodeNetworkConfigurationPolicy a",
     ],
     [
       "a file of a name that render needs",

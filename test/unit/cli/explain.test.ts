@@ -306,10 +306,10 @@ describe("a node that has nothing", () => {
   });
 
   it.each([
-    ["b", "node b has no address\n  policy lan does not select it: it wants rack: a, and the node has b\n"],
+    ["b", "node b has no address\n  policy lan does not select b: it wants rack: a, and the node has b\n"],
     [
       "bare",
-      "node bare has no address\n  policy lan does not select it: it wants rack: a, and the node has no such label\n",
+      "node bare has no address\n  policy lan does not select bare: it wants rack: a, and the node has no such label\n",
     ],
     ["new", "node new has no address\n  lan/p asks pool p for an address: nodeippool allocate gives it one\n"],
   ])("%s", async (name, stdout) => {

@@ -130,7 +130,7 @@ describe("a policy that wipes what another one takes from a pool", () => {
         `{name: ${name}, labels: {nodeippool.nmstate.io/policy: a}}`,
       );
     expect((await planned(own, rendered("a--n1"))).stderr).toContain(
-      "NodeNetworkConfigurationPolicy a--n1 would be written for your own manifests and for NodeNetworkConfigurationPolicy a",
+      "NodeNetworkConfigurationPolicy a--n1 is written by your own manifests and by NodeNetworkConfigurationPolicy a",
     );
     expect(await planned(own, rendered("z"))).toEqual(refused("enabled: false"));
   });

@@ -172,7 +172,7 @@ describe("nodeippool plan finds manifests and nodes", () => {
   it("says which policies are for no node at all", async () => {
     const folder = projectOf({
       "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2", "  nodeSelector: {role: storage}\n"),
-      "nodes.txt": "n1 kubernetes.io/hostname=n1,role=worker\n",
+      "nodes.txt": "n1 kubernetes.io/hostname=n1,role=worker\nn2 kubernetes.io/hostname=n2,role=worker\n",
     });
     for (const verb of ["plan", "allocate"])
       expect((await run(folder, verb)).stdout).toContain("Note: policy b selects none of the nodes\n");

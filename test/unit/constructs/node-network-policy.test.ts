@@ -379,7 +379,7 @@ describe("NodeNetworkPolicy refuses", () => {
             desiredState: eth1(pool),
           });
       },
-      /NodeNetworkConfigurationPolicy a is defined by network\/n1 and by network\/n2/,
+      /NodeNetworkConfigurationPolicy a is written by network\/n1 and by network\/n2/,
     ],
     [
       "nodes of which two policies know different hostnames",

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unwrap } from "../../../core/errors.ts";
 import { plan } from "../../../core/plan/plan.ts";
+import { conflictsOf } from "../../../integrations/nmstate/conflicts.ts";
 import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
 import { applyPlan } from "../../../state/apply.ts";
@@ -20,9 +21,10 @@ function conflicts(policies: readonly string[], lines: readonly string[] = []): 
   const facts = { nodes: nodesOf("n1\nn2"), pools: new Map(manifests.pools.map((pool) => [pool.name, pool])) };
   const model = unwrap(nmstate.read(manifests));
   const before = recordOf(lines, manifests.pools);
-  const proposed = plan({ pools: manifests.pools, claims: nmstate.claims(model, facts), snapshot: before });
+  const claims = nmstate.claims(model, facts);
+  const proposed = plan({ pools: manifests.pools, claims, snapshot: before });
   const snapshot = applyPlan(before, proposed) ?? before;
-  return nmstate.conflicts(model, facts, { snapshot, set: "default" }).map(({ message }) => message);
+  return conflictsOf(model, facts, claims, { snapshot, set: "default" }).map(({ message }) => message);
 }
 
 describe("one address list of a NIC", () => {

@@ -1,6 +1,6 @@
 import { IpamError } from "../core/index.ts";
 import type { Access } from "./access.ts";
-import { ipamError, pauseBeforeRepeat, Refusal } from "./refusal.ts";
+import { ipamError, pauseBeforeRepeat, Refusal, refusalOf } from "./refusal.ts";
 import { retry } from "./retry.ts";
 import { type ApiRequest, type Transport, transport, Unanswered } from "./transport.ts";
 
@@ -184,11 +184,6 @@ function versioned(object: Stored): Stored {
   const { uid, resourceVersion } = object.metadata;
   if (uid && resourceVersion) return object;
   throw new IpamError("invalid", `${object.kind} ${object.metadata.name} has no uid or no resourceVersion`);
-}
-
-/** Why the server refused, if it was the server that did. */
-export function refusalOf(error: unknown): Refusal | undefined {
-  return error instanceof IpamError && error.cause instanceof Refusal ? error.cause : undefined;
 }
 
 /** undefined where there is no object of that name; a kind that does not exist stays an error. */

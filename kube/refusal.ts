@@ -21,6 +21,12 @@ export class Refusal extends Error {
   }
 }
 
+/** Why the server refused, if it was the server that did. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  const cause = error instanceof IpamError ? error.cause : error;
+  return cause instanceof Refusal ? cause : undefined;
+}
+
 function parseStatus(body: string): { message?: string; reason?: string; details?: Refusal["about"] } {
   try {
     const status = JSON.parse(body);

@@ -1,0 +1,131 @@
+import type { Clock } from "./clock.ts";
+import { refusalOf } from "./refusal.ts";
+import { type Backoff, pauseAfterFailures } from "./retry.ts";
+
+export interface QueueOptions {
+  /** How many keys may run at once. */
+  readonly parallel: number;
+  readonly clock: Clock;
+  /** From 0 to 1, as Math.random. */
+  readonly random: () => number;
+  /** Told of each failed run, and in how many milliseconds the key runs again. */
+  failed(key: string, error: unknown, pause: number): void;
+}
+
+const BACKOFF: Backoff = { first: 5, longest: 60_000 };
+
+/**
+ * Runs keys, first come, first served. What becomes of a key:
+ *
+ * | it is added while it | then |
+ * |---|---|
+ * | does nothing | it waits, from the next microtask on for a free place |
+ * | waits already | nothing changes |
+ * | runs | it waits, and runs once more after this run |
+ *
+ * | its run | then |
+ * |---|---|
+ * | gives nothing | its failures are forgotten |
+ * | gives a number | the same, and it is added in so many milliseconds |
+ * | throws | it is added after a random pause that doubles, and what the server asked for on top |
+ *
+ * A key may run earlier than it was to: each run looks at all there is, and says itself when to look again.
+ */
+export class Queue {
+  private readonly run: (key: string) => Promise<number | undefined>;
+  private readonly options: QueueOptions;
+  /** Since when each key waits, the oldest first. */
+  private readonly waiting = new Map<string, number>();
+  private readonly running = new Set<string>();
+  /** When the keys that wait for their time are added. */
+  private readonly due = new Map<string, number>();
+  private readonly failures = new Map<string, number>();
+  private readonly closed = new AbortController();
+  private settled = Promise.withResolvers<void>();
+
+  /** `run` resolves to the milliseconds after which it wants to run again, if it does. */
+  constructor(run: (key: string) => Promise<number | undefined>, options: QueueOptions) {
+    this.run = run;
+    this.options = options;
+  }
+
+  add(key: string): void {
+    if (this.closed.signal.aborted || this.waiting.has(key)) return;
+    this.waiting.set(key, this.options.clock.now());
+    // Not at once: what is added several times in one go is to run once.
+    queueMicrotask(() => this.start());
+  }
+
+  /** Adds the key in so many milliseconds, or at the earlier time that it has. */
+  addAfter(key: string, ms: number): void {
+    const { clock } = this.options;
+    const due = clock.now() + ms;
+    if (this.closed.signal.aborted || due >= (this.due.get(key) ?? Number.POSITIVE_INFINITY)) return;
+    this.due.set(key, due);
+    clock.sleep(ms, this.closed.signal).then(() => {
+      if (this.due.get(key) !== due) return;
+      this.due.delete(key);
+      this.add(key);
+    });
+  }
+
+  /** How long the key at the head has been waiting, in milliseconds; 0 if none waits. */
+  oldest(): number {
+    const { clock } = this.options;
+    const [since = clock.now()] = this.waiting.values();
+    return clock.now() - since;
+  }
+
+  /** Resolves when no key waits or runs; those that wait for their time do not count. */
+  async idle(): Promise<void> {
+    while (this.waiting.size + this.running.size > 0) await this.settled.promise;
+  }
+
+  /** Starts nothing more, and resolves when what runs has ended. */
+  async close(): Promise<void> {
+    this.closed.abort();
+    this.waiting.clear();
+    this.due.clear();
+    while (this.running.size > 0) await this.settled.promise;
+    this.settle();
+  }
+
+  private start(): void {
+    for (const key of this.waiting.keys()) {
+      if (this.running.size >= this.options.parallel) return;
+      if (this.running.has(key)) continue;
+      this.waiting.delete(key);
+      this.running.add(key);
+      this.attempt(key).then((pause) => this.end(key, pause));
+    }
+  }
+
+  /** One run. Resolves to the milliseconds until the next, if there is to be one. */
+  private async attempt(key: string): Promise<number | undefined> {
+    try {
+      const again = await this.run(key);
+      this.failures.delete(key);
+      return again;
+    } catch (error) {
+      const failures = (this.failures.get(key) ?? 0) + 1;
+      this.failures.set(key, failures);
+      const { random, failed } = this.options;
+      const pause = (refusalOf(error)?.pause ?? 0) + pauseAfterFailures(failures, BACKOFF, random);
+      failed(key, error, pause);
+      return pause;
+    }
+  }
+
+  private end(key: string, pause: number | undefined): void {
+    this.running.delete(key);
+    if (pause !== undefined) this.addAfter(key, pause);
+    this.start();
+    if (this.waiting.size + this.running.size === 0 || this.closed.signal.aborted) this.settle();
+  }
+
+  /** Wakes those who wait for the queue to be idle or closed; they look for themselves. */
+  private settle(): void {
+    this.settled.resolve();
+    this.settled = Promise.withResolvers();
+  }
+}

@@ -1,7 +1,7 @@
 import { compareAddresses, formatPrefix, type Prefix } from "./address.ts";
-import { type Block, formatBlock, parseBlock } from "./block.ts";
+import { type Block, formatBlock } from "./block.ts";
 import { ownerOfKey } from "./claim.ts";
-import { byCodeUnit, unwrap } from "./errors.ts";
+import { byCodeUnit } from "./errors.ts";
 
 /** A block, mostly a single address, and the claim that holds it: one line of the record. */
 export interface Allocation extends Block {
@@ -102,11 +102,6 @@ export type LineJson = Omit<Allocation, "address" | "length"> & { readonly addre
 /** An allocation for JSON.stringify, which takes no bigint. */
 export function lineJson({ length, ...line }: Allocation): LineJson {
   return { ...line, address: formatBlock({ address: line.address, length }) };
-}
-
-/** The allocation that `lineJson` made text of. */
-export function lineOfJson(line: LineJson): Allocation {
-  return { ...line, ...unwrap(parseBlock(line.address)) };
 }
 
 /** The claim set of addresses that owners have and nobody claims (see `planImport`): nobody else gets them. */

@@ -1,34 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-import { IpamError, type Snapshot } from "../core/index.ts";
+import { basename, dirname, join } from "node:path";
+import { IpamError } from "../core/index.ts";
 import { foldersAbove, git } from "./git.ts";
-import { decodeBase, decodeSide } from "./git-versions.ts";
-
-/** The three versions of a lock in the middle of a merge or rebase. */
-export interface Stages {
-  readonly base: Snapshot;
-  readonly ours: Snapshot;
-  readonly theirs: Snapshot;
-  /** Is this text one of the two sides, as it was? Then nobody has merged them yet. */
-  isSide(text: string): boolean;
-}
-
-/** What git's index says of a merge of the lock; undefined if there is none. */
-export function mergeStages(path: string): Stages | undefined {
-  const unmerged = git(dirname(path), "ls-files", "-u", "--", basename(path));
-  if (unmerged === undefined) refuseUnknownMerge(path);
-  if (!unmerged) return undefined;
-  const [base = "", ours = "", theirs = ""] = [1, 2, 3].map((stage) =>
-    git(dirname(path), "show", `:${stage}:./${basename(path)}`),
-  );
-  const before = decodeBase(base);
-  return {
-    base: before,
-    ours: decodeSide(ours, `${path} (git stage 2)`, before),
-    theirs: decodeSide(theirs, `${path} (git stage 3)`, before),
-    isSide: (text) => [ours, theirs].includes(text.replaceAll("\r\n", "\n")),
-  };
-}
 
 /** Does git count the lock as a conflict that nobody has settled with `git add`? */
 export function isUnmerged(path: string): boolean {
@@ -36,38 +9,30 @@ export function isUnmerged(path: string): boolean {
 }
 
 /** Throws `unavailable` in the middle of a merge of which git does not tell: it is missing, or does not trust the folder. */
-function refuseUnknownMerge(path: string): void {
-  const merging = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
-  for (const folder of foldersAbove(path))
-    if (merging.some((name) => existsSync(join(folder, ".git", name))))
-      throw new IpamError(
-        "unavailable",
-        `${folder} is in the middle of a merge, and git does not tell what of ${path}`,
-        {
-          hint: "See what git status says there.",
-        },
-      );
+export function refuseUnknownMerge(path: string): void {
+  const kept = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
+  const folder = foldersAbove(path).find((one) => kept.some((name) => existsSync(join(one, ".git", name))));
+  if (folder === undefined) return;
+  throw new IpamError("unavailable", `${folder} is in the middle of a merge, and git does not tell what of ${path}`, {
+    hint: "See what git status says there.",
+  });
 }
-
-/** What git keeps while a revision is on its way into HEAD. A rebase that has ended leaves REBASE_HEAD behind. */
-const incoming = [
-  ["MERGE_HEAD", "MERGE_HEAD"],
-  ["CHERRY_PICK_HEAD", "CHERRY_PICK_HEAD"],
-  ["REBASE_HEAD", "rebase-merge"],
-  ["REBASE_HEAD", "rebase-apply"],
-] as const;
 
 /** The revisions that are on their way into HEAD: all heads of a merge, in their order. */
 export function incomingHeads(path: string): string[] {
-  const folder = dirname(path);
-  const asked = incoming.flatMap(([, kept]) => ["--git-path", kept]);
-  const paths = git(folder, "rev-parse", ...asked)?.split("\n") ?? [];
-  return incoming.flatMap(([head], i) => {
-    const kept = resolve(folder, paths[i] ?? "");
-    if (!paths[i] || !existsSync(kept)) return [];
-    const commits = head === "MERGE_HEAD" ? readFileSync(kept, "utf8").trim().split("\n") : [];
-    return commits.length > 1 ? commits.map((commit) => commit.slice(0, 16)) : [head];
-  });
+  const folder = git(dirname(path), "rev-parse", "--absolute-git-dir")?.trim();
+  const has = (name: string) => folder !== undefined && existsSync(join(folder, name));
+  const merging = has("MERGE_HEAD")
+    ? readFileSync(join(`${folder}`, "MERGE_HEAD"), "utf8")
+        .trim()
+        .split("\n")
+    : [];
+  return [
+    ...(merging.length > 1 ? merging.map((commit) => commit.slice(0, 16)) : merging.map(() => "MERGE_HEAD")),
+    ...(has("CHERRY_PICK_HEAD") ? ["CHERRY_PICK_HEAD"] : []),
+    // A rebase that has ended leaves REBASE_HEAD behind.
+    ...(has("rebase-merge") || has("rebase-apply") ? ["REBASE_HEAD"] : []),
+  ];
 }
 
 /** The parents of HEAD where that is a merge; else none. */

@@ -2,44 +2,63 @@ import { basename, dirname } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
 import { git } from "./git.ts";
+import { refuseUnknownMerge } from "./git-merge.ts";
 import { withoutMark } from "./mark.ts";
+
+/** The three versions of a lock in the middle of a merge or rebase. */
+export interface Stages {
+  readonly base: Snapshot;
+  readonly ours: Snapshot;
+  readonly theirs: Snapshot;
+  /** Is this text one of the two sides, as it was? Then nobody has merged them yet. */
+  isSide(text: string): boolean;
+}
+
+/** What git's index says of a merge of the lock; undefined if there is none. */
+export function mergeStages(path: string): Stages | undefined {
+  const [folder, name] = [dirname(path), basename(path)];
+  const unmerged = git(folder, "ls-files", "-u", "--", name);
+  if (unmerged === undefined) refuseUnknownMerge(path);
+  if (!unmerged) return undefined;
+  const [before, ours, theirs] = [1, 2, 3].map((stage) => git(folder, "show", `:${stage}:./${name}`) ?? "") as Texts;
+  const base = decodeBase(before);
+  return {
+    base,
+    ours: decodeSide(ours, `${path} (git stage 2)`, base),
+    theirs: decodeSide(theirs, `${path} (git stage 3)`, base),
+    isSide: (text) => [ours, theirs].includes(text.replaceAll("\r\n", "\n")),
+  };
+}
+
+type Texts = [base: string, ours: string, theirs: string];
 
 /**
  * The lock as a git revision has it, empty where its record was elsewhere by then; undefined if that revision has none.
  * Throws `invalid` for an unknown revision.
  */
 export function lockAt(path: string, revision: string): Snapshot | undefined {
-  const [folder, name] = [dirname(path), basename(path)];
+  const [folder, name] = [dirname(path), `${revision}:${basename(path)}`];
   const commit = git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", `${revision}^{commit}`)?.trim();
-  if (commit === undefined) {
-    if (git(".", "--version") === undefined)
-      throw new IpamError("invalid", "git cannot be run", { hint: "Install it." });
-    const isShallow = git(folder, "rev-parse", "--is-shallow-repository")?.trim() === "true";
-    const hint = "It is shallow: fetch the whole history (fetch-depth: 0 in GitHub's checkout action).";
-    const what = `${revision} is not a revision of the git repository that ${path} lies in`;
-    throw new IpamError("invalid", what, isShallow ? { hint } : {});
-  }
-  if (git(folder, "ls-tree", "--name-only", commit, "--", `./${name}`) === "") return undefined;
-  const text = git(folder, "show", `${commit}:./${name}`);
-  if (text === undefined) throw new IpamError("unavailable", `git cannot show ${name} of ${revision}`);
-  const { mark, rest } = withoutMark(text, `${revision}:${name}`);
-  return decodeVersion(
-    mark?.state === "left" ? rest : text,
-    `${revision}:${name}`,
-    `This revision has a broken lock itself: name one from before the merge that broke it, ${revision}~1 for example.`,
-  );
+  if (commit === undefined) throw unknownRevision(path, revision);
+  if (git(folder, "ls-tree", "--name-only", commit, "--", `./${basename(path)}`) === "") return undefined;
+  const text = git(folder, "show", `${commit}:./${basename(path)}`);
+  if (text === undefined) throw new IpamError("unavailable", `git cannot show ${name}`);
+  const { mark, rest } = withoutMark(text, name);
+  const hint = `This revision has a broken lock itself: name one from before the merge that broke it, ${revision}~1 for example.`;
+  return decodeVersion(mark?.state === "left" ? rest : text, name, hint);
 }
 
-function decodeWhole(text: string | undefined, name: string): Snapshot | undefined {
-  try {
-    return text === undefined ? undefined : decode(text, name);
-  } catch {
-    return undefined;
-  }
+function unknownRevision(path: string, revision: string): IpamError {
+  if (git(".", "--version") === undefined)
+    return new IpamError("invalid", "git cannot be run", { hint: "Install it." });
+  const isShallow = git(dirname(path), "rev-parse", "--is-shallow-repository")?.trim() === "true";
+  const hint = "It is shallow: fetch the whole history (fetch-depth: 0 in GitHub's checkout action).";
+  const message = `${revision} is not a revision of the git repository that ${path} lies in`;
+  return new IpamError("invalid", message, isShallow ? { hint } : {});
 }
 
 /**
- * One side of a merge. Throws `conflict` where it has no lock any more although the base had one: nobody gives up every
+ * One side of a merge. Throws `conflict` where it has no lock any more although the base had one: nobody releases every
  * address that way.
  */
 export function decodeSide(text: string, name: string, base: Snapshot): Snapshot {
@@ -57,10 +76,14 @@ export function decodeSide(text: string, name: string, base: Snapshot): Snapshot
  * nothing is known of the base, and a merge keeps whatever either side has.
  */
 export function decodeBase(text: string): Snapshot {
-  return decodeWhole(text, "the merge base") ?? emptySnapshot;
+  try {
+    return decode(text, "the merge base");
+  } catch {
+    return emptySnapshot;
+  }
 }
 
-/** `decode`, where the text is one that git has: what helps with a broken one is `hint`. */
+/** `decode`, where the text is one that git has: what helps with a broken line is `hint`. */
 function decodeVersion(text: string, name: string, hint: string): Snapshot {
   try {
     return decode(text, name);

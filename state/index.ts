@@ -14,5 +14,4 @@ export { decode, encode } from "./codec.ts";
 
 // For tools that only read: the record that covers a plan, also inside `nodeippool allocate -- COMMAND`, which will write it.
 
-export { covering } from "./cover.ts";
-export { withOffers } from "./offer.ts";
+export { covering, withOffers } from "./offer.ts";

@@ -1,12 +1,12 @@
 import { statSync } from "node:fs";
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { applyAll, issuesAfterWrite } from "./apply.ts";
+import { applyAll } from "./apply.ts";
 import type { StateBackend } from "./backend.ts";
 import { decode, encode } from "./codec.ts";
 import { refuseMarked, withoutMark } from "./mark.ts";
 import { refuseMissing } from "./missing-lock.ts";
 import { isRecordOfRun } from "./offer.ts";
-import { type Outcome, readText, replaceFile } from "./replace-file.ts";
+import { readText, replaceFile } from "./replace-file.ts";
 
 /** A state backend in one file that lies beside the configuration and is reviewed with it. */
 export interface Lockfile extends StateBackend {
@@ -28,19 +28,21 @@ export interface LockfileOptions {
 export function lockfile(path: string, options: LockfileOptions = {}): Lockfile {
   const understand = options.understand ?? ((text: string) => decodeLock(text, path));
   const parse = (text: string | undefined) => {
-    if (text === undefined) return withoutLock(path, options.init);
+    if (text === undefined) {
+      // A run of the command line has asked for its lock before.
+      refuseMissing(path, options.init || isRecordOfRun(path));
+      return emptySnapshot;
+    }
     refuseMarked(text, path);
     return understand(text);
   };
   const commitAll = (plans: readonly Plan[]): Snapshot => {
-    let outcome: Outcome = "late";
     for (let attempt = 0; attempt < 1000; attempt++) {
       const base = readText(path);
       const now = parse(base);
-      const next = applyAfter(outcome, now, plans, path);
+      const next = applyAll(now, plans);
       if (next === now && (base === undefined || encode(now) === base)) return now;
-      outcome = replaceFile(path, base, encode(next));
-      if (outcome === "written") return next;
+      if (replaceFile(path, base, encode(next)) === "written") return next;
       // Another writer was faster; `applyAll` says whether it touched the same pools.
     }
     throw new IpamError("unavailable", `${path} changes faster than it can be written`);
@@ -59,27 +61,9 @@ export function lockfile(path: string, options: LockfileOptions = {}): Lockfile 
   };
 }
 
-/** A lost race says that nothing was written. That is not so where a write was finished that somebody else began. */
-function applyAfter(outcome: Outcome, now: Snapshot, plans: readonly Plan[], path: string): Snapshot {
-  try {
-    return applyAll(now, plans);
-  } catch (error) {
-    if (outcome === "late" || !(error instanceof IpamError) || error.code !== "conflict") throw error;
-    const hint = `A write of ${path} that was interrupted may have been finished: look at its difference, and plan again.`;
-    const issues = issuesAfterWrite(error).map(({ message }) => ({ message, hint }));
-    throw new IpamError("conflict", issues);
-  }
-}
-
 /** The text of a lockfile without its mark, and the mark; empty for a file that is not there. */
 export function readMarked(path: string): ReturnType<typeof withoutMark> {
   return withoutMark(readText(path) ?? "", path);
-}
-
-/** An empty record; a run of the command line has asked for its lock before. */
-function withoutLock(path: string, init?: boolean): Snapshot {
-  if (!isRecordOfRun(path)) refuseMissing(path, init);
-  return emptySnapshot;
 }
 
 /** `decode`, with its own word for a file in the middle of a git merge. */

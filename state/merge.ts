@@ -5,7 +5,6 @@ import {
   byAddress,
   byCodeUnit,
   describeSubnet,
-  emptySnapshot,
   formatBlock,
   IpamError,
   type Issue,
@@ -17,7 +16,7 @@ import {
   sameLine,
   sameSubnet,
 } from "../core/index.ts";
-import { allocationLine, type Content, decode, encode } from "./codec.ts";
+import { allocationLine, decode, encode } from "./codec.ts";
 
 /** A line and the list it stands in. */
 export interface Entry {
@@ -25,17 +24,22 @@ export interface Entry {
   readonly releasing: boolean;
 }
 
-/** All lines of a record. */
-export function entries(record: Content): Entry[] {
-  const list = (lines: readonly Allocation[], releasing: boolean) => lines.map((line) => ({ line, releasing }));
-  return [...list(record.allocations, false), ...list(record.releasing, true)];
+/** A line that may stand in the merged record: of two that share an address or a claim, the higher one does. */
+interface Ranked extends Entry {
+  readonly rank: number;
+}
+
+/** A line that one of the versions has. */
+interface Candidate extends Ranked {
+  /** What may stand at its address if its claim has another one, the first one first. */
+  readonly instead: readonly Ranked[];
 }
 
 /** A line that lost its address or its claim to another one, and must be planned anew. */
 export interface Loser {
   readonly line: Allocation;
   readonly winner: Allocation;
-  /** Has nobody the address, because the winner has given it up but may still have it? */
+  /** Has nobody the address, because the winner is releasing it, but may still have it? */
   readonly isReleasing: boolean;
 }
 
@@ -47,19 +51,26 @@ export interface Merged {
 /**
  * Merges two records that grew from one base, address by address:
  *
- *  ours \ theirs | as base | changed                                            | gone
- *  --------------+---------+----------------------------------------------------+--------
- *  as base       | base    | theirs                                             | gone
- *  changed       | ours    | one claim: what landed, or the side it is part of, | ours
- *                |         | or the live one, or (NIC or uid differ) either;    |
- *                |         | two: both claim it (below)                         |
- *  gone          | gone    | theirs                                             | gone
+ *  base    | ours    | theirs  | merged
+ *  --------+---------+---------+----------------------------------------------------------------------------------
+ *  any     | same    | same    | that
+ *  any     | as base | changed | theirs (nothing, where they freed it); and the other way round
+ *  any     | changed | freed   | ours; and the other way round
+ *  present | renamed | changed | both live: `conflict`, whatever landed. It may be one node, with two names
+ *  any     | changed | changed | one claim: what landed, else the line of `side`, else the live one, else either one,
+ *          |         |         | or both where claim set or length differ. Two claims: both
  *
- * Where two lines then claim one address, or one claim has two addresses: a line that `landed` holds wins, else a
- * live line that both sides still hold, else that of `side`, the one which `landed` is part of, else nobody may say:
- * IpamError `conflict` names both. Losers are left out; where nobody else has the address now, the line stands that one
- * side left as it was, or it is releasing, if the loser had it in the base. Nobody may say either, whatever landed, where
- * one side renamed the owner of a live line, and the other one changed something else of it.
+ * Of two lines that then share an address or a claim, the one of the higher rank stands; of one rank: `conflict`.
+ *
+ *  rank | the line
+ *  -----+----------------------------------------------------------------------------------
+ *  3    | is one of `landed`
+ *  2    | is live on both sides
+ *  1    | is one of `side`, the side that `landed` is part of
+ *  0    | any other
+ *
+ * The other one has lost. Where its claim has another address now, and nobody else has its own, there stands the line of
+ * the base that one side left as it was; else the lost line, releasing, if it had that address in the base.
  */
 export function mergeRecords(
   base: Snapshot,
@@ -68,84 +79,72 @@ export function mergeRecords(
   landed?: Snapshot,
   side?: "ours" | "theirs",
 ): Merged {
-  const [b, o, t, l] = [base, ours, theirs, landed ?? emptySnapshot].map(versionOf) as Versions;
-  refuseHalfRenamed(b, o, t);
-  const picked = [...new Set([...o.at.keys(), ...t.at.keys()])].flatMap((place) => pick(place, [b, o, t, l], side));
-  const isLive = (version: Version, line: Allocation) => version.placeOfClaim.get(identityOf(line)) === placeOf(line);
-  return settle(picked, mergePools(base, ours, theirs), landed, {
-    isOfSide: (entry) =>
-      side !== undefined && sameEntry(entry, { ours: o, theirs: t }[side].at.get(placeOf(entry.line))),
-    isHeldByBoth: ({ line }) => isLive(o, line) && isLive(t, line),
-    wasHeld: ({ line }) => b.at.get(placeOf(line))?.line.claim === line.claim,
-    stands: ({ line }) => {
-      const before = b.at.get(placeOf(line));
-      return before && [o, t].some((one) => sameEntry(before, one.at.get(placeOf(line)))) ? before : undefined;
-    },
-  });
-}
-
-/** One version of a record, as a merge looks at it. */
-interface Version {
-  readonly at: ReadonlyMap<string, Entry>;
-  /** Where a claim has its address, by its identity. */
-  readonly placeOfClaim: ReadonlyMap<string, string>;
-}
-
-/** Base, ours, theirs, and what landed. */
-type Versions = [Version, Version, Version, Version];
-
-function versionOf(record: Snapshot): Version {
-  return {
-    at: new Map(entries(record).map((entry) => [placeOf(entry.line), entry])),
-    placeOfClaim: new Map(record.allocations.map((line) => [identityOf(line), placeOf(line)])),
+  const [b, o, t, l] = [base, ours, theirs, landed].map(byPlace) as [Lines, Lines, Lines, Lines];
+  const places = [...new Set([...o.keys(), ...t.keys()])];
+  refuse(
+    places.flatMap((place) => halfRenamed(b.get(place), o.get(place), t.get(place)) ?? []),
+    { hint: "Take the lock of one side as it is, git add it, and declare the other side's renames on it." },
+  );
+  const inLanded = new Set(entries(landed).map(keyOf));
+  const sided = side && { ours: o, theirs: t }[side];
+  const live = [ours, theirs].map(({ allocations }) => new Set(allocations.map(claimAtPlace)));
+  const ranked = (entry: Entry): Ranked => {
+    if (inLanded.has(keyOf(entry))) return { ...entry, rank: 3 };
+    if (live.every((claims) => claims.has(claimAtPlace(entry.line)))) return { ...entry, rank: 2 };
+    return { ...entry, rank: sameEntry(entry, sided?.get(placeOf(entry.line))) ? 1 : 0 };
   };
-}
-
-/** The table, for one address. */
-function pick(
-  place: string,
-  [base, ours, theirs, landed]: Versions,
-  side: "ours" | "theirs" | undefined,
-): readonly Entry[] {
-  const [before, one, other] = [base, ours, theirs].map((version) => version.at.get(place));
-  if (one === undefined || other === undefined)
-    return [one, other].filter((entry) => entry !== undefined).filter((entry) => !sameEntry(entry, before));
-  if (sameEntry(one, other) || sameEntry(other, before)) return [one];
-  if (sameEntry(one, before)) return [other];
-  if (one.line.claim !== other.line.claim) return [one, other];
-  const known = landed.at.get(place);
-  const decided = [one, other].find((entry) => sameEntry(entry, known)) ?? (side && { ours: one, theirs: other }[side]);
-  return decided === undefined ? preferred(one, other) : [decided];
-}
-
-/**
- * Throws `conflict` for a live line of which one side renamed the owner, and the other one changed something else: it may
- * be one node, and would lose its address to its other name, whichever side is in force.
- */
-function refuseHalfRenamed(base: Version, ours: Version, theirs: Version): void {
-  const issues = [...base.at].flatMap(([place, before]): Issue[] => {
-    const sides = [ours, theirs].flatMap(({ at }) => at.get(place) ?? []).filter(({ releasing }) => !releasing);
-    const [renamed, ...others] = sides.filter((entry) => !hasSameOwner(entry, before));
-    const [changed] = sides.filter((entry) => hasSameOwner(entry, before) && !sameEntry(before, entry));
-    if (renamed === undefined || changed === undefined || others.length > 0) return [];
-    const what = `${formatBlock(before.line)} of ${before.line.claim} is changed on both sides`;
-    return [{ message: `${what}: to ${renamed.line.claim}, and to ${changed.line.claim}` }];
+  const candidates = places.flatMap((place) => {
+    const [before, one, other] = [b, o, t].map((lines) => lines.get(place));
+    const isLeft = before && [one, other].some((entry) => sameEntry(before, entry));
+    return pick(before, one, other, [l.get(place), sided?.get(place)]).map(({ line, releasing }) => {
+      const released = before?.line.claim === line.claim ? [{ line, releasing: true }] : [];
+      return { ...ranked({ line, releasing }), instead: [...(isLeft ? [before] : []), ...released].map(ranked) };
+    });
   });
-  const last = issues.at(-1);
-  if (last === undefined) return;
-  const hint = "Take the lock of one side as it is, git add it, and declare the other side's renames on it.";
-  throw new IpamError("conflict", [...issues.slice(0, -1), { ...last, hint }]);
+  return settle(candidates, mergePools(base, ours, theirs), landed !== undefined);
 }
 
-function hasSameOwner(a: Entry, b: Entry): boolean {
-  return ownerOfKey(a.line.claim) === ownerOfKey(b.line.claim);
+/** The lines of a record, by place. */
+type Lines = ReadonlyMap<string, Entry>;
+
+function byPlace(record: Snapshot | undefined): Lines {
+  return new Map(entries(record).map((entry) => [placeOf(entry.line), entry]));
 }
 
-/** Of two lines of one claim: the live one, else either, but the same whatever side is called ours; both if set or length differ. */
-function preferred(ours: Entry, theirs: Entry): readonly Entry[] {
+/** All lines of a record. */
+export function entries(record: Snapshot | undefined): Entry[] {
+  const list = (lines: readonly Allocation[] = [], releasing: boolean) => lines.map((line) => ({ line, releasing }));
+  return [...list(record?.allocations, false), ...list(record?.releasing, true)];
+}
+
+/** Tells a claim at an address from others. */
+export function claimAtPlace(line: Allocation): string {
+  return `${placeOf(line)} ${line.claim}`;
+}
+
+/** Tells a line from others, in whichever version of the record. */
+function keyOf({ line, releasing }: Entry): string {
+  return `${claimAtPlace(line)} ${releasing}`;
+}
+
+/** The first table, for one address. `deciding`: what decides between two lines of one claim, the first one first. */
+function pick(
+  base: Entry | undefined,
+  ours: Entry | undefined,
+  theirs: Entry | undefined,
+  deciding: readonly (Entry | undefined)[],
+): readonly Entry[] {
+  if (ours === undefined || theirs === undefined)
+    return [ours, theirs].filter((entry) => entry !== undefined && !sameEntry(entry, base)) as Entry[];
+  if (sameEntry(ours, theirs) || sameEntry(theirs, base)) return [ours];
+  if (sameEntry(ours, base)) return [theirs];
+  if (ours.line.claim !== theirs.line.claim) return [ours, theirs];
+  const decided = deciding.find((one) => sameEntry(ours, one) || sameEntry(theirs, one));
+  if (decided !== undefined) return [decided];
   if (ours.line.length !== theirs.line.length) return [ours, theirs];
   if (ours.releasing !== theirs.releasing) return [ours.releasing ? theirs : ours];
   if (ours.line.set !== theirs.line.set) return [ours, theirs];
+  // The same one whatever side is called ours.
   return [byCodeUnit(allocationLine(ours.line), allocationLine(theirs.line)) <= 0 ? ours : theirs];
 }
 
@@ -153,103 +152,73 @@ function sameEntry(a: Entry, b: Entry | undefined): boolean {
   return b !== undefined && a.releasing === b.releasing && sameLine(a.line, b.line);
 }
 
-/** What is known of the lines before they were merged. */
-interface History {
-  /** Is this how the side has it that landed? */
-  readonly isOfSide: (entry: Entry) => boolean;
-  readonly isHeldByBoth: (entry: Entry) => boolean;
-  readonly wasHeld: (entry: Entry) => boolean;
-  /** The line of the base at its address, where one side left it as it was. */
-  readonly stands: (entry: Entry) => Entry | undefined;
+/** What is wrong where one side renamed the owner of a live line, and the other one changed something else of it. */
+function halfRenamed(base: Entry | undefined, ours: Entry | undefined, theirs: Entry | undefined): Issue | undefined {
+  if (!base || !ours || !theirs || ours.releasing || theirs.releasing) return undefined;
+  const isOwners = ({ line }: Entry) => ownerOfKey(line.claim) === ownerOfKey(base.line.claim);
+  const [changed, renamed] = isOwners(ours) ? [ours, theirs] : [theirs, ours];
+  if (!isOwners(changed) || isOwners(renamed) || sameEntry(changed, base)) return undefined;
+  const what = `${formatBlock(base.line)} of ${base.line.claim} is changed on both sides`;
+  return { message: `${what}: to ${renamed.line.claim}, and to ${changed.line.claim}` };
 }
 
-const unknownHistory: History = {
-  isOfSide: () => false,
-  isHeldByBoth: () => false,
-  wasHeld: () => true,
-  stands: () => undefined,
-};
-
-/** How much speaks for an entry. */
-function strengthOf(landed: Snapshot | undefined, history: History): (entry: Entry) => number {
-  const inLanded = new Set(landed === undefined ? [] : entries(landed).map(entryKey));
-  return (entry) => {
-    if (inLanded.has(entryKey(entry))) return 3;
-    if (history.isHeldByBoth(entry)) return 2;
-    return history.isOfSide(entry) ? 1 : 0;
-  };
+/** Throws `conflict` with these issues, if there are any, and advice with the last one. */
+function refuse(issues: readonly Issue[], advice: Pick<Issue, "hint" | "remedy">): void {
+  const last = issues.at(-1);
+  if (last !== undefined) throw new IpamError("conflict", [...issues.slice(0, -1), { ...last, ...advice }]);
 }
 
-/** Lets the entries in, the strongest first; an entry that finds its address or its claim taken has lost. */
-export function settle(
-  candidates: readonly Entry[],
-  pools: readonly PoolRecord[],
-  landed: Snapshot | undefined,
-  history: History = unknownHistory,
-): Merged {
-  const strength = strengthOf(landed, history);
+/** Lets the candidates in, the highest first; one that finds its address or its claim taken has lost. */
+export function settle(candidates: readonly Candidate[], pools: readonly PoolRecord[], hasLanded: boolean): Merged {
   const rivalsOf = rivalry(candidates, pools);
   /** What stands where a candidate was let in. */
-  const standing = new Map<Entry, Entry>();
-  const byClaim = new Map<string, Entry>();
+  const standing = new Map<Candidate, Ranked>();
+  const byClaim = new Map<string, Ranked>();
   const losers: Loser[] = [];
   const undecided: Issue[] = [];
-  const ordered = candidates.toSorted((a, b) => strength(b) - strength(a) || byLine(a, b));
-  const enter = (candidate: Entry, entry: Entry) => {
+  const enter = (candidate: Candidate, entry: Ranked) => {
     standing.set(candidate, entry);
     if (!entry.releasing) byClaim.set(identityOf(entry.line), entry);
   };
-  for (const entry of ordered) {
-    const rivals = rivalsOf(entry);
+  for (const one of candidates.toSorted((a, b) => b.rank - a.rank || byLine(a, b))) {
+    const rivals = rivalsOf(one);
     const holders = rivals.flatMap((rival) => standing.get(rival) ?? []);
-    const winner =
-      holders.find((one) => strength(one) <= strength(entry)) ??
-      holders[0] ??
-      (entry.releasing ? undefined : byClaim.get(identityOf(entry.line)));
-    if (winner === undefined) enter(entry, entry);
-    else if (strength(winner) > strength(entry)) {
-      losers.push({ line: entry.line, winner: winner.line, isReleasing: winner.releasing });
+    const sameClaim = one.releasing ? undefined : byClaim.get(identityOf(one.line));
+    const winner = holders.find(({ rank }) => rank <= one.rank) ?? holders[0] ?? sameClaim;
+    if (winner === undefined) enter(one, one);
+    else if (winner.rank <= one.rank) undecided.push({ message: collision(winner.line, one.line) });
+    else {
+      losers.push({ line: one.line, winner: winner.line, isReleasing: winner.releasing });
       if (holders.length > 0) continue;
-      const before = history.stands(entry);
       // A wider block than the one that was lost may reach into what others were given.
-      const fits = before !== undefined && rivalsOf(before).every((rival) => rivals.includes(rival));
-      if (fits && !byClaim.has(identityOf(before.line))) enter(entry, before);
-      else if (history.wasHeld(entry)) enter(entry, { line: entry.line, releasing: true });
-    } else undecided.push({ message: collision(winner.line, entry.line) });
+      const fits = (entry: Entry) =>
+        entry.line === one.line ||
+        (!byClaim.has(identityOf(entry.line)) && rivalsOf(entry).every((rival) => rivals.includes(rival)));
+      const instead = one.instead.find(fits);
+      if (instead !== undefined) enter(one, instead);
+    }
   }
-  refuseUndecided(undecided, landed !== undefined);
-  return { snapshot: checked([...standing.values()], pools), losers };
+  refuse(undecided, {
+    hint: hasLanded
+      ? "The revision that is said to be in force has neither. Say one that has: origin/main, where main is behind it"
+      : "Say which side, REV (a branch or commit), is in force; the other is planned anew.",
+    remedy: ["record", "landed"],
+  });
+  return { snapshot: recordOf([...standing.values()], pools), losers };
 }
 
 function byLine(a: Entry, b: Entry): number {
   return byAddress(a.line, b.line) || byCodeUnit(a.line.claim, b.line.claim);
 }
 
-/** Tells which candidates share an address of a network with one of them. */
-function rivalry(candidates: readonly Entry[], pools: readonly PoolRecord[]): (entry: Entry) => Entry[] {
+/** Tells which candidates share an address of a network with a line. */
+function rivalry(candidates: readonly Candidate[], pools: readonly PoolRecord[]): (entry: Entry) => Candidate[] {
   const networks = new Map(pools.map((pool) => [pool.name, pool.network]));
   const networkOf = ({ line }: Entry) => networks.get(line.pool);
-  const groups = Map.groupBy(candidates, networkOf);
-  const indexes = new Map(
-    [...groups].map(([network, group]) => [
-      network,
-      new BlockIndex(group.map((entry) => ({ address: entry.line.address, length: entry.line.length, entry }))),
-    ]),
-  );
+  const blocks = candidates.map((entry) => ({ address: entry.line.address, length: entry.line.length, entry }));
+  const groups = Map.groupBy(blocks, ({ entry }) => networkOf(entry));
+  const indexes = new Map([...groups].map(([network, group]) => [network, new BlockIndex(group)]));
   return (entry) => (indexes.get(networkOf(entry))?.at(entry.line) ?? []).map((one) => one.entry);
-}
-
-function refuseUndecided(undecided: readonly Issue[], isSaid: boolean): void {
-  const last = undecided.at(-1);
-  if (last === undefined) return;
-  const hint = isSaid
-    ? "The revision that is said to be in force has neither. Say one that has: origin/main, where main is behind it"
-    : "Say which side, REV (a branch or commit), is in force; the other is planned anew.";
-  throw new IpamError("conflict", [...undecided.slice(0, -1), { ...last, hint, remedy: ["record", "landed"] }]);
-}
-
-function entryKey({ line, releasing }: Entry): string {
-  return `${placeOf(line)} ${line.claim} ${releasing}`;
 }
 
 function collision(a: Allocation, b: Allocation): string {
@@ -261,16 +230,16 @@ function collision(a: Allocation, b: Allocation): string {
     : `${a.claim} was given both ${x} and ${y}`;
 }
 
+/** The pools of both sides; where they differ, that of the side which changed it. */
 function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecord[] {
-  const find = (snapshot: Snapshot, name: string) => snapshot.pools.find((pool) => pool.name === name);
-  const names = new Set([...ours.pools, ...theirs.pools].map((pool) => pool.name));
-  return [...names].map((name) => {
-    const [b, o, t] = [find(base, name), find(ours, name), find(theirs, name)];
-    if (o === undefined || t === undefined) return (o ?? t) as PoolRecord;
-    if (b !== undefined && sameSubnet(t, b)) return o;
-    if (b !== undefined && sameSubnet(o, b)) return t;
-    return onePool(o, t);
-  });
+  const byName = ({ pools }: Snapshot) => new Map(pools.map((pool) => [pool.name, pool]));
+  const [b, o, merged] = [byName(base), byName(ours), byName(ours)];
+  for (const pool of theirs.pools) {
+    const [before, known] = [b.get(pool.name), o.get(pool.name)];
+    if (known === undefined || (before && sameSubnet(known, before))) merged.set(pool.name, pool);
+    else if (before === undefined || !sameSubnet(pool, before)) onePool(known, pool);
+  }
+  return [...merged.values()];
 }
 
 /** The pool that both sides recorded. Throws `conflict` if they are two. */
@@ -281,15 +250,12 @@ export function onePool(a: PoolRecord, b: PoolRecord): PoolRecord {
   });
 }
 
-/** The record of these entries, through the same checks as any text. */
-function checked(all: readonly Entry[], pools: readonly PoolRecord[]): Snapshot {
+/** The record of these lines, through the same checks as any text. */
+function recordOf(all: readonly Entry[], pools: readonly PoolRecord[]): Snapshot {
   const list = (releasing: boolean) =>
-    all
-      .filter((entry) => entry.releasing === releasing)
-      .map(({ line }) => line)
-      .sort(byAddress);
+    all.flatMap((entry) => (entry.releasing === releasing ? entry.line : [])).sort(byAddress);
   const used = new Set(all.map(({ line }) => line.pool));
-  const record: Content = {
+  const record = {
     pools: pools.filter((pool) => used.has(pool.name)).sort((a, b) => byCodeUnit(a.name, b.name)),
     allocations: list(false),
     releasing: list(true),

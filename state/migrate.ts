@@ -36,6 +36,14 @@ export interface RecordPlace<S extends Sight = Sight> {
 /** What a move does next; `nextStep` has the table. */
 export type Step = "announce" | "close" | "reopen" | "take" | "write" | "clear" | "open" | "done";
 
+/** One run of a move. */
+interface Move<S extends Sight = Sight, T extends Sight = Sight> {
+  readonly source: RecordPlace<S>;
+  readonly target: RecordPlace<T>;
+  /** The id by which this run has announced the record; a new one each time: by the last one, it may have come meanwhile. */
+  run: string;
+}
+
 /**
  * Moves a record, lines and all, to a place that is empty, or has the same record: no address changes hands. Killed
  * anywhere, the same call goes on where it stopped. `onStep` is told of each step that is done. Throws IpamError: `invalid`
@@ -47,84 +55,73 @@ export async function moveRecord<S extends Sight, T extends Sight>(
   target: RecordPlace<T>,
   onStep: (step: Step) => void = () => {},
 ): Promise<Snapshot> {
-  const move = new Move(source, target);
-  for (let tries = 1; ; tries++) {
+  const move = { source, target, run: "" };
+  for (let tries = 1; tries <= 100; tries++)
     try {
-      const { step, snapshot } = await move.next();
-      if (step === "done") return snapshot;
-      onStep(step);
-      if (step === "open") return snapshot;
+      const [from, to] = [await source.look(), await target.look()];
+      const step = nextStep(from, to, { source: source.name, target: target.name }, move.run);
+      await take(step, move, from, to);
+      if (step !== "done") onStep(step);
+      if (step === "done" || step === "open") return to.snapshot;
     } catch (error) {
       if (!(error instanceof IpamError)) throw error;
       // Somebody else was first, or nobody knows: look again. What does not fit was refused with another code.
-      const isOpen = error.code === "conflict" || error.code === "unknown-outcome";
-      if (isOpen && tries <= 100) continue;
-      if (!isOpen && error.code !== "unavailable" && (await move.withdraw().catch(() => false))) onStep("reopen");
+      if (error.code === "conflict" || error.code === "unknown-outcome") continue;
+      if (error.code !== "unavailable" && (await withdraw(move).catch(() => false))) onStep("reopen");
       throw error;
     }
-    if (tries > 100) throw new IpamError("unavailable", `other moves to ${target.name} go on at the same time`);
-  }
+  throw new IpamError("unavailable", `other moves to ${target.name} go on at the same time`);
 }
 
-/** One run of a move. */
-class Move<S extends Sight, T extends Sight> {
-  private readonly source: RecordPlace<S>;
-  private readonly target: RecordPlace<T>;
-  /** The id by which this run has announced the record. */
-  private run = "";
-
-  constructor(source: RecordPlace<S>, target: RecordPlace<T>) {
-    this.source = source;
-    this.target = target;
-  }
-
-  /** Does the next step; `snapshot` is the record as it was in the target before that. */
-  async next(): Promise<{ readonly step: Step; readonly snapshot: Snapshot }> {
-    const [from, to] = [await this.source.look(), await this.target.look()];
-    const step = nextStep(from, to, { source: this.source.name, target: this.target.name }, this.run);
-    await this.make(step, from, to);
-    return { step, snapshot: to.snapshot };
-  }
-
-  private async make(step: Step, from: S, to: T): Promise<void> {
-    const { source, target } = this;
-    const id = from.mark?.id ?? to.mark?.id ?? "";
-    if (step === "announce") {
+/** Does a step, given what was seen at both ends. */
+async function take<S extends Sight, T extends Sight>(step: Step, move: Move<S, T>, from: S, to: T): Promise<void> {
+  const { source, target } = move;
+  const id = from.mark?.id ?? to.mark?.id ?? "";
+  switch (step) {
+    case "announce": {
       target.checkFits(from.snapshot);
-      // A new one each time: by the last one, a record may have come there meanwhile.
-      this.run = randomUUID();
-      const before = to.mark?.state === "left" ? to.mark : to.mark?.before;
-      await target.mark(to, { state: "expects", id: this.run, other: source.name, ...(before && { before }) });
-    } else if (step === "close") {
+      move.run = randomUUID();
+      const before = leftMarkOf(to);
+      return target.mark(to, { state: "expects", id: move.run, other: source.name, ...(before && { before }) });
+    }
+    case "close": {
       const { mark, place, snapshot } = await target.settle();
       if (mark?.id !== id) return;
       checkRoom(from.snapshot, snapshot, target.name);
-      await source.mark(from, { state: "leaves", id, other: target.name, ...(place !== undefined && { place }) });
-    } else if (step === "reopen") await source.unmark(from);
-    else if (step === "take") {
+      return source.mark(from, { state: "leaves", id, other: target.name, ...(place !== undefined && { place }) });
+    }
+    case "reopen":
+      return source.unmark(from);
+    case "take": {
       const { snapshot } = await source.settle();
       checkRoom(snapshot, to.snapshot, target.name);
       target.checkFits(snapshot);
-      await target.mark(to, { state: "takes", id, other: source.name, digest: digestOf(snapshot) });
-    } else if (step === "write") await target.write(to, from.snapshot);
-    else if (step === "clear")
-      await source.clear(from, { state: "left", id, other: target.name, digest: digestOf(to.snapshot) });
-    else if (step === "open") {
-      if (from.mark?.state === "left") await source.clear(from, from.mark); // all of it, should that have been interrupted
-      await target.unmark(to, to.mark?.id);
+      return target.mark(to, { state: "takes", id, other: source.name, digest: digestOf(snapshot) });
     }
+    case "write":
+      return target.write(to, from.snapshot);
+    case "clear":
+      return source.clear(from, { state: "left", id, other: target.name, digest: digestOf(to.snapshot) });
+    case "open":
+      if (from.mark?.state === "left") await source.clear(from, from.mark); // all of it, should that have been interrupted
+      return target.unmark(to, to.mark?.id);
   }
+}
 
-  /** Takes a move back that was refused before the target took anything. Was the source closed? */
-  async withdraw(): Promise<boolean> {
-    const [from, to] = [await this.source.look(), await this.target.look()];
-    const isClosed = from.mark?.state === "leaves" && from.mark.id === to.mark?.id;
-    if (to.mark?.state !== "expects" || !(isClosed || to.mark.other === this.source.name)) return false;
-    // First the target: nobody can take this any more.
-    await (to.mark.before === undefined ? this.target.unmark(to) : this.target.mark(to, to.mark.before));
-    if (isClosed) await this.source.unmark(from);
-    return isClosed;
-  }
+/** Takes a move back that was refused before the target took anything. Was the source closed? */
+async function withdraw<S extends Sight, T extends Sight>({ source, target }: Move<S, T>): Promise<boolean> {
+  const [from, to] = [await source.look(), await target.look()];
+  const isClosed = from.mark?.state === "leaves" && from.mark.id === to.mark?.id;
+  if (to.mark?.state !== "expects" || !(isClosed || to.mark.other === source.name)) return false;
+  // First the target: nobody can take this any more.
+  await (to.mark.before === undefined ? target.unmark(to) : target.mark(to, to.mark.before));
+  if (isClosed) await source.unmark(from);
+  return isClosed;
+}
+
+/** What says, at a target, that its own record is elsewhere. */
+function leftMarkOf({ mark }: Sight): Mark | undefined {
+  return mark?.state === "left" ? mark : mark?.before;
 }
 
 /**
@@ -159,7 +156,7 @@ export function nextStep(source: Sight, target: Sight, names: Names, run: string
     if (to.digest === digestOf(source.snapshot)) return "close";
     throw busy("the target is taking another record, or the source has changed since", to);
   }
-  const left = to?.state === "left" ? to : to?.before;
+  const left = leftMarkOf(target);
   if (left !== undefined && source.hasArrived(left) === false) throw elsewhere(left);
   checkRoom(source.snapshot, target.snapshot, names.target);
   return to?.state === "expects" && to.id === run ? "close" : "announce";

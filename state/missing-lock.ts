@@ -4,36 +4,38 @@ import { heading } from "./codec.ts";
 import { checkGit, git, repositoryFolders } from "./git.ts";
 
 /**
- * Throws `stale` for a lock that is not there where its git repository has it, or has another lock in its folder, above or
- * below it, and nobody said that a new record is meant (`init`): a deleted, renamed or mistyped lock would begin anew, and
- * nodes would move. A folder beside it is another project. Throws `unavailable` where git does not tell.
+ * Throws for a lock that is not there, if to begin a new one could move nodes: it was deleted, renamed or mistyped.
+ *
+ *  git                                                     | `init` | thrown
+ *  --------------------------------------------------------+--------+--------------
+ *  does not tell                                           | any    | `unavailable`
+ *  has it in its index, or a submodule not checked out has | any    | `stale`
+ *  has another lock in its folder, above it or below it    | no     | `stale`
+ *  has none of these, or there is no repository            | any    |
  */
 export function refuseMissing(path: string, init = false): void {
   checkGit(path);
   refuseDeleted(path);
-  const [folder] = repositoryFolders(path).slice(-1);
+  const folder = repositoryFolders(path).at(-1);
   if (folder === undefined || init) return;
   const own = dirname(relative(folder, resolve(path)));
-  const other = locksIn(folder).find((lock) => holds(dirname(lock), own) || holds(own, dirname(lock)));
+  const other = locksIn(folder).find((lock) => isInside(own, dirname(lock)) || isInside(dirname(lock), own));
   if (other === undefined) return;
-  throw new IpamError(
-    "stale",
-    `${path} is not there, and this repository has ${relative("", resolve(folder, other))}`,
-    {
-      hint: "If that is the record, name that one. To begin another record beside it",
-      remedy: ["init"],
-    },
-  );
+  const there = relative("", resolve(folder, other));
+  throw new IpamError("stale", `${path} is not there, and this repository has ${there}`, {
+    hint: "If that is the record, name that one. To begin another record beside it",
+    remedy: ["init"],
+  });
 }
 
-/** Is a folder of a repository the same as this one, or below it? */
-function holds(outer: string, inner: string): boolean {
-  return outer === "." || inner === outer || inner.startsWith(`${outer}/`);
+/** Is a path of a repository this folder, or in it? */
+function isInside(path: string, folder: string): boolean {
+  return folder === "." || `${path}/`.startsWith(`${folder}/`);
 }
 
 /** Throws `stale` for a lock that is not there, but in git's index, or in a submodule which is not checked out. */
 export function refuseDeleted(path: string): void {
-  const [folder] = repositoryFolders(path).slice(-1);
+  const folder = repositoryFolders(path).at(-1);
   if (folder === undefined) return;
   const name = relative(folder, resolve(path));
   for (const entry of git(folder, "ls-files", "--stage", "-z")?.split("\0") ?? []) {
@@ -42,7 +44,7 @@ export function refuseDeleted(path: string): void {
       throw new IpamError("stale", `${path} is not there, but git has it: to plan without it could move everybody`, {
         hint: `Bring it back: git restore ${shellWord(path)}. To begin a new record: git rm ${shellWord(path)}.`,
       });
-    if (mode.startsWith("160000 ") && name.startsWith(`${known}/`)) throw notCheckedOut(path, resolve(folder, known));
+    if (mode.startsWith("160000 ") && isInside(name, known)) throw notCheckedOut(path, resolve(folder, known));
   }
 }
 

@@ -1,20 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import {
-  formatPrefix,
-  IpamError,
-  type LineJson,
-  lineJson,
-  lineOfJson,
-  type Plan,
-  parsePrefix,
-  type Snapshot,
-  unwrap,
-} from "../core/index.ts";
-import { applyAll } from "./apply.ts";
+import { IpamError, isNoop, type Plan, type Snapshot } from "../core/index.ts";
+import { applyAll, applyPlan } from "./apply.ts";
 
-/** Set by `nodeippool allocate -- COMMAND` for the command it runs: a folder that takes plans. */
+/*
+ * `nodeippool allocate -- COMMAND` makes a folder, and names it to the command it runs. Every process of that command
+ * leaves its plans there, each made on top of those before it. If the command succeeds, all of them are committed.
+ */
+
+/** The environment variable that names the folder. */
 export const offerVariable = "NODEIPPOOL_ALLOCATE";
 
 function folderOfRun(): string | undefined {
@@ -29,59 +24,34 @@ export function takeOffers(folder: string, record: string): void {
   writeFileSync(join(folder, recordFile), record);
 }
 
-/** Does this process run under a `nodeippool allocate -- COMMAND` that has plans to record? */
-export function isRecording(): boolean {
-  const folder = folderOfRun();
-  return folder !== undefined && namesIn(folder).length > 0;
-}
-
-/** The record of the `nodeippool allocate -- COMMAND` that this process runs under, if it is another one than this. */
-export function otherRecord(name: string): string | undefined {
-  const path = join(folderOfRun() ?? "", recordFile);
-  const record = folderOfRun() !== undefined && existsSync(path) ? readFileSync(path, "utf8") : name;
-  return record === name || record === recordOfLock(name) ? undefined : record;
-}
-
-/** Is it this record that the `nodeippool allocate -- COMMAND` is for which this process runs under? */
-export function isRecordOfRun(name: string): boolean {
-  return folderOfRun() !== undefined && otherRecord(name) === undefined;
-}
-
 /** The same for every name of a lockfile, wherever a process stands. */
 export function recordOfLock(record: string): string {
   const folder = resolve(dirname(record));
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(record));
 }
 
-/**
- * Leaves a plan to the `nodeippool allocate -- COMMAND` that this process runs under; it is committed if the command
- * succeeds. False, and nothing happens, anywhere else: a record is only ever written by that verb.
- */
-export function offerPlan(plan: Plan): boolean {
+/** Is there a run that has plans to record? */
+export function isRecording(): boolean {
   const folder = folderOfRun();
-  if (folder === undefined) return false;
-  const draft = join(folder, `${randomUUID()}.tmp`);
-  try {
-    writeFileSync(draft, stringify(plan), { flag: "wx" });
-    // Behind every plan that it may have been made on top of; whole from the moment it is seen.
-    for (let number = namesIn(folder).length; !link(draft, join(folder, nameOf(number))); number++);
-    rmSync(draft);
-    return true;
-  } catch (error) {
-    throw noFolder(error);
-  }
+  return folder !== undefined && namesIn(folder).length > 0;
 }
 
-function noFolder(error: unknown): IpamError {
-  if (error instanceof IpamError) return error;
-  const why = (error as Error).message;
-  return new IpamError("unavailable", `${offerVariable} names no folder that takes plans: ${why}`, { cause: error });
+/** The record of the run, if there is one and it is for another record than this. */
+export function otherRecord(name: string): string | undefined {
+  const path = join(folderOfRun() ?? "", recordFile);
+  const record = folderOfRun() !== undefined && existsSync(path) ? readFileSync(path, "utf8") : name;
+  return record === name || record === recordOfLock(name) ? undefined : record;
+}
+
+/** Is there a run, and is it for this record? */
+export function isRecordOfRun(name: string): boolean {
+  return folderOfRun() !== undefined && otherRecord(name) === undefined;
 }
 
 /**
- * The record as the `nodeippool allocate -- COMMAND` that this process runs under will leave it, as far as plans have been
- * offered; anywhere else, the record itself. Plan against this, and several plans of one run can share a pool.
- * `name` is that of its backend. Throws IpamError `invalid` if that run is for another record.
+ * The record as the run will leave it, as far as plans have been offered; without a run, the record itself. Plan against
+ * this, and several plans of one run can share a pool. `name` is that of its backend. Throws IpamError `invalid` if the run
+ * is for another record.
  */
 export function withOffers(recorded: Snapshot, name: string): Snapshot {
   const folder = folderOfRun();
@@ -95,72 +65,61 @@ export function withOffers(recorded: Snapshot, name: string): Snapshot {
   return applyAll(recorded, readOffers(folder));
 }
 
+/**
+ * The record that covers a plan: as it is, or, in a run, as that will leave it. Undefined where it does not: that is drift,
+ * and nobody but `allocate` may mend it. Give it what the plan was made against: `withOffers` of the record.
+ */
+export function covering(proposed: Plan, recorded: Snapshot): Snapshot | undefined {
+  if (offerPlan(proposed)) return applyPlan(recorded, proposed) ?? recorded;
+  return isNoop(proposed) ? recorded : undefined;
+}
+
+/** Leaves a plan to the run. False, and nothing happens, where there is none: a record is only written by its verb. */
+export function offerPlan(plan: Plan): boolean {
+  const folder = folderOfRun();
+  if (folder === undefined) return false;
+  const draft = join(folder, `${randomUUID()}.tmp`);
+  inFolder(() => writeFileSync(draft, stringify(plan), { flag: "wx" }));
+  // Behind every plan that it may have been made on top of; whole from the moment it is seen.
+  for (let number = namesIn(folder).length; ; number++)
+    try {
+      linkSync(draft, join(folder, `${number}`.padStart(6, "0").concat(".json")));
+      rmSync(draft);
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+}
+
 /** The plans that were offered, in the order in which they were made on top of each other. */
 export function readOffers(folder: string): Plan[] {
-  return namesIn(folder).map((name) => {
-    try {
-      return parse(readFileSync(join(folder, name), "utf8"));
-    } catch (error) {
-      throw new IpamError("invalid", `a plan that was offered cannot be read: ${(error as Error).message}`);
-    }
-  });
+  return namesIn(folder).map((name) => parse(readFileSync(join(folder, name), "utf8")));
 }
 
 function namesIn(folder: string): string[] {
+  return inFolder(() => readdirSync(folder).filter((name) => /^\d{6}\.json$/.test(name))).sort();
+}
+
+function inFolder<T>(use: () => T): T {
   try {
-    return readdirSync(folder)
-      .filter((name) => /^\d{6}\.json$/.test(name))
-      .sort();
+    return use();
   } catch (error) {
-    throw noFolder(error);
+    const why = (error as Error).message;
+    throw new IpamError("unavailable", `${offerVariable} names no folder that takes plans: ${why}`, { cause: error });
   }
 }
 
-function nameOf(number: number): string {
-  return `${number}`.padStart(6, "0").concat(".json");
-}
-
-/** False if there is such a file. */
-function link(draft: string, path: string): boolean {
-  try {
-    linkSync(draft, path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  }
-}
-
+/** A plan as JSON; what that cannot hold goes as an object with one field, its type. */
 function stringify(plan: Plan): string {
-  return JSON.stringify({
-    ...plan,
-    base: [...plan.base],
-    pools: plan.pools.map((pool) => ({ ...pool, prefix: formatPrefix(pool.prefix) })),
-    assign: plan.assign.map(lineJson),
-    keep: plan.keep.map(({ allocation, was, ...rest }) => ({
-      ...rest,
-      allocation: lineJson(allocation),
-      ...(was === undefined ? {} : { was: lineJson(was) }),
-    })),
-    release: plan.release.map(({ allocation, to }) => ({ allocation: lineJson(allocation), to })),
+  return JSON.stringify(plan, (_, value) => {
+    if (typeof value === "bigint") return { $bigint: `${value}` };
+    return value instanceof Map ? { $map: [...value] } : value;
   });
 }
 
 function parse(text: string): Plan {
-  const data = JSON.parse(text);
-  return {
-    ...data,
-    base: new Map(data.base),
-    pools: data.pools.map((pool: { prefix: string }) => ({ ...pool, prefix: unwrap(parsePrefix(pool.prefix)) })),
-    assign: data.assign.map(lineOfJson),
-    keep: data.keep.map((kept: { allocation: LineJson; was?: LineJson }) => ({
-      ...kept,
-      allocation: lineOfJson(kept.allocation),
-      ...(kept.was === undefined ? {} : { was: lineOfJson(kept.was) }),
-    })),
-    release: data.release.map((r: { allocation: LineJson; to: string }) => ({
-      ...r,
-      allocation: lineOfJson(r.allocation),
-    })),
-  };
+  return JSON.parse(text, (_, value) => {
+    if (value?.$bigint !== undefined) return BigInt(value.$bigint);
+    return value?.$map === undefined ? value : new Map(value.$map);
+  });
 }

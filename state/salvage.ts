@@ -1,6 +1,6 @@
-import { IpamError, type PoolRecord, placeOf, type Snapshot } from "../core/index.ts";
+import { IpamError, type PoolRecord, type Snapshot } from "../core/index.ts";
 import { readAllocationLine, readPoolLine } from "./codec.ts";
-import { type Entry, entries as entriesOf, type Merged, onePool, settle } from "./merge.ts";
+import { claimAtPlace, type Entry, entries as entriesOf, type Merged, onePool, settle } from "./merge.ts";
 
 /**
  * The record in a text that a merge has broken, by conflict markers or by lines that do not go together, when the
@@ -9,33 +9,30 @@ import { type Entry, entries as entriesOf, type Merged, onePool, settle } from "
  * for a line that is none.
  */
 export function salvage(text: string, file: string, landed?: Snapshot): Merged {
-  const pools = new Map<string, PoolRecord>();
-  const inForce = new Map(landed === undefined ? [] : entriesOf(landed).map((entry) => [keyOf(entry), entry]));
+  // What landed is in force, whatever became of the text.
+  const inForce = new Map(entriesOf(landed).map((entry) => [claimAtPlace(entry.line), entry]));
+  const pools = new Map((landed?.pools ?? []).map((pool) => [pool.name, pool]));
+  const found = new Map<string, PoolRecord>();
   const entries = new Map<string, Entry>();
   for (const { line, number } of listLines(text)) {
     const corrupt = (why: string) =>
       new IpamError("corrupt", [{ message: `this line ${why}:\n  ${line}`, at: { file, line: number, column: 1 } }]);
     if (!line.startsWith("- ")) throw corrupt("is neither a lock entry nor a conflict marker");
     const pool = readPoolLine(line);
-    if (typeof pool !== "string") pools.set(pool.name, onePool(pools.get(pool.name) ?? pool, pool));
+    if (typeof pool !== "string") found.set(pool.name, onePool(found.get(pool.name) ?? pool, pool));
     const entry = readAllocationLine(line);
-    if (typeof entry !== "string") add(entries, inForce.get(keyOf(entry)) ?? entry);
-    if (typeof pool === "string" && typeof entry === "string") throw corrupt(entry);
+    if (typeof entry !== "string") {
+      // A line that is live on one side is live.
+      const key = claimAtPlace(entry.line);
+      if (entries.get(key)?.releasing !== false) entries.set(key, entry);
+    } else if (typeof pool === "string") throw corrupt(entry);
   }
-  // What landed is in force, whatever became of the text.
-  for (const [key, entry] of inForce) if (!entries.has(key)) entries.set(key, entry);
-  for (const pool of landed?.pools ?? []) if (!pools.has(pool.name)) pools.set(pool.name, pool);
-  return settle([...entries.values()], [...pools.values()], landed);
-}
-
-/** One entry for each address and claim, as it landed; else one that is live on a side is live. */
-function add(entries: Map<string, Entry>, entry: Entry): void {
-  const key = keyOf(entry);
-  if (entries.get(key)?.releasing !== false) entries.set(key, entry);
-}
-
-function keyOf({ line }: Entry): string {
-  return `${placeOf(line)} ${line.claim}`;
+  const candidates = [...new Map([...entries, ...inForce])].map(([key, entry]) => ({
+    ...entry,
+    rank: inForce.has(key) ? 3 : 0,
+    instead: [{ line: entry.line, releasing: true, rank: 0 }],
+  }));
+  return settle(candidates, [...new Map([...pools, ...found]).values()], landed !== undefined);
 }
 
 const frame = /^(?:#.*|version: 1|(?:pools|allocations|releasing):(?: \[\])?|(?:<{7}|>{7})(?: .*)?|)$/;

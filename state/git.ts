@@ -20,7 +20,7 @@ export function git(folder: string, ...args: string[]): string | undefined {
 
 /** Throws `unavailable` for a path in a git repository that git does not open, with its own reason; or where git is not installed. */
 export function checkGit(path: string): void {
-  const folder = repositoryFolders(path).at(-1);
+  const folder = repositoryOf(path);
   if (folder === undefined) return;
   const options = { cwd: folder, env: environmentIn(folder), encoding: "utf8" } as const;
   const { status, stderr, error } = spawnSync("git", ["rev-parse", "--git-dir"], options);
@@ -37,13 +37,12 @@ export function checkGit(path: string): void {
 function environmentIn(folder: string): NodeJS.ProcessEnv {
   const { GIT_DIR, ...rest } = process.env;
   const isPlaced = GIT_DIR === undefined || rest.GIT_WORK_TREE !== undefined;
-  return isPlaced || repositoryFolders(join(folder, "file")).length === 0 ? process.env : rest;
+  return isPlaced || repositoryOf(join(folder, "file")) === undefined ? process.env : rest;
 }
 
-/** The folders from that of a file up to the top of its git repository; none if it lies in no repository. */
-export function repositoryFolders(path: string): string[] {
-  const folders = foldersAbove(path);
-  return folders.slice(0, folders.findIndex((folder) => existsSync(join(folder, ".git"))) + 1);
+/** The top of the git repository that a file lies in; undefined if it lies in none. */
+export function repositoryOf(path: string): string | undefined {
+  return foldersAbove(path).find((folder) => existsSync(join(folder, ".git")));
 }
 
 /** The folders around a file or folder, from the nearest one. */

@@ -59,7 +59,7 @@ export async function moveRecord<S extends Sight, T extends Sight>(
   for (let tries = 1; tries <= 100; tries++)
     try {
       const [from, to] = [await source.look(), await target.look()];
-      const step = nextStep(from, to, { source: source.name, target: target.name }, move.run);
+      const step = nextStep(from, to, move);
       await take(step, move, from, to);
       if (step !== "done") onStep(step);
       if (step === "done" || step === "open") return to.snapshot;
@@ -144,11 +144,11 @@ function leftMarkOf({ mark }: Sight): Mark | undefined {
  *  Refused: all else; a target that has another record, or whose own one is in another place than the source; a source that
  *  leaves for another place than this target.
  */
-export function nextStep(source: Sight, target: Sight, names: Names, run: string): Step {
+function nextStep(source: Sight, target: Sight, move: Move): Step {
   const [from, to] = [source.mark, target.mark];
   if (to?.state === "takes" && source.hasDeparted(to) && to.digest === digestOf(target.snapshot)) return "open";
   if (from?.state === "left") return stepOfLeft(from, target);
-  if (from?.state === "leaves") return stepOfLeaving(from, source, target, names);
+  if (from?.state === "leaves") return stepOfLeaving(from, source, target, move);
   if (from !== undefined) throw busy("the source is about to get a record itself", from);
   if (source.snapshot.pools.length === 0) throw new IpamError("invalid", "there is no record to move");
   if (to?.state === "leaves") throw busy("the target's own record is on its way", to);
@@ -158,13 +158,8 @@ export function nextStep(source: Sight, target: Sight, names: Names, run: string
   }
   const left = leftMarkOf(target);
   if (left !== undefined && source.hasArrived(left) === false) throw elsewhere(left);
-  checkRoom(source.snapshot, target.snapshot, names.target);
-  return to?.state === "expects" && to.id === run ? "close" : "announce";
-}
-
-interface Names {
-  readonly source: string;
-  readonly target: string;
+  checkRoom(source.snapshot, target.snapshot, move.target.name);
+  return to?.state === "expects" && to.id === move.run ? "close" : "announce";
 }
 
 function stepOfLeft(left: Mark, target: Sight): Step {
@@ -174,12 +169,12 @@ function stepOfLeft(left: Mark, target: Sight): Step {
   });
 }
 
-function stepOfLeaving(from: Mark, source: Sight, target: Sight, names: Names): Step {
+function stepOfLeaving(from: Mark, source: Sight, target: Sight, move: Move): Step {
   const to = target.mark;
   if (to === undefined && target.hasArrived(from)) return "clear";
-  const isTarget = from.place === undefined ? from.other === names.target : from.place === target.place;
+  const isTarget = from.place === undefined ? from.other === move.target.name : from.place === target.place;
   // A record that the target had may be the one that came by a copy of this source, unless it is here.
-  const isElsewhere = to?.state === "left" && !(to.other === names.source && source.hasArrived(to));
+  const isElsewhere = to?.state === "left" && !(to.other === move.source.name && source.hasArrived(to));
   if (!isTarget || isElsewhere) throw busy("the record is on its way", from);
   if (to?.id !== from.id) {
     const known = new Set(target.snapshot.pools.map((pool) => pool.name));
@@ -202,7 +197,7 @@ function checkRoom(record: Snapshot, there: Snapshot, name: string): void {
 
 function busy(what: string, { other }: Mark): IpamError {
   return new IpamError("in-use", `${what} (${other}), and that move has not ended`, {
-    hint: "End that one first, from both ends as it began. If one of them is lost, the page on recovery says how the move is given up.",
+    hint: "End that one first, from both ends as it began. If one of them is lost, the page on recovery says what to do.",
   });
 }
 

@@ -1,7 +1,7 @@
 import { basename, dirname, relative, resolve } from "node:path";
 import { IpamError, shellWord } from "../core/index.ts";
 import { heading } from "./codec.ts";
-import { checkGit, git, repositoryFolders } from "./git.ts";
+import { checkGit, git, repositoryOf } from "./git.ts";
 
 /**
  * Throws for a lock that is not there, if to begin a new one could move nodes: it was deleted, renamed or mistyped.
@@ -16,7 +16,7 @@ import { checkGit, git, repositoryFolders } from "./git.ts";
 export function refuseMissing(path: string, init = false): void {
   checkGit(path);
   refuseDeleted(path);
-  const folder = repositoryFolders(path).at(-1);
+  const folder = repositoryOf(path);
   if (folder === undefined || init) return;
   const own = dirname(relative(folder, resolve(path)));
   const other = locksIn(folder).find((lock) => isInside(own, dirname(lock)) || isInside(dirname(lock), own));
@@ -35,7 +35,7 @@ function isInside(path: string, folder: string): boolean {
 
 /** Throws `stale` for a lock that is not there, but in git's index, or in a submodule which is not checked out. */
 export function refuseDeleted(path: string): void {
-  const folder = repositoryFolders(path).at(-1);
+  const folder = repositoryOf(path);
   if (folder === undefined) return;
   const name = relative(folder, resolve(path));
   for (const entry of git(folder, "ls-files", "--stage", "-z")?.split("\0") ?? []) {

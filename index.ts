@@ -26,8 +26,9 @@ export { type ImportInput, planImport } from "./core/plan/import.ts";
 export type { Moved } from "./core/plan/moved.ts";
 export { refusePending } from "./core/plan/pending.ts";
 export { isNoop, type Plan, type PlanInput, plan } from "./core/plan/plan.ts";
-export { planRelease, provenGone, type Reports, type Testimony } from "./core/plan/release.ts";
+export { planRelease } from "./core/plan/release.ts";
 export { planRename } from "./core/plan/rename.ts";
+export { provenGone, type Reports, type Testimony } from "./integrations/nmstate/proven-gone.ts";
 
 // The record: what is held, where it lives, and what is wrong with it.
 

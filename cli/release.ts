@@ -8,10 +8,10 @@ import {
   isNamedBy,
   ownerName,
   planRelease,
-  provenGone,
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
+import { provenGone } from "../integrations/nmstate/proven-gone.ts";
 import { readEvidence } from "../pipeline/evidence.ts";
 import { refuseAmbiguous } from "./ambiguous.ts";
 import { ask, isInteractive } from "./confirm.ts";

@@ -1,8 +1,4 @@
-import { type Family, familyOf } from "../address.ts";
 import type { Allocation, Snapshot } from "../allocation.ts";
-import type { Use } from "../audit.ts";
-import { BlockIndex } from "../block.ts";
-import { ownerOfKey } from "../claim.ts";
 import { noChanges, type Release } from "./changes.ts";
 import type { Plan } from "./plan.ts";
 
@@ -13,45 +9,4 @@ import type { Plan } from "./plan.ts";
 export function planRelease(snapshot: Snapshot, lines: readonly Allocation[], to: Release["to"] = "free"): Plan {
   const release = lines.map((allocation) => ({ allocation, to }));
   return { ...noChanges, set: "default", pools: [], base: snapshot.base, release };
-}
-
-/** What nodes report of themselves: by owner the NICs that are up, and of each the families that it shows. */
-export type Reports = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<Family>>>;
-
-/** What reports say of some lines. */
-export interface Testimony {
-  /** Their nodes have these no more. */
-  readonly gone: readonly Allocation[];
-  /** Nobody may have these yet; `isInUse`: a node shows the address. */
-  readonly kept: readonly { readonly line: Allocation; readonly why: string; readonly isInUse: boolean }[];
-}
-
-/**
- * Which addresses are off their nodes. A report is about the NICs that it shows to be up, and their families, and for
- * nothing else: handlers leave out NICs that they are told to filter.
- */
-export function provenGone(lines: readonly Allocation[], reports: Reports, uses: readonly Use[]): Testimony {
-  const users = new BlockIndex(uses);
-  const heard = lines.map((line) => {
-    const user = users.at(line).at(-1);
-    return user === undefined
-      ? { line, why: silence(line, reports), isInUse: false }
-      : { line, why: `still on ${[user.owner, user.interface].filter(Boolean).join(" ")}`, isInUse: true };
-  });
-  return {
-    gone: heard.flatMap(({ line, why }) => (why === undefined ? line : [])),
-    kept: heard.flatMap(({ why, ...rest }) => (why === undefined ? [] : { ...rest, why })),
-  };
-}
-
-/** Why reports that do not show the address prove nothing; undefined if they do. */
-function silence({ address, claim, interface: nic }: Allocation, reports: Reports): string | undefined {
-  const owner = ownerOfKey(claim);
-  const shown = reports.get(owner);
-  if (shown === undefined) return `${owner} is not reported`;
-  if (nic === undefined) return "it is not recorded on which NIC it was";
-  const family = familyOf(address);
-  return shown.get(nic)?.has(family)
-    ? undefined
-    : `the report of ${owner} shows no ${nic} that is up, with its IPv${family}`;
 }

@@ -73,7 +73,7 @@ const rules: Rules = {
     "@bomb.sh/tab/commander",
     "node:*",
   ],
-  "index.ts": ["core", "state", "constructs"],
+  "index.ts": ["core", "integrations/nmstate", "state", "constructs"],
 };
 const pure = ["core", "schema", "integrations", "integrations/nmstate"];
 const files = sources();

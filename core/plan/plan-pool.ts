@@ -4,8 +4,9 @@ import { formatOwner, nameOfKey, ownerOfKey } from "../claim.ts";
 import { byCodeUnit } from "../errors.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
+import { listed } from "../words.ts";
 import { type Adoptable, adoptable } from "./adopt.ts";
-import type { Changes, Kept, Pending, Release } from "./changes.ts";
+import { type Changes, type Kept, noChanges, type Pending, type Release } from "./changes.ts";
 import { give } from "./give.ts";
 import { type Found, finder, type Options, sticky } from "./own-line.ts";
 import { inUse, type Request } from "./request.ts";
@@ -42,34 +43,33 @@ export function planPool(
   options: Options,
 ): Changes {
   const { requests, lines } = inScope(all, recorded, options);
-  const decided = decide(requests, pool as Pool, lines, options);
-  const lost = lines.live
-    .filter((line) => options.owners?.has(ownerOfKey(line.claim)) !== false)
-    .filter((line) => (line.set === options.set && !decided.claimed.has(line)) || decided.left.has(line))
-    .sort((a, b) => byCodeUnit(a.claim, b.claim));
-  const wanting = [...decided.asking, ...decided.returning.keys()];
-  const { refused, allowed } = options.allowMove ? { refused: [], allowed: wanting } : separateMoves(wanting, lost);
-  const unsure = lost.filter((line) => decided.unsure.has(ownerOfKey(line.claim)));
+  if (pool === undefined) return { ...noChanges, release: lostLines([], lines, options).map(toReleasing) };
+  const verdicts = judge(requests, pool, lines, options);
+  const lost = lostLines(verdicts, lines, options);
+  const [coming, staying] = partition(verdicts, ({ isComing }) => isComing);
+  const [returning, asking] = partition(coming, ({ keep }) => keep !== undefined);
+  const moves = options.allowMove ? new Map<Verdict, Allocation>() : movesOf([...asking, ...returning], lost);
+  const allowed = coming.filter((verdict) => !moves.has(verdict));
+  const settled = [...staying, ...allowed];
+  const given = give(pool, allowed.filter(asksAnew).map(requestOf), recorded, options.set);
+  const unsure = new Set(coming.filter(({ isUnclear }) => isUnclear).map(ownerOf));
+  const kept = new Set(moves.values());
+  const [stuck, left] = partition(lost, (line) => kept.has(line) || unsure.has(ownerOfKey(line.claim)));
   const names = new Set(requests.map(({ claim }) => claim.name));
-  const stuck = new Set([...refused.map(({ line }) => line), ...unsure]);
-  const left = lost.filter((line) => !stuck.has(line));
-  const fresh = allowed.filter((request) => !decided.returning.has(request) && !decided.moving.has(request));
-  const given = pool === undefined ? { assign: [], pending: [] } : give(pool, fresh, recorded, options.set);
   return {
     assign: given.assign,
-    keep: [
-      ...decided.keep,
-      ...allowed.flatMap((request) => decided.returning.get(request) ?? []),
-      ...[...stuck].map((allocation): Kept => ({ allocation })),
-    ],
-    release: left.map((allocation): Release => ({ allocation, to: "releasing" })),
+    keep: [...settled.flatMap(({ keep }) => keep ?? []), ...stuck.map((allocation) => ({ allocation }))],
+    release: left.map(toReleasing),
     pending: [
-      ...decided.pending,
-      ...refused.map((move) => refusedMove(move, decided.returning.get(move.request), names)),
-      ...allowed.flatMap((request) => decided.moving.get(request) ?? []),
+      ...settled.flatMap(({ refusal }) => refusal ?? []),
+      ...[...moves].map(([verdict, line]) => refusedMove(verdict, line, names)),
       ...given.pending,
     ],
   };
+}
+
+function toReleasing(allocation: Allocation): Release {
+  return { allocation, to: "releasing" };
 }
 
 /** The requests of the owners that are looked at, and the lines that are theirs: a declared rename gives and takes some. */
@@ -82,59 +82,56 @@ function inScope(requests: readonly Request[], lines: PoolLines, { owners, names
   return { requests: asking, lines: { live: lines.live.filter(isSeen), releasing: lines.releasing.filter(isSeen) } };
 }
 
-interface Decided {
-  /** Lines of claims: not released, whatever else happens. */
-  readonly claimed: Set<Allocation>;
-  /** Imported lines that bear the key of a claim which moves: it cannot have two. */
-  readonly left: Set<Allocation>;
-  readonly keep: Kept[];
-  readonly pending: Pending[];
-  /** Owners of whose claims one may have an imported address, and nobody knows which: they lose nothing. */
-  readonly unsure: Set<string>;
-  /** Those that may get an address they do not hold now; those that come back to one that is releasing, or adopt an imported one. */
-  readonly asking: Request[];
-  readonly returning: Map<Request, Kept>;
-  /** Those of `asking` that an imported address is in the way of, unless a rename is. */
-  readonly moving: Map<Request, Pending>;
+/** What the upper part of the table says of one request. */
+interface Verdict {
+  readonly request: Request;
+  readonly found?: Found | undefined;
+  readonly keep?: Kept | undefined;
+  readonly refusal?: Pending | undefined;
+  /** It would get an address that it does not hold now: not if its owner loses another one by that. */
+  readonly isComing: boolean;
+  /** One of several imported addresses may be its own, and nobody knows which: its owner loses nothing. */
+  readonly isUnclear?: boolean;
 }
 
-/** The upper part of the table, for every request. */
-function decide(requests: readonly Request[], pool: Pool, lines: PoolLines, options: Options): Decided {
-  const decided: Decided = {
-    claimed: new Set(),
-    left: new Set(),
-    keep: [],
-    pending: [],
-    unsure: new Set(),
-    asking: [],
-    returning: new Map(),
-    moving: new Map(),
-  };
+function asksAnew({ keep, refusal }: Verdict): boolean {
+  return keep === undefined && refusal === undefined;
+}
+
+function requestOf({ request }: Verdict): Request {
+  return request;
+}
+
+function ownerOf({ request }: Verdict): string {
+  return formatOwner(request.claim.owner);
+}
+
+function judge(requests: readonly Request[], pool: Pool, lines: PoolLines, options: Options): Verdict[] {
   const find = finder(lines, options);
   const own = new Map(requests.map((request) => [request, find(request, pool)]));
   const imported = adoptions(requests, own, pool, lines, options);
-  for (const request of requests) {
+  return requests.map((request): Verdict => {
     const adopted = imported.get(request);
-    if (adopted?.among !== undefined) {
-      decided.asking.push(request);
-      decided.moving.set(request, unclear(request, adopted.line, adopted.among.length - 1));
-      decided.unsure.add(formatOwner(request.claim.owner));
-      continue;
-    }
+    if (adopted?.among !== undefined)
+      return { request, refusal: unclear(request, adopted.among), isComing: true, isUnclear: true };
     const found = own.get(request) ?? (adopted && { line: adopted.line, releasing: false });
-    const { line, keep, refusal } = sticky(request, found, pool, options);
-    for (const one of [line, found?.former]) if (one !== undefined) decided.claimed.add(one);
-    if (refusal !== undefined && adopted !== undefined) {
-      decided.asking.push(request);
-      decided.moving.set(request, refusal);
-    } else if (refusal !== undefined) decided.pending.push(refusal);
-    else if (keep === undefined) {
-      decided.asking.push(request);
-      if (found?.line.set === importedSet && found.line.claim === request.key) decided.left.add(found.line);
-    } else if (found?.releasing || found?.line.set === importedSet) decided.returning.set(request, keep);
-    else decided.keep.push(keep);
-  }
-  return decided;
+    if (found === undefined) return { request, isComing: true };
+    const { keep, refusal } = sticky(request, found, pool, options);
+    const isHeld = !found.releasing && found.line.set !== importedSet;
+    return { request, found, keep, refusal, isComing: refusal ? adopted !== undefined : !(keep && isHeld) };
+  });
+}
+
+/** The lines of the set that no claim keeps, and imported ones under the key of a claim that moves; in key order. */
+function lostLines(verdicts: readonly Verdict[], { live }: PoolLines, { set, owners }: Options): Allocation[] {
+  const [moving, staying] = partition(verdicts, asksAnew);
+  const claimed = new Set(staying.flatMap(({ found }) => [found?.line, found?.former]));
+  const moved = new Map(moving.map(({ request, found }) => [request.key, found?.line]));
+  const isLost = (line: Allocation) =>
+    line.set === importedSet ? moved.get(line.claim) === line : line.set === set && !claimed.has(line);
+  return live
+    .filter((line) => isLost(line) && (owners === undefined || owners.has(ownerOfKey(line.claim))))
+    .sort((a, b) => byCodeUnit(a.claim, b.claim));
 }
 
 /** What the requests that have no line of their own may adopt: not what an import recorded under the name of one. */
@@ -156,41 +153,29 @@ function adoptions(
   );
 }
 
-/** A request, and the address that its owner would lose for it. */
-interface Move {
-  readonly request: Request;
-  readonly line: Allocation;
-}
-
 /**
- * Splits off the requests whose owner would lose an address of this pool and get another one: renames nobody declared. What
- * stays on its NIC comes first.
+ * Those whose owner would lose an address of this pool for the one that they get, and that address: renames nobody
+ * declared. What stays on its NIC comes first.
  */
-function separateMoves(
-  asking: readonly Request[],
-  lost: readonly Allocation[],
-): { refused: Move[]; allowed: Request[] } {
+function movesOf(coming: readonly Verdict[], lost: readonly Allocation[]): Map<Verdict, Allocation> {
   const lostBy = Map.groupBy(lost, (line) => ownerOfKey(line.claim));
-  const lineOf = new Map<Request, Allocation>();
+  const moves = new Map<Verdict, Allocation>();
   for (const isSame of [isSameNic, () => true])
-    for (const request of asking) {
-      const lines = lostBy.get(formatOwner(request.claim.owner)) ?? [];
-      const at = lineOf.has(request) ? -1 : lines.findIndex((line) => isSame(line, request));
-      for (const line of at < 0 ? [] : lines.splice(at, 1)) lineOf.set(request, line);
+    for (const verdict of coming) {
+      const lines = lostBy.get(ownerOf(verdict)) ?? [];
+      const at = moves.has(verdict) ? -1 : lines.findIndex((line) => isSame(line, verdict));
+      for (const line of at < 0 ? [] : lines.splice(at, 1)) moves.set(verdict, line);
     }
-  return {
-    refused: [...lineOf].map(([request, line]) => ({ request, line })),
-    allowed: asking.filter((request) => !lineOf.has(request)),
-  };
+  return moves;
 }
 
-function isSameNic(line: Allocation, { claim }: Request): boolean {
-  return line.interface === claim.interface;
+function isSameNic(line: Allocation, { request }: Verdict): boolean {
+  return line.interface === request.claim.interface;
 }
 
 /** `asked` has the names of all claims: where nobody asks for the old one any more, it may be renamed for all owners. */
-function refusedMove({ request, line }: Move, returning: Kept | undefined, asked: ReadonlySet<string>): Pending {
-  const gets = returning === undefined ? "get another address" : `have ${formatBlock(returning.allocation)} again`;
+function refusedMove({ request, keep }: Verdict, line: Allocation, asked: ReadonlySet<string>): Pending {
+  const gets = keep === undefined ? "get another address" : `have ${formatBlock(keep.allocation)} again`;
   const [owner, name] = [ownerOfKey(line.claim), nameOfKey(line.claim)];
   return inUse(
     request,
@@ -200,12 +185,13 @@ function refusedMove({ request, line }: Move, returning: Kept | undefined, asked
   );
 }
 
-/** An import recorded an address, and the owner has several claims that it may be for. */
-function unclear(request: Request, line: Allocation, others: number): Pending {
-  const [what, which] = others === 0 ? ["was", "for"] : [`and ${others} more were`, "which of them is for"];
+/** An import recorded addresses of which one may be that of the request, and the owner has several claims or addresses. */
+function unclear(request: Request, among: readonly Allocation[]): Pending {
+  const [what, which] = among.length === 1 ? ["was", "for"] : ["were", "which of them is for"];
+  const owner = formatOwner(request.claim.owner);
   return inUse(
     request,
-    `${formatBlock(line)} ${what} imported for ${ownerOfKey(line.claim)}, and it is not known ${which} which of its claims`,
-    "Say which: a reservation of the pool with address, owner and claim; one without owner if it is for none. Where NICs tell the claims apart, import it again with its NIC.",
+    `${listed(among.map(formatBlock))} ${what} imported for ${owner}, and it is not known ${which} which of its claims`,
+    "Say which: reserve each for its owner and claim, or without owner if it is for none.",
   );
 }

@@ -10,7 +10,7 @@ import {
 import { blocksOverlap, formatBlock, holds, intervalOf, lastOf } from "./block.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import type { Pool } from "./pool.ts";
-import { indexAt, overlaps } from "./range.ts";
+import { covers, indexAt, overlaps } from "./range.ts";
 
 /**
  * Pools of one network never share an address, a recorded pool keeps its prefix and network, and what other sets hold
@@ -45,9 +45,12 @@ function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolR
   return recorded.flatMap((record) => {
     const pool = configured.get(record.name);
     if (pool === undefined || sameSubnet(pool, record)) return [];
+    const isWider = pool.network === record.network && covers([pool.prefix], [record.prefix]);
+    const [now, then] = [pool, record].map(({ prefix }) => formatPrefix(prefix));
+    const wider = isWider ? ` If the subnet became wider, say so in the record as well: ${now}, not ${then}.` : "";
     return {
       message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
-      hint: `Restore it and add a second pool. If the subnet became wider, say so in the record as well: ${formatPrefix(pool.prefix)}, not ${formatPrefix(record.prefix)}.`,
+      hint: `Restore it and add a second pool.${wider}`,
     };
   });
 }

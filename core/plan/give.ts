@@ -1,7 +1,6 @@
 import type { Address } from "../address.ts";
 import type { Allocation, PoolLines } from "../allocation.ts";
 import { type Block, BlockIndex, formatBlock } from "../block.ts";
-import { ownerOfKey } from "../claim.ts";
 import type { Remedy } from "../errors.ts";
 import { freeSpaceOf } from "../free-space.ts";
 import { howToGrow, type Pool } from "../pool.ts";
@@ -36,7 +35,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
       given.pending.push(pendingOf(request, "out-of-range", message, whatToLookAt));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
-      given.pending.push(inUse(request, message, howToGet(request, holder, pool)));
+      given.pending.push(inUse(request, message, howToGet));
     } else {
       const line = lineFor(request, set, wanted);
       fresh.set(wanted.address, line);
@@ -45,16 +44,10 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
   }
 }
 
-const whatToLookAt = "Look at the range, gateway, exclude and reservations of the pool.";
+const whatToLookAt = "Look at the range, gateway, DNS servers, exclude and reservations of the pool.";
 
-/** It may be reserved for the owner, without saying for which claim, and another of its claims has it. */
-function howToGet({ claim }: Request, holder: Allocation, pool: Pool): string {
-  const kept = pool.reservations.at(holder.address);
-  const isForOwner = kept?.owner === ownerOfKey(holder.claim) && kept.claim === undefined;
-  return isForOwner && claim.wanted === undefined
-    ? "Say in the reservation which claim of its owner it is for."
-    : "Want another address, or release that one first.";
-}
+const howToGet =
+  "Want another address, or release that one first; a reservation may say for which claim of its owner it is.";
 
 function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
   const taken = [held.live, held.releasing, given.assign];
@@ -66,16 +59,9 @@ function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, s
     return address === undefined;
   });
   if (served < 0) return;
-  const hint = howToGetMore(pool, new BlockIndex(taken.flat()), held.releasing.length);
-  const remedy: Remedy | undefined = held.releasing.length > 0 ? ["release"] : undefined;
+  const releasing = held.releasing.length;
+  const hint = howToGrow(pool) + (releasing > 0 ? ` Or free the addresses that are releasing (${releasing}).` : "");
+  const remedy: Remedy | undefined = releasing > 0 ? ["release"] : undefined;
   for (const request of requests.slice(served))
     given.pending.push(pendingOf(request, "exhausted", message, hint, remedy));
-}
-
-function howToGetMore(pool: Pool, taken: BlockIndex<Block>, releasing: number): string {
-  const isFree = (address: Address) => taken.at({ address, length: pool.blockLength }).length === 0;
-  const reserved = pool.reservations.all.filter(({ owner, address }) => owner !== undefined && isFree(address));
-  const kept = reserved.length === 0 ? "" : `Free, but reserved for named owners: ${reserved.length}. `;
-  const free = releasing === 0 ? "" : ` Or free the addresses that are releasing (${releasing}).`;
-  return `${kept}${howToGrow(pool)}${free}`;
 }

@@ -1,7 +1,6 @@
-import type { Address } from "../address.ts";
 import { type Allocation, importedSet, type Snapshot, sameLine } from "../allocation.ts";
 import type { Use } from "../audit.ts";
-import { formatBlock, holds, lengthOf } from "../block.ts";
+import { BlockIndex, formatBlock, holds, lengthOf, type MaybeBlock } from "../block.ts";
 import { formatOwner, ownerOfKey } from "../claim.ts";
 import type { Issue, Remedy } from "../errors.ts";
 import { partition } from "../partition.ts";
@@ -34,21 +33,34 @@ export class PoolImport {
   private readonly set: string;
   private readonly requests: readonly Request[];
   private readonly nics: ReadonlySet<string>;
-  private readonly holdings = new Map<Address, Holding>();
+  /** Every block that may be held: of the record, and of what nodes have. */
+  private readonly blocks: BlockIndex<MaybeBlock>;
+  private readonly holdings = new Map<string, Holding>();
   private readonly lineOf = new Map<string, Allocation>();
 
-  constructor(pool: Pool, requests: readonly Request[], snapshot: Snapshot, set: string) {
+  constructor(pool: Pool, requests: readonly Request[], uses: readonly Had[], snapshot: Snapshot, set: string) {
     this.pool = pool;
     this.set = set;
     this.requests = requests;
     this.nics = new Set(requests.map(({ claim }) => `${formatOwner(claim.owner)} ${claim.interface}`));
-    for (const line of snapshot.releasing)
-      if (line.pool === pool.name) this.holdings.set(line.address, { line, releasing: true });
-    for (const line of snapshot.allocations) {
-      if (line.pool !== pool.name) continue;
-      this.holdings.set(line.address, { line, releasing: false });
+    const [live, releasing] = [snapshot.allocations, snapshot.releasing].map((lines) =>
+      lines.filter((line) => line.pool === pool.name),
+    ) as [Allocation[], Allocation[]];
+    this.blocks = new BlockIndex<MaybeBlock>([...live, ...releasing, ...uses]);
+    for (const line of releasing) this.holdings.set(blockKey(line), { line, releasing: true });
+    for (const line of live) {
+      this.holdings.set(blockKey(line), { line, releasing: false });
       this.lineOf.set(line.claim, line);
     }
+  }
+
+  /** Who has an address of a block: the wider ones first. */
+  private holdingOf(block: MaybeBlock): Holding | undefined {
+    for (const one of this.blocks.at(block)) {
+      const holding = this.holdings.get(blockKey(one));
+      if (holding !== undefined) return holding;
+    }
+    return undefined;
   }
 
   /** Settles the claims; returns the uses that are theirs. */
@@ -97,15 +109,12 @@ export class PoolImport {
   }
 
   /** Is the address held by a claim of its owner, on the NIC where it is? */
-  private isSettled({ address, owner, pool, interface: nic }: Had): boolean {
-    const holding = this.holdings.get(address);
+  private isSettled(use: Had): boolean {
+    const holding = this.holdingOf(use);
     if (holding === undefined || holding.releasing) return false;
     const { claim, set, interface: recorded } = holding.line;
-    return (
-      set !== importedSet &&
-      ownerOfKey(claim) === owner &&
-      (recorded === undefined || recorded === nic || pool !== undefined)
-    );
+    const isOnNic = recorded === undefined || recorded === use.interface || use.pool !== undefined;
+    return set !== importedSet && ownerOfKey(claim) === use.owner && isOnNic;
   }
 
   /** Keeps the line that a claim has, if the node has the address; a conflict if the NIC has others. */
@@ -126,7 +135,7 @@ export class PoolImport {
 
   /** The claim gets the address that the node has. */
   private give(request: Request, use: Had): Had[] {
-    const holding = this.holdings.get(use.address);
+    const holding = this.holdingOf(use);
     const allocation = lineFor(request, this.set, { address: use.address, length: lengthOf(use) });
     if (holding === undefined) this.add(allocation, use);
     else if (this.mayTakeOver(holding, use)) this.hold({ allocation, was: holding.line }, use);
@@ -146,17 +155,15 @@ export class PoolImport {
 
   /** A reservation of an import becomes the claim's; what the set is releasing and the node still has comes back to it. */
   private mayTakeOver({ line, releasing, use: other }: Holding, use: Had): boolean {
-    const set = releasing ? this.set : importedSet;
-    return (
-      other === undefined && ownerOfKey(line.claim) === use.owner && (line.set === set || line.set === importedSet)
-    );
+    const isAdoptable = line.set === importedSet || (releasing && line.set === this.set);
+    return isAdoptable && other === undefined && ownerOfKey(line.claim) === use.owner && line.address === use.address;
   }
 
   /** Sets aside what nodes have and no claim asks for. */
   reserve(uses: readonly Had[]): void {
     for (const use of uses) {
       if (!this.mayBeHere(use)) continue;
-      const holding = this.holdings.get(use.address);
+      const holding = this.holdingOf(use);
       if (holding === undefined) this.setAside(use);
       else if (ownerOfKey(holding.line.claim) !== use.owner) this.refuseHeld(use, holding);
       else if (!holding.releasing && holding.use === undefined) this.hold({ allocation: holding.line }, use);
@@ -183,20 +190,20 @@ export class PoolImport {
   /** Refuses temporary addresses that are somebody else's by the record or by this import. */
   passOver(uses: readonly Had[]): void {
     for (const use of uses) {
-      const holding = this.holdings.get(use.address);
+      const holding = this.holdingOf(use);
       if (holding !== undefined && ownerOfKey(holding.line.claim) !== use.owner) this.refuseHeld(use, holding);
     }
   }
 
   private add(line: Allocation, use: Had): void {
     this.assign.push(line);
-    this.holdings.set(use.address, { line, releasing: false, use });
+    this.holdings.set(blockKey(line), { line, releasing: false, use });
     this.lineOf.set(line.claim, line);
   }
 
   private hold(kept: Kept, use: Had): void {
     this.keep.push(kept);
-    this.holdings.set(use.address, { line: kept.allocation, releasing: false, use });
+    this.holdings.set(blockKey(kept.was ?? kept.allocation), { line: kept.allocation, releasing: false, use });
   }
 
   private refuseHeld(use: Had, { line, releasing, use: other }: Holding): void {
@@ -240,6 +247,10 @@ const hints = {
     "Say which: a reservation of the pool with address, owner and claim; or on which NIC, in CSV: node,interface,address.",
   wanted: "Reserve the address that the node has.",
 };
+
+function blockKey(block: MaybeBlock): string {
+  return `${block.address}/${lengthOf(block)}`;
+}
 
 /** Each address once, on the NICs that claims name if it is there: on each of them. */
 function distinct(uses: readonly Had[], nics: Nics): Had[] {

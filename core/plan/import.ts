@@ -1,6 +1,7 @@
 import { compareAddresses } from "../address.ts";
 import { byAddress, type Snapshot } from "../allocation.ts";
 import type { Use } from "../audit.ts";
+import { lengthOf } from "../block.ts";
 import type { Claim } from "../claim.ts";
 import { byCodeUnit, IpamError } from "../errors.ts";
 import type { Pool } from "../pool.ts";
@@ -47,7 +48,7 @@ export function planImport(input: ImportInput): Plan {
   const had = input.uses.filter((use): use is Had => use.owner !== undefined).sort(byPlace);
   const uses = had.filter((use) => !use.isTemporary);
   const temporary = had.filter((use) => use.isTemporary);
-  const parts = pools.map((pool) => new PoolImport(pool, requests.get(pool.name) ?? [], snapshot, set));
+  const parts = pools.map((pool) => new PoolImport(pool, requests.get(pool.name) ?? [], had, snapshot, set));
   const claimed = new Set(parts.flatMap((part) => part.match(uses, parts)));
   const rest = uses.filter((use) => !claimed.has(use));
   for (const part of parts) part.reserve(rest);
@@ -69,6 +70,7 @@ export function planImport(input: ImportInput): Plan {
 function byPlace(a: Had, b: Had): number {
   return (
     compareAddresses(a.address, b.address) ||
+    lengthOf(a) - lengthOf(b) ||
     byCodeUnit(a.owner, b.owner) ||
     byCodeUnit(a.interface ?? "", b.interface ?? "")
   );

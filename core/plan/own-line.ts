@@ -25,37 +25,33 @@ export interface Found {
 }
 
 /**
- * Finds the line of a claim, under its own key or one that it was renamed from: a live one, else one that is
- * releasing and would do, of several the lowest, else one that another set has under a former name, or releasing. Where
- * moves are allowed, one that would do comes first.
+ * Finds the line of a claim, under its own key or one that it was renamed from, nearest name first:
+ *
+ *  1. a live one: of its own key, or of no other set. Where moves are allowed, one of the set that would not do waits for 2
+ *  2. one of the set that is releasing, would do, and has become nobody else's; the lowest
+ *  3. a live one of another set, under a former name
+ *  4. one of another set that is releasing; the lowest
  */
 export function finder(lines: PoolLines, options: Options): (request: Request, pool: Pool) => Found | undefined {
   const live = new Map(lines.live.map((line) => [line.claim, line]));
-  const sorted = lines.releasing.toSorted(byAddress);
-  const leavingOf = (isOwn: boolean) =>
-    Map.groupBy(
-      sorted.filter((line) => (line.set === options.set) === isOwn),
-      (line) => line.claim,
-    );
-  const [releasing, elsewhere] = [leavingOf(true), leavingOf(false)];
-  const isOurs = (line: Allocation) => !isOfOtherSet(line, options.set);
+  const leaving = Map.groupBy(lines.releasing.toSorted(byAddress), (line) => line.claim);
+  const isOfSet = (line: Allocation) => line.set === options.set;
   return (request, pool) => {
-    const names = options.namesOf(request.key);
-    const found = names.flatMap((name) => live.get(name) ?? []);
-    const [line, ...others] = found.filter((one) => one.claim === request.key || isOurs(one));
-    const former = others.find((one) => one.set === options.set);
-    if (line !== undefined && isOurs(line) && former !== undefined && !options.allowMove)
+    const { key, claim } = request;
+    const names = options.namesOf(key);
+    const held = names.flatMap((name) => live.get(name) ?? []);
+    const [line, ...others] = held.filter((one) => one.claim === key || !isOfOtherSet(one, options.set));
+    const former = others.find(isOfSet);
+    if (line !== undefined && former !== undefined && !isOfOtherSet(line, options.set) && !options.allowMove)
       return { line, releasing: false, former };
-    const mayMove = line?.set === options.set && options.allowMove && !isAnotherObject(line, request.claim);
+    const mayMove = line !== undefined && isOfSet(line) && options.allowMove && !isAnotherObject(line, claim);
     if (line !== undefined && !(mayMove && !wouldDo(line, request, pool))) return { line, releasing: false };
-    const leaving = names
-      .flatMap((name) => releasing.get(name) ?? [])
-      .find((one) => wouldDo(one, request, pool) && !isAnothers(one, request.claim, pool));
-    if (leaving !== undefined) return { line: leaving, releasing: true };
-    const held = line ?? found[0];
-    if (held !== undefined) return { line: held, releasing: false };
-    const [other] = names.flatMap((name) => elsewhere.get(name) ?? []);
-    return other === undefined || isAnotherObject(other, request.claim) ? undefined : { line: other, releasing: true };
+    const left = names.flatMap((name) => leaving.get(name) ?? []);
+    const back = left.find((one) => isOfSet(one) && wouldDo(one, request, pool) && !isAnothers(one, claim, pool));
+    if (back !== undefined) return { line: back, releasing: true };
+    if (held[0] !== undefined) return { line: line ?? held[0], releasing: false };
+    const foreign = left.find((one) => !isOfSet(one));
+    return foreign === undefined || isAnotherObject(foreign, claim) ? undefined : { line: foreign, releasing: true };
   };
 }
 
@@ -64,39 +60,32 @@ function wouldDo(line: Allocation, { claim }: Request, pool: Pool): boolean {
   return holds(pool.assignable, line) && (wanted === undefined || blocksOverlap(wanted, line));
 }
 
-interface Sticky {
-  readonly line?: Allocation;
-  readonly keep?: Kept;
-  readonly refusal?: Pending;
+/** May the claim keep the line it has? Neither: it asks anew. */
+export function sticky(
+  request: Request,
+  found: Found,
+  pool: Pool,
+  options: Options,
+): { readonly keep?: Kept; readonly refusal?: Pending } {
+  const { line, releasing } = found;
+  const refusal = refusedTaking(request, found, options.set);
+  if (refusal !== undefined) return { refusal };
+  if (!wouldDo(line, request, pool)) return options.allowMove ? {} : { refusal: refusedChange(request, line, pool) };
+  const uid = line.uid === undefined ? {} : { uid: line.uid };
+  const allocation = { ...uid, ...lineFor(request, options.set, line) };
+  return { keep: !releasing && sameLine(line, allocation) ? { allocation: line } : { allocation, was: line } };
 }
 
-/** May the claim keep the line it has? */
-export function sticky(request: Request, found: Found | undefined, pool: Pool, options: Options): Sticky {
-  if (found === undefined) return {};
-  const { line, releasing, former } = found;
-  if (former !== undefined) return { line, refusal: refusedRename(request, line, former) };
-  const foreign = refusedForeign(request, found, options.set);
-  if (foreign !== undefined) return { line, refusal: foreign };
-  if (wouldDo(line, request, pool)) {
-    const allocation = {
-      ...(line.uid === undefined ? {} : { uid: line.uid }),
-      ...lineFor(request, options.set, line),
-    };
-    return { line, keep: !releasing && sameLine(line, allocation) ? { allocation: line } : { allocation, was: line } };
-  }
-  return options.allowMove ? {} : { line, refusal: refusedChange(request, line, pool) };
-}
-
-/** The line is that of another claim set, or of an object that had the name before. */
-function refusedForeign(request: Request, { line, releasing }: Found, set: string): Pending | undefined {
+/** Two lines would become one claim, or the line is that of another set, or of an object that had the name before. */
+function refusedTaking(request: Request, { line, releasing, former }: Found, set: string): Pending | undefined {
   const text = formatBlock(line);
-  if (isOfOtherSet(line, set) && line.claim !== request.key) {
-    const message = `${text} of ${line.claim} is that of set ${line.set}, and cannot come by the rename`;
-    return inUse(request, message, "Take that rename out.");
+  if (former !== undefined) {
+    const message = `${text} is that of ${line.claim}, and ${formatBlock(former)} of ${former.claim} cannot come by the rename`;
+    return inUse(request, message, `Take that rename out; or free ${text} first, and declare it then.`);
   }
   if (line.set === importedSet && releasing)
     return inUse(request, `${text} is releasing, and was imported`, "Free it when it is off the node.", ["release"]);
-  if (line.set !== set && line.set !== importedSet) {
+  if (isOfOtherSet(line, set)) {
     const held = releasing ? "is releasing, as the same claim of" : `is already held by ${line.claim} in`;
     const takeOver: Remedy = ["to-set", policyOfKey(line.claim), line.set, set];
     const hint = "Rename the claim; or declare that it came from there.";
@@ -107,27 +96,20 @@ function refusedForeign(request: Request, { line, releasing }: Found, set: strin
   return inUse(request, `${text} is held by ${earlier}`, "Release it once the earlier one is gone.");
 }
 
-/** Two lines cannot become one claim. */
-function refusedRename(request: Request, line: Allocation, former: Allocation): Pending {
-  const [has, stays] = [line, former].map(formatBlock);
-  const message = `it ${line.claim === request.key ? "has" : "gets"} ${has}, and ${stays} of ${former.claim} cannot come by the rename`;
-  return inUse(request, message, `Take that rename out; or free ${has} first, and declare it then.`);
-}
-
 /** The line is the claim's own, or an import recorded it as that, and it would not do. */
 function refusedChange(request: Request, line: Allocation, pool: Pool): Pending {
   const wanted = wantedBy(request.claim, pool);
   const by =
     line.set === importedSet ? `was imported for ${formatOwner(request.claim.owner)}` : `is held by ${line.claim}`;
   const held = `${formatBlock(line)} ${by}`;
-  const [message, hint] =
-    wanted !== undefined && holds(pool.assignable, line)
-      ? [`${held}, which now wants ${formatBlock(wanted)}`, "Ask for the address it has, or allow the move."]
-      : [
-          `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`,
-          "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.",
-        ];
-  return inUse(request, message, hint, ["allow", "move"]);
+  const move: Remedy = ["allow", "move"];
+  if (wanted !== undefined && holds(pool.assignable, line)) {
+    const message = `${held}, which now wants ${formatBlock(wanted)}`;
+    return inUse(request, message, "Ask for the address it has, or allow the move.", move);
+  }
+  const message = `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`;
+  const hint = "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.";
+  return inUse(request, message, hint, move);
 }
 
 /**

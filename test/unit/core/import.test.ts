@@ -3,7 +3,7 @@ import { type ImportInput, planImport } from "../../../core/plan/import.ts";
 import { isNoop } from "../../../core/plan/plan.ts";
 import { inputOf, refusalOf, useOf } from "../../support/core-import.ts";
 import { tableOf } from "../../support/core-table.ts";
-import { claimOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
+import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
 
 describe("planImport records what nodes have", () => {
   const table = tableOf(`
@@ -190,6 +190,44 @@ describe("planImport refuses what would move somebody", () => {
     expect([error?.code, error?.issues.map(({ message }) => message)]).toEqual([code, messages]);
     if (code !== "invalid")
       expect(error?.issues.every(({ at, hint }) => at !== undefined && hint !== undefined)).toBe(true);
+  });
+});
+
+describe("planImport of slices whose length is not that of the pool's blocks", () => {
+  const slices = poolOf("p", "10.4.0.0/16", { blockLength: 22 });
+  const sliceOf = (text: string, i: number) => {
+    const [block = "", ...rest] = text.split(" ");
+    const { address, length } = lineOf(`${block} Node/x/y`);
+    return { ...useOf([block.split("/")[0], ...rest].join(" "), i), address, length };
+  };
+  const table = tableOf(`
+claims   | record                    | uses                                  | outcome
+---------+---------------------------+---------------------------------------+----------------------------------------------------
+         |                           | 10.4.8.0/21 Node/n                    | assign 10.4.8.0/21 Node/n/imported/10.4.8.0/21 set=imported
+         |                           | 10.4.8.0/24 Node/n                    | assign 10.4.8.0/24 Node/n/imported/10.4.8.0/24 set=imported
+         |                           | 10.4.8.0/24 Node/n ; 10.4.9.0/24 Node/m | assign 10.4.8.0/24 Node/n/imported/10.4.8.0/24 set=imported ; assign 10.4.9.0/24 Node/m/imported/10.4.9.0/24 set=imported
+         |                           | 10.4.8.7 Node/n                       | assign 10.4.8.7 Node/n/imported/10.4.8.7 set=imported
+Node/n/a |                           | 10.4.8.0/24 Node/n                    | assign 10.4.8.0/24 Node/n/a
+# part of what its owner has, by the record or by this import
+Node/n/a | 10.4.8.0/22 Node/n/a      | 10.4.9.7 Node/n                       | keep 10.4.8.0/22 Node/n/a
+         |                           | 10.4.8.0/22 Node/n ; 10.4.9.0/24 Node/n | assign 10.4.8.0/22 Node/n/imported/10.4.8.0/22 set=imported
+         |                           | 10.4.8.0/24 Node/n ; 10.4.8.0/22 Node/n | assign 10.4.8.0/22 Node/n/imported/10.4.8.0/22 set=imported
+# part of what another one has
+         | 10.4.8.0/22 Node/m/a      | 10.4.9.0/24 Node/n                    | conflict
+         | 10.4.9.0/24 Node/m/a releasing | 10.4.8.0/22 Node/n               | conflict
+         |                           | 10.4.8.0/22 Node/n ; 10.4.9.0/24 Node/m | conflict
+# out of the pool
+Node/n/a |                           | 10.4.0.0/15 Node/n                    |
+`);
+  it.each(table.map((row) => [row.title, row] as const))("%s", (_, { cell }) => {
+    const input = {
+      pools: [slices],
+      claims: cell("claims").map(claimOf),
+      snapshot: recordOf(cell("record"), [slices]),
+      uses: cell("uses").map(sliceOf),
+    };
+    const refusal = refusalOf(input);
+    expect(refusal === undefined ? shown(planImport(input)) : [refusal.code]).toEqual(cell("outcome"));
   });
 });
 

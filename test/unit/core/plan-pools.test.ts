@@ -158,6 +158,24 @@ describe("a plan carries what a commit needs", () => {
   });
 });
 
+it.each([
+  ["another network", cidr, "blue", "Restore it and add a second pool."],
+  ["another subnet", "10.9.0.0/28", "default", "Restore it and add a second pool."],
+  ["a narrower subnet", "10.0.0.0/29", "default", "Restore it and add a second pool."],
+  [
+    "a wider subnet",
+    "10.0.0.0/24",
+    "default",
+    "Restore it and add a second pool. If the subnet became wider, say so in the record as well: 10.0.0.0/24, not 10.0.0.0/28.",
+  ],
+])("says what to do where a pool with allocations has %s", (_, range, network, hint) => {
+  const snapshot = recordOf(record, [poolOf("p", cidr)]);
+  const input = { pools: [poolOf("p", range, { network })], claims, snapshot };
+  expect(() => plan(input)).toThrow(
+    expect.objectContaining({ code: "in-use", issues: [expect.objectContaining({ hint })] }),
+  );
+});
+
 it("says what a pool that was renamed may do: another network would give live addresses out again", () => {
   const snapshot = recordOf(record, [poolOf("p", cidr)]);
   expect(() => plan({ pools: [poolOf("q", cidr)], claims: [], snapshot })).toThrow(

@@ -44,27 +44,15 @@ reservations        | record        | claims                       | want
 .3 Node/n b         | .3 Node/n/imported/x set=imported | Node/n/a ; Node/n/b | assign .1 Node/n/a ; keep .3 Node/n/b, was .3 Node/n/imported/x set=imported
 `);
 
-it("the hint of an exhausted pool counts the reservations that nobody holds", () => {
-  const hintOf = (...record: string[]) => {
-    const reservations = [
-      { address: "10.0.0.1", owner: "Node/a" },
-      { address: "10.0.0.2", owner: "Node/b" },
-    ];
-    const pools = [poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2", { reservations })];
-    return plan({ pools, claims: [claimOf("Node/n/x")], snapshot: recordOf(record, pools) }).pending[0]?.hint;
-  };
-  expect(hintOf()).toMatch(/^Free, but reserved for named owners: 2\. Let the pool grow/);
-  expect(hintOf("10.0.0.1 Node/a/x set=b")).toMatch(/^Free, but reserved for named owners: 1\. Let the pool grow/);
-  expect(hintOf("10.0.0.1 Node/a/x set=b", "10.0.0.2 Node/b/x releasing")).toMatch(/^Let the pool grow/);
-});
-
 it("a reservation for an owner serves one of its claims; the next is told how to say which", () => {
   const reservations = [{ address: "10.0.0.3", owner: "Node/n" }];
   const pools = [poolOf("p", "10.0.0.0/29", { reservations })];
   const claims = [claimOf("Node/n/a"), claimOf("Node/n/b")];
   const { assign, pending } = plan({ pools, claims, snapshot: recordOf([], pools) });
   expect(assign.map(({ claim }) => claim)).toEqual(["Node/n/a"]);
-  expect(pending).toMatchObject([{ hint: "Say in the reservation which claim of its owner it is for." }]);
+  expect(pending).toMatchObject([
+    { code: "in-use", hint: expect.stringContaining("a reservation may say for which claim") },
+  ]);
 });
 
 describe("plan of a pool with reservations", () => {

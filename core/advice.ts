@@ -69,13 +69,13 @@ export function remedyText(remedy: Remedy, surface: Surface): string {
     case "release":
       return words.release;
     case "record":
-      return `nodeippool allocate${remedy[1] === undefined ? "" : " --landed REV"}${words.command}`;
-    case "init":
-      return `nodeippool allocate --init${words.command}`;
+      return `nodeippool allocate${remedy[1] === undefined ? "" : recordFlags[remedy[1]]}${words.command}`;
     case "moved":
       return words[`moved ${remedy[1]}`];
   }
 }
+
+const recordFlags = { landed: " --landed REV", init: " --init" };
 
 /** Claim keys of one owner, or the names alone, which stand for all owners. */
 function keysOf(from: string, to: string, owner?: string): [from: string, to: string] {

@@ -1,9 +1,9 @@
 import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
-import { BlockIndex, blocksOverlap, formatBlock, holds, isSingle, lengthOf, type MaybeBlock } from "./block.ts";
+import { BlockIndex, formatBlock, holds, isSingle, lengthOf, type MaybeBlock } from "./block.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
-import type { Pool } from "./pool.ts";
+import { hasGateway, type Pool } from "./pool.ts";
 import { contains } from "./range.ts";
 
 /** An address, or a block, that something out there uses: a rendered manifest, a node's own report. */
@@ -139,7 +139,9 @@ function misplaced({ pools, snapshot, used }: World): Finding[] {
     const elsewhere = own.find((use) => isLiteral(use.interface));
     const isThere = own.some((use) => use.interface === nic || !isLiteral(use.interface));
     if (nic !== undefined && elsewhere !== undefined && !isThere)
-      found.push(findingOf("wrong-interface", elsewhere, `is used by ${describe(elsewhere)}, but recorded for ${nic}`));
+      found.push(
+        findingOf("wrong-interface", elsewhere, `is used by ${describeUse(elsewhere)}, but recorded for ${nic}`),
+      );
     const length = isSingle(line) ? byName.get(line.pool)?.prefix.length : undefined;
     // An owner may have one address in two networks, each on a NIC of its own.
     const onNic = own.filter((use) => use.interface === nic);
@@ -147,7 +149,7 @@ function misplaced({ pools, snapshot, used }: World): Finding[] {
       (use) => use.prefixLength !== undefined && use.prefixLength !== length && !mayStandAlone(line, use),
     );
     if (length !== undefined && other !== undefined) {
-      const used = `has prefix length ${other.prefixLength} on ${describe(other)}`;
+      const used = `has prefix length ${other.prefixLength} on ${describeUse(other)}`;
       found.push(findingOf("wrong-prefix", other, `${used}, but pool ${line.pool} has /${length}`));
     }
     return found;
@@ -175,7 +177,7 @@ function leaked(world: World): Finding[] {
     const message = `${formatBlock(line)} is recorded for ${line.claim}, but nothing uses it`;
     const told = shows?.owners.has(ownerOfKey(line.claim)) === false ? { set: line.set } : {};
     if (culprit === undefined) return [{ kind: "leaked", address, message, line, ...told }];
-    const has = `${describe(culprit)} has ${formatAddress(culprit.address)} here, which is in no pool`;
+    const has = `${describeUse(culprit)} has ${formatAddress(culprit.address)} here, which is in no pool`;
     return [{ kind: "leaked", address, message: `${message}: ${has}`, at: culprit.at, ...told }];
   });
 }
@@ -244,7 +246,7 @@ function clashes(same: readonly Use[], around: readonly Use[], recorded: World["
     const isKnown = use.interface === undefined ? seen.has(owner) : seen.has(nic) || seen.has(`${owner} ?`);
     seen.add(owner).add(nic);
     if (other === undefined || isKnown || (around.includes(use) && around.includes(other))) return [];
-    return [findingOf("duplicate", use, `is configured on ${describe(other)} and on ${describe(use)}`)];
+    return [findingOf("duplicate", use, `is configured on ${describeUse(other)} and on ${describeUse(use)}`)];
   });
 }
 
@@ -255,7 +257,7 @@ function misused(use: Use, world: World): Finding[] {
   if (lines.length > 0) {
     if (owner === undefined || lines.some((line) => ownerOfKey(line.claim) === owner)) return [];
     const claims = lines.map((line) => line.claim).join(", ");
-    return [findingOf("wrong-owner", use, `is used by ${describe(use)}, but recorded for ${claims}`)];
+    return [findingOf("wrong-owner", use, `is used by ${describeUse(use)}, but recorded for ${claims}`)];
   }
   const assigning = world.pools.filter((pool) => holds(pool.assignable, use));
   const [pool] = assigning;
@@ -263,7 +265,7 @@ function misused(use: Use, world: World): Finding[] {
   const reservers = assigning.flatMap((one) => one.reservations.at(use.address)?.owner ?? []);
   if (owner === undefined ? reservers.length > 0 : reservers.includes(owner)) return [];
   const named = "named here, and may be given to anybody: exclude or reserve it";
-  const what = owner === undefined ? named : `used by ${describe(use)}, but not recorded`;
+  const what = owner === undefined ? named : `used by ${describeUse(use)}, but not recorded`;
   return [findingOf("stranger", use, `of pool ${pool.name} is ${what}`)];
 }
 
@@ -271,8 +273,8 @@ function misused(use: Use, world: World): Finding[] {
 function excluded(use: Use, world: World): Finding[] {
   const pool = world.pools.find((one) => withholds(one, use));
   if (pool === undefined || (isShared(use, world) && isOfSeveral(use, world))) return [];
-  const why = isGatewayOf(pool, use) ? `it is the gateway of pool ${pool.name}` : `pool ${pool.name} excludes it`;
-  return [findingOf("excluded", use, `is used by ${describe(use)}, but ${why}`)];
+  const why = hasGateway(pool, use) ? `it is the gateway of pool ${pool.name}` : `pool ${pool.name} excludes it`;
+  return [findingOf("excluded", use, `is used by ${describeUse(use)}, but ${why}`)];
 }
 
 /** Do several owners use it? So does a policy that configures it for nodes which are not known here. */
@@ -282,18 +284,15 @@ function isOfSeveral(use: Use, { used }: World): boolean {
 
 /** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */
 function withholds(pool: Pool, use: MaybeBlock): boolean {
-  const isNobodys = isGatewayOf(pool, use) || (holds(pool.range, use) && !holds(pool.clusterRange, use));
+  const isNobodys = hasGateway(pool, use) || (holds(pool.range, use) && !holds(pool.clusterRange, use));
   return isNobodys && pool.reservations.at(use.address) === undefined;
-}
-
-function isGatewayOf({ gateway }: Pool, use: MaybeBlock): boolean {
-  return gateway !== undefined && blocksOverlap({ address: gateway }, use);
 }
 
 function findingOf(kind: FindingKind, use: Use, what: string): Finding {
   return { kind, address: use.address, message: `${formatBlock(use)} ${what}`, at: use.at };
 }
 
-function describe(use: Use): string {
+/** `Node/a eth1`: who has it, and on which NIC. */
+export function describeUse(use: Use): string {
   return use.interface === undefined ? `${use.owner}` : `${use.owner} ${use.interface}`;
 }

@@ -125,12 +125,7 @@ export function nameOfKey(key: string): string {
   return key.slice(key.indexOf("/", key.indexOf("/") + 1) + 1);
 }
 
-/** The policy of a claim, by its key. */
+/** The policy of a claim named `<policy>/<capture>`, by its key; a name without `/` is its own. */
 export function policyOfKey(claim: string): string {
-  return policyOf(nameOfKey(claim));
-}
-
-/** The policy of a claim name `<policy>/<capture>`; a name without `/` is its own. */
-export function policyOf(name: string): string {
-  return name.replace(/\/.*/s, "");
+  return nameOfKey(claim).replace(/\/.*/s, "");
 }

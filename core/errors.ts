@@ -15,10 +15,11 @@ export type Remedy =
   | readonly ["allow", "move" | "release"]
   /** Free addresses that are releasing. */
   | readonly ["release"]
-  /** Record the plan; that merges a record in conflict as well. `landed`: as the revision says that is in force. */
-  | readonly ["record", merge?: "landed"]
-  /** Begin a new record beside another one. */
-  | readonly ["init"]
+  /**
+   * Record the plan; that merges a record in conflict as well. `landed`: as the revision says that is in force; `init`: in a
+   * new record beside another one.
+   */
+  | readonly ["record", how?: "landed" | "init"]
   /** Name the place that the record has moved to. */
   | readonly ["moved", to: "cluster" | "file"];
 

@@ -110,12 +110,10 @@ class Reader {
 
   private clusterRange(): Range {
     const { clusterRange, authority } = this.spec;
-    if (clusterRange && authority === "Cluster")
-      this.fail(
-        "clusterRange divides a pool of authority Plan, and this one has authority Cluster",
-        ["clusterRange"],
-        "Leave it out: the controller has the whole pool; or let the pool have authority Plan.",
-      );
+    if (clusterRange && authority === "Cluster") {
+      const hint = "Leave it out: the controller has the whole pool; or let the pool have authority Plan.";
+      this.fail("clusterRange divides a pool of authority Plan", ["clusterRange"], hint);
+    }
     return clusterRange === undefined ? [] : present([this.interval(clusterRange, ["clusterRange"])]);
   }
 
@@ -138,11 +136,6 @@ class Reader {
 
   /** An address or a prefix, inside the prefix. */
   private block(text: string, path: Path): Interval | undefined {
-    if (/^[\da-f.:]+\s*-\s*[\da-f.:]+$/i.test(text)) {
-      const hint = "Exclude prefixes or single addresses; start and end say where a range begins and ends.";
-      this.fail(`${JSON.stringify(text)} is not an IP address`, path, hint);
-      return undefined;
-    }
     if (!text.includes("/")) return single(this.address(text, path))[0];
     const block = this.take(parsePrefix(text), path);
     return block !== undefined && this.inside(block, text, path) ? block : undefined;
@@ -161,12 +154,10 @@ class Reader {
     if (spec.owner !== undefined) this.take(parseReserver(spec.owner), ["reservations", i, "owner"]);
     else if (spec.claim !== undefined) this.fail("a claim needs its owner", ["reservations", i, "claim"]);
     const isKey = spec.claim?.startsWith("Node/") || spec.claim?.startsWith(`${spec.owner}/`);
-    if (spec.claim !== undefined && isKey && parseClaimKey(spec.claim).value !== undefined)
-      this.fail(
-        `${JSON.stringify(spec.claim.slice(0, 80))} is a claim with its owner`,
-        ["reservations", i, "claim"],
-        `Write its name alone: ${nameOfKey(spec.claim)}`,
-      );
+    if (spec.claim !== undefined && isKey && parseClaimKey(spec.claim).value !== undefined) {
+      const hint = `Write its name alone: ${nameOfKey(spec.claim)}`;
+      this.fail("this is a claim with its owner", ["reservations", i, "claim"], hint);
+    }
     return address === undefined ? undefined : { ...spec, address: this.blockOf(address).address };
   }
 

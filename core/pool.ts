@@ -1,4 +1,5 @@
 import { type Address, bitsOf, familyOf, mappedIPv4, type Prefix, parsePrefix } from "./address.ts";
+import { blocksOverlap, type MaybeBlock } from "./block.ts";
 import { unwrap } from "./errors.ts";
 import type { Authority } from "./pool-spec.ts";
 import { covers, minus, normalised, type Range, rangeOf } from "./range.ts";
@@ -38,6 +39,11 @@ export function isPlanned({ authority }: Pick<Pool, "authority">): boolean {
 /** Does an owner get one address of it, not a block? */
 export function isOfAddresses({ prefix, blockLength }: Pick<Pool, "prefix" | "blockLength">): boolean {
   return blockLength === bitsOf(familyOf(prefix.first));
+}
+
+/** Is the gateway of the pool in this block? */
+export function hasGateway({ gateway }: Pool, block: MaybeBlock): boolean {
+  return gateway !== undefined && blocksOverlap({ address: gateway }, block);
 }
 
 /** Do two pools say the same of who gets which address? What absent fields stand for, and words for people, make no difference. */

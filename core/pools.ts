@@ -7,9 +7,9 @@ import {
   type Snapshot,
   sameSubnet,
 } from "./allocation.ts";
-import { blocksOverlap, formatBlock, holds, intervalOf, lastOf } from "./block.ts";
+import { formatBlock, holds, intervalOf, lastOf } from "./block.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
-import type { Pool } from "./pool.ts";
+import { hasGateway, type Pool } from "./pool.ts";
 import { covers, indexAt, overlaps } from "./range.ts";
 
 /**
@@ -99,7 +99,7 @@ function givenAway(configured: ReadonlyMap<string, Pool>, snapshot: Snapshot, se
   return snapshot.allocations.flatMap((line): Issue[] => {
     const pool = line.set === set ? undefined : configured.get(line.pool);
     if (pool === undefined) return [];
-    const isGateway = pool.gateway !== undefined && blocksOverlap({ address: pool.gateway }, line);
+    const isGateway = hasGateway(pool, line);
     if (!isGateway && !overlaps(pool.clusterRange, [intervalOf(line)])) return [];
     const use = isGateway ? "is its gateway" : "lies in its clusterRange";
     return [

@@ -24,7 +24,7 @@ export function refuseMissing(path: string, init = false): void {
   const there = relative("", resolve(folder, other));
   throw new IpamError("stale", `${path} is not there, and this repository has ${there}`, {
     hint: "If that is the record, name that one. To begin another record beside it",
-    remedy: ["init"],
+    remedy: ["record", "init"],
   });
 }
 

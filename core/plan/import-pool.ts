@@ -1,5 +1,5 @@
 import { type Allocation, importedSet, type Snapshot, sameLine } from "../allocation.ts";
-import type { Use } from "../audit.ts";
+import { describeUse, type Use } from "../audit.ts";
 import { BlockIndex, formatBlock, holds, lengthOf, type MaybeBlock } from "../block.ts";
 import { formatOwner, ownerOfKey } from "../claim.ts";
 import type { Issue, Remedy } from "../errors.ts";
@@ -209,7 +209,8 @@ export class PoolImport {
   private refuseHeld(use: Had, { line, releasing, use: other }: Holding): void {
     const text = formatBlock(use);
     const recorded = `${text} is recorded for ${line.claim}, but ${having([use])}`;
-    if (other !== undefined) this.conflict(use, `${text} is on ${where(other)} and on ${where(use)}`, hints.twice);
+    if (other !== undefined)
+      this.conflict(use, `${text} is on ${describeUse(other)} and on ${describeUse(use)}`, hints.twice);
     else if (releasing || line.set === importedSet) this.conflict(use, recorded, hints.free, ["release"]);
     else this.conflict(use, recorded, hints.lock);
   }
@@ -268,8 +269,4 @@ function having(uses: readonly Had[]): string {
   const [first] = uses as readonly [Had, ...Had[]];
   const nic = first.interface === undefined ? "" : ` on ${first.interface}`;
   return `${first.owner} has ${uses.map(formatBlock).join(" and ")}${nic}`;
-}
-
-function where({ owner, interface: nic }: Had): string {
-  return nic === undefined ? owner : `${owner} ${nic}`;
 }

@@ -1,5 +1,5 @@
 import { compareAddresses } from "../address.ts";
-import { byAddress, type Snapshot } from "../allocation.ts";
+import type { Snapshot } from "../allocation.ts";
 import type { Use } from "../audit.ts";
 import { lengthOf } from "../block.ts";
 import type { Claim } from "../claim.ts";
@@ -7,7 +7,7 @@ import { byCodeUnit, IpamError } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import { checkPools } from "../pools.ts";
 import { type Had, PoolImport } from "./import-pool.ts";
-import type { Plan } from "./plan.ts";
+import { type Plan, planOf } from "./plan.ts";
 import { checkSet, requestsByPool } from "./request.ts";
 
 /** What `planImport` decides from. */
@@ -56,15 +56,7 @@ export function planImport(input: ImportInput): Plan {
   const conflicts = parts.flatMap((part) => part.issues.conflict);
   const issues = [...conflicts, ...parts.flatMap((part) => part.issues["out-of-range"])];
   if (issues.length > 0) throw new IpamError(conflicts.length > 0 ? "conflict" : "out-of-range", issues);
-  return {
-    set,
-    base: snapshot.base,
-    pools: pools.map(({ name, prefix, network }) => ({ name, prefix, network })),
-    assign: parts.flatMap((part) => part.assign).sort(byAddress),
-    keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
-    release: [],
-    pending: [],
-  };
+  return planOf(set, snapshot, pools, parts);
 }
 
 function byPlace(a: Had, b: Had): number {

@@ -68,15 +68,24 @@ export function plan(input: PlanInput): Plan {
     const namesOf = (claim: string) => renames.before(claim, claimed);
     return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf, owners });
   });
-  const pending = parts.flatMap((part) => part.pending).sort((a, b) => byCodeUnit(a.claim, b.claim));
+  return planOf(set, snapshot, pools, parts);
+}
+
+/** The plan that the decisions for each pool make, in the order of the record. */
+export function planOf(
+  set: string,
+  { base }: Snapshot,
+  pools: readonly Pool[],
+  parts: readonly Partial<Changes>[],
+): Plan {
   return {
     set,
-    base: snapshot.base,
+    base,
     pools: recordsOf(pools),
-    assign: parts.flatMap((part) => part.assign).sort(byAddress),
-    keep: parts.flatMap((part) => part.keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
-    release: parts.flatMap((part) => part.release).sort((a, b) => byAddress(a.allocation, b.allocation)),
-    pending,
+    assign: parts.flatMap(({ assign = [] }) => assign).sort(byAddress),
+    keep: parts.flatMap(({ keep = [] }) => keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    release: parts.flatMap(({ release = [] }) => release).sort((a, b) => byAddress(a.allocation, b.allocation)),
+    pending: parts.flatMap(({ pending = [] }) => pending).sort((a, b) => byCodeUnit(a.claim, b.claim)),
   };
 }
 

@@ -98,11 +98,10 @@ function mayRename(line: Allocation, from: string, to: string, set: string): boo
 /** A node's name alone could be a policy's: owners are named with their kind. And another claim set may have the name. */
 function whatIsMeant({ allocations, releasing }: Snapshot, name: string, set: string): string {
   const lines = [...allocations, ...releasing].filter((line) => isNamedBy(line, name));
-  const own = lines.find((line) => line.set === set);
-  if (own !== undefined)
-    return `; did you mean ${namingOf(own, name) === "owner" ? ownerOfKey(own.claim) : own.claim}?`;
-  const sets = [...new Set(lines.map((line) => line.set))];
-  return sets.length === 0 ? "" : ` in claim set ${set}; it is of ${listed(sets)}`;
+  const meant = lines.find((line) => line.set === set) ?? lines[0];
+  if (meant === undefined) return "";
+  if (meant.set !== set) return ` in claim set ${set}; it is of ${meant.set}`;
+  return `; did you mean ${namingOf(meant, name) === "owner" ? ownerOfKey(meant.claim) : meant.claim}?`;
 }
 
 function renamed(key: string, from: string, to: string): string | undefined {

@@ -12,6 +12,7 @@ describe("a remedy in the words of each surface", () => {
     [["rename", "a", "b"], "pulumi", 'moved: [{ from: "OWNER/a", to: "OWNER/b" }], for each owner, or allowMove: true'],
     [["to-set", "a", "lab", "shop"], "pulumi", "nodeippool mv a --set lab --to-set shop"],
     [["record", "landed"], "cdk8s", "nodeippool allocate --landed REV -- npx cdk8s synth"],
+    [["record", "init"], "commandLine", "nodeippool allocate --init"],
     [["allow", "release"], "commandLine", "nodeippool allocate --confirm"],
     [["allow", "release"], "cdk8s", "nodeippool allocate --confirm -- npx cdk8s synth"],
     [["allow", "release"], "stack", "confirmRelease: true"],

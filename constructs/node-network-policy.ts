@@ -1,7 +1,8 @@
 import { Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError, type Pool, unwrap } from "../core/index.ts";
-import { type Policy, parsePolicy, waveAnnotation } from "../integrations/nmstate/policy.ts";
+import { parsePolicy } from "../integrations/nmstate/parse-policy.ts";
+import { type Policy, waveAnnotation } from "../integrations/nmstate/policy.ts";
 import { authorityOf } from "../integrations/nmstate/select.ts";
 import { unknownField } from "../schema/nearest.ts";
 import type { ClusterNode } from "../schema/node.ts";

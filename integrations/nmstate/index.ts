@@ -10,5 +10,6 @@ export { nmstate } from "./nmstate.ts";
 
 export { childName } from "./child.ts";
 export { type ChildInput, expandPolicy } from "./expand.ts";
-export { type Capture, type Policy, type PolicyObject, parsePolicy } from "./policy.ts";
+export { parsePolicy } from "./parse-policy.ts";
+export type { Capture, Policy, PolicyObject } from "./policy.ts";
 export { claimsOf, selectNodes } from "./select.ts";

@@ -8,7 +8,8 @@ import { enough } from "../../schema/yaml.ts";
 import type { Facts, ReadObjects } from "../integration.ts";
 import { labelValue } from "./child.ts";
 import { misfits } from "./misfits.ts";
-import { type Policy, parsePolicy } from "./policy.ts";
+import { parsePolicy } from "./parse-policy.ts";
+import type { Policy } from "./policy.ts";
 import { type ScopedPolicy, scopedTo } from "./scoped-policy.ts";
 import { authorityOf, claimsOf, parkKey, refuseTwins, selectNodes } from "./select.ts";
 

@@ -1,7 +1,8 @@
-import { type Allocation, byCodeUnit } from "../../core/index.ts";
+import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
+import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
 import type { PolicyObject } from "./policy.ts";
 import { PolicyLines } from "./policy-lines.ts";
@@ -20,17 +21,15 @@ import { inLastWave } from "./sync-wave.ts";
  */
 export function renderPolicies(model: NmstateModel, facts: Facts, holdings: Holdings): Rendered {
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
-  const lines = linesOf(model, facts, holdings);
+  const { snapshot, set } = holdings;
+  const isAnyLeaving = snapshot.releasing.some((line) => line.set === set);
+  const leaving = new Leaving(holdings, isAnyLeaving ? scopedPolicies(model, facts) : []);
+  const lines = new PolicyLines(holdings, leaving);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines)]),
   );
   const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
-  return { instead, added: lines.orphans([...selected.keys()], nodes), left: lines.left(selected, nodes) };
-}
-
-function linesOf(model: NmstateModel, facts: Facts, { snapshot, set }: Holdings): PolicyLines {
-  const isOwn = (line: Allocation) => line.set === set;
-  return new PolicyLines(snapshot, set, snapshot.releasing.some(isOwn) ? scopedPolicies(model, facts) : []);
+  return { instead, added: lines.orphans([...selected.keys()], nodes), left: leaving.left(selected, nodes) };
 }
 
 function objectsOf(own: OwnPolicy, facts: Facts, lines: PolicyLines): PolicyObject[] {

@@ -1,0 +1,109 @@
+import {
+  type Allocation,
+  byAddress,
+  familyOf,
+  formatBlock,
+  importedSet,
+  nodeOwner,
+  ownerOfKey,
+  policyOfKey,
+} from "../../core/index.ts";
+import type { ClusterNode } from "../../schema/node.ts";
+import type { Holdings, Left } from "../integration.ts";
+import { listNameOf } from "./address-list.ts";
+import { whyLeft } from "./cleanup.ts";
+import { Neighbours } from "./neighbours.ts";
+import type { Policy } from "./policy.ts";
+import type { ScopedPolicy } from "./scoped-policy.ts";
+
+/**
+ * The releasing addresses of a set, by what becomes of them on their nodes:
+ *
+ *  on the address list of the NIC                            | decision
+ *  ----------------------------------------------------------+----------------------------------------
+ *  a live address that a policy gives                        | nothing to do: its policy sets the list
+ *  imported addresses alone                                  | stays: they would go with it
+ *  what another policy sets, or may set                      | stays: that is theirs
+ *  an imported address of an unknown NIC may be              | stays: it would go with it
+ *  nothing else                                              | `whyLeft` decides: it is taken off, or stays
+ */
+export class Leaving {
+  private readonly byPolicy: ReadonlyMap<string, readonly Allocation[]>;
+  /** On NICs that have live addresses of the family, with those. */
+  private readonly beside: readonly { readonly line: Allocation; readonly live: readonly Allocation[] }[];
+  private readonly spared: readonly Left[];
+
+  constructor({ snapshot, set }: Holdings, policies: readonly ScopedPolicy[]) {
+    // Of lines on unknown NICs nobody can say that they are on one NIC.
+    const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
+    const byList = Map.groupBy(placed, listNameOf);
+    const unplaced = new Map(snapshot.allocations.filter(isUnplaced).map((line) => [familyOfOwner(line), line]));
+    const releasing = snapshot.releasing.filter((line) => line.set === set);
+    const alone = releasing.filter((line) => !byList.has(listNameOf(line)));
+    const neighbours = new Neighbours(alone.length === 0 ? [] : policies);
+    this.spared = alone.flatMap((line) => {
+      const why = neighbours.whyLeft(line) ?? whyUnplaced(line, unplaced.get(familyOfOwner(line)));
+      return why === undefined ? [] : { line, why };
+    });
+    const spared = new Set(this.spared.map(({ line }) => line));
+    this.beside = releasing.flatMap((line) => {
+      const live = byList.get(listNameOf(line));
+      return live === undefined ? [] : { line, live };
+    });
+    this.byPolicy = Map.groupBy(
+      alone.filter((line) => !spared.has(line)),
+      (line) => `${policyOfKey(line.claim)} ${ownerOfKey(line.claim)}`,
+    );
+  }
+
+  /** What this policy gave the node and the node is to give up, but where a live allocation replaces it on its NIC. */
+  of(policy: string, node: ClusterNode): readonly Allocation[] {
+    return this.byPolicy.get(`${policy} ${nodeOwner(node.name)}`) ?? [];
+  }
+
+  /** The policies that gave nodes what they are to give up. */
+  get policies(): string[] {
+    return [...new Set([...this.byPolicy.values()].flat().map((line) => policyOfKey(line.claim)))].sort();
+  }
+
+  /** What stays on these nodes until somebody takes it off by hand. */
+  left(nodesOf: ReadonlyMap<Policy, readonly ClusterNode[]>, nodes: readonly ClusterNode[]): Left[] {
+    const byName = new Map([...nodesOf.keys()].map((policy) => [policy.name, policy]));
+    const ownersOf = (list: readonly ClusterNode[]) => new Set(list.map((node) => nodeOwner(node.name)));
+    const there = ownersOf(nodes);
+    const selected = new Map([...nodesOf].map(([policy, list]) => [policy.name, ownersOf(list)]));
+    const found = [...this.byPolicy.values()].flatMap((lines) => {
+      const [first] = lines as [Allocation];
+      const policy = byName.get(policyOfKey(first.claim));
+      const isForNode = selected.get(policyOfKey(first.claim))?.has(ownerOfKey(first.claim));
+      const state = isForNode ? policy?.desiredState : undefined;
+      return lines.flatMap((line) => {
+        const why = whyLeft(line, state, lines, policy ?? { name: policyOfKey(line.claim) });
+        return why === undefined ? [] : { line, why };
+      });
+    });
+    const imported = this.beside.flatMap(({ line, live }) => {
+      // A live address that a policy gives replaces the list.
+      if (live.some((other) => other.set !== importedSet)) return [];
+      const others = live.map(formatBlock).join(", ");
+      return { line, why: `${line.interface} has imported addresses too (${others}), which would go with it` };
+    });
+    return [...found, ...imported, ...this.spared]
+      .filter(({ line }) => there.has(ownerOfKey(line.claim)))
+      .sort((a, b) => byAddress(a.line, b.line));
+  }
+}
+
+/** An import from what knows no NICs: the address may be on any. */
+function isUnplaced({ set, interface: nic }: Allocation): boolean {
+  return set === importedSet && nic === undefined;
+}
+
+function familyOfOwner({ claim, address }: Allocation): string {
+  return `${ownerOfKey(claim)} ${familyOf(address)}`;
+}
+
+function whyUnplaced({ interface: nic }: Allocation, imported: Allocation | undefined): string | undefined {
+  if (imported === undefined) return undefined;
+  return `the imported ${formatBlock(imported)}, of which no NIC is known, may be on ${nic ?? "its NIC"} too`;
+}

@@ -1,0 +1,79 @@
+import { type Family, nodeOwner } from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import { nameIssue } from "../../schema/names.ts";
+import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
+import { otherNames, reportedName } from "./nic-names.ts";
+import { doubtsAbout } from "./reported.ts";
+
+/** Adds what a NodeNetworkState says that its node has. */
+export function readReport({ object, at }: LocatedObject, found: Findings): void {
+  found.speaks = true;
+  const name = asBag(object.metadata)?.name;
+  const status = asBag(object.status);
+  const reported = asBag(status?.currentState)?.interfaces ?? [];
+  const path = ["status", "currentState", "interfaces"];
+  if (!Array.isArray(reported)) {
+    found.issues.push({ message: "the interfaces of a NodeNetworkState must be a list", at: at(path, "interfaces") });
+    return;
+  }
+  if (reported.length === 0) return;
+  const issue = nameIssue(name);
+  if (issue !== undefined) {
+    found.issues.push({ message: `the name of a NodeNetworkState ${issue}`, at: at(["metadata"], "metadata") });
+    return;
+  }
+  const owner = nodeOwner(name as string);
+  const isHeard = !asList(status?.conditions).some(isFailing);
+  const shown = (isHeard ? found.nodes.get(owner) : undefined) ?? new Map<string, Set<Family>>();
+  if (isHeard) found.nodes.set(owner, shown);
+  at(["status"], "interfaces");
+  reported.forEach((item, i) => {
+    for (const { message, path: inside } of doubtsAbout(item))
+      found.issues.push({
+        message: `node ${name}: ${message}`,
+        at: at([...path, i, ...inside], `${inside.findLast((field) => typeof field === "string") ?? "interfaces"}`),
+        hint: whole,
+      });
+    for (const entry of entriesOf(item, [...path, i])) {
+      const use = useIn(entry, at, readAddress, found.issues);
+      if (use !== undefined) found.uses.push({ ...use, owner, ...(isTemporary(entry) ? { isTemporary: true } : {}) });
+    }
+    show(shown, asBag(item) ?? {});
+  });
+  for (const [other, nic] of otherNames(reported)) {
+    found.names.add(owner, other, nic);
+    const families = shown.get(nic);
+    if (families !== undefined && !shown.has(other)) shown.set(other, families);
+  }
+}
+
+/**
+ * Two interfaces of one name (an OVS bridge and its port) are one NIC here. One that is down, or that nmstate ignores, is
+ * reported without addresses whatever its profile gives it: only one that is up tells.
+ */
+function show(shown: Map<string, Set<Family>>, nic: Bag): void {
+  const { state = "up", ipv4, ipv6 } = nic;
+  if (state !== "up") return;
+  const name = `${reportedName(nic)}`;
+  const families = shown.get(name) ?? new Set();
+  if (asBag(ipv4) !== undefined) families.add(4);
+  if (asBag(ipv6) !== undefined) families.add(6);
+  shown.set(name, families);
+}
+
+const whole = "Give the dump as it came: kubectl get nns -o json.";
+
+function isFailing(condition: unknown): boolean {
+  const { type, status } = asBag(condition) ?? {};
+  return type === "Failing" && status === "True";
+}
+
+/** Does the node report for how long it has the address? It does that of all, and writes `forever` for static ones. */
+function isTemporary({ item }: ListedAddress): boolean {
+  const left = lifeTimes.map((field) => item[field] ?? undefined).find((value) => value !== undefined);
+  return left !== undefined && left !== "forever";
+}
+
+/** All names that nmstate has for it. */
+const lifeTimes = ["valid", "preferred"].flatMap((one) => [`${one}-life-time`, `${one}-left`, `${one}-lft`]);

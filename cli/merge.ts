@@ -33,18 +33,10 @@ function mergeFiles(base: string, ours: string, theirs: string): void {
     const [a, b] = [ours, theirs].map((path) => decodeSide(readFile(path), path, before)) as [Snapshot, Snapshot];
     const { snapshot, losers } = mergeRecords(before, a, b);
     if (losers.length > 0) throw new IpamError("conflict", `${losers.length} lines would be lost`);
-    write(ours, encode(snapshot));
+    writeWhole(ours, encode(snapshot));
   } catch (error) {
     git(".", "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs);
     throw error;
-  }
-}
-
-function write(path: string, text: string): void {
-  try {
-    writeWhole(path, text);
-  } catch (error) {
-    throw new IpamError("unavailable", `${path} cannot be written: ${(error as Error).message}`, { cause: error });
   }
 }
 

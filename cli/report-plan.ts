@@ -1,20 +1,21 @@
 import { type Allocation, describeChanges, type Plan, type Pool, type Snapshot, shortened } from "../core/index.ts";
-import { count, describePool, usage } from "./pools/pool-words.ts";
+import { poolHeading } from "./pools/pool-text.ts";
 import { type Colour, paint } from "./terminal.ts";
 
 /** A plan as people read it: a block for each pool that has something to say, and one line that sums up. */
 export function reportPlan(proposed: Plan, pools: readonly Pool[], snapshot: Snapshot): string[] {
-  const blocks = pools.flatMap((pool) => [poolHeading(pool, snapshot, proposed), ...changeLines(proposed, pool.name)]);
+  const here = (lines: readonly Allocation[], name: string) => lines.filter((line) => line.pool === name);
+  const heading = (pool: Pool) => {
+    const [live, releasing] = [here(snapshot.allocations, pool.name), here(snapshot.releasing, pool.name)];
+    return poolHeading({ record: pool, pool, live, releasing }, here(proposed.assign, pool.name));
+  };
   const configured = new Set(pools.map((pool) => pool.name));
-  const gone = [...new Set(proposed.release.map(({ allocation }) => allocation.pool))].filter(
-    (name) => !configured.has(name),
+  const gone = new Set(
+    proposed.release.map(({ allocation }) => allocation.pool).filter((name) => !configured.has(name)),
   );
   return [
-    ...blocks,
-    ...gone.flatMap((name) => [
-      `Pool ${paint("bold", name)}  no longer defined here; if another folder plans it, give each a claim set of its own (--set)`,
-      ...changeLines(proposed, name),
-    ]),
+    ...pools.flatMap((pool) => [heading(pool), ...changeLines(proposed, pool.name)]),
+    ...[...gone].flatMap((name) => [`Pool ${paint("bold", name)}  not defined here`, ...changeLines(proposed, name)]),
     summary(proposed),
   ];
 }
@@ -29,25 +30,6 @@ export function summary(proposed: Plan): string {
     ...(proposed.pending.length > 0 ? [paint("red", `${proposed.pending.length} pending`)] : []),
   ];
   return `Plan: ${parts.join(", ")}.`;
-}
-
-function poolHeading(pool: Pool, snapshot: Snapshot, proposed: Plan): string {
-  const here = (lines: readonly Allocation[]) => lines.filter((line) => line.pool === pool.name);
-  const [live, releasing, fresh] = [snapshot.allocations, snapshot.releasing, proposed.assign].map(here) as [
-    Allocation[],
-    Allocation[],
-    Allocation[],
-  ];
-  const { capacity, reserved, free } = usage(pool, [...live, ...releasing, ...fresh]);
-  const counts = [
-    `${count(capacity)} usable`,
-    `${live.length} held`,
-    ...(releasing.length > 0 ? [`${releasing.length} releasing`] : []),
-    ...(fresh.length > 0 ? [`${fresh.length} new`] : []),
-    ...(reserved > 0n ? [`${count(reserved)} reserved`] : []),
-    `${count(free)} free`,
-  ];
-  return `Pool ${paint("bold", pool.name)}  ${describePool(pool)}   ${counts.join("  ")}`;
 }
 
 /** The lines of a plan that change something, and a count of the rest. */

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import {
   byAddress,
   formatAddress,
@@ -13,10 +12,11 @@ import {
 import { networkStatesText } from "../schema/network-states.ts";
 import { countCells, runsOf } from "./pools/pool-map.ts";
 import { poolsSvg } from "./pools/pool-svg.ts";
-import { poolText, usageOf } from "./pools/pool-text.ts";
-import { countJson, type PoolOptions, type PoolView, readPools, viewNamed, viewsOf } from "./pools/pools.ts";
-import { offsetIn } from "./pools/standing.ts";
+import { poolText } from "./pools/pool-text.ts";
+import { usage } from "./pools/pool-words.ts";
+import { countJson, type PoolOptions, type PoolView, readPools, viewNamed } from "./pools/pools.ts";
 import { print, printJson } from "./terminal.ts";
+import { writeWhole } from "./write-file.ts";
 
 export interface ShowOptions extends PoolOptions {
   readonly svg?: string;
@@ -27,42 +27,28 @@ export interface ShowOptions extends PoolOptions {
 
 export async function showVerb(name: string | undefined, options: ShowOptions): Promise<void> {
   const forms = (["svg", "configmap", "json"] as const).filter((form) => options[form] !== undefined);
-  if (forms.length > 1)
-    throw new IpamError("invalid", `--${forms.join(" and --")} exclude each other`, { hint: "Run show twice." });
-  const { pools, snapshot } = await readPools(options);
-  const all = viewsOf(pools, snapshot);
+  if (forms.length > 1) throw new IpamError("invalid", `--${forms.join(" and --")} exclude each other`);
+  const { views: all } = await readPools(options);
   const views = name === undefined ? all : [viewNamed(all, name)];
   if (options.json) printJson({ pools: views.map(poolJson) });
   else if (options.configmap !== undefined) process.stdout.write(configMapText(options.configmap, views));
   else if (options.svg === "-") process.stdout.write(poolsSvg(views));
-  else if (options.svg !== undefined) draw(options.svg, views);
-  else print(...views.flatMap((view, i) => [...(i === 0 ? [] : [""]), ...poolText(view)]));
+  else if (options.svg !== undefined) {
+    writeWhole(options.svg, poolsSvg(views));
+    print(`Drawn in ${options.svg}.`);
+  } else print(...views.flatMap((view, i) => [...(i === 0 ? [] : [""]), ...poolText(view)]));
 }
 
 /** Every address that is taken, releasing ones too. */
 function configMapText(name: string, views: readonly PoolView[]): string {
   const lines = views.flatMap(({ live, releasing }) => [...live, ...releasing]);
-  const states = lines.map((line) => ({
-    pool: line.pool,
-    owner: ownerOfKey(line.claim),
-    address: formatBlock(line),
-  }));
+  const states = lines.map((line) => ({ pool: line.pool, owner: ownerOfKey(line.claim), address: formatBlock(line) }));
   return networkStatesText(name, states);
-}
-
-function draw(file: string, views: readonly PoolView[]): void {
-  try {
-    writeFileSync(file, poolsSvg(views));
-  } catch (error) {
-    throw new IpamError("unavailable", `${file} cannot be written: ${(error as Error).message}`, { cause: error });
-  }
-  print(`Drawn in ${file}.`);
 }
 
 /** A pool for machines; counts that a number would round are text. */
 function poolJson(view: PoolView) {
-  const { record, pool, live, releasing } = view;
-  const leaving = new Set(releasing);
+  const { record, pool, live, releasing, at } = view;
   return {
     pool: record.name,
     cidr: formatPrefix(record.prefix),
@@ -72,26 +58,22 @@ function poolJson(view: PoolView) {
     held: live.length,
     releasing: releasing.length,
     allocations: [...live, ...releasing].sort(byAddress).map((line) => {
-      const offset = offsetIn(pool, line.address);
-      return {
-        ...lineJson(line),
-        ...(offset === undefined ? {} : { offset: countJson(offset) }),
-        state: leaving.has(line) ? "releasing" : "held",
-      };
+      const { offset, state } = at(line.address);
+      return { ...lineJson(line), ...(offset === undefined ? {} : { offset: countJson(offset) }), state };
     }),
   };
 }
 
 function definitionJson(view: PoolView, pool: Pool) {
-  const { capacity, free } = usageOf(view, pool);
-  const counts = countCells(pool, runsOf(pool, view));
-  const cluster = !isPlanned(pool);
+  const { capacity, free } = usage(pool, [...view.live, ...view.releasing]);
+  const counts = countCells(pool, runsOf(view, pool));
+  const isOfCluster = !isPlanned(pool);
   return {
-    authority: cluster ? "Cluster" : "Plan",
+    authority: isOfCluster ? "Cluster" : "Plan",
     start: formatAddress(pool.start),
     ...(pool.gateway === undefined ? {} : { gateway: formatAddress(pool.gateway) }),
     ranges: pool.range.map(({ first, last }) => ({ first: formatAddress(first), last: formatAddress(last) })),
-    ...(cluster ? {} : { usable: countJson(capacity), free: countJson(free) }),
+    ...(isOfCluster ? {} : { usable: countJson(capacity), free: countJson(free) }),
     reserved: countJson(counts.reserved),
     excluded: countJson(counts.excluded),
     onRequest: countJson(counts["on-request"]),

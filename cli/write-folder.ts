@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { byCodeUnit, IpamError, isPlain, shellWord } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
 import { asBag, type LocatedObject, objectsIn } from "../schema/objects.ts";
@@ -75,6 +75,7 @@ function write(folder: string, files: readonly SourceFile[], listed: readonly st
   mkdirSync(folder, { recursive: true });
   // First the list of both old and new names: a crash leaves no file that the next render does not know.
   writeWhole(list, listText(set, [...listed, ...wanted]));
+  for (const { path } of files) mkdirSync(dirname(join(folder, path)), { recursive: true });
   const written = files.filter((file) => writeWhole(join(folder, file.path), file.text)).length;
   for (const name of obsolete) rmSync(join(folder, name), { force: true });
   writeWhole(list, listText(set, wanted));

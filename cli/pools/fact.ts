@@ -1,7 +1,4 @@
 import {
-  type Address,
-  type Allocation,
-  BlockIndex,
   blockAt,
   contains,
   formatAddress,
@@ -12,72 +9,44 @@ import {
   ownerOfKey,
 } from "../../core/index.ts";
 import { plain } from "../terminal.ts";
-import { describePool } from "./pool-words.ts";
-import type { PoolView } from "./pools.ts";
-import { offsetIn, type Standing, standings } from "./standing.ts";
-
-/** What one pool has to do with an address. */
-export interface Fact extends Pick<PoolView, "record" | "pool"> {
-  readonly address: Address;
-  /** Undefined where the pool is not defined here. */
-  readonly standing: Standing | undefined;
-  readonly line: Allocation | undefined;
-  readonly isReleasing: boolean;
-}
-
-/** Tells what this pool has to do with an address. */
-export function factsAbout({ record, pool, live, releasing }: PoolView): (address: Address) => Fact {
-  const standing = pool === undefined ? undefined : standings(pool);
-  const leaving = new Set(releasing);
-  const lines = new BlockIndex([...live, ...releasing]);
-  return (address) => {
-    const [line] = lines.at({ address });
-    const isReleasing = line !== undefined && leaving.has(line);
-    return { record, pool, address, standing: standing?.(address), line, isReleasing };
-  };
-}
+import type { Fact } from "./pools.ts";
 
 /** Is the address in the subnet of the pool, and nothing more? */
-export function isNear({ standing, line }: Fact): boolean {
-  return line === undefined && (standing === undefined || standing.kind === "outside");
+export function isNear({ state }: Fact): boolean {
+  return state === "outside" || state === "unknown";
 }
 
 /** `10.10.10.8: pool traffic-1, offset 7, held by node01, static-ip/address-from-traffic-1, on eth1` */
 export function sentence(fact: Fact): string {
-  const { address, record, pool, standing, line } = fact;
+  const { address, record, pool, line, standing } = fact;
   const network = record.network === "default" ? "" : ` of network ${record.network}`;
-  const name = `pool ${record.name}${network}`;
-  const words = [pool === undefined ? `${name}, which is not defined here` : name];
-  if (isNear(fact)) {
-    words[0] = `in the subnet of ${words[0]}`;
-    if (pool !== undefined) words.push(`but outside its range (${describePool(pool)})`);
-  } else words.push(...offsetWords(fact), ...(line === undefined ? [`${standing?.text}`] : holderWords(line, fact)));
   const block = line ?? (pool === undefined || isNear(fact) ? { address } : blockAt(address, pool.blockLength));
-  const inside = isSingle(block) ? "" : ` in ${formatBlock(block)}`;
-  return plain(`${formatAddress(address)}${inside}: ${words.join(", ")}`);
+  const words = [
+    `${formatAddress(address)}${isSingle(block) ? "" : ` in ${formatBlock(block)}`}: pool ${record.name}${network}`,
+    ...(pool === undefined ? ["which is not defined here"] : []),
+    ...(pool !== undefined && contains(pool.range, address) ? [offsetText(fact)] : []),
+    ...(line === undefined ? [standing?.text ?? "not recorded"] : holderWords(fact)),
+  ];
+  return plain(words.join(", "));
 }
 
-function offsetWords({ pool, address }: Fact): string[] {
-  if (pool === undefined || !contains(pool.range, address)) return [];
-  const offset = offsetIn(pool, address);
-  return [offset === undefined ? "no offset" : `offset ${offset}`];
+function offsetText({ offset }: Fact): string {
+  return offset === undefined ? "no offset" : `offset ${offset}`;
 }
 
-function holderWords(line: Allocation, fact: Fact): string[] {
+function holderWords(fact: Fact): string[] {
+  const { line, state, standing } = fact;
+  if (line === undefined) return [];
   const objection = objectionTo(fact);
+  const description = standing?.reservation?.description;
   return [
-    `${fact.isReleasing ? "releasing, was " : ""}held by ${ownerName(line.claim)}`,
+    `${state === "releasing" ? "releasing, was " : ""}held by ${ownerName(line.claim)}`,
     nameOfKey(line.claim),
     ...(line.interface === undefined ? [] : [`on ${line.interface}`]),
     ...(line.set === "default" ? [] : [`set ${line.set}`]),
-    ...(objection === undefined ? ownReservation(fact) : [`though ${objection}`]),
+    ...(objection === undefined ? [] : [`though ${objection}`]),
+    ...(objection === undefined && description !== undefined ? [`reserved: ${description}`] : []),
   ];
-}
-
-/** What the pool says of the holder's own reservation. */
-function ownReservation({ standing }: Fact): string[] {
-  const description = standing?.reservation?.description;
-  return description === undefined ? [] : [`reserved: ${description}`];
 }
 
 /** Why the pool would not give its holder this address, if so. */

@@ -1,54 +1,94 @@
-import { type Allocation, IpamError, type Pool, type PoolRecord, type Snapshot } from "../../core/index.ts";
+import {
+  type Address,
+  type Allocation,
+  BlockIndex,
+  contains,
+  IpamError,
+  offsetOf,
+  type Pool,
+  type PoolRecord,
+  type Snapshot,
+} from "../../core/index.ts";
 import { definedPools } from "../../schema/defined-pools.ts";
 import type { SourceFile } from "../../schema/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { readInputs } from "../files.ts";
 import { openState, type StateOptions } from "../state.ts";
+import { type Standing, type StandingKind, standings } from "./standing.ts";
 
 export interface PoolOptions extends StateOptions {
   readonly pools: string;
 }
 
-/** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
-export async function readPools(options: PoolOptions): Promise<{
-  readonly files: readonly SourceFile[];
-  readonly pools: readonly Pool[];
-  readonly snapshot: Snapshot;
-}> {
-  const files = await readInputs(options.pools);
-  const state = await openState(options);
-  const snapshot = await state.read();
-  const pools = definedPools(files);
-  if (pools.length === 0 && snapshot.pools.length === 0)
-    throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
-      hint: "Say where the pools are defined: --pools FOLDER.",
-    });
-  return { files, pools, snapshot };
-}
-
-/** A pool and its lines. `pool` is undefined where the record has lines of a pool that is not defined here. */
+/** A pool and its lines: what text, SVG, JSON and `explain` are views of. */
 export interface PoolView {
   readonly record: PoolRecord;
+  /** Undefined where the record has lines of a pool that is not defined here. */
   readonly pool: Pool | undefined;
   readonly live: readonly Allocation[];
   readonly releasing: readonly Allocation[];
+  /** What the pool has to do with an address. */
+  readonly at: (address: Address) => Fact;
+}
+
+/** What one pool has to do with an address. */
+export interface Fact extends Pick<PoolView, "record" | "pool"> {
+  readonly address: Address;
+  readonly state: State;
+  /** The number people see, if the pool has the address and numbers it. */
+  readonly offset: bigint | undefined;
+  /** What the address is to the pool but for its holder. */
+  readonly standing: Standing | undefined;
+  readonly line: Allocation | undefined;
+}
+
+/** `unknown`: nobody holds it, and the pool is not defined here. */
+export type State = "held" | "releasing" | StandingKind | "unknown";
+
+/** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
+export async function readPools(
+  options: PoolOptions,
+): Promise<{ readonly files: readonly SourceFile[]; readonly views: readonly PoolView[] }> {
+  const files = await readInputs(options.pools);
+  const state = await openState(options);
+  const views = viewsOf(definedPools(files), await state.read());
+  if (views.length === 0)
+    throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
+      hint: "Say where the pools are defined: --pools FOLDER.",
+    });
+  return { files, views };
 }
 
 /** Every pool: the defined ones in their order, then those that are only recorded. */
 export function viewsOf(pools: readonly Pool[], snapshot: Snapshot): PoolView[] {
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
+  const view = (record: PoolRecord, pool?: Pool) =>
+    viewOf(record, pool, live.get(record.name) ?? [], releasing.get(record.name) ?? []);
   const defined = new Set(pools.map((pool) => pool.name));
-  const view = (record: PoolRecord, pool?: Pool): PoolView => ({
-    record,
-    pool,
-    live: live.get(record.name) ?? [],
-    releasing: releasing.get(record.name) ?? [],
-  });
   return [
     ...pools.map((pool) => view(pool, pool)),
     ...snapshot.pools.filter(({ name }) => !defined.has(name)).map((record) => view(record)),
   ];
+}
+
+function viewOf(
+  record: PoolRecord,
+  pool: Pool | undefined,
+  live: readonly Allocation[],
+  releasing: readonly Allocation[],
+): PoolView {
+  const standing = pool === undefined ? undefined : standings(pool);
+  const leaving = new Set(releasing);
+  const lines = new BlockIndex([...live, ...releasing]);
+  const at = (address: Address): Fact => {
+    const [line] = lines.at({ address });
+    const own = standing?.(address);
+    const state = line === undefined ? (own?.kind ?? "unknown") : leaving.has(line) ? "releasing" : "held";
+    const offset = pool !== undefined && contains(pool.range, address) ? offsetOf(pool, address) : undefined;
+    return { record, pool, address, state, offset, standing: own, line };
+  };
+  return { record, pool, live, releasing, at };
 }
 
 /** The pool of this name. Throws IpamError `invalid`, with the name that may have been meant. */
@@ -56,25 +96,7 @@ export function viewNamed(views: readonly PoolView[], name: string): PoolView {
   const found = views.find(({ record }) => record.name === name);
   if (found !== undefined) return found;
   const names = views.map(({ record }) => record.name);
-  throw new IpamError("invalid", `there is no pool ${JSON.stringify(name)}${nearName(name, names)}`, {
-    hint: poolNames(names),
-  });
-}
-
-/** "; did you mean X?", never for a name with other numbers: `node05` is not `node04`, nor `lan-v6` `lan-v4`. */
-export function nearName(name: string, known: Iterable<string>): string {
-  const numbers = (text: string) => (text.match(/\d+/g) ?? []).map(BigInt).join();
-  const wanted = numbers(name);
-  return didYouMean(
-    name,
-    [...known].filter((one) => numbers(one) === wanted),
-  );
-}
-
-/** `Pools: a, b.` */
-export function poolNames(names: readonly string[]): string {
-  const more = names.length > 10 ? ` and ${names.length - 10} more` : "";
-  return `Pools: ${names.slice(0, 10).join(", ")}${more}.`;
+  throw new IpamError("invalid", `there is no pool ${JSON.stringify(name)}${didYouMean(name, names)}`);
 }
 
 /** A count for JSON: a number, or text where a number would be rounded. */

@@ -8,7 +8,6 @@ import {
   type Interval,
   intervalOf,
   isPlanned,
-  offsetOf,
   type Pool,
   type Range,
   type Reservation,
@@ -57,29 +56,23 @@ export function standings(pool: Pool): (address: Address) => Standing {
   };
 }
 
-/** What only the controller hands out. */
-export function controllerRange(pool: Pool): Range {
-  return isPlanned(pool) ? pool.clusterRange : pool.assignable;
-}
-
-/** Where the standing changes, and the intervals of the pool do not tell. */
-export function marksOf(pool: Pool): Interval[] {
-  const special = [...specialOf(pool).keys()].map((address) => intervalOf({ address }));
-  const kept = pool.reservations.all.map(({ address }) => intervalOf(blockAt(address, pool.blockLength)));
-  return [...special, ...kept, ...wholeBlocksOf(pool)];
-}
-
-/** Where the blocks that may be given begin and end: in a pool of single addresses, its own intervals tell. */
-function wholeBlocksOf(pool: Pool): Interval[] {
+/** Every interval at whose ends the standing of addresses may change, but for last octets. */
+export function intervalsOf(pool: Pool): Interval[] {
   const hostBits = hostBitsOf(pool);
-  return wholeBlocks(pool.assignable, hostBits).map(
+  const whole = wholeBlocks(pool.assignable, hostBits).map(
     ({ first, last }) => ({ first: first << hostBits, last: ((last + 1n) << hostBits) - 1n }) as Interval,
   );
-}
-
-/** The number people see, for an address of the range that has one. */
-export function offsetIn(pool: Pool | undefined, address: Address): bigint | undefined {
-  return pool !== undefined && contains(pool.range, address) ? offsetOf(pool, address) : undefined;
+  const special = [...specialOf(pool).keys()].map((address) => intervalOf({ address }));
+  const kept = pool.reservations.all.map(({ address }) => intervalOf(blockAt(address, pool.blockLength)));
+  return [
+    ...pool.range,
+    ...pool.assignable,
+    ...pool.automatic,
+    ...controllerRange(pool),
+    ...whole,
+    ...special,
+    ...kept,
+  ];
 }
 
 /** How many addresses of an interval may be picked automatically, as far as their last octets say. */
@@ -91,10 +84,15 @@ export function isCounted(pool: Pool, address: Address): boolean {
   return isNumbered(address, pool.skipsZeroAnd255);
 }
 
+/** What only the controller hands out. */
+function controllerRange(pool: Pool): Range {
+  return isPlanned(pool) ? pool.clusterRange : pool.assignable;
+}
+
 function reserved(reservation: Reservation): Standing {
   const { owner, claim, description } = reservation;
   const why = description === undefined ? "" : `: ${description}`;
-  if (owner === undefined) return { kind: "excluded", text: `kept away by a reservation${why}`, reservation };
+  if (owner === undefined) return { kind: "excluded", text: `reserved for nobody${why}`, reservation };
   const whose = claim === undefined ? owner : `${owner} (${claim})`;
   return { kind: "reserved", text: `reserved for ${whose}${why}`, reservation };
 }
@@ -104,10 +102,8 @@ function specialOf({ prefix, gateway, blockLength }: Pool): Map<Address, string>
   const special = new Map<Address, string>();
   const family = familyOf(prefix.first);
   if (prefix.length < bitsOf(family) - 1 && blockLength === bitsOf(family)) {
-    special.set(
-      prefix.first,
-      family === 4 ? "reserved as network address" : "reserved as subnet-router anycast address",
-    );
+    const name = family === 4 ? "network address" : "subnet-router anycast address";
+    special.set(prefix.first, `reserved as ${name}`);
     if (family === 4) special.set(prefix.last, "reserved as broadcast address");
   }
   if (gateway !== undefined) special.set(gateway, "reserved as gateway");

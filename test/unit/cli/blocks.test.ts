@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { factsAbout, sentence } from "../../../cli/pools/fact.ts";
+import { sentence } from "../../../cli/pools/fact.ts";
 import { poolText } from "../../../cli/pools/pool-text.ts";
 import { viewsOf } from "../../../cli/pools/pools.ts";
 import { address } from "../../../core/address.ts";
@@ -33,5 +33,5 @@ it.each([
   ],
   ["10.4.12.3", "10.4.12.3 in 10.4.12.0/22: pool s, offset 3, free"],
 ])("explain %s tells of its block", (text, said) => {
-  expect(sentence(factsAbout(view)(address(text)))).toBe(said);
+  expect(sentence(view.at(address(text)))).toBe(said);
 });

@@ -52,14 +52,14 @@ describe("an address", () => {
     { at: "10.20.0.9", want: "pool wide, offset 8, free" },
     { at: "10.20.1.0", want: "pool wide, no offset, free, but never picked automatically" },
     { at: "10.20.1.9", want: "pool wide, offset 262, free" },
-    { at: "10.20.1.10", want: "in the subnet of pool wide, but outside its range (10.20.0.0/16 10.20.0.1-10.20.1.9)" },
+    { at: "10.20.1.10", want: "pool wide, outside its range" },
     { at: "10.20.0.0", want: "pool wide, reserved as network address" },
     { at: "10.20.255.255", want: "pool wide, reserved as broadcast address" },
     { at: "2001:db8::", want: "pool six, reserved as subnet-router anycast address" },
     { at: "2001:db8::ff", want: "pool six, offset 254, free" },
     { at: "10.30.0.7", want: "pool late, offset 6, only the controller hands it out" },
     { at: "10.40.0.7", want: "pool old, which is not defined here, held by node01, old/x, on eth9" },
-    { at: "10.40.0.8", want: "in the subnet of pool old, which is not defined here" },
+    { at: "10.40.0.8", want: "pool old, which is not defined here, not recorded" },
   ])("$at: $want", ({ at, want }) => {
     expect(explained(address(at), views).map(sentence)).toEqual([`${at}: ${want}`]);
   });
@@ -80,8 +80,8 @@ describe("an address", () => {
       offset: 5,
       want: "offset 5, held by VirtualMachine/ns:vm1, net0, though reserved for Node/node06 (static-ip/eth1)",
     },
-    { at: "10.10.10.9", offset: 8, want: "offset 8, kept away by a reservation" },
-    { at: "10.10.10.10", offset: 9, want: "offset 9, kept away by a reservation: virtual IP" },
+    { at: "10.10.10.9", offset: 8, want: "offset 8, reserved for nobody" },
+    { at: "10.10.10.10", offset: 9, want: "offset 9, reserved for nobody: virtual IP" },
     {
       at: "10.10.10.11",
       offset: 10,
@@ -97,8 +97,8 @@ describe("an address", () => {
 
   it("is said to be near every pool of a network where none has more to say", () => {
     expect(explained(address("10.10.10.60"), views).map(sentence)).toEqual([
-      "10.10.10.60: in the subnet of pool traffic-1, but outside its range (10.10.10.0/24 .1-.20 less 8)",
-      "10.10.10.60: in the subnet of pool beside, but outside its range (10.10.10.0/24 .100-.110)",
+      "10.10.10.60: pool traffic-1, outside its range",
+      "10.10.10.60: pool beside, outside its range",
       `10.10.10.60: ${blue(59)}`,
     ]);
   });
@@ -151,7 +151,7 @@ describe("nodeippool explain", () => {
     });
     expect(nodeippool(["explain", "wide", "--offset", "-1"], folder)).toEqual({
       stdout: "",
-      stderr: 'invalid: "-1" is no offset: pool wide has offsets 0 to 253\n',
+      stderr: 'invalid: "-1" is not an offset: expected a number\n',
       status: 2,
     });
   });
@@ -200,21 +200,21 @@ describe("nodeippool explain", () => {
     {
       args: "wide --offset 254",
       code: "out-of-range",
-      why: "offset 254 is not in pool wide, which has offsets 0 to 253",
+      why: "offset 254 is not in pool wide (10.20.0.0/16 10.20.0.1-10.20.1.0)",
     },
-    { args: `wide --offset ${huge}`, code: "out-of-range", why: "which has offsets 0 to 253" },
+    { args: `wide --offset ${huge}`, code: "out-of-range", why: "is not in pool wide" },
     {
       args: "single --offset 1",
       code: "out-of-range",
-      why: "offset 1 is not in pool single, which has offsets 0 to 0",
+      why: "offset 1 is not in pool single (10.21.0.0/16 10.21.0.9)",
     },
-    { args: "none --offset 0", code: "out-of-range", why: "offset 0 is not in pool none, which has no offsets" },
-    { args: "wide --offset=-1", code: "invalid", why: '"-1" is no offset: pool wide has offsets 0 to 253' },
-    { args: "wide --offset 1e2", code: "invalid", why: '"1e2" is no offset' },
+    { args: "none --offset 0", code: "out-of-range", why: "offset 0 is not in pool none (10.22.0.0/16 10.22.1.0)" },
+    { args: "wide --offset=-1", code: "invalid", why: '"-1" is not an offset: expected a number' },
+    { args: "wide --offset 1e2", code: "invalid", why: '"1e2" is not an offset' },
     {
       args: "wde --offset 1",
       code: "invalid",
-      why: 'there is no pool "wde"; did you mean wide?\n  Pools: wide, single, none',
+      why: 'there is no pool "wde"; did you mean wide?',
     },
     { args: "traffic-1 --offset 1", code: "invalid", why: "pool traffic-1 is recorded, but not defined here" },
     { args: "10.20.0.1 --offset 1", code: "invalid", why: 'there is no pool "10.20.0.1"' },
@@ -222,9 +222,9 @@ describe("nodeippool explain", () => {
     {
       args: "wid",
       code: "invalid",
-      why: '"wid" is no address, no pool, no node and no owner; did you mean wide?',
+      why: '"wid" is not an address, a pool, a node or an owner; did you mean wide?',
     },
-    { args: "zzzzzzzz", code: "invalid", why: "no node and no owner\n  Pools: " },
+    { args: "zzzzzzzz", code: "invalid", why: '"zzzzzzzz" is not an address, a pool, a node or an owner' },
     { args: "node1", code: "invalid", why: "did you mean node01?" },
     { args: "10.20.0.01", code: "invalid", why: "leading zero" },
     { args: "10.20.0.1/24", code: "invalid", why: "is not an IP address" },
@@ -290,13 +290,6 @@ describe("nodeippool explain", () => {
   });
 });
 
-it("knows a node by the first part of its name", async () => {
-  const folder = projectOf({ "nodeippool.lock": lockText("10.0.0.1 Node/n9.example.org/a/p") });
-  const { stderr, status } = await cli(["explain", "n9"], folder);
-  expect(stderr).toMatch(/no owner; did you mean n9\.example\.org\?\n/);
-  expect(status).toBe(2);
-});
-
 describe("a node that has nothing", () => {
   const folder = projectOf({
     "manifests/a.yaml": documentsOf(poolText(), nicPolicyText("lan", ["p"], "eth1", "  nodeSelector: {rack: a}\n")),
@@ -314,13 +307,6 @@ describe("a node that has nothing", () => {
     ["new", "node new has no address\n  lan/p asks pool p for an address: nodeippool allocate gives it one\n"],
   ])("%s", async (name, stdout) => {
     expect(await cli(["explain", name], folder)).toEqual({ stdout, stderr: "", status: 0 });
-  });
-
-  it("is no other node, and no other family", async () => {
-    expect((await cli(["explain", "a02"], folder)).stderr).toMatch(
-      /^invalid: "a02" is no address, no pool, no node and no owner\n/,
-    );
-    expect((await cli(["explain", "a1"], folder)).stderr).toMatch(/did you mean a01\?\n/);
   });
 });
 

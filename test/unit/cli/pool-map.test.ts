@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Cell, countCells, type Fold, layout, plus, type Row, runsOf } from "../../../cli/pools/pool-map.ts";
-import { usageOf } from "../../../cli/pools/pool-text.ts";
+import { type Cell, countCells, type Fold, mapOf, plus, type Row, runsOf } from "../../../cli/pools/pool-map.ts";
+import { usage } from "../../../cli/pools/pool-words.ts";
 import { type PoolView, viewsOf } from "../../../cli/pools/pools.ts";
 import { type Address, address, formatAddress } from "../../../core/address.ts";
 import { parsePool } from "../../../core/parse-pool.ts";
@@ -15,7 +15,7 @@ function viewOf(pool: Pool, lines: readonly string[] = []): PoolView {
 }
 
 function runsText(pool: Pool, lines: readonly string[] = []): string[] {
-  return runsOf(pool, viewOf(pool, lines)).map(({ first, last, cell }) =>
+  return runsOf(viewOf(pool, lines), pool).map(({ first, last, cell }) =>
     first === last ? `${formatAddress(first)} ${cell}` : `${formatAddress(first)}-${formatAddress(last)} ${cell}`,
   );
 }
@@ -108,7 +108,7 @@ describe("runsOf", () => {
   });
 });
 
-describe("layout", () => {
+describe("mapOf", () => {
   it.each([
     { what: "64 rows, all of them", range: "10.0.0.0/21", pieces: 64 },
     { what: "more rows, folded", range: "10.0.0.0/20", pieces: 3 },
@@ -116,7 +116,7 @@ describe("layout", () => {
     { what: "an IPv6 /32, folded", range: "2001:db8::/32", pieces: 2 },
   ])("draws $what", ({ range, pieces }) => {
     const pool = poolOf("p", range);
-    expect(layout(pool, runsOf(pool, viewOf(pool))).pieces).toHaveLength(pieces);
+    expect(mapOf(viewOf(pool), pool).pieces).toHaveLength(pieces);
   });
 
   it("draws one or two rows between others, and folds three", () => {
@@ -124,7 +124,7 @@ describe("layout", () => {
     const far = poolOf("p", "10.0.0.0/16 10.0.0.0 10.0.255.255");
     const lines = ["10.0.0.40 Node/a/x", "10.0.0.130 Node/a/y", "10.0.1.4 Node/a/z"];
     const firsts = (p: Pool) =>
-      layout(p, runsOf(p, viewOf(p, lines))).pieces.map((piece) =>
+      mapOf(viewOf(p, lines), p).pieces.map((piece) =>
         "rows" in piece ? `${formatAddress(piece.first)} x${piece.rows}` : formatAddress(piece.first),
       );
     expect(firsts(pool)).toHaveLength(18);
@@ -144,7 +144,7 @@ describe("layout", () => {
   it("stops at 128 pieces and says how many are left", () => {
     const pool = poolOf("p", "10.0.0.0/8");
     const lines = Array.from({ length: 1000 }, (_, i) => `10.${i >> 6}.${(i & 63) * 4}.7 Node/n${i}/x`);
-    const { pieces, more } = layout(pool, runsOf(pool, viewOf(pool, lines)));
+    const { pieces, more } = mapOf(viewOf(pool, lines), pool);
     expect(pieces).toHaveLength(128);
     // A row for each line, and one fold behind each but the last, which also has a row for the end of the pool.
     expect(pieces.length + more).toBe(2001);
@@ -228,8 +228,8 @@ it("shows every address of any pool as its spec and its lines say, and counts th
       fc.pre(pool !== undefined);
       const texts = lines.map(({ at, releasing }, i) => `${at} Node/n${i}/x${releasing ? " releasing" : ""}`);
       const view = viewOf(pool, texts);
-      const runs = runsOf(pool, view);
-      const { pieces, more } = layout(pool, runs);
+      const runs = runsOf(view, pool);
+      const { pieces, more } = mapOf(view, pool);
       const shown = shownBy(pieces);
       const held = new Map(lines.map((l) => [address(l.at), l.releasing ? ("releasing" as const) : ("held" as const)]));
       const folded = pieces.some((piece) => "rows" in piece);
@@ -247,7 +247,8 @@ it("shows every address of any pool as its spec and its lines say, and counts th
       expect(Object.values(countCells(pool, runs)).reduce((a, b) => a + b)).toBe(
         Object.values(tally).reduce((a, b) => a + b, 0n),
       );
-      if (spec.authority !== "Cluster") expect(countCells(pool, runs).free).toBe(usageOf(view, pool).free);
+      if (spec.authority !== "Cluster")
+        expect(countCells(pool, runs).free).toBe(usage(pool, [...view.live, ...view.releasing]).free);
     }),
     { numRuns: tries(50, 1_500) },
   );

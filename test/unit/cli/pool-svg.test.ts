@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { poolsSvg } from "../../../cli/pools/pool-svg.ts";
 import { viewsOf } from "../../../cli/pools/pools.ts";
-import { emptySnapshot } from "../../../core/allocation.ts";
 import type { Pool } from "../../../core/pool.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 
@@ -74,14 +73,6 @@ describe("poolsSvg", () => {
         "&lt;/title&gt;&lt;/rect&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;\"'\uFFFD, " +
         "on ]]&gt;\uFFFD\uFFFD[2J\uFFFD\uFFFD&lt;!--",
     );
-  });
-
-  it.each([0, 1])("cuts a long text without breaking it (%i)", (odd) => {
-    const text = poolsSvg(
-      viewsOf([poolOf("p", "10.0.0.0/29", { network: "-".repeat(odd) + "😀".repeat(200) })], emptySnapshot),
-    );
-    expect(text.isWellFormed()).toBe(true);
-    expect(elementsOf(text).find((e) => e.attributes.includes('"facts"'))?.text).toMatch(/^.{60,130}…$/);
   });
 
   it("draws a /8 as small as its lines are few", () => {

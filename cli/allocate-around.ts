@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
-import { applyAll, applyPlan, issuesAfterWrite } from "../state/apply.ts";
+import { applyAll, applyPlan } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
 import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import type { AllocateOptions } from "./allocate.ts";
@@ -23,7 +23,7 @@ export async function allocateAround(
   path: string,
   options: AllocateOptions,
 ): Promise<void> {
-  refuseEmpty(program);
+  if (program === "") throw new IpamError("invalid", "the command after -- is empty");
   refuseOwnInputs(path === program ? undefined : path, options);
   const { state, snapshot, merge } = await readMerged(options);
   if (merge.merged) await recordMerge(state, merge, snapshot);
@@ -66,15 +66,8 @@ async function recordOffers(
   if (losing[0] !== undefined) throw losing[0];
   const changes = plans.flatMap((plan) => changeLines(plan));
   await confirmRelease(steps, changes, options);
-  const name = isLockfile(options) ? commitAll(plans, options) : await commitEach(plans, state);
-  process.stderr.write([...changes, `${plural(plans.length, "plan")} recorded in ${name}.`, ""].join("\n"));
-}
-
-function refuseEmpty(program: string): void {
-  if (program !== "") return;
-  throw new IpamError("invalid", "the command after -- is empty", {
-    hint: "Is it a variable of the shell that is not set?",
-  });
+  await recordAll(plans, state, options);
+  process.stderr.write([...changes, `${plural(plans.length, "plan")} recorded in ${state.name}.`, ""].join("\n"));
 }
 
 /** Each plan with the record that it is on top of; the first one with that which the command may have left. */
@@ -104,28 +97,15 @@ function refuseOwnInputs(path: string | undefined, options: AllocateOptions): vo
     });
 }
 
-function commitAll(plans: readonly Plan[], options: StateOptions): string {
-  const lock = openLock(options);
-  if (plans.length > 0) lock.commitAll(plans);
-  return lock.name;
-}
-
 /**
- * One after the other, as they were planned on top of each other, if all of them go together with the record as it is; a
- * repeat leaves what it finds done. Where somebody else comes in between, those before it are recorded.
+ * A lockfile takes all of them in one write. A cluster takes one after the other, if all go together with the record as
+ * it is; a repeat leaves what it finds done.
  */
-async function commitEach(plans: readonly Plan[], state: StateBackend): Promise<string> {
+async function recordAll(plans: readonly Plan[], state: StateBackend, options: StateOptions): Promise<void> {
+  if (isLockfile(options)) {
+    if (plans.length > 0) openLock(options).commitAll(plans);
+    return;
+  }
   applyAll(await state.read(), plans);
-  for (const [i, plan] of plans.entries())
-    try {
-      await record(state, plan);
-    } catch (error) {
-      if (!(error instanceof IpamError) || i === 0) throw error;
-      const message = `of the ${plans.length} plans of this run, the first ${i === 1 ? "is" : `${i} are`} recorded`;
-      throw new IpamError(error.code, [
-        ...issuesAfterWrite(error),
-        { message, hint: "Run it again: what is recorded is kept." },
-      ]);
-    }
-  return state.name;
+  for (const plan of plans) await record(state, plan);
 }

@@ -17,10 +17,11 @@ import {
 import { findUses } from "../pipeline/find-uses.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { nicOfLine } from "../schema/findings.ts";
-import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
-import { exists, readDeployed, readFile, readInput, readInputs, realPath } from "./files.ts";
+import type { ClusterNode, SourceFile } from "../schema/index.ts";
+import { exists, readDeployed, readFile, readInputs, realPath } from "./files.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
+import { readNodesOf } from "./workspace.ts";
 
 export interface AuditOptions extends StateOptions {
   readonly set: string;
@@ -36,8 +37,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const path = paths.join(", ");
   const files = await readAll(paths);
   const pools = await readPools(path, files, options);
-  const nodes =
-    options.nodes === undefined ? [] : readNodes({ path: options.nodes, text: await readInput(options.nodes) });
+  const nodes = options.nodes === undefined ? [] : await readNodesOf(options.nodes);
   const snapshot = await (await openState(options)).read();
   const shown = findUses(files, pools, nodes);
   const known = [...snapshot.allocations, ...snapshot.releasing].map(nicOfLine);

@@ -75,7 +75,9 @@ async function printNode(
     ...desired.claims
       .filter(({ owner }) => formatOwner(owner) === nodeOwner(node.name))
       .map((claim) => `${claim.name} asks pool ${claim.pool} for an address: nodeippool allocate gives it one`),
-    ...desired.parts.flatMap(({ integration, model }) => integration.idle?.(model, { ...desired.facts, nodes: [node] }) ?? []),
+    ...desired.parts.flatMap(
+      ({ integration, model }) => integration.idle?.(model, { ...desired.facts, nodes: [node] }) ?? [],
+    ),
   ];
   if (options.json) printJson({ name: what, addresses: [], reasons });
   else print(`node ${node.name} has no address`, ...reasons.map((reason) => `  ${plain(reason)}`));

@@ -13,26 +13,18 @@ export const renderedList = ".nodeippool-rendered";
 export const configName = "nodeippool.yaml";
 
 /** The manifests of a folder (*.yaml, *.yml, *.json, all levels, links followed, hidden and rendered ones left out), of one file, or of standard input. */
-export function readInputs(path: string): Promise<SourceFile[]> {
-  return readAt(path, isRendered);
+export async function readInputs(path: string): Promise<SourceFile[]> {
+  return isFolder(path) ? readNamed(path, namesOfInputs(path)) : [await readOne(path)];
 }
 
 /** The same of what is deployed: what lies in rendered folders is read as well. */
-export function readDeployed(path: string): Promise<SourceFile[]> {
-  return readAt(path, () => false);
-}
-
-async function readAt(path: string, isLeftOut: (folder: string) => boolean): Promise<SourceFile[]> {
-  return isFolder(path) ? readNamed(path, namesIn(path, isLeftOut)) : [await readOne(path)];
-}
-
-/** The names of these in a folder. */
-export function namesOfInputs(folder: string): string[] {
-  return namesIn(folder, isRendered);
-}
-
-function isRendered(folder: string): boolean {
-  return exists(join(folder, renderedList));
+export async function readDeployed(path: string): Promise<SourceFile[]> {
+  return isFolder(path)
+    ? readNamed(
+        path,
+        namesOfInputs(path, () => false),
+      )
+    : [await readOne(path)];
 }
 
 function isFolder(path: string): boolean {
@@ -45,14 +37,14 @@ async function readOne(path: string): Promise<SourceFile> {
 }
 
 /** The names of a folder's manifests, but for those in folders below it that are left out. */
-function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[] {
+export function namesOfInputs(path: string, isLeftOut = isRendered): string[] {
   const found: string[] = [];
   const visited = new Set<string>();
   const walk = (folder: string) => {
     const real = realPath(join(path, folder));
     if (visited.has(real) || (folder !== "" && isLeftOut(real))) return;
     visited.add(real);
-    for (const entry of entriesOf(real)) {
+    for (const entry of attempt(real, () => readdirSync(real))) {
       if (entry.startsWith(".") || entry === "node_modules") continue;
       const inside = folder === "" ? entry : `${folder}/${entry}`;
       // Throws for a link to nothing: what it is to lead to may be manifests, and without them owners would lose addresses.
@@ -66,20 +58,17 @@ function namesIn(path: string, isLeftOut: (folder: string) => boolean): string[]
   return found.sort(byCodeUnit);
 }
 
-function entriesOf(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    throw asInvalid(error, folder);
-  }
+function isRendered(folder: string): boolean {
+  return exists(join(folder, renderedList));
 }
 
 function readNamed(path: string, names: readonly string[]): SourceFile[] {
   const files = names.map((name) => ({ path: name, text: readFile(join(path, name)), label: join(path, name) }));
-  return files.filter((file) => !isConfig(file));
+  return files.filter((file) => !isConfig(file.path, file.text));
 }
 
-function isConfig({ path, text }: SourceFile): boolean {
+/** A manifest may have the name of the configuration: only that has a kind. */
+export function isConfig(path: string, text: string): boolean {
   return basename(path) === configName && !/^["']?kind["']?\s*:|"kind"\s*:/m.test(text);
 }
 
@@ -97,11 +86,7 @@ export async function readInput(path: string): Promise<string> {
 /** One file's text. */
 export function readFile(path: string): string {
   if (stat(path).size > maxBytes) throw new IpamError("invalid", `${path} is larger than 256 MiB`);
-  try {
-    return decode(readFileSync(path), path);
-  } catch (error) {
-    throw asInvalid(error, path);
-  }
+  return attempt(path, () => decode(readFileSync(path), path));
 }
 
 function decode(bytes: Uint8Array, path: string): string {
@@ -115,30 +100,30 @@ function decode(bytes: Uint8Array, path: string): string {
 }
 
 function stat(path: string) {
-  try {
-    return statSync(path);
-  } catch (error) {
-    throw asInvalid(error, path);
-  }
+  return attempt(path, () => statSync(path));
 }
 
-function asInvalid(error: unknown, path: string): IpamError {
-  if (error instanceof IpamError) return error;
-  const code = (error as NodeJS.ErrnoException).code;
-  if (code === "ENOENT")
-    return new IpamError("invalid", exists(path) ? `${path} is a link to nothing` : `${path} does not exist`);
-  if (code === "EISDIR") return new IpamError("invalid", `${path} is a folder`);
-  if (code === "EACCES") return new IpamError("invalid", `${path} may not be read`);
-  return new IpamError("invalid", `${path}: ${(error as Error).message}`, { cause: error });
+/** What the file system says of a path; what it refuses is `invalid`. */
+function attempt<T>(path: string, ask: () => T): T {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof IpamError) throw error;
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const reasons: Record<string, string> = {
+      ENOENT: code === "ENOENT" && exists(path) ? "is a link to nothing" : "does not exist",
+      EISDIR: "is a folder",
+      EACCES: "may not be read",
+    };
+    throw new IpamError("invalid", reasons[code] === undefined ? `${path}: ${message}` : `${path} ${reasons[code]}`, {
+      cause: error,
+    });
+  }
 }
 
 /** Is there a file, folder or link of this name? */
 export function exists(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch (error) {
-    throw asInvalid(error, path);
-  }
+  return attempt(path, () => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 }
 
 /** Is a path the folder of manifests, or inside it? */

@@ -13,7 +13,6 @@ import {
   nodeOwner,
   type Pool,
   planImport,
-  rangeOf,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
@@ -30,8 +29,7 @@ import { planJson } from "./json.ts";
 import { missed } from "./missed.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
-import { firstFew, plural, print, printJson } from "./terminal.ts";
-import { together } from "./together.ts";
+import { fewOf, plural, print, printJson } from "./terminal.ts";
 import { type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
 export interface ImportOptions extends PlanningOptions {
@@ -48,7 +46,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const { nodes, desired } = workspace;
   const { pools, claims } = desired;
   const files = await readShowing(evidence);
-  const read = together(...files.map((file) => () => readEvidence(file, nodes)));
+  const read = files.map((file) => readEvidence(file, nodes));
   const found = named(read, nodes);
   if (found.length === 0 && read.every((one) => one.nodes.size === 0))
     throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
@@ -66,7 +64,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   if (!options.dryRun && !isNoop(proposed)) await record(state, proposed);
   const passed = passedOver(uses, after);
   if (options.json)
-    return printJson({ ...planJson(proposed), ignored: passed.ignored.size, temporary: passed.temporary.length });
+    return printJson({ ...planJson(proposed), ignored: passed.ignored.length, temporary: passed.temporary.length });
   print(...reportPlan(proposed, pools, snapshot), ...missed(claims, read, uses, after));
   print(...passedNotes(passed, pools), ...prefixNotes(pools, after, uses));
   const done = options.dryRun ? `Dry run: nothing recorded in ${state.name}.` : `Recorded in ${state.name}.`;
@@ -89,36 +87,30 @@ function nicOfClaim({ owner, interface: nic }: Claim) {
   return { owner: formatOwner(owner), interface: nic };
 }
 
-/** Looking for what was meant costs a look at every node, each time. */
-const mostHints = 100;
-
 /** Uses by node name: a hostname label stands for its node. A node that neither the nodes nor its own report knows is refused. */
 function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] {
-  const uses = read.flatMap((one) => one.uses);
   const reporting = new Set(read.flatMap((one) => [...one.nodes.keys()]));
-  const names = new Map(nodes.map(({ name }) => [name, name]));
-  for (const { name, labels } of nodes) {
-    const hostname = labels.get(hostnameLabel);
-    if (hostname !== undefined && !names.has(hostname)) names.set(hostname, name);
-  }
+  const names = new Map([
+    ...nodes.map(({ name, labels }) => [labels.get(hostnameLabel) ?? name, name] as const),
+    ...nodes.map(({ name }) => [name, name] as const),
+  ]);
   const issues = new Map<string, Issue>();
-  const known = uses.map((use) => {
-    const node = nodeNameOf(use.owner ?? "");
-    if (node === undefined || reporting.has(nodeOwner(node))) return use;
-    // A record of addresses may name nodes that are not there yet.
-    if (use.pool !== undefined && nodes.length === 0) return use;
-    const name = names.get(node);
-    if (name !== undefined) return { ...use, owner: nodeOwner(name) };
-    if (!issues.has(node)) {
-      const near = issues.size < mostHints ? didYouMean(node, names.values()) : "";
+  const known = read
+    .flatMap(({ uses }) => uses)
+    .map((use) => {
+      const node = nodeNameOf(use.owner ?? "");
+      if (node === undefined || reporting.has(nodeOwner(node))) return use;
+      // A record of addresses may name nodes that are not there yet.
+      if (use.pool !== undefined && nodes.length === 0) return use;
+      const name = names.get(node);
+      if (name !== undefined) return { ...use, owner: nodeOwner(name) };
       issues.set(node, {
-        message: `${node} is not among the nodes${near}`,
+        message: `${node} is not among the nodes`,
         at: use.at,
         hint: "If it is no node, reserve its address in the pool (spec.reservations) and leave this line out.",
       });
-    }
-    return use;
-  });
+      return use;
+    });
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
   return known;
 }
@@ -138,60 +130,33 @@ function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void 
   if (issues.length > 0) throw new IpamError("invalid", issues);
 }
 
-/** What nodes have, and an import does not record. */
-interface PassedOver {
-  /** From DHCP or SLAAC alone. */
-  readonly temporary: readonly Address[];
-  /** What no pool hands out; each address once. */
-  readonly ignored: ReadonlyMap<Address, Use>;
-}
-
-function passedOver(uses: readonly Use[], { allocations, releasing }: Snapshot): PassedOver {
-  const lasting = uses.filter((use) => !use.isTemporary);
-  const own = new Set(lasting.map((use) => use.address));
+/** What nodes have, and an import does not record: from DHCP or SLAAC alone; what no pool hands out. */
+function passedOver(uses: readonly Use[], { allocations, releasing }: Snapshot) {
+  const lasting = new Set(uses.filter((use) => !use.isTemporary).map((use) => use.address));
   const recorded = new Set([...allocations, ...releasing].map(({ address }) => address));
   return {
-    temporary: [...new Set(uses.map((use) => use.address))].filter((address) => !own.has(address)),
-    ignored: new Map(lasting.filter(({ address }) => !recorded.has(address)).map((use) => [use.address, use])),
+    temporary: [...new Set(uses.map((use) => use.address))].filter((address) => !lasting.has(address)),
+    ignored: [...lasting].filter((address) => !recorded.has(address)),
   };
 }
 
-function passedNotes({ temporary, ignored }: PassedOver, pools: readonly Pool[]): string[] {
+function passedNotes({ temporary, ignored }: ReturnType<typeof passedOver>, pools: readonly Pool[]): string[] {
+  const isFree = (address: Address) => pools.some((pool) => contains(pool.automatic, address));
+  const few = (addresses: readonly Address[]) => fewOf(addresses.map(formatAddress));
+  const free = temporary.filter(isFree);
   return [
-    ...temporaryNotes(temporary, pools),
-    ...(ignored.size > 0 ? [`${plural(ignored.size, "other address")} passed over: no pool hands them out.`] : []),
-    ...outsideNotes(ignored, pools),
+    ...(temporary.length > 0 ? [`${plural(temporary.length, "address")} of DHCP or SLAAC passed over.`] : []),
+    ...(free.length > 0
+      ? [`Note: allocate may give ${few(free)} to a node: exclude from the pool what DHCP or SLAAC hands out`]
+      : []),
+    ...(ignored.length > 0
+      ? [`${plural(ignored.length, "other address")} passed over, as no pool hands them out: ${few(ignored)}`]
+      : []),
   ];
-}
-
-function temporaryNotes(temporary: readonly Address[], pools: readonly Pool[]): string[] {
-  if (temporary.length === 0) return [];
-  const inside = temporary.filter((address) => pools.some((pool) => contains(pool.automatic, address)));
-  const first = formatAddress(inside[0] ?? (temporary[0] as Address));
-  return [
-    `${plural(temporary.length, "address")} of DHCP or SLAAC passed over.`,
-    ...(inside.length === 0
-      ? []
-      : [
-          `Note: allocate may give ${inside.length === 1 ? first : `${inside.length} of them, such as ${first},`} to a node: exclude from the pool what DHCP or SLAAC hands out`,
-        ]),
-  ];
-}
-
-/** Of those the ones in the subnet of a pool: it may grow over them, or a policy give the node another one. What is reserved is safe. */
-function outsideNotes(ignored: ReadonlyMap<Address, Use>, pools: readonly Pool[]): string[] {
-  const notes = [...ignored.values()].flatMap(({ address, owner = "", interface: nic }) => {
-    const near = pools.filter(({ prefix }) => contains(rangeOf(prefix), address));
-    const [pool] = near;
-    if (pool === undefined || near.some(({ reservations }) => reservations.at(address) !== undefined)) return [];
-    const where = `${nodeNameOf(owner) ?? owner}${nic === undefined ? "" : ` ${nic}`}`;
-    return `Note: ${formatAddress(address)} of ${where} is not recorded, as pool ${pool.name} does not hand it out: let that cover it (additionalRanges, exclude) and import again; or reserve it without an owner, if that NIC is to get no address of the pool`;
-  });
-  return firstFew(notes);
 }
 
 /** Recorded addresses that their nodes have with another prefix length than the pool's. */
 function prefixNotes(pools: readonly Pool[], snapshot: Snapshot, uses: readonly Use[]): string[] {
   const wrong = audit({ pools, snapshot, uses }).filter(({ kind }) => kind === "wrong-prefix");
-  return firstFew(wrong.map(({ message }) => `Note: ${message}: render will write that one`));
+  return wrong.map(({ message }) => `Note: ${message}: render will write that one`);
 }

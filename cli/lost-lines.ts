@@ -74,8 +74,7 @@ export function refusalOfLost(
     const version = versionAt(options.lock, revision);
     const lost = lostLines(proposed, present, version).filter(({ line }) => !settled.has(placeOf(line)));
     if (lost.length === 0) continue;
-    const back = incoming.length > 0 ? "both" : revision === "HEAD" ? "head" : "merge";
-    return new IpamError("stale", issuesOf(lost, revision, options.lock, waysBack(options.lock)[back]));
+    return new IpamError("stale", issuesOf(lost, revision, options.lock, incoming.length > 0));
   }
   return undefined;
 }
@@ -95,25 +94,22 @@ function versionAt(lock: string, revision: string): Snapshot {
   }
 }
 
-function waysBack(path: string) {
-  const lock = shellWord(path);
-  const settle = "nodeippool allocate --landed REV";
-  return {
-    both: `Bring both sides back, and settle them: git checkout -m -- ${lock} && ${settle}`,
-    head: `Take the lock of HEAD back: git checkout HEAD -- ${lock}`,
-    merge: `Make that merge again, and settle the lock in it: ${settle}`,
-  };
-}
-
 const most = 5;
 
-function issuesOf(lost: readonly Lost[], revision: string, lock: string, back: string): Issue[] {
+function issuesOf(lost: readonly Lost[], revision: string, lock: string, isMerging: boolean): Issue[] {
   const issues = lost.slice(0, most).map(({ line, fresh }): Issue => {
     const [old, now] = [line, fresh].map(formatBlock);
     const whose = `${ownerName(line.claim)} has ${old} in ${revision}`;
     return { message: `${whose}, and would get ${now}: ${lock} has lost its line` };
   });
   const more = lost.length > most ? `${lost.length - most} more lines are lost. ` : "";
-  const last = issues.pop() as Issue;
-  return [...issues, { ...last, hint: `${more}${back}. If the new addresses are meant: --allow-move.` }];
+  const back = isMerging
+    ? `Bring both sides back, and settle them: git checkout -m -- ${shellWord(lock)} && nodeippool allocate --landed REV`
+    : revision === "HEAD"
+      ? `Take the lock of HEAD back: git checkout HEAD -- ${shellWord(lock)}`
+      : "Make that merge again, and settle the lock in it: nodeippool allocate --landed REV";
+  return [
+    ...issues.slice(0, -1),
+    { ...(issues.at(-1) as Issue), hint: `${more}${back}. If the new addresses are meant: --allow-move.` },
+  ];
 }

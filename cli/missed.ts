@@ -1,6 +1,6 @@
 import { type Claim, claimKey, formatOwner, identityOf, type Snapshot, type Use } from "../core/index.ts";
 import type { Evidence } from "../schema/index.ts";
-import { paint, plural } from "./terminal.ts";
+import { fewOf, paint, plural } from "./terminal.ts";
 
 /** Claims that got nothing, and why: one by one those of nodes that were looked at, and the other nodes in a note. */
 export function missed(
@@ -29,8 +29,6 @@ export function missed(
 
 function unseenNote(nodes: readonly string[]): string[] {
   if (nodes.length === 0) return [];
-  const more = nodes.length > 10 ? ` and ${nodes.length - 10} more` : "";
   const gives = nodes.length === 1 ? "it a new address" : "them new addresses";
-  const names = `${nodes.slice(0, 10).join(", ")}${more}`;
-  return [`Note: no evidence of ${plural(nodes.length, "node")} with claims: ${names}; allocate gives ${gives}`];
+  return [`Note: no evidence of ${plural(nodes.length, "node")} with claims: ${fewOf(nodes)}; allocate gives ${gives}`];
 }

@@ -71,9 +71,7 @@ function refuseName(from: string, to: string): void {
   const [old, now] = [nameOfKey(from), nameOfKey(to)];
   const issue = old === now || claimIssue(old) ? undefined : claimIssue(now);
   if (issue === undefined) return;
-  const whole = `${old.slice(0, old.indexOf("/"))}/${now}`;
-  const hint = claimIssue(whole) ? {} : { hint: `A capture is renamed with its policy: nodeippool mv ${old} ${whole}` };
-  throw new IpamError("invalid", issue, hint);
+  throw new IpamError("invalid", issue);
 }
 
 /** Claims of nodes are those of policies, unless a program chose their names. */
@@ -81,5 +79,7 @@ function claimIssue(name: string): string | undefined {
   const [policy, capture = "", ...rest] = name.split("/");
   const issue = policyNameIssue(policy);
   if (issue !== undefined) return `the name of a policy ${issue}`;
-  return isCaptureName(capture) && rest.length === 0 ? undefined : `${JSON.stringify(name)} is no POLICY/CAPTURE`;
+  return isCaptureName(capture) && rest.length === 0
+    ? undefined
+    : `expected POLICY/CAPTURE, got ${JSON.stringify(name)}`;
 }

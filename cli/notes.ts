@@ -15,7 +15,7 @@ function idleNotes({ desired: { parts, facts } }: Workspace): string[] {
 }
 
 /** Policies of the claim set that are not here and keep nothing: deleted, or those of another folder that shares the record. */
-export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan): string[] {
+function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan): string[] {
   const kept = keep.map(({ allocation }) => policyOfKey(allocation.claim));
   const here = new Set([...manifests.owned.map(({ object }) => asBag(object.metadata)?.name), ...kept]);
   const lines = Map.groupBy(release, ({ allocation }) => policyOfKey(allocation.claim));
@@ -23,6 +23,6 @@ export function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }
     .filter(([policy]) => !here.has(policy))
     .map(
       ([policy, { length }]) =>
-        `Note: policy ${policy} of claim set ${set} is not here: ${plural(length, "address")} of it released, and the next render takes them off their nodes. If another folder plans it, give each folder a claim set of its own (--set); if it moved there: nodeippool mv ${policy}${set === "default" ? "" : ` --set ${set}`} --to-set NAME`,
+        `Note: policy ${policy} of claim set ${set} is not here: ${plural(length, "address")} released. If another folder plans it, give each folder a claim set of its own (--set), and the policy to its folder: nodeippool mv ${policy} --to-set NAME`,
     );
 }

@@ -17,7 +17,7 @@ import { refuseAmbiguous } from "./ambiguous.ts";
 import { ask, isInteractive } from "./confirm.ts";
 import { exists, readInput } from "./files.ts";
 import { openState, record, type StateOptions } from "./state.ts";
-import { paint, plural, print } from "./terminal.ts";
+import { fewOf, paint, plural, print } from "./terminal.ts";
 
 interface Options extends StateOptions {
   readonly evidence?: string;
@@ -65,20 +65,17 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
   refuseAmbiguous(name, found);
   if (found.length > 0) return found;
   const live = snapshot.allocations.find((line) => isNamedBy(line, name));
-  if (live?.set === importedSet)
-    throw new IpamError(
-      "in-use",
-      `${formatBlock(live)} of ${ownerName(live.claim)} was imported, and no manifest gives it up`,
-      {
-        hint: `If it is off, name it by its address: nodeippool release ${formatBlock(live)}`,
-      },
-    );
-  if (live !== undefined)
-    throw new IpamError("in-use", `${formatBlock(live)} is held by ${live.claim}, which still claims it`, {
-      hint: "Take the node or the policy out of the manifests and run nodeippool allocate first.",
+  if (live !== undefined) {
+    const isImported = live.set === importedSet;
+    const why = isImported ? "was imported, and no manifest gives it up" : "is still claimed";
+    throw new IpamError("in-use", `${formatBlock(live)} of ${live.claim} ${why}`, {
+      hint: isImported
+        ? `If it is off its node, name it by its address: nodeippool release ${formatBlock(live)}`
+        : "Take the node or the policy out of the manifests and run nodeippool allocate first.",
     });
+  }
   throw new IpamError("invalid", `nothing that is releasing is named ${name}`, {
-    hint: `Releasing now: ${[...new Set(snapshot.releasing.map((line) => ownerName(line.claim)))].slice(0, 10).join(", ") || "nothing"}.`,
+    hint: `Releasing now: ${fewOf([...new Set(snapshot.releasing.map((line) => ownerName(line.claim)))]) || "nothing"}.`,
   });
 }
 

@@ -3,11 +3,10 @@ import type { Left } from "../integrations/integration.ts";
 import { joinDocuments, renderFolder } from "../pipeline/folder.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
 import { covering, withOffers } from "../state/index.ts";
-import { gonePolicyNotes } from "./notes.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
-import { type PlanningOptions, proposeFor, readWorkspace, type Workspace } from "./workspace.ts";
+import { type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
@@ -18,7 +17,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   const proposal = proposeFor(workspace, recorded, options, { confirmRelease: true });
   const refusal = firstRefusal(proposal);
   if (refusal !== undefined) throw refusal;
-  if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, workspace, options);
+  if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const rendered = proposal.rendered();
   const files = renderFolder(workspace.files, workspace.manifests, rendered);
@@ -46,14 +45,13 @@ function leftNote({ line, why }: Left): string {
 }
 
 /** Throws `stale` with what the record lacks. */
-function refuseDrift(proposed: Plan, workspace: Workspace, options: StateOptions): never {
+function refuseDrift(proposed: Plan, options: StateOptions): never {
   const { lock } = options;
   const isBegun = !isToBegin(options);
   const name = isLockfile(options) ? lock : "the record";
   const what = isBegun ? `${name} is not up to date with the manifests` : `there is no ${lock} here`;
-  const notes = gonePolicyNotes(workspace, proposed);
   const afterwards = isLockfile(options) ? ", review the lock, and commit it" : "";
-  throw new IpamError("stale", [`${what}:`, ...driftLines(proposed), ...notes].join("\n  "), {
+  throw new IpamError("stale", [`${what}:`, ...driftLines(proposed)].join("\n  "), {
     hint: isBegun
       ? `Run nodeippool allocate${afterwards}.`
       : `Name the lock that belongs to these manifests (--lock FILE), or run nodeippool allocate to begin one.`,

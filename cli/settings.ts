@@ -1,16 +1,25 @@
 import type { Command } from "commander";
 import { IpamError } from "../core/errors.ts";
 import { afterDashes } from "./argv.ts";
-import {
-  findUsualPlaces,
-  readConfig,
-  refuseSeveralNodes,
-  resolveSettings,
-  type Settings,
-  type Typed,
-} from "./config.ts";
+import { type Config, readConfig, type Setting, settingNames } from "./config.ts";
+import { configName, exists, renderedList } from "./files.ts";
 
-const names = ["nodes", "out", "lock", "set", "backend", "context", "namespace"] as const;
+/** What is found in the usual places of a folder. */
+export interface UsualPlaces {
+  readonly manifests: string;
+  /** More than one is ambiguous. */
+  readonly nodes: readonly string[];
+  readonly out?: string;
+}
+
+/** What a verb works with. `out`: undefined is standard output. */
+export interface Settings extends Config {
+  readonly manifests: string;
+  readonly lock: string;
+  readonly set: string;
+  /** Is `nodes` the usual place, which neither the command line nor the configuration names? */
+  readonly nodesFound: boolean;
+}
 
 /**
  * Gives a verb's options the values of nodeippool.yaml and of the usual places where nothing is typed. `manifests` and
@@ -18,31 +27,34 @@ const names = ["nodes", "out", "lock", "set", "backend", "context", "namespace"]
  */
 export function completeOptions(verb: Command): void {
   refuseEmpty(verb);
-  const own = names.filter((name) => verb.options.some((option) => option.attributeName() === name));
+  const own = settingNames.filter((name) => verb.options.some((option) => option.attributeName() === name));
   if (own.length === 0) return;
   const typed = typedIn(verb);
   const usual = findUsualPlaces();
   const settings = resolveSettings(typed, readConfig(), usual);
-  refuseContradiction(verb, typed, settings);
-  // The command after -- says itself what it plans: only the record is ours.
-  const isAround = verb.name() === "allocate" && afterDashes().length > 0;
-  for (const name of own) {
-    if (isAround && (name === "nodes" || name === "set")) continue;
-    // migrate has another --set, which renames lines: nothing but the command line may ask for that.
-    if (verb.name() === "migrate" && name === "set") continue;
-    if (verb.getOptionValueSource(name) !== "cli") verb.setOptionValueWithSource(name, settings[name], "config");
-    else if (name === "out") verb.setOptionValueWithSource(name, settings.out, "cli");
-  }
-  if (isAround) return;
-  if (own.includes("nodes") && settings.nodesFound) refuseSeveralNodes(usual);
+  if (verb.name() !== "migrate") refuseContradiction(typed, settings);
+  const theirs = notOurs(verb);
+  for (const name of own) if (!theirs.includes(name)) verb.setOptionValue(name, settings[name]);
+  if (theirs.includes("manifests")) return;
+  if (own.includes("nodes") && settings.nodesFound && usual.nodes.length > 1)
+    throw new IpamError("invalid", `${usual.nodes.join(" and ")} may each be the list of nodes`, {
+      hint: `Name the one that is: --nodes FILE, or nodes: FILE in ${configName}.`,
+    });
   const at = manifestsOf(verb);
   if (at >= 0) verb.processedArgs[at] = settings.manifests;
-  verb.setOptionValueWithSource("manifests", settings.manifests, "config");
-  verb.setOptionValueWithSource("nodesFound", settings.nodesFound, "config");
+  verb.setOptionValue("manifests", settings.manifests);
+  verb.setOptionValue("nodesFound", settings.nodesFound);
 }
 
-function typedIn(verb: Command): Typed {
-  const options = names.map((name) => [
+/** Settings that a verb of this command line does not take from the configuration. */
+function notOurs(verb: Command): Setting[] {
+  // The command after -- says itself what it plans: only the record is ours.
+  if (verb.name() === "allocate" && afterDashes().length > 0) return ["manifests", "nodes", "set"];
+  return [];
+}
+
+function typedIn(verb: Command): Config {
+  const options = settingNames.map((name) => [
     name,
     verb.getOptionValueSource(name) === "cli" ? verb.getOptionValue(name) : undefined,
   ]);
@@ -64,16 +76,44 @@ function refuseEmpty(verb: Command): void {
     });
 }
 
-function refuseContradiction(verb: Command, typed: Typed, { backend }: Settings): void {
-  if (verb.name() === "migrate") return;
+function refuseContradiction(typed: Config, { backend, context, namespace }: Settings): void {
   if (typed.backend === "kubernetes" && typed.lock !== undefined)
     throw new IpamError("invalid", "--lock names a file, but with --backend kubernetes the record is in a cluster", {
       hint: "Leave one of them out.",
     });
-  const { context, namespace } = typed;
-  const ofCluster = context === undefined ? (namespace === undefined ? undefined : "--namespace") : "--context";
-  if (ofCluster !== undefined && backend !== "kubernetes")
-    throw new IpamError("invalid", `${ofCluster} says where in a cluster the record is`, {
-      hint: "Add --backend kubernetes.",
+  if (backend !== "kubernetes" && (context ?? namespace) !== undefined)
+    throw new IpamError("invalid", `${context === undefined ? "namespace" : "context"} is for the backend kubernetes`, {
+      hint: "Add --backend kubernetes, or backend: kubernetes in the configuration.",
     });
+}
+
+/** Looks for manifests, nodes and rendered manifests where they usually are, in the working folder. */
+function findUsualPlaces(): UsualPlaces {
+  const nodes = ["nodes.txt", "nodes.json", "nodes.yaml", "nodes.yml"].filter(exists);
+  if (!exists("manifests")) return { manifests: ".", nodes };
+  // Only where render has written before: a folder of this name may be somebody else's.
+  return { manifests: "manifests", nodes, ...(exists(`rendered/${renderedList}`) ? { out: "rendered" } : {}) };
+}
+
+/**
+ * What holds for a verb: what is typed, else what the configuration says, else the usual place. `out` belongs to the
+ * manifests of the configuration: where others are typed, they go to standard output unless `--out` is typed as well.
+ * A typed `--lock` means the lockfile.
+ */
+export function resolveSettings(typed: Config, config: Config, usual: UsualPlaces): Settings {
+  const isLock = typed.backend === "lockfile" || (typed.backend === undefined && typed.lock !== undefined);
+  const first = (name: Setting, otherwise?: string) => typed[name] ?? config[name] ?? otherwise;
+  const ofRecord = (name: Setting) => (isLock ? typed[name] : first(name));
+  const out = typed.manifests === undefined ? first("out", usual.out) : typed.out;
+  return {
+    manifests: first("manifests") ?? usual.manifests,
+    nodes: first("nodes", usual.nodes[0]),
+    nodesFound: first("nodes") === undefined && usual.nodes.length > 0,
+    out: out === "-" ? undefined : out,
+    lock: first("lock") ?? "nodeippool.lock",
+    set: first("set") ?? "default",
+    backend: ofRecord("backend"),
+    context: ofRecord("context"),
+    namespace: ofRecord("namespace"),
+  };
 }

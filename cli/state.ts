@@ -69,11 +69,7 @@ export async function openToPlan(options: StateOptions): Promise<StateBackend> {
 async function checkTaken(mark: Mark, lock: string, state: KnownBackend): Promise<void> {
   if (await state.hasTaken(mark.id)) return;
   throw new IpamError("stale", `the record of ${lock} has moved to ${mark.other}; ${state.name} does not have it`, {
-    hint: [
-      "Look at the context and the namespace, and whether the lock on the main branch says otherwise (git pull).",
-      `If that record is lost, every address of it is in use still: bring the lock back as Git had it before the move (git log -- ${shellWord(lock)}; git checkout COMMIT -- ${shellWord(lock)}, the last one with lines), and import rendered manifests for what was recorded since.`,
-      `The page on recovery says how ("Where the namespace is lost").`,
-    ].join("\n  "),
+    hint: `Look at the context and the namespace, and at the lock of the main branch. If that record is lost, its addresses are still in use: docs/recovery.md ("Where the namespace is lost") says how to bring it back.`,
   });
 }
 

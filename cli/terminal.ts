@@ -39,11 +39,10 @@ export function plural(count: number | bigint, noun: string): string {
   return `${count} ${noun}${count === 1 || count === 1n ? "" : noun.endsWith("s") ? "es" : "s"}`;
 }
 
-const few = 5;
-
-/** Notes that nobody reads to the end. */
-export function firstFew(notes: readonly string[]): string[] {
-  return notes.length <= few ? [...notes] : [...notes.slice(0, few), `Note: and ${notes.length - few} more`];
+/** `a, b and 3 more` */
+export function fewOf(names: readonly string[]): string {
+  const more = names.length > 10 ? ` and ${names.length - 10} more` : "";
+  return `${names.slice(0, 10).join(", ")}${more}`;
 }
 
 /** Text that somebody else chose, without anything that moves a cursor, turns the writing direction or breaks XML. */

@@ -47,9 +47,8 @@ export async function workspaceOf(
 ): Promise<Workspace> {
   const files = read.filter((file) => !isNodesFile(file, path, options.nodes));
   const manifests = readFolder(files);
-  const listed = await readListed(options.nodes);
-  const { nodes = manifests.nodes } = listed;
-  const issues = [...manifests.issues, ...listed.issues, ...ofController(manifests)];
+  const nodes = options.nodes === undefined ? manifests.nodes : await readNodesOf(options.nodes);
+  const issues = [...manifests.issues, ...ofController(manifests)];
   const desired = readDesired({ ...manifests, issues, nodes }, integrations);
   if (options.nodesFound && manifests.nodes.length > 0)
     throw new IpamError("invalid", `nodes are defined in ${options.nodes} and among the manifests in ${path}`, {
@@ -62,20 +61,9 @@ export async function workspaceOf(
   return { files, manifests, nodes, desired };
 }
 
-interface Listed {
-  readonly nodes?: readonly ClusterNode[];
-  readonly issues: readonly Issue[];
-}
-
-async function readListed(path: string | undefined): Promise<Listed> {
-  if (path === undefined) return { issues: [] };
-  const text = await readInput(path);
-  try {
-    return { nodes: readNodes({ path, text }), issues: [] };
-  } catch (error) {
-    if (error instanceof IpamError && error.code === "invalid") return { nodes: [], issues: error.issues };
-    throw error;
-  }
+/** The nodes that a file, or standard input, lists. Throws IpamError `invalid`. */
+export async function readNodesOf(path: string): Promise<readonly ClusterNode[]> {
+  return readNodes({ path, text: await readInput(path) });
 }
 
 /** A lock of a manifest's name, in their folder, would be rendered and applied as one. */

@@ -31,7 +31,7 @@ export function writeFolder(
   for (const name of wanted)
     if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
       throw new IpamError("invalid", `${join(folder, name)} is there, but no render wrote it`, {
-        hint: "Render into a folder of its own. If a merge has left this of an earlier render, remove it and render again.",
+        hint: "Render into a folder of its own, or remove the file if it is of an earlier render.",
       });
   try {
     return write(folder, files, listed, set);
@@ -49,11 +49,8 @@ function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
   const others = namesOfInputs(folder).filter((name) => !mine.has(name));
   const left = others.map((name) => join(folder, name)).filter(hasPolicy);
   if (left.length === 0) return;
-  const issues = left.map((path) => ({ message: `${path} has a policy, and is not in ${renderedList}` }));
-  const hint =
-    statOf(join(folder, renderedList)) === undefined
-      ? `That list is not there, though every render keeps one in its folder. Was it deleted, or does git ignore it? Bring it back; or remove what was rendered there, and render again. Was nothing rendered there yet? Then take a folder of its own.`
-      : `What others write belongs into another folder, what you write yourself into the manifests. If a merge has left it of an earlier render, remove it and render again: rm ${left.map(shellWord).join(" ")}`;
+  const issues = left.map((path) => ({ message: `${path} has a policy, and is not in ${join(folder, renderedList)}` }));
+  const hint = `Render into a folder of its own; or, if the list is lost, git checkout it. If a merge has left this of an earlier render, remove it and render again: rm ${left.map(shellWord).join(" ")}`;
   throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
 }
 
@@ -61,10 +58,9 @@ function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
 function hasPolicy(path: string): boolean {
   const text = readFile(path);
   const kind = "NodeNetworkConfigurationPolicy";
-  if (!text.includes(kind)) return false;
   const isPolicy = ({ object }: LocatedObject) =>
     object.kind === kind && asBag(object.spec)?.desiredState !== undefined;
-  return splitDocuments({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isPolicy) ?? false);
+  return text.includes(kind) && splitDocuments({ path, text }).some((chunk) => objectsIn(chunk).value?.some(isPolicy));
 }
 
 function write(folder: string, files: readonly SourceFile[], listed: readonly string[], set: string) {
@@ -87,48 +83,33 @@ function namesIn(text: string): string[] {
   return text.split(/\r?\n/).filter((line) => !/^(# claim set .*|([<=>|])\2{6}( .*)?)?$/.test(line));
 }
 
-/** The list of a claim set other than `default` says whose it is. */
+/** The list of a claim set other than `default` says whose it is, in its first line. */
 function listText(set: string, list: readonly string[]): string {
   const names = [...new Set(list)].sort(byCodeUnit);
-  return [...(set === "default" ? [] : [ofSet(set)]), ...names].map((line) => `${line}\n`).join("");
+  return [...(set === "default" ? [] : [`# claim set ${set}`]), ...names].map((line) => `${line}\n`).join("");
 }
 
-function ofSet(set: string): string {
-  return `# claim set ${set}`;
-}
-
-/** Throws `invalid` where the folder is that of other claim sets: their policies would go. */
+/** Throws `invalid` where the folder is that of another claim set: its policies would go. */
 function refuseOtherSet(folder: string, list: string, set: string): void {
-  const other = setsIn(list).find((name) => name !== set);
+  const named = [...list.matchAll(/^# claim set (.+?)\r?$/gm)].map(([, name]) => name as string);
+  // In a conflict of git, a side without that line is of the default set.
+  const isWhole = list.startsWith("# claim set ") || named.length > 1;
+  const other = [...named, ...(isWhole ? [] : ["default"])].find((name) => name !== set);
   if (other === undefined) return;
   throw new IpamError("invalid", `${folder} has what was rendered of claim set ${other}, not of ${set}`, {
-    hint: `Each claim set is rendered into a folder of its own. If ${folder} is to be that of ${set}, remove what was rendered there, and ${renderedList}.`,
+    hint: "Each claim set is rendered into a folder of its own.",
   });
-}
-
-/** Whose a list is: two names, of each side its own, where git left a conflict in it. */
-function setsIn(text: string): string[] {
-  const sides = ["", ""];
-  let within = [0, 1];
-  for (const line of text.split(/\r?\n/)) {
-    const mark = /^([<|=>])\1{6}( .*)?$/.exec(line)?.[1];
-    if (mark === undefined) for (const side of within) sides[side] += `${line}\n`;
-    else within = { "<": [0], "|": [], "=": [1] }[mark] ?? [0, 1];
-  }
-  return sides.map((side) => /^# claim set (.+)/.exec(side)?.[1] ?? "default");
 }
 
 /** Throws `invalid` for a folder that is, holds or lies in what render reads: the manifests, and `beside` them nodes and lock. */
 function refuseInput(folder: string, input: string, beside: readonly string[]): void {
   const out = statOf(realPath(folder));
   if (out !== undefined && !out.isDirectory()) throw new IpamError("invalid", `--out ${folder} is no folder`);
-  if (liesIn(folder, input))
-    throw new IpamError("invalid", `--out ${folder} lies in the manifests (${input})`, {
-      hint: "Render into a folder beside them.",
-    });
-  const held = out === undefined ? undefined : [input, ...beside].find((path) => path !== "-" && liesIn(path, folder));
-  if (held !== undefined)
-    throw new IpamError("invalid", `--out ${folder} holds ${held}, which render reads`, {
+  const holds = (path: string) => out !== undefined && path !== "-" && liesIn(path, folder);
+  const held = [input, ...beside].find(holds);
+  const why = liesIn(folder, input) ? `lies in the manifests (${input})` : `holds ${held}, which render reads`;
+  if (liesIn(folder, input) || held !== undefined)
+    throw new IpamError("invalid", `--out ${folder} ${why}`, {
       hint: "Render into a folder of its own, for example --out rendered.",
     });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig, resolveSettings, type Settings, type Typed, type UsualPlaces } from "../../../cli/config.ts";
+import { type Config, parseConfig } from "../../../cli/config.ts";
+import { resolveSettings, type Settings, type UsualPlaces } from "../../../cli/settings.ts";
 import { formatIssue } from "../../../core/index.ts";
 import { cli, filesOf, folderOf, idlePolicy, manifests, projectOf } from "../../support/schema-cli.ts";
 
@@ -11,8 +12,8 @@ describe("nodeippool.yaml", () => {
       "manifests: m\nnodes: n.yaml\nout: o\nlock: l\nset: s\n",
       { manifests: "m", nodes: "n.yaml", out: "o", lock: "l", set: "s" },
     ],
-    ["state: {backend: kubernetes, context: prod}\n", { state: { backend: "kubernetes", context: "prod" } }],
-    ["state: {}\n", { state: {} }],
+    ["state: {backend: kubernetes, context: prod}\n", { backend: "kubernetes", context: "prod" }],
+    ["state: {}\n", {}],
   ])("%j", (text, expected) => {
     expect(parseConfig(text)).toEqual({ value: expected });
   });
@@ -30,19 +31,11 @@ describe("nodeippool.yaml", () => {
     ["lock: ''\n", "1:7: lock must be a non-empty string"],
     ["nodes: [a, b]\n", "1:8: nodes must be a non-empty string"],
     ["nodes: &a x\nout: *a\n", /^2:6: YAML aliases/],
-    ["state: cluster\n", "1:8: state must have backend, context, namespace"],
-    [
-      "state: {backend: kubernets}\n",
-      "1:18: unknown backend kubernets; did you mean kubernetes?\n  Backends: lockfile, kubernetes.",
-    ],
-    ["state: {context: prod}\n", "1:9: context says where in a cluster the record is\n  Add backend: kubernetes."],
-    [
-      "state: {backend: lockfile, namespace: net}\n",
-      "1:28: namespace says where in a cluster the record is\n  Add backend: kubernetes.",
-    ],
+    ["state: cluster\n", "1:8: expected backend, context, namespace"],
+    ["state: {backend: kubernets}\n", "1:18: unknown backend kubernets; did you mean kubernetes?"],
     ["- nodes.txt\n", "1:1: expected manifests, nodes, out, lock, set, state"],
     ["nodes: a\n---\nnodes: b\n", "1:1: nodeippool.yaml must be one YAML document"],
-    ["apiVersion: nmstate.io/v1\nkind: NodeIPPool\n", /^1:1: this is a manifest, and nodeippool\.yaml is the name/],
+    ["kind: NodeIPPool\n", "1:1: unknown key kind"],
   ])("%j: refused with its place", (text, says) => {
     const issues = (parseConfig(text).issues ?? []).map((issue) => formatIssue(issue).replace("nodeippool.yaml:", ""));
     expect(issues).toEqual([typeof says === "string" ? says : expect.stringMatching(says)]);
@@ -54,7 +47,7 @@ describe("what a verb works with", () => {
   const nothing: UsualPlaces = { manifests: ".", nodes: [] };
   const cluster = { backend: "kubernetes", context: "prod", namespace: "network" } as const;
 
-  it.each<[string, Typed, Parameters<typeof resolveSettings>[1], UsualPlaces, Partial<Settings>]>([
+  it.each<[string, Config, Config, UsualPlaces, Partial<Settings>]>([
     [
       "an empty folder",
       {},
@@ -91,20 +84,14 @@ describe("what a verb works with", () => {
       { manifests: "-", out: undefined },
     ],
     ["- is standard output", { out: "-" }, { out: "o" }, usual, { manifests: "manifests", out: undefined }],
-    ["a record in a cluster", {}, { state: cluster }, usual, cluster],
-    ["another context", { context: "lab" }, { state: cluster }, usual, { ...cluster, context: "lab" }],
-    ["the cluster, by flag and configuration", { backend: "kubernetes" }, { state: cluster }, usual, cluster],
-    [
-      "--lock means the lockfile",
-      { lock: "l" },
-      { state: cluster },
-      usual,
-      { lock: "l", backend: undefined, context: undefined },
-    ],
+    ["a record in a cluster", {}, cluster, usual, cluster],
+    ["another context", { context: "lab" }, cluster, usual, { ...cluster, context: "lab" }],
+    ["the cluster, by flag and configuration", { backend: "kubernetes" }, cluster, usual, cluster],
+    ["--lock means the lockfile", { lock: "l" }, cluster, usual, { lock: "l", backend: undefined, context: undefined }],
     [
       "--backend lockfile",
       { backend: "lockfile" },
-      { state: cluster, lock: "l" },
+      { ...cluster, lock: "l" },
       usual,
       { backend: "lockfile", lock: "l", namespace: undefined },
     ],
@@ -185,6 +172,12 @@ describe("a day", () => {
       { "manifests/a.yaml": manifests, "nodeippool.yaml": "nodez: x\n" },
       ["explain", "10.0.0.1"],
       "nodeippool.yaml:1:1: unknown key nodez; did you mean nodes?",
+    ],
+    [
+      "a context without a cluster",
+      { "manifests/a.yaml": manifests, "nodeippool.yaml": "state: {context: prod}\n" },
+      ["plan"],
+      "context is for the backend kubernetes",
     ],
     [
       "another name of it",

@@ -184,14 +184,8 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
     ["its claim", "Node/n1/a/p", "Node/n_9/a/p", 2, 'the name of a node "n_9" is no name'],
     ["a policy of no such name", "a", "b c", 2, 'the name of a policy "b c" is no name'],
     ["a policy of too long a name", "a", "b".repeat(64), 2, "the name of a policy is longer than the 63 characters"],
-    ["a capture of no such name", "a/p", "a/1", 2, '"a/1" is no POLICY/CAPTURE'],
-    [
-      "a capture without a policy",
-      "a/p",
-      "q",
-      2,
-      '"q" is no POLICY/CAPTURE\n  A capture is renamed with its policy: nodeippool mv a/p a/q\n',
-    ],
+    ["a capture of no such name", "a/p", "a/1", 2, 'expected POLICY/CAPTURE, got "a/1"'],
+    ["a capture without a policy", "a/p", "q", 2, 'expected POLICY/CAPTURE, got "q"'],
     ["an owner with a path", "Node/n1", "Node/../n1", 2, "Node/n1 cannot be renamed"],
   ];
   it.each(rows)("%s: mv %j %j", async (_, from, to, status, says) => {

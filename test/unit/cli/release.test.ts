@@ -99,15 +99,20 @@ describe("nodeippool release refuses, and leaves the lock as it was:", () => {
       "a live line",
       ["n1", "--confirm"],
       3,
-      /in-use: 10\.0\.0\.1 is held by Node\/n1\/a\/p, which still claims it\n {2}Take the node or the policy out of the manifests and run nodeippool allocate first\./,
+      /in-use: 10\.0\.0\.1 of Node\/n1\/a\/p is still claimed\n {2}Take the node or the policy out of the manifests and run nodeippool allocate first\./,
     ],
     [
       "an imported one, by its owner",
       ["VM/ns:v", "--confirm"],
       3,
-      "10.0.0.6 of VM/ns:v was imported, and no manifest gives it up\n  If it is off, name it by its address: nodeippool release 10.0.0.6\n",
+      "was imported, and no manifest gives it up\n  If it is off its node, name it by its address: nodeippool release 10.0.0.6\n",
     ],
-    ["a live line beside a releasing one", ["n3", "10.0.0.2", "--confirm"], 3, "10.0.0.2 is held by Node/n2/b/p"],
+    [
+      "a live line beside a releasing one",
+      ["n3", "10.0.0.2", "--confirm"],
+      3,
+      "10.0.0.2 of Node/n2/b/p is still claimed",
+    ],
     [
       "no word and no evidence, with nobody to ask",
       ["n3"],

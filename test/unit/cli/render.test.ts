@@ -56,8 +56,7 @@ describe("nodeippool render", () => {
     [
       "an address whose policy is gone",
       { ...covered, "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy) },
-      "  - 10.0.0.1  n1  a/p  releasing\n    - 10.0.0.2  n2  a/p  releasing\n" +
-        "  Note: policy a of claim set default is not here: 2 addresses of it released, and the next render takes them off their nodes. If another folder plans it, give each folder a claim set of its own (--set); if it moved there: nodeippool mv a --to-set NAME\n",
+      "  - 10.0.0.1  n1  a/p  releasing\n    - 10.0.0.2  n2  a/p  releasing\n",
     ],
     [
       "another NIC",

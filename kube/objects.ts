@@ -1,14 +1,9 @@
 import { IpamError } from "../core/index.ts";
 import type { Access } from "./access.ts";
 import { ipamError, pauseBeforeRepeat, Refusal, refusalOf } from "./refusal.ts";
+import { isPage, pathOf, type Resource, selectorsOf, type Where } from "./resource.ts";
 import { retry } from "./retry.ts";
 import { type ApiRequest, type Transport, transport, Unanswered } from "./transport.ts";
-
-/** A kind of objects as paths name it, for example `{ apiVersion: "v1", plural: "configmaps" }`. */
-export interface Resource {
-  readonly apiVersion: string;
-  readonly plural: string;
-}
 
 export interface KubeObject {
   readonly apiVersion: string;
@@ -44,11 +39,7 @@ export interface Objects {
   /** The namespace that the context names. */
   readonly namespace: string;
   get<T extends KubeObject>(resource: Resource, name: string, namespace?: string): Promise<Stored<T> | undefined>;
-  /** All of a namespace, or of the cluster; `labels` and `fields` are selectors. */
-  list<T extends KubeObject>(
-    resource: Resource,
-    where?: { namespace?: string; labels?: string; fields?: string },
-  ): Promise<Stored<T>[]>;
+  list<T extends KubeObject>(resource: Resource, where?: Where): Promise<Stored<T>[]>;
   create<T extends KubeObject>(resource: Resource, object: T): Promise<Stored<T>>;
   /** Replaces the version that the object names, or nothing: a server that gets no version replaces any. */
   put<T extends KubeObject>(resource: Resource, object: Stored<T>): Promise<Stored<T>>;
@@ -125,18 +116,9 @@ async function persist<T>(send: Transport["send"], request: ApiRequest, budget: 
   }
 }
 
-async function allPages<T>(
-  request: Requester,
-  path: string,
-  { labels, fields }: { labels?: string; fields?: string },
-  page: number,
-): Promise<T[]> {
+async function allPages<T>(request: Requester, path: string, where: Where, page: number): Promise<T[]> {
   const found: T[] = [];
-  const query = new URLSearchParams({
-    limit: String(page),
-    ...(labels === undefined ? {} : { labelSelector: labels }),
-    ...(fields === undefined ? {} : { fieldSelector: fields }),
-  });
+  const query = new URLSearchParams({ limit: String(page), ...selectorsOf(where) });
   for (;;) {
     const reply = await request<unknown>({ method: "GET", path: `${path}?${query}` });
     if (!isPage<T>(reply)) throw new IpamError("invalid", `what answers ${path} is no API server of Kubernetes`);
@@ -146,33 +128,12 @@ async function allPages<T>(
   }
 }
 
-interface Page<T> {
-  readonly items: readonly T[];
-  readonly metadata?: { readonly continue?: string };
-}
-
-/** A list of objects; nothing else has items that all have metadata. */
-function isPage<T>(reply: unknown): reply is Page<T> {
-  const { items } = (reply ?? {}) as { items?: unknown };
-  return Array.isArray(items) && items.every((item) => item?.metadata);
-}
-
 function parseReply(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch (error) {
     throw new Unanswered(true, new Error(`the reply is not JSON: ${(error as Error).message}`));
   }
-}
-
-function pathOf({ apiVersion, plural }: Resource, namespace?: string, name?: string): string {
-  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const scope = namespace === undefined ? [] : ["namespaces", namespace];
-  const parts = [...scope, plural, ...(name === undefined ? [] : [name])];
-  // The server reads %2F as a slash, so a name could lead elsewhere.
-  const wrong = parts.find((part) => !/^[^/%]+$/.test(part) || part === "." || part === "..");
-  if (wrong !== undefined) throw new IpamError("invalid", `${JSON.stringify(wrong)} is not a name of Kubernetes`);
-  return [root, ...parts.map(encodeURIComponent)].join("/");
 }
 
 function objectPath(resource: Resource, { metadata }: KubeObject): string {

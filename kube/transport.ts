@@ -20,6 +20,14 @@ export interface Reply {
   readonly body: string;
 }
 
+/** A reply whose body is still to come; whoever asked for it reads it to its end, or leaves the loop that reads it. */
+export interface Streamed {
+  readonly status: number;
+  readonly headers: http.IncomingHttpHeaders;
+  /** Throws Unanswered where the connection is lost. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
 /** No reply, or half of one. */
 export class Unanswered extends Error {
   /** Whether the server may have got the request. */
@@ -36,6 +44,8 @@ export class Unanswered extends Error {
 export interface Transport {
   /** Sends a request once; a second time after a 401 where credentials can be renewed. Throws Unanswered. */
   send(request: ApiRequest): Promise<Reply>;
+  /** The same for a reply that is read while it comes. Nothing but the signal limits how long it takes. */
+  stream(request: ApiRequest, signal: AbortSignal): Promise<Streamed>;
   close(): void;
 }
 
@@ -54,42 +64,88 @@ export function transport(access: Access, timeout: number): Transport {
     rejectUnauthorized: !access.isInsecure,
   };
   const credentials = credentialsOf(access);
-  const once = async (request: ApiRequest) => {
-    const { headers, ...certificate } = await credentials.get();
-    return exchange(access.server, request, { agent, headers, timeout, ...tls, ...certificate });
+  const begin = async (request: ApiRequest, limits: () => Limits) => {
+    const once = async () => {
+      const { headers, ...certificate } = await credentials.get();
+      return open(access.server, request, { agent, headers, ...tls, ...certificate, ...limits() });
+    };
+    const reply = await once();
+    if (reply.status !== 401 || !credentials.refresh()) return reply;
+    await text(reply.body); // which frees the connection
+    return once();
   };
   return {
     async send(request) {
-      const reply = await once(request);
-      return reply.status === 401 && credentials.refresh() ? once(request) : reply;
+      const reply = await begin(request, () => ({ timeout, signal: AbortSignal.timeout(timeout) }));
+      return { status: reply.status, headers: reply.headers, body: await text(reply.body) };
     },
+    stream: (request, signal) => begin(request, () => ({ signal })),
     close: () => agent.destroy(),
   };
 }
 
-async function exchange(server: URL, { method, path, body, contentType }: ApiRequest, options: https.RequestOptions) {
-  const headers = {
-    accept: "application/json",
-    "user-agent": "nodeippool",
-    ...(body === undefined ? {} : { "content-type": contentType ?? "application/json" }),
-    // Node would send the body of a DELETE without saying that there is one, and the preconditions in it would be lost.
-    ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
-    ...(options.headers as object),
-  };
-  const url = new URL(server.pathname.replace(/\/$/, "") + path, server);
+interface Limits {
+  readonly signal: AbortSignal;
+  readonly timeout?: number;
+}
+
+async function open(
+  server: URL,
+  request: ApiRequest,
+  { signal, ...options }: https.RequestOptions & Limits,
+): Promise<Streamed> {
+  const url = new URL(server.pathname.replace(/\/$/, "") + request.path, server);
+  const headers = { ...headersOf(request), ...(options.headers as object) };
   let isSent = false;
-  const signal = AbortSignal.timeout(options.timeout as number);
+  let current: http.ClientRequest | http.IncomingMessage | undefined;
+  // Without an error: of a reply that has just come to its end, Node would emit it where nobody listens.
+  const stop = () => void current?.destroy();
+  const unanswered = (error: unknown) => {
+    const isLate = signal.aborted && options.timeout !== undefined;
+    const late = new Error(`no answer within ${(options.timeout ?? 0) / 1000} seconds`);
+    return new Unanswered(isSent, isLate ? late : (error as NodeJS.ErrnoException));
+  };
   try {
+    signal.throwIfAborted();
+    signal.addEventListener("abort", stop);
     const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
-    const request = (url.protocol === "https:" ? https : http).request(url, { ...options, method, headers, signal });
-    request.on("response", resolve).on("error", reject);
-    request.on("socket", (socket) => onceConnected(socket, request.reusedSocket, () => (isSent = true)));
-    request.end(body);
+    const { method, body } = request;
+    const sent = (url.protocol === "https:" ? https : http).request(url, { ...options, method, headers });
+    current = sent;
+    sent.on("error", reject).on("response", (response) => {
+      current = response;
+      resolve(response);
+    });
+    sent.on("socket", (socket) => onceConnected(socket, sent.reusedSocket, () => (isSent = true)));
+    sent.end(body);
     const response = await promise;
-    return { status: response.statusCode as number, headers: response.headers, body: await text(response) };
+    const end = () => signal.removeEventListener("abort", stop);
+    return { status: response.statusCode as number, headers: response.headers, body: bytes(response, unanswered, end) };
   } catch (error) {
-    const late = new Error(`no answer within ${(options.timeout as number) / 1000} seconds`);
-    throw new Unanswered(isSent, signal.aborted ? late : (error as NodeJS.ErrnoException));
+    signal.removeEventListener("abort", stop);
+    throw unanswered(error);
+  }
+}
+
+function headersOf({ body, contentType }: ApiRequest): http.OutgoingHttpHeaders {
+  const common = { accept: "application/json", "user-agent": "nodeippool" };
+  if (body === undefined) return common;
+  // Node would send the body of a DELETE without saying that there is one, and the preconditions in it would be lost.
+  const length = { "content-length": Buffer.byteLength(body) };
+  return { ...common, "content-type": contentType ?? "application/json", ...length };
+}
+
+async function* bytes(
+  response: http.IncomingMessage,
+  unanswered: (error: unknown) => Unanswered,
+  end: () => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* response as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw unanswered(error);
+  } finally {
+    end();
   }
 }
 

@@ -29,8 +29,8 @@ export interface Cluster {
   kubectl(args: readonly string[], input?: string): Promise<string>;
   /** Kills the API server, which leaves etcd as it is. */
   killApiServer(): Promise<void>;
-  /** Starts it again, on the same port. */
-  startApiServer(): Promise<void>;
+  /** Starts it again, on the same port, perhaps with more flags. */
+  startApiServer(flags?: readonly string[]): Promise<void>;
   /** A backup of etcd as it is now: the path of a file. */
   backUp(): Promise<string>;
   /**
@@ -87,8 +87,8 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
     const tokens = { admin: "admin-token", nobody: "nobody-token" };
     const kubeconfig = writeKubeconfig(folder, server, certificates, tokens.admin);
     writeFileSync(join(folder, "tokens.csv"), `${tokens.admin},admin,1,"system:masters"\n${tokens.nobody},nobody,2\n`);
-    const startApiServer = () =>
-      run("kube-apiserver", apiServerFlags(folder, etcd, port, certificates), `${server}/readyz`);
+    const startApiServer = (flags: readonly string[] = []) =>
+      run("kube-apiserver", [...apiServerFlags(folder, etcd, port, certificates), ...flags], `${server}/readyz`);
 
     const startEtcd = (data: string) => run("etcd", etcdFlags(data, etcd, options.fsync === true), `${etcd}/health`);
     const kill = async (name: string) => running.get(name)?.stop();

@@ -15,6 +15,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   import: ["nodeippool import nns.json", "nodeippool import addresses.csv manifests --nodes nodes.txt"],
   merge: ["nodeippool merge --install", "nodeippool merge %O %A %B"],
   migrate: ["nodeippool migrate kubernetes --namespace network", "nodeippool migrate lockfile --namespace network"],
+  controller: ["nodeippool controller --context prod --namespace nodeippool", "nodeippool controller"],
   completion: ["source <(nodeippool completion bash)", "source <(nodeippool completion zsh)"],
   version: ["nodeippool version", "nodeippool --version"],
 };

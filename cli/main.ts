@@ -168,6 +168,19 @@ program
   .action(async (to, options) => (await import("./migrate.ts")).migrateVerb(to, options));
 
 program
+  .command("controller")
+  .summary("run in a cluster: keep pools and policies true")
+  .description(
+    "Gives nodes their addresses in a cluster and keeps NodeIPPools and parked policies true, until it is stopped.",
+  )
+  .option(
+    "--context <name>",
+    "context of the kubeconfig; default: the pod's own service account, or the current context",
+  )
+  .option("--namespace <name>", "where its record is (ConfigMaps); default: that of the pod")
+  .action(async (options) => (await import("./controller.ts")).controllerVerb(options));
+
+program
   .command("version")
   .summary("print the version")
   .description("Prints the versions of nodeippool and of Node.")

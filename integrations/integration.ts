@@ -1,14 +1,12 @@
-import type { Allocation, Claim, Issue, Parsed, Pool, Snapshot } from "../core/index.ts";
+import type { Allocation, Claim, Issue, Parsed, Snapshot } from "../core/index.ts";
 import type { Findings } from "../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { LocatedObject } from "../schema/objects.ts";
+import type { Facts } from "./facts.ts";
+import type { InCluster } from "./in-cluster.ts";
 
-/** What an integration is told of the world besides its own objects. */
-export interface Facts {
-  readonly nodes: readonly ClusterNode[];
-  readonly pools: ReadonlyMap<string, Pool>;
-}
+export type { Facts } from "./facts.ts";
 
 /** The record, and the claim set whose allocations are rendered. */
 export interface Holdings {
@@ -80,4 +78,6 @@ export interface Integration<Model = unknown> {
   conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Issue[];
   /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */
   idle?(model: Model, facts: Facts): readonly string[];
+  /** What the controller asks besides; absent where it has no part in it. */
+  readonly inCluster?: InCluster;
 }

@@ -51,6 +51,17 @@ export interface Objects {
     object: T,
     owner: { manager: string; force?: boolean },
   ): Promise<Stored<T>>;
+  /**
+   * Changes an object by a merge patch or a JSON patch. A resourceVersion in a merge patch, or a `test` of one in a JSON
+   * patch, that is not the object's is `conflict`.
+   */
+  patch<T extends KubeObject>(
+    resource: Resource,
+    name: string,
+    namespace: string | undefined,
+    body: unknown,
+    options: { type: "merge" | "json"; subresource?: "status" },
+  ): Promise<Stored<T>>;
   /** Ends idle connections. */
   close(): void;
 }
@@ -90,6 +101,11 @@ export function objectsOf(access: Access, options: ObjectsOptions = {}): Objects
       const body = JSON.stringify({ preconditions: { uid, resourceVersion } });
       const gone = await unlessGone(request({ method: "DELETE", path: objectPath(resource, object), body }), name);
       return gone !== undefined;
+    },
+    patch: async (resource, name, namespace, body, { type, subresource }) => {
+      const path = pathOf(resource, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
+      const contentType = `application/${type === "json" ? "json-patch" : "merge-patch"}+json`;
+      return request({ method: "PATCH", path, body: JSON.stringify(body), contentType });
     },
     apply: async (resource, object, { manager, force = false }) => {
       const path = `${objectPath(resource, object)}?${new URLSearchParams({ fieldManager: manager, force: String(force) })}`;

@@ -1,4 +1,4 @@
-import { type Claim, IpamError, type Issue, type Pending, type Pool, type Use } from "../core/index.ts";
+import { type Authority, type Claim, IpamError, type Issue, type Pending, type Pool, type Use } from "../core/index.ts";
 import type { Facts, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -32,12 +32,13 @@ export interface Source extends ReadObjects {
   readonly issues?: readonly Issue[];
   readonly pools: readonly Pool[];
   readonly nodes: readonly ClusterNode[];
+  readonly authority?: Authority;
 }
 
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
 export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
-  const { pools, nodes } = source;
-  const facts = { nodes, pools: new Map(pools.map((pool) => [pool.name, pool])) };
+  const { pools, nodes, authority = "Plan" } = source;
+  const facts = { nodes, pools: new Map(pools.map((pool) => [pool.name, pool])), authority };
   const issues = [...(source.issues ?? [])];
   const read = integrations.map((integration) => {
     const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));

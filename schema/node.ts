@@ -9,6 +9,9 @@ export interface ClusterNode {
   readonly labels: ReadonlyMap<string, string>;
   /** Given by name alone: nothing is known of its labels but the hostname, which is taken to be the name. */
   readonly bare: boolean;
+  /** As a cluster has it; a list of nodes says neither. */
+  readonly uid?: string;
+  readonly isReady?: boolean;
 }
 
 export const hostnameLabel = "kubernetes.io/hostname";

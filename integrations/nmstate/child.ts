@@ -47,13 +47,18 @@ export function childPolicy(
   return {
     apiVersion: origin.apiVersion ?? "nmstate.io/v1",
     kind: "NodeNetworkConfigurationPolicy",
-    metadata: childMetadata(origin.name, node.name, origin),
+    metadata: { ...childMetadata(origin.name, node.name, origin), ...ownedBy(node) },
     spec: {
       nodeSelector: { [hostnameLabel]: hostnameOf(node) },
       ...(Object.keys(capture).length === 0 ? {} : { capture }),
       desiredState,
     },
   };
+}
+
+/** In a cluster a child goes with its node. */
+function ownedBy({ name, uid }: ClusterNode) {
+  return uid === undefined ? {} : { ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] };
 }
 
 /** Name, labels that say whose child it is, and whatever the user put on the policy. */

@@ -94,9 +94,9 @@ export function idlePolicies({ own }: NmstateModel, { nodes }: Facts): string[] 
 }
 
 /** Is one policy for each node rendered of it? Else it goes to the cluster as it is, for every node that it selects. */
-export function isExpanded({ policy, source }: OwnPolicy, { pools }: Facts): boolean {
+export function isExpanded({ policy, source }: OwnPolicy, { pools, authority: asking = "Plan" }: Facts): boolean {
   const authority = authorityOf(policy, pools);
-  return authority === "Plan" || (authority === undefined && source.nodes !== undefined);
+  return authority === asking || (authority === undefined && source.nodes !== undefined);
 }
 
 /** All policies, each with the nodes that it selects. */

@@ -1,5 +1,6 @@
 import type { Integration } from "../integration.ts";
 import { conflictsOf } from "./conflicts.ts";
+import { nmstateInCluster } from "./in-cluster.ts";
 import { claimsIn, idlePolicies, type NmstateModel, readPolicies } from "./model.ts";
 import { usesPools } from "./policy.ts";
 import { renderPolicies } from "./render.ts";
@@ -24,4 +25,5 @@ export const nmstate: Integration<NmstateModel> = {
   uses: usesOn,
   conflicts: conflictsOf,
   idle: idlePolicies,
+  inCluster: nmstateInCluster,
 };

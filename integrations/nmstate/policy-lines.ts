@@ -19,11 +19,22 @@ export class PolicyLines {
     this.leaving = leaving;
   }
 
+  /** Has the node an address for each capture of the policy? */
+  cover(policy: Policy, node: ClusterNode): boolean {
+    return [...policy.captures].every(([capture, { pool }]) => this.lineOf(policy, node, capture, pool) !== undefined);
+  }
+
+  private lineOf(policy: Policy, node: ClusterNode, capture: string, pool: string): Allocation | undefined {
+    return this.live.get(identityOf({ pool, claim: `${nodeOwner(node.name)}/${claimName(policy, capture)}` }));
+  }
+
   private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
     const entries = [...policy.captures].map(([capture, { pool }]) => {
-      const key = `${nodeOwner(node.name)}/${claimName(policy, capture)}`;
-      const line = this.live.get(identityOf({ pool, claim: key }));
-      if (line === undefined) throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
+      const line = this.lineOf(policy, node, capture, pool);
+      if (line === undefined) {
+        const key = `${nodeOwner(node.name)}/${claimName(policy, capture)}`;
+        throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);
+      }
       return [capture, { address: line.address, pool: pools.get(pool) as Pool }] as const;
     });
     return new Map(entries);

@@ -1,10 +1,11 @@
 import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
+import type { ClusterNode } from "../../schema/node.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
-import type { PolicyObject } from "./policy.ts";
+import type { Policy, PolicyObject } from "./policy.ts";
 import { PolicyLines } from "./policy-lines.ts";
 import { authorityOf } from "./select.ts";
 import { inLastWave } from "./sync-wave.ts";
@@ -38,7 +39,13 @@ function objectsOf(own: OwnPolicy, facts: Facts, lines: PolicyLines): PolicyObje
     return [authorityOf(policy, facts.pools) === "Cluster" ? parkPolicy(policy) : policy.source];
   const selected = new Set(nodesOf(own, facts).map(({ name }) => name));
   const children = facts.nodes.flatMap(
-    (node) => (selected.has(node.name) ? lines.child(policy, node, facts.pools) : lines.cleanup(policy, node)) ?? [],
+    (node) => (selected.has(node.name) ? childOf(policy, node, facts, lines) : lines.cleanup(policy, node)) ?? [],
   );
-  return servesLaterNodes(policy, facts.pools) ? [...children, inLastWave(parkPolicy(policy), policy)] : children;
+  if (facts.authority === "Cluster" || !servesLaterNodes(policy, facts.pools)) return children;
+  return [...children, inLastWave(parkPolicy(policy), policy)];
+}
+
+/** In a cluster a node may wait for its address. */
+function childOf(policy: Policy, node: ClusterNode, { pools, authority }: Facts, lines: PolicyLines) {
+  return authority === "Cluster" && !lines.cover(policy, node) ? undefined : lines.child(policy, node, pools);
 }

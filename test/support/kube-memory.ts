@@ -27,6 +27,7 @@ export class MemoryCluster {
       put: (_, object) => call(`put ${object.metadata.name}`, () => this.put(object as never) as never),
       delete: () => Promise.reject(new Error("nobody deletes")),
       apply: () => Promise.reject(new Error("nobody applies")),
+      patch: () => Promise.reject(new Error("nobody patches")),
     };
   }
 

@@ -15,8 +15,8 @@ import {
 } from "../support/schema-graph.ts";
 
 /**
- * core <- schema <- integrations, core <- kube <- state; integrations, state <- pipeline <- surfaces. An integration imports
- * no other one; the record knows no manifests, so state needs no schema.
+ * core <- schema <- integrations, core <- kube <- state; integrations, state <- pipeline <- surfaces. Surfaces import
+ * no other one, but that the command line starts the controller; an integration imports no other one; the record knows no manifests, so state needs no schema.
  */
 const rules: Rules = {
   core: ["ip-address"],
@@ -60,6 +60,7 @@ const rules: Rules = {
     "constructs",
     "node:fs",
   ],
+  controller: ["core", "schema", "integrations", "integrations/nmstate", "pipeline", "kube", "state", "node:crypto"],
   cli: [
     "core",
     "schema",
@@ -68,6 +69,7 @@ const rules: Rules = {
     "pipeline",
     "kube",
     "state",
+    "controller",
     "commander",
     "@bomb.sh/tab",
     "@bomb.sh/tab/commander",

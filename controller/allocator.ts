@@ -1,0 +1,204 @@
+import { type Allocation, isNoop, ownerOfKey, type Pending, type Snapshot } from "../core/index.ts";
+import type { RenderedObject } from "../integrations/integration.ts";
+import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import { asBag } from "../schema/objects.ts";
+import { decide, type Question } from "./decide.ts";
+import type { Ground } from "./ground.ts";
+import { ReleaseHold } from "./release-hold.ts";
+import { clusterNode, readScene, type Scene, sourceOf, unselectable } from "./scene.ts";
+import { objectKey, type Seen } from "./seen.ts";
+import { timing } from "./timing.ts";
+import type { World } from "./world.ts";
+
+/** What came of looking at some owners. */
+export interface Looked {
+  /** What is to exist for them. */
+  readonly rendered: readonly RenderedObject[];
+  /** The pools, and the claims, in which something changed, or that get nothing. */
+  readonly pools: ReadonlySet<string>;
+  readonly claims: readonly string[];
+  readonly freed: readonly Allocation[];
+  /** When the record was read. */
+  readonly asOf: number;
+  /** Owners whose addresses may be free later, and in how many milliseconds. */
+  readonly later: ReadonlyMap<string, number>;
+}
+
+/** Decides for owners in batches: one plan and one commit for all that wait. It alone writes the record. */
+export class Allocator {
+  /** Why claims of an owner get nothing, by owner. */
+  readonly pending = new Map<string, readonly Pending[]>();
+  private readonly world: World;
+  private readonly ground: Ground;
+  private readonly set: string;
+  private readonly hold: ReleaseHold;
+  private snapshot: Snapshot | undefined;
+  private readAt = Number.NEGATIVE_INFINITY;
+  private seen: Scene | undefined;
+
+  constructor(ground: Ground, world: World, set: string) {
+    this.ground = ground;
+    this.world = world;
+    this.set = set;
+    this.hold = new ReleaseHold(ground.clock);
+  }
+
+  /** Something that all owners share has changed. */
+  forgetScene(): void {
+    this.seen = undefined;
+  }
+
+  /** The record may be another one than we know. */
+  forgetRecord(): void {
+    this.snapshot = undefined;
+    this.seen = undefined;
+  }
+
+  /** The record as it was last seen. */
+  async record(): Promise<Snapshot> {
+    return this.snapshot ?? this.readAnew();
+  }
+
+  private async readAnew(): Promise<Snapshot> {
+    const { clock, state } = this.ground;
+    const at = clock.now();
+    this.snapshot = await state.read();
+    this.readAt = at;
+    this.hold.see(this.snapshot.releasing);
+    return this.snapshot;
+  }
+
+  async scene(): Promise<Scene> {
+    this.seen ??= readScene(this.world, this.ground.integrations, await this.record(), this.set);
+    return this.seen;
+  }
+
+  /** Has an owner something that it is to lose? */
+  isReleasing(owner: string): boolean {
+    return this.hold.hasOwner(owner);
+  }
+
+  /** Every owner that asks for something, has something, or is there. */
+  async owners(): Promise<Set<string>> {
+    const { allocations, releasing } = await this.record();
+    const lines = [...allocations, ...releasing].filter(({ set }) => set === this.set);
+    return new Set([...this.world.owners(), ...lines.map(({ claim }) => ownerOfKey(claim))]);
+  }
+
+  /** The objects that say how they stand: all that ask for addresses, and all pools. */
+  async sources(): Promise<string[]> {
+    const { sources, rejected, pools } = await this.scene();
+    const read = sources.map(({ object }) => objectKey(object as Seen));
+    return [...read, ...rejected.keys(), ...[...pools.values()].map(({ object }) => objectKey(object))];
+  }
+
+  /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
+  async look(owners: ReadonlySet<string>): Promise<Looked> {
+    if (this.ground.clock.now() - this.readAt > timing.fresh) await this.readAnew();
+    const scene = await this.scene();
+    const snapshot = await this.record();
+    const asOf = this.readAt;
+    const nodes = this.world.all("Node").map(clusterNode);
+    const desired = this.desiredFor(owners, nodes, scene);
+    const releasing = snapshot.releasing.filter((line) => line.set === this.set && owners.has(ownerOfKey(line.claim)));
+    const gone = await this.goneOf(releasing, nodes, scene);
+    const { plan, pending } = decide({ ...this.question(owners, nodes, scene, desired), gone }, snapshot);
+    if (!isNoop(plan)) {
+      this.snapshot = undefined;
+      this.snapshot = await this.ground.state.commit(plan);
+      this.hold.see(this.snapshot.releasing);
+    }
+    const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
+    for (const owner of owners) this.pending.delete(owner);
+    for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
+    const changed = [...plan.assign, ...plan.release.map(({ allocation }) => allocation), ...pending, ...before];
+    return {
+      rendered: this.render(desired, owners),
+      pools: new Set(changed.map(({ pool }) => pool)),
+      claims: changed.map(({ claim }) => claim),
+      freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
+      asOf,
+      later: this.hold.later(this.snapshot?.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))) ?? []),
+    };
+  }
+
+  private desiredFor(owners: ReadonlySet<string>, nodes: readonly ClusterNode[], scene: Scene): Desired {
+    const barred = unselectable(nodes);
+    const looked = nodes.filter(({ name }) => owners.has(`Node/${name}`) && !barred.has(name));
+    const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).map(sourceOf);
+    const { sources, sound } = scene;
+    return readDesired(
+      { owned: sources, others: about, pools: sound, nodes: looked, authority: "Cluster" },
+      this.ground.integrations,
+    );
+  }
+
+  private question(
+    owners: ReadonlySet<string>,
+    nodes: readonly ClusterNode[],
+    scene: Scene,
+    desired: Desired,
+  ): Omit<Question, "gone"> {
+    const barred = unselectable(nodes);
+    const isHeld = (line: Allocation) =>
+      scene.rejected.has(this.sourceOf(line.claim)) ||
+      barred.has(ownerOfKey(line.claim).slice("Node/".length)) ||
+      this.isRetained(line, scene);
+    return {
+      pools: scene.sound,
+      claims: desired.claims,
+      owners,
+      set: this.set,
+      waiting: new Set(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => `Node/${name}`)),
+      isHeld,
+    };
+  }
+
+  /** The releasing lines that may be free: by evidence, held long enough, and of no owner that is back. */
+  private async goneOf(
+    releasing: readonly Allocation[],
+    nodes: readonly ClusterNode[],
+    scene: Scene,
+  ): Promise<Allocation[]> {
+    const held = releasing.filter((line) => this.hold.isLongEnough(line));
+    if (held.length === 0) return [];
+    const owners = new Set(held.map(({ claim }) => ownerOfKey(claim)));
+    const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
+    const facts = { nodes, pools: new Map(scene.sound.map((pool) => [pool.name, pool])) };
+    const gone = this.ground.integrations.flatMap(({ inCluster }) => inCluster?.gone(objects, facts, held) ?? []);
+    const back = new Set<string>();
+    for (const owner of new Set(gone.map(({ claim }) => ownerOfKey(claim))))
+      if (await this.isBack(owner)) back.add(owner);
+    return gone.filter(({ claim }) => !back.has(ownerOfKey(claim)));
+  }
+
+  /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
+  private async isBack(owner: string): Promise<boolean> {
+    if (this.world.get(owner) !== undefined) return false;
+    const [kind = "", name = ""] = owner.split("/");
+    return (await this.ground.objects.get(this.world.kind(kind), name)) !== undefined;
+  }
+
+  private isRetained(line: Allocation, { pools }: Scene): boolean {
+    const spec = asBag(pools.get(line.pool)?.object.spec);
+    return spec?.reclaimPolicy === "Retain" && this.world.get(ownerOfKey(line.claim)) === undefined;
+  }
+
+  /** The key of the object that asked for a claim. */
+  sourceOf(claim: string): string {
+    return this.ground.integrations.flatMap(({ inCluster }) => inCluster?.sourceOf(claim) ?? [])[0] ?? "";
+  }
+
+  private render(desired: Desired, owners: ReadonlySet<string>): RenderedObject[] {
+    const snapshot = this.snapshot as Snapshot;
+    const isLooked = ({ claim }: Allocation) => owners.has(ownerOfKey(claim));
+    const looked = {
+      ...snapshot,
+      allocations: snapshot.allocations.filter(isLooked),
+      releasing: snapshot.releasing.filter(isLooked),
+    };
+    const { instead, added } = renderDesired(desired, { snapshot: looked, set: this.set });
+    return [...[...instead.values()].flat(), ...added];
+  }
+}

@@ -1,0 +1,179 @@
+import { IpamError } from "../core/index.ts";
+import type { InCluster } from "../integrations/in-cluster.ts";
+import type { Stored } from "../kube/index.ts";
+import type { Allocator } from "./allocator.ts";
+import { changeOf } from "./change.ts";
+import type { Ground } from "./ground.ts";
+import { Rollout } from "./rollout.ts";
+import { isManaged, keep, managedBy, type Seen } from "./seen.ts";
+import { timing } from "./timing.ts";
+import type { Wanted, WantedObject } from "./wanted.ts";
+import type { World } from "./world.ts";
+
+/** Makes objects what they should be: creates, replaces, deletes; never one that somebody else made. */
+export class Applier {
+  private readonly ground: Ground;
+  private readonly world: World;
+  private readonly wanted: Wanted;
+  private readonly allocator: Allocator;
+  private readonly again: (key: string) => void;
+  private readonly rollouts = new Map<string, Rollout>();
+  /** What each object was made of, also once it is gone. */
+  private readonly sources = new Map<string, string>();
+
+  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, again: (key: string) => void) {
+    this.ground = ground;
+    this.world = world;
+    this.wanted = wanted;
+    this.allocator = allocator;
+    this.again = again;
+  }
+
+  /** Something may have changed in how an object fares: others of its source may start by that. */
+  fares(key: string): void {
+    const there = this.world.get(key);
+    const source = this.sourceOf(key, there);
+    const part = this.partOf(key);
+    if (source === undefined || part === undefined) return;
+    if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, source);
+    else this.rollout(source).set(key, there && part.rollout.fares(there, this.world.ofSource(key)));
+    this.callNext(source, part);
+  }
+
+  async apply(key: string): Promise<undefined> {
+    const wanted = this.wanted.get(key);
+    const there = this.world.get(key);
+    const source = this.sourceOf(key, there);
+    const part = this.partOf(key);
+    if (source === undefined || part === undefined) return;
+    if (there === undefined && wanted === undefined) {
+      this.forget(key, source);
+      this.callNext(source, part);
+      return;
+    }
+    if ((await this.allocator.scene()).rejected.has(source)) return;
+    if (wanted === undefined && !this.isKnown(there)) return;
+    const change = changeOf(wanted?.object, there, this.world.ofSource(key).length);
+    const rollout = this.rollout(source);
+    if (change === "create" || change === "replace") {
+      if (this.isOld(wanted as WantedObject)) this.again(`look ${wanted?.owner}`);
+      else if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
+      return;
+    }
+    rollout.leave(key);
+    if (change === "delete") await this.delete(key, there as Seen);
+    if (change === "refuse")
+      this.ground.log({ level: "error", message: "somebody else made this object", object: key });
+    this.callNext(source, part);
+  }
+
+  /** Was it made of a record that may be outdated? timing.ts says why that matters. */
+  private isOld({ asOf }: WantedObject): boolean {
+    return this.ground.clock.now() - asOf > timing.send;
+  }
+
+  private async write({ object }: WantedObject, there: Seen | undefined): Promise<void> {
+    const kind = this.world.kind(object.kind);
+    const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
+    const whole = { ...object, metadata: { ...object.metadata, labels } };
+    const key = `${object.kind}/${object.metadata.name}`;
+    try {
+      const { objects } = this.ground;
+      const stored =
+        there === undefined
+          ? await objects.create(kind, whole)
+          : await objects.patch(kind, object.metadata.name, undefined, replacement(whole, there), { type: "json" });
+      this.world.set(keep(kind, stored));
+    } catch (error) {
+      await this.recover(key, error);
+    }
+  }
+
+  private async delete(key: string, there: Seen): Promise<void> {
+    try {
+      await this.ground.objects.delete(this.world.kind(there.kind), there as unknown as Stored);
+      await this.refresh(key);
+    } catch (error) {
+      await this.recover(key, error);
+    }
+  }
+
+  /** Somebody else was there before: what there is now is looked at, and decided upon anew. */
+  private async recover(key: string, error: unknown): Promise<never> {
+    const isRead = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
+    if (isRead) await this.refresh(key);
+    this.fares(key);
+    throw error;
+  }
+
+  private async refresh(key: string): Promise<void> {
+    const kind = this.world.kind(key.slice(0, key.indexOf("/")));
+    const name = key.slice(key.indexOf("/") + 1);
+    const stored = await this.ground.objects.get(kind, name);
+    if (stored === undefined) this.world.delete(kind.kind, key);
+    else this.world.set(keep(kind, stored));
+  }
+
+  private callNext(source: string, part: InCluster): void {
+    for (const key of this.rollout(source).next(this.limit(source, part))) this.again(`apply ${key}`);
+  }
+
+  /** Nobody knows what is to exist for an owner that was not looked at. */
+  private isKnown(there: Seen | undefined): boolean {
+    const owners = there === undefined ? [] : this.world.concerns(there).owners;
+    return owners !== "all" && owners.every((owner) => this.wanted.knows(owner));
+  }
+
+  private sourceOf(key: string, there: Seen | undefined): string | undefined {
+    const made = there !== undefined && isManaged(there) ? this.world.concerns(there).sources[0] : undefined;
+    const source = this.wanted.get(key)?.source ?? made;
+    if (source === undefined) return this.sources.get(key);
+    this.sources.set(key, source);
+    return source;
+  }
+
+  /** Nothing is to exist, and nothing does. */
+  private forget(key: string, source: string): void {
+    this.rollout(source).leave(key);
+    this.rollout(source).set(key, undefined);
+    this.sources.delete(key);
+  }
+
+  private partOf(key: string): InCluster | undefined {
+    const kind = key.slice(0, key.indexOf("/"));
+    const parts = this.ground.integrations.map(({ inCluster }) => inCluster);
+    return parts.find((part) => part?.kinds.some((one) => one.kind === kind));
+  }
+
+  private limit(source: string, { rollout }: InCluster): number {
+    const object = this.world.get(source);
+    return object === undefined ? Number.POSITIVE_INFINITY : rollout.limit(object, this.wanted.countOf(source));
+  }
+
+  private rollout(source: string): Rollout {
+    const known = this.rollouts.get(source) ?? new Rollout();
+    this.rollouts.set(source, known);
+    return known;
+  }
+}
+
+/** Puts what the controller says in the place of what it said, at that version; what others wrote beside it stays. */
+function replacement(
+  { apiVersion: _, kind: __, metadata, ...content }: WantedObject["object"],
+  there: Seen,
+): unknown[] {
+  const merged = (field: "labels" | "annotations") => ({
+    ...there.metadata[field],
+    ...(metadata[field] as object | undefined),
+  });
+  return [
+    { op: "test", path: "/metadata/uid", value: there.metadata.uid },
+    { op: "test", path: "/metadata/resourceVersion", value: there.metadata.resourceVersion },
+    ...Object.entries(content).map(([field, value]) => ({ op: "add", path: `/${field}`, value })),
+    { op: "add", path: "/metadata/labels", value: merged("labels") },
+    { op: "add", path: "/metadata/annotations", value: merged("annotations") },
+    ...(metadata.ownerReferences === undefined
+      ? []
+      : [{ op: "add", path: "/metadata/ownerReferences", value: metadata.ownerReferences }]),
+  ];
+}

@@ -1,0 +1,45 @@
+import type { RenderedObject } from "../integrations/integration.ts";
+import { asBag, asList } from "../schema/objects.ts";
+import { contentDigest, fixedOf, isManaged, type Seen } from "./seen.ts";
+
+/** What is to be done about one object. */
+export type Change = "none" | "create" | "replace" | "delete" | "refuse";
+
+/**
+ * What is to be done about an object that the controller makes.
+ *
+ *  is to exist | is there                                  | to do
+ *  ------------+-------------------------------------------+-------------------------------------------------
+ *  no          | no, or made by somebody else              | none
+ *  no          | made by the controller                    | delete
+ *  yes         | no                                        | create
+ *  yes         | no, but reports of an earlier one are     | none: whoever reports has not heard of its end
+ *  yes         | made by somebody else                     | refuse: it is theirs
+ *  yes         | being deleted                             | none: it is created once it is gone
+ *  yes         | as it should be                           | none
+ *  yes         | otherwise, in what cannot be changed      | delete: it is created once it is gone
+ *  yes         | otherwise                                 | replace
+ */
+export function changeOf(wanted: RenderedObject | undefined, there: Seen | undefined, reports: number): Change {
+  if (there === undefined) return wanted === undefined || reports > 0 ? "none" : "create";
+  if (!isManaged(there)) return wanted === undefined ? "none" : "refuse";
+  if (there.metadata.deletionTimestamp !== undefined) return "none";
+  if (wanted === undefined || there.fixed !== fixedOf({ ...wanted })) return "delete";
+  return isAsWanted(wanted, there) ? "none" : "replace";
+}
+
+/** Labels and annotations of others may stand beside ours. */
+function isAsWanted(wanted: RenderedObject, there: Seen): boolean {
+  const has = (all: unknown, some: unknown) =>
+    Object.entries((some ?? {}) as object).every(([key, value]) => (all as Record<string, string>)?.[key] === value);
+  return (
+    there.digest === contentDigest({ ...wanted }) &&
+    has(there.metadata.labels, wanted.metadata.labels) &&
+    has(there.metadata.annotations, wanted.metadata.annotations) &&
+    has({ uid: firstOwner(there.metadata) }, { uid: firstOwner(wanted.metadata) })
+  );
+}
+
+function firstOwner({ ownerReferences }: { readonly [field: string]: unknown }): unknown {
+  return asBag(asList(ownerReferences)[0])?.uid;
+}

@@ -1,0 +1,153 @@
+import { IpamError } from "../core/index.ts";
+import type { Concern } from "../integrations/in-cluster.ts";
+import { Queue } from "../kube/index.ts";
+import { Allocator } from "./allocator.ts";
+import { Applier } from "./applier.ts";
+import type { Ground } from "./ground.ts";
+import { kindsOf } from "./kinds.ts";
+import { Reporter } from "./reporter.ts";
+import { isManaged, objectKey } from "./seen.ts";
+import { timing } from "./timing.ts";
+import { Wanted, type WantedObject } from "./wanted.ts";
+import { World } from "./world.ts";
+
+/** The claim set of the controller. */
+export const clusterSet = "cluster";
+
+/** How many requests are in flight at once. */
+const parallel = 16;
+
+/**
+ * The controller without its watches. Whatever changes in the world is only a reason to look again; what is looked at is one
+ * of three things, each a key of one queue:
+ *
+ *  key        | what is done                                              | by
+ *  -----------+-----------------------------------------------------------+-----------
+ *  allocate   | one plan and one commit for all owners that wait          | Allocator
+ *  look OWNER | an owner waits                                            |
+ *  apply KEY  | an object is made what it should be, or deleted           | Applier
+ *  report KEY | a pool, or a source object, says how it stands            | Reporter
+ */
+export class Engine {
+  readonly world: World;
+  readonly queue: Queue;
+  private readonly allocator: Allocator;
+  private readonly applier: Applier;
+  private readonly reporter: Reporter;
+  private readonly wanted = new Wanted();
+  /** Owners to look at; all of them is one wish more. */
+  private readonly waiting = new Set<string>();
+  private isAll = true;
+  private isOpen = false;
+
+  constructor(ground: Ground) {
+    const { clock, random, log } = ground;
+    this.world = new World(kindsOf(ground.integrations), (concern, key) => this.changed(concern, key));
+    this.queue = new Queue((key) => this.run(key), {
+      parallel,
+      clock,
+      random,
+      failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error: `${error}`, pause }),
+    });
+    this.allocator = new Allocator(ground, this.world, clusterSet);
+    this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) =>
+      this.queue.add(`apply ${key}`),
+    );
+    this.reporter = new Reporter(ground, this.world, this.allocator);
+  }
+
+  /** The world is known: from now on it is acted upon. */
+  open(): void {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    this.queue.add("allocate");
+  }
+
+  /** Looks at everything again, and reads the record anew. */
+  lookAgain(): void {
+    this.allocator.forgetRecord();
+    this.isAll = true;
+    if (this.isOpen) this.queue.add("allocate");
+  }
+
+  private changed({ owners, sources, isEvidence = false }: Concern, key: string): void {
+    if (owners === "all") {
+      this.isAll = true;
+      this.allocator.forgetScene();
+    } else for (const owner of owners) if (!isEvidence || this.allocator.isReleasing(owner)) this.waiting.add(owner);
+    if (!this.isOpen) return;
+    if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");
+    for (const one of new Set([key, ...sources, ...sources.flatMap((source) => this.above(source))])) this.tell(one);
+  }
+
+  /** What an object was made of. */
+  private above(key: string): readonly string[] {
+    const object = this.world.get(key);
+    return object === undefined ? [] : this.world.concerns(object).sources;
+  }
+
+  /** An object changed, or something that tells about it did. */
+  private tell(key: string): void {
+    const there = this.world.get(key);
+    const isMade = this.wanted.get(key) !== undefined || there === undefined || isManaged(there);
+    if (isMade) {
+      this.applier.fares(key);
+      this.queue.add(`apply ${key}`);
+    } else this.queue.addAfter(`report ${key}`, timing.settle);
+  }
+
+  private async run(key: string): Promise<number | undefined> {
+    const [verb, object = ""] = key.split(/ (.*)/s);
+    if (verb === "allocate") return this.allocate();
+    if (verb === "look") return this.look(object);
+    if (verb === "apply") return this.applier.apply(object);
+    return this.reporter.report(object);
+  }
+
+  /** Looks at an owner again. */
+  private look(owner: string): undefined {
+    this.waiting.add(owner);
+    this.queue.add("allocate");
+  }
+
+  private async allocate(): Promise<undefined> {
+    const isAll = this.isAll;
+    const owners = new Set(this.waiting);
+    this.isAll = false;
+    this.waiting.clear();
+    try {
+      if (isAll) for (const owner of await this.allocator.owners()) owners.add(owner);
+      await this.decide(owners, isAll);
+    } catch (error) {
+      for (const owner of owners) this.waiting.add(owner);
+      this.isAll ||= isAll;
+      if (error instanceof IpamError && error.code !== "invalid") this.allocator.forgetRecord();
+      throw error;
+    }
+    return undefined;
+  }
+
+  private async decide(owners: ReadonlySet<string>, isAll: boolean): Promise<void> {
+    const { rendered, pools, claims, freed, asOf, later } = await this.allocator.look(owners);
+    const wanted = rendered.map((object) => this.wantedObject(object, asOf));
+    const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
+    for (const owner of owners) {
+      const keys = this.wanted.replace(owner, byOwner.get(owner) ?? []);
+      for (const made of this.world.ofOwner(owner)) if (isManaged(made)) keys.add(objectKey(made));
+      for (const key of keys) this.queue.add(`apply ${key}`);
+    }
+    // Who waits for room is served as soon as there is some.
+    if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    if (this.waiting.size > 0) this.queue.add("allocate");
+    for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
+    const sources = isAll ? await this.allocator.sources() : wanted.map(({ source }) => source);
+    const about = [...sources, ...claims.map((claim) => this.allocator.sourceOf(claim))];
+    for (const pool of pools) about.push(`NodeIPPool/${pool}`);
+    for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, timing.settle);
+  }
+
+  private wantedObject(object: WantedObject["object"], asOf: number): WantedObject {
+    const { owners, sources } = this.world.concerns({ ...object });
+    return { object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
+  }
+}

@@ -1,0 +1,92 @@
+import {
+  type Allocation,
+  freeSpaceOf,
+  nodeNameOf,
+  offsetOf,
+  ownerOfKey,
+  type Pending,
+  type Pool,
+} from "../core/index.ts";
+import type { Bag } from "../schema/objects.ts";
+import type { PoolProblem } from "./pools.ts";
+
+/** What is known of a pool. */
+export interface PoolFacts {
+  /** Undefined if its NodeIPPool cannot be read. */
+  readonly pool: Pool | undefined;
+  readonly problem: PoolProblem | undefined;
+  readonly live: readonly Allocation[];
+  readonly releasing: readonly Allocation[];
+  /** Claims that get nothing from it. */
+  readonly pending: readonly Pending[];
+  /** Addresses of the pool that two have, or that somebody has who was not given it. */
+  readonly collisions: readonly string[];
+  /** Is it being rebuilt from what nodes run? */
+  readonly isResetting: boolean;
+}
+
+/** The first this many offsets are shown. */
+const shown = 1000;
+
+/**
+ * The status of a NodeIPPool: the proposal's condition Available, and Ready, Reconciling and Stalled for what reads kstatus.
+ *
+ *  the pool                                | Available | reason              | Ready | Reconciling | Stalled
+ *  ----------------------------------------+-----------+---------------------+-------+-------------+--------
+ *  cannot be read                          | False     | InvalidSpec         | False | False       | True
+ *  is being deleted                        | False     | Terminating         | False | True        | False
+ *  shares addresses with another one       | False     | OverlappingIPPool   | False | False       | True
+ *  is not as it is recorded                | False     | UnsynchronizedIPPool| False | False       | True
+ *  is being reset                          | Unknown   | ReconcilingPool     | False | True        | False
+ *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
+ *  claims get nothing from it              | False     | ExhaustedIPPool     | False | False       | True
+ *  otherwise                               | True      | ReconciledPool      | True  | False       | False
+ */
+export function poolStatus(facts: PoolFacts): { readonly fields: Bag; readonly conditions: readonly Bag[] } {
+  const [available, reason, message] = verdict(facts);
+  const isReconciling = reason === "Terminating" || reason === "ReconcilingPool";
+  const flag = (type: string, is: boolean) => ({ type, status: is ? "True" : "False", reason, message });
+  const conditions = [
+    { type: "Available", status: available, reason, message },
+    flag("Ready", available === "True"),
+    flag("Reconciling", isReconciling),
+    flag("Stalled", available !== "True" && !isReconciling),
+  ];
+  return { fields: facts.pool === undefined ? {} : counts(facts.pool, facts), conditions };
+}
+
+function verdict({ problem, isResetting, collisions, pending, live }: PoolFacts): [string, string, string] {
+  if (problem !== undefined) return ["False", problem.reason, problem.message + holders(problem, live)];
+  if (isResetting) return ["Unknown", "ReconcilingPool", "The pool is being rebuilt from what nodes run."];
+  if (collisions.length > 0) return ["False", "IPCollision", collisions.slice(0, 3).join(" ")];
+  const exhausted = pending.filter(({ code }) => code === "exhausted");
+  if (exhausted.length > 0)
+    return [
+      "False",
+      "ExhaustedIPPool",
+      `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. Let spec.range.end grow, or add spec.additionalRanges.`,
+    ];
+  return ["True", "ReconciledPool", "The pool is up to date"];
+}
+
+function holders({ reason }: PoolProblem, live: readonly Allocation[]): string {
+  if (reason !== "Terminating" || live.length === 0) return "";
+  return ` It is in use by ${live.length}: ${names(live)}. It goes when no policy asks for it any more.`;
+}
+
+function names(claims: readonly { readonly claim: string }[]): string {
+  const owners = [...new Set(claims.map(({ claim }) => ownerOfKey(claim)))].map((owner) => nodeNameOf(owner) ?? owner);
+  const rest = owners.length > 3 ? ` and ${owners.length - 3} more` : "";
+  return owners.slice(0, 3).join(", ") + rest;
+}
+
+function counts(pool: Pool, { live, releasing }: PoolFacts): Bag {
+  const { capacity, free } = freeSpaceOf(pool, pool.assignable, live, releasing);
+  const offsets = live.flatMap(({ address }) => offsetOf(pool, address) ?? []).map(Number);
+  return {
+    capacity: `${capacity}`,
+    allocated: live.length,
+    free: `${free}`,
+    "allocated-offsets": offsets.sort((a, b) => a - b).slice(0, shown),
+  };
+}

@@ -1,0 +1,50 @@
+import { type Allocation, ownerOfKey, placeOf } from "../core/index.ts";
+import type { Clock } from "../kube/index.ts";
+import { timing } from "./timing.ts";
+
+/** For how long this controller has seen addresses releasing; timing.ts says why that matters. */
+export class ReleaseHold {
+  private readonly clock: Clock;
+  private since = new Map<string, number>();
+  private owners = new Set<string>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Says what is releasing now. One that was live in between begins anew. */
+  see(releasing: readonly Allocation[]): void {
+    const now = this.clock.now();
+    this.owners = new Set(releasing.map(({ claim }) => ownerOfKey(claim)));
+    this.since = new Map(releasing.map((line) => [keyOfLine(line), this.since.get(keyOfLine(line)) ?? now]));
+  }
+
+  /** Has an owner something that it is to lose? */
+  hasOwner(owner: string): boolean {
+    return this.owners.has(owner);
+  }
+
+  isLongEnough(line: Allocation): boolean {
+    return this.left(line) <= 0;
+  }
+
+  /** The owners of lines that are not yet long enough, and in how many milliseconds the last of them is. */
+  later(releasing: readonly Allocation[]): Map<string, number> {
+    const found = new Map<string, number>();
+    for (const line of releasing) {
+      const left = this.left(line);
+      const owner = ownerOfKey(line.claim);
+      if (left > 0) found.set(owner, Math.max(left, found.get(owner) ?? 0));
+    }
+    return found;
+  }
+
+  private left(line: Allocation): number {
+    const since = this.since.get(keyOfLine(line)) ?? this.clock.now();
+    return since + timing.hold - this.clock.now();
+  }
+}
+
+function keyOfLine(line: Allocation): string {
+  return `${placeOf(line)} ${line.claim}`;
+}

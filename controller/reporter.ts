@@ -1,0 +1,114 @@
+import type { Known } from "../integrations/in-cluster.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
+import type { Allocator } from "./allocator.ts";
+import type { Ground } from "./ground.ts";
+import { poolStatus } from "./pool-status.ts";
+import { clusterNode, type Scene } from "./scene.ts";
+import { isManaged, keep, objectKey, type Seen } from "./seen.ts";
+import { type Status, type Style, statusPatch } from "./status.ts";
+import type { World } from "./world.ts";
+
+/** Says of pools, and of objects that ask for addresses, how they stand. */
+export class Reporter {
+  private readonly ground: Ground;
+  private readonly world: World;
+  private readonly allocator: Allocator;
+
+  constructor(ground: Ground, world: World, allocator: Allocator) {
+    this.ground = ground;
+    this.world = world;
+    this.allocator = allocator;
+  }
+
+  async report(key: string): Promise<undefined> {
+    const object = this.world.get(key);
+    if (object === undefined || isManaged(object)) return;
+    const scene = await this.allocator.scene();
+    if (object.kind === "NodeIPPool") await this.reportPool(object, scene);
+    else await this.reportSource(object, key, scene);
+  }
+
+  private async reportPool(object: Seen, { pools }: Scene): Promise<void> {
+    const { name, generation } = object.metadata;
+    const one = pools.get(name);
+    if (one === undefined) return;
+    const { allocations, releasing } = await this.allocator.record();
+    const isOf = (line: { readonly pool: string }) => line.pool === name;
+    const status = poolStatus({
+      pool: one.pool ?? one.whole,
+      problem: one.problem,
+      live: allocations.filter(isOf),
+      releasing: releasing.filter(isOf),
+      pending: [...this.allocator.pending.values()].flat().filter(isOf),
+      collisions: [],
+      isResetting: false,
+    });
+    await this.write(object, status, { generation, hasHeartbeat: false });
+  }
+
+  private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
+    const integration = this.ground.integrations.find(({ reads }) =>
+      reads.some(({ kind, owns }) => kind === object.kind && owns(object)),
+    );
+    if (integration?.inCluster === undefined) return;
+    const known: Known = {
+      object,
+      made: this.world
+        .ofSource(key)
+        .filter(isManaged)
+        .map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
+      rejected: scene.rejected.get(key),
+      pending: [...this.allocator.pending.values()]
+        .flat()
+        .filter(({ claim }) => this.allocator.sourceOf(claim) === key),
+    };
+    const nodes = this.world.all("Node").map(clusterNode);
+    const facts = { nodes, pools: new Map(scene.sound.map((pool) => [pool.name, pool])) };
+    const { spec, unlock, conditions } = integration.inCluster.report(known, facts);
+    let latest = object;
+    if (spec !== undefined && !covers(object.spec, spec)) {
+      if (unlock !== undefined) latest = await this.write(object, { conditions: unlock }, policyStyle);
+      latest = await this.own(latest, spec);
+    }
+    if (conditions !== undefined) await this.write(latest, { conditions }, policyStyle);
+  }
+
+  /** Sets fields beside the user's. The uid sees to it that an object which was deleted is not made anew. */
+  private async own(object: Seen, spec: Bag): Promise<Seen> {
+    const { apiVersion, kind, metadata } = object;
+    const part = { apiVersion, kind, metadata: { name: metadata.name, uid: metadata.uid }, spec };
+    const resource = this.world.kind(kind);
+    const stored = await this.ground.objects.apply(resource, part, { manager: "nodeippool", force: true });
+    const seen = keep(resource, stored);
+    this.world.set(seen);
+    return seen;
+  }
+
+  private async write(object: Seen, status: Status, style: Style): Promise<Seen> {
+    const now = this.ground
+      .today()
+      .toISOString()
+      .replace(/\.\d+Z$/, "Z");
+    const patch = statusPatch(asBag(object.status), status, style, now);
+    if (patch === undefined) return object;
+    const resource = this.world.kind(object.kind);
+    const { name, uid, resourceVersion } = object.metadata;
+    const body = { metadata: { uid, resourceVersion }, status: patch };
+    const options = { type: "merge", subresource: "status" } as const;
+    const stored = await this.ground.objects.patch(resource, name, undefined, body, options);
+    const seen = keep(resource, stored);
+    this.world.set(seen);
+    return seen;
+  }
+}
+
+/** Conditions as kubernetes-nmstate writes them. */
+const policyStyle: Style = { hasHeartbeat: true };
+
+/** Does an object say all of this already? */
+function covers(there: unknown, wanted: Bag): boolean {
+  return Object.entries(wanted).every(([field, value]) => {
+    const found = asBag(there)?.[field];
+    return asBag(value) === undefined ? found === value : covers(found, value as Bag);
+  });
+}

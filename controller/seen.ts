@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import type { WatchedKind } from "../integrations/in-cluster.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
+
+/** An object as the server has it, as far as it is kept. */
+export interface Seen extends Bag {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly [field: string]: unknown;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly generation?: number;
+    readonly deletionTimestamp?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+  };
+}
+
+/** `Kind/name` or `Kind/namespace:name`: what an object is called in the controller. */
+export function objectKey({
+  kind,
+  metadata,
+}: {
+  kind: string;
+  metadata: { name: string; namespace?: unknown };
+}): string {
+  const { name, namespace } = metadata;
+  return namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}:${name}`;
+}
+
+/** On every object that the controller makes: nothing else is ever changed or deleted as a whole. */
+export const managedBy = { "app.kubernetes.io/managed-by": "nodeippool-controller" };
+
+export function isManaged({ metadata }: Pick<Seen, "metadata">): boolean {
+  return Object.entries(managedBy).every(([key, value]) => metadata.labels?.[key] === value);
+}
+
+/** What is kept of an object in memory: of those that the controller made, a digest of what they say. */
+export function keep({ kind, apiVersion, keep: part }: WatchedKind, given: object): Seen {
+  const object = given as Bag;
+  const { managedFields: _, annotations, ...rest } = asBag(object.metadata) as Bag;
+  const kept = Object.entries(asBag(annotations) ?? {}).filter(([name]) => !name.startsWith("kubectl.kubernetes.io/"));
+  const metadata = {
+    ...rest,
+    ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
+  } as Seen["metadata"];
+  const parts = part(object);
+  const seen = { ...parts, apiVersion, kind, metadata };
+  if (!isManaged(seen)) return seen;
+  return { apiVersion, kind, metadata, status: parts.status, fixed: fixedOf(object), digest: contentDigest(object) };
+}
+
+/** A digest of what an object says, whatever the order of its fields. */
+export function contentDigest({ apiVersion: _, kind: __, metadata: ___, status: ____, ...content }: Bag): string {
+  return createHash("sha256").update(canonical(content)).digest("base64");
+}
+
+/** What cannot be changed in an object that is there: kubernetes-nmstate refuses another `capture`. */
+export function fixedOf({ spec }: Bag): string {
+  return canonical(asBag(spec)?.capture ?? {});
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, part) => {
+    const bag = asBag(part);
+    return bag === undefined ? part : Object.fromEntries(Object.entries(bag).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}

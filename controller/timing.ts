@@ -1,0 +1,22 @@
+/**
+ * The record is changed by compare-and-swap, but nothing compares when an object is made of it: what was read may be
+ * outdated by then, because another controller gave the address back meanwhile, or this one was stopped for a while. So
+ * what is written is never older than `send`, and an address is not free before `hold`: whoever still makes something of
+ * an older record is done by then. No clock is ever compared with another one, and waiting longer than that is right, too.
+ *
+ *  fresh + send + request < hold
+ */
+export const timing = {
+  /** The record is read anew for a decision when it was read so long ago, in milliseconds. */
+  fresh: 2_000,
+  /** An object is written at most so long after the record was read. */
+  send: 5_000,
+  /** A request that was not answered in so long is given up. */
+  request: 10_000,
+  /** An address is free at the earliest so long after this controller saw it releasing. */
+  hold: 25_000,
+  /** How long a status waits for what else changes. */
+  settle: 100,
+  /** After so long everything is looked at once more: nothing depends on it, it mends what nobody thought of. */
+  again: 10 * 60_000,
+} as const;

@@ -1,0 +1,55 @@
+import type { RenderedObject } from "../integrations/integration.ts";
+import { objectKey } from "./seen.ts";
+
+/** An object that is to exist, whose it is, and what it was made of. */
+export interface WantedObject {
+  readonly object: RenderedObject;
+  readonly owner: string;
+  readonly source: string;
+  /** When the record was read that it was made of. */
+  readonly asOf: number;
+}
+
+/** The objects that are to exist, as far as their owners were looked at. */
+export class Wanted {
+  private readonly objects = new Map<string, WantedObject>();
+  private readonly byOwner = new Map<string, Set<string>>();
+  private readonly counts = new Map<string, number>();
+
+  get(key: string): WantedObject | undefined {
+    return this.objects.get(key);
+  }
+
+  /** Was this owner looked at? Else nobody knows what is to exist for it. */
+  knows(owner: string): boolean {
+    return this.byOwner.has(owner);
+  }
+
+  /** How many objects are to exist of a source. */
+  countOf(source: string): number {
+    return this.counts.get(source) ?? 0;
+  }
+
+  /** Says all that is to exist for an owner. Returns the keys of what is, and of what was. */
+  replace(owner: string, all: readonly WantedObject[]): Set<string> {
+    const before = this.byOwner.get(owner) ?? new Set();
+    for (const key of before) this.drop(key);
+    const keys = new Set(all.map((one) => this.put(one)));
+    this.byOwner.set(owner, keys);
+    return new Set([...before, ...keys]);
+  }
+
+  private put(one: WantedObject): string {
+    const key = objectKey(one.object);
+    this.objects.set(key, one);
+    this.counts.set(one.source, this.countOf(one.source) + 1);
+    return key;
+  }
+
+  private drop(key: string): void {
+    const one = this.objects.get(key);
+    if (one === undefined) return;
+    this.objects.delete(key);
+    this.counts.set(one.source, this.countOf(one.source) - 1);
+  }
+}

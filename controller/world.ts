@@ -1,0 +1,122 @@
+import type { Concern, WatchedKind } from "../integrations/in-cluster.ts";
+import type { Bag } from "../schema/objects.ts";
+import { objectKey, type Seen } from "./seen.ts";
+
+/** A kind that is watched, and whom its objects concern. */
+export interface WorldKind extends WatchedKind {
+  concerns(object: Bag): Concern;
+}
+
+/**
+ * What the watches show of the cluster, found by kind, by owner and by source. It says whom each change concerns and
+ * decides nothing.
+ */
+export class World {
+  private readonly kinds: ReadonlyMap<string, WorldKind>;
+  private readonly changed: (concern: Concern, key: string) => void;
+  private readonly objects = new Map<string, Map<string, Seen>>();
+  private readonly byOwner = new Map<string, Map<string, Seen>>();
+  private readonly bySource = new Map<string, Map<string, Seen>>();
+
+  constructor(kinds: readonly WorldKind[], changed: (concern: Concern, key: string) => void) {
+    this.kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
+    this.changed = changed;
+    for (const { kind } of kinds) this.objects.set(kind, new Map());
+  }
+
+  /** All objects of a kind, as a list shows them: what is not among them is gone. */
+  replace(kind: string, all: readonly Seen[]): void {
+    const listed = new Set(all.map(objectKey));
+    for (const key of [...this.of(kind).keys()]) if (!listed.has(key)) this.delete(kind, key);
+    for (const object of all) this.set(object);
+  }
+
+  set(object: Seen): void {
+    const key = objectKey(object);
+    const objects = this.of(object.kind);
+    const before = objects.get(key);
+    if (before !== undefined && isOlder(object, before)) return;
+    if (before !== undefined) this.unlink(key, before);
+    objects.set(key, object);
+    this.link(key, object);
+    this.tell(key, before, object);
+  }
+
+  delete(kind: string, key: string): void {
+    const before = this.of(kind).get(key);
+    if (before === undefined) return;
+    this.of(kind).delete(key);
+    this.unlink(key, before);
+    this.tell(key, before);
+  }
+
+  /** How to ask the server for objects of a kind. */
+  kind(kind: string): WorldKind {
+    return this.kinds.get(kind) as WorldKind;
+  }
+
+  get(key: string): Seen | undefined {
+    return this.objects.get(key.slice(0, key.indexOf("/")))?.get(key);
+  }
+
+  all(kind: string): Seen[] {
+    return [...this.of(kind).values()];
+  }
+
+  /** What concerns this owner by name. */
+  ofOwner(owner: string): Seen[] {
+    return [...(this.byOwner.get(owner)?.values() ?? [])];
+  }
+
+  /** Every owner that an object concerns. */
+  owners(): Iterable<string> {
+    return this.byOwner.keys();
+  }
+
+  /** The objects that were made of a source, or tell about it. */
+  ofSource(source: string): Seen[] {
+    return [...(this.bySource.get(source)?.values() ?? [])];
+  }
+
+  private of(kind: string): Map<string, Seen> {
+    return this.objects.get(kind) ?? new Map();
+  }
+
+  /** Whom an object concerns, be it here or not. */
+  concerns(object: Bag): Concern {
+    return this.kinds.get(`${object.kind}`)?.concerns(object) ?? { owners: [], sources: [] };
+  }
+
+  private link(key: string, object: Seen): void {
+    const { owners, sources } = this.concerns(object);
+    if (owners !== "all") for (const owner of owners) put(this.byOwner, owner, key, object);
+    for (const source of sources) if (source !== key) put(this.bySource, source, key, object);
+  }
+
+  private unlink(key: string, object: Seen): void {
+    const { owners, sources } = this.concerns(object);
+    if (owners !== "all") for (const owner of owners) drop(this.byOwner, owner, key);
+    for (const source of sources) drop(this.bySource, source, key);
+  }
+
+  private tell(key: string, ...objects: readonly (Seen | undefined)[]): void {
+    for (const object of objects) if (object !== undefined) this.changed(this.concerns(object), key);
+  }
+}
+
+/** Is it a version that was overtaken, or the same? We hear of our own writes twice. */
+function isOlder(a: Seen, b: Seen): boolean {
+  return a.metadata.uid === b.metadata.uid && BigInt(a.metadata.resourceVersion) <= BigInt(b.metadata.resourceVersion);
+}
+
+function put(index: Map<string, Map<string, Seen>>, at: string, key: string, object: Seen): void {
+  const found = index.get(at);
+  if (found === undefined) index.set(at, new Map([[key, object]]));
+  else found.set(key, object);
+}
+
+function drop(index: Map<string, Map<string, Seen>>, at: string, key: string): void {
+  const found = index.get(at);
+  found?.delete(key);
+  if (found?.size === 0) index.delete(at);
+}

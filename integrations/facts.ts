@@ -1,0 +1,10 @@
+import type { Authority, Pool } from "../core/index.ts";
+import type { ClusterNode } from "../schema/node.ts";
+
+/** What an integration is told of the world besides its own objects. */
+export interface Facts {
+  readonly nodes: readonly ClusterNode[];
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
+  readonly authority?: Authority;
+}

@@ -1,0 +1,66 @@
+import type { Allocation } from "../core/index.ts";
+import type { Bag } from "../schema/objects.ts";
+import type { Facts } from "./facts.ts";
+
+/** A kind of object that the controller watches. */
+export interface WatchedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** The name in API paths. */
+  readonly plural: string;
+  /** What of an object is kept in memory; a fleet has tens of thousands. */
+  keep(object: Bag): Bag;
+}
+
+/** Whom a change of an object concerns. */
+export interface Concern {
+  /** The owners whose addresses, or whose objects, may change by it. */
+  readonly owners: readonly string[] | "all";
+  /** Does it only show what an owner has? Then it matters to owners that are to lose something. */
+  readonly isEvidence?: boolean;
+  /** The objects, by their keys, that it tells something about: whose status may change by it. */
+  readonly sources: readonly string[];
+}
+
+/** How an object that was made fares. */
+export type Fares = "available" | "failing" | "progressing";
+
+/** What is known of a source object. */
+export interface Known {
+  readonly object: Bag;
+  /** The objects that were made of it, each with those that tell about it. */
+  readonly made: readonly { readonly object: Bag; readonly about: readonly Bag[] }[];
+  /** Why it is not acted upon, if so. */
+  readonly rejected?: string | undefined;
+  /** Claims of it that get nothing, each with the reason. */
+  readonly pending: readonly { readonly claim: string; readonly message: string }[];
+}
+
+/** What a source object is to say. */
+export interface Report {
+  /** What the controller owns of its spec; absent if that is nothing. */
+  readonly spec?: Bag;
+  /** Conditions without which its spec may not be changed; absent where it may. */
+  readonly unlock?: readonly Bag[];
+  /** Its conditions without their times; absent if they are not ours to say. */
+  readonly conditions?: readonly Bag[];
+}
+
+/** What the controller asks an integration, besides what every surface asks. Pure. */
+export interface InCluster {
+  readonly kinds: readonly WatchedKind[];
+  concerns(object: Bag): Concern;
+  /** The key of the object that asked for a claim. */
+  sourceOf(claim: string): string;
+  /**
+   * The releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
+   * time.
+   */
+  gone(objects: readonly Bag[], facts: Facts, releasing: readonly Allocation[]): readonly Allocation[];
+  report(known: Known, facts: Facts): Report;
+  /** How many of the objects made of a source may be on their way at once, and how one of them fares. */
+  readonly rollout: {
+    limit(source: Bag, made: number): number;
+    fares(object: Bag, about: readonly Bag[]): Fares;
+  };
+}

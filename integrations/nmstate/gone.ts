@@ -1,0 +1,55 @@
+import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { emptyFindings } from "../../schema/findings.ts";
+import { asBag, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { Facts } from "../integration.ts";
+import { childName } from "./child.ts";
+import { conditionOf, faresBy } from "./enactment.ts";
+import { provenGone } from "./proven-gone.ts";
+import { usesOn } from "./uses.ts";
+
+/**
+ * Which releasing addresses are off their nodes, by what the cluster shows.
+ *
+ *  the node | its report (NodeNetworkState)          | its policy that takes the address off | the address
+ *  ---------+----------------------------------------+---------------------------------------+------------
+ *  gone     | none                                   | any                                   | gone
+ *  gone     | still there                            | any                                   | in doubt
+ *  there    | shows the NIC without the address      | enacted before the report             | gone
+ *  there    | shows the NIC without the address      | none, not enacted, or enacted since   | in doubt
+ *  there    | shows the address, or not the NIC      | any                                   | in doubt
+ *
+ * The times of a report and of an enactment are by the clock of the same node, in seconds; so "before" is in an earlier second.
+ */
+export function goneFromNodes(
+  objects: readonly Bag[],
+  { nodes }: Facts,
+  releasing: readonly Allocation[],
+): Allocation[] {
+  const there = new Set(nodes.map(({ name }) => name));
+  const byName = new Map(objects.map((object) => [`${object.kind}/${asBag(object.metadata)?.name}`, object]));
+  const reports = objects.filter(({ kind }) => kind === "NodeNetworkState");
+  const found = emptyFindings();
+  const read = usesOn(nodes);
+  for (const object of reports) read(located(object), found);
+  const proven = new Set(provenGone(releasing, found.nodes, found.uses).gone);
+  return releasing.filter((line) => {
+    const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
+    const state = byName.get(`NodeNetworkState/${node}`);
+    if (!there.has(node)) return state === undefined;
+    const policy = childName(policyOfKey(line.claim), node);
+    const child = byName.get(`NodeNetworkConfigurationPolicy/${policy}`);
+    const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${policy}`);
+    return proven.has(line) && child !== undefined && isEnactedBefore(child, enactment, state);
+  });
+}
+
+function isEnactedBefore(child: Bag, enactment: Bag | undefined, state: Bag | undefined): boolean {
+  if (faresBy(child, enactment) !== "available") return false;
+  const enacted = conditionOf(asBag(enactment?.status)?.conditions, "Available")?.lastTransitionTime;
+  const reported = asBag(state?.status)?.lastSuccessfulUpdateTime;
+  return typeof enacted === "string" && typeof reported === "string" && enacted < reported;
+}
+
+function located(object: Bag): LocatedObject {
+  return { object, at: () => ({ file: `${object.kind}/${asBag(object.metadata)?.name}`, line: 1, column: 1 }) };
+}

@@ -1,0 +1,139 @@
+import { nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { type ClusterNode, childLabels } from "../../schema/node.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
+import type { Facts } from "../integration.ts";
+import { faresBy } from "./enactment.ts";
+import { goneFromNodes } from "./gone.ts";
+import { parsePolicy } from "./parse-policy.ts";
+import { type Policy, usesPools } from "./policy.ts";
+import { policyConditions, unlocking } from "./policy-status.ts";
+import { authorityOf, parkKey } from "./select.ts";
+
+const policyKind = "NodeNetworkConfigurationPolicy";
+
+const kinds: readonly WatchedKind[] = [
+  { apiVersion: "nmstate.io/v1", kind: policyKind, plural: "nodenetworkconfigurationpolicies", keep: keepPolicy },
+  {
+    apiVersion: "nmstate.io/v1beta1",
+    kind: "NodeNetworkConfigurationEnactment",
+    plural: "nodenetworkconfigurationenactments",
+    keep: ({ status }) => {
+      const { policyGeneration, conditions } = asBag(status) ?? {};
+      return { status: { policyGeneration, conditions } };
+    },
+  },
+  {
+    apiVersion: "nmstate.io/v1beta1",
+    kind: "NodeNetworkState",
+    plural: "nodenetworkstates",
+    keep: ({ status }) => {
+      const { currentState, conditions, lastSuccessfulUpdateTime } = asBag(status) ?? {};
+      const interfaces = asList(asBag(currentState)?.interfaces).map(keepInterface);
+      return { status: { currentState: { interfaces }, conditions, lastSuccessfulUpdateTime } };
+    },
+  },
+];
+
+function keepPolicy({ apiVersion, spec, status }: Bag): Bag {
+  return { apiVersion, spec, status: { conditions: asBag(status)?.conditions } };
+}
+
+/** What tells the names of a NIC, and its addresses. */
+function keepInterface(nic: unknown): Bag {
+  const { name, state, type, ipv4, ipv6, ...rest } = asBag(nic) ?? {};
+  const names = Object.entries(rest).filter(([field]) => namesOfNic.includes(field));
+  return {
+    name,
+    state,
+    type,
+    ...(ipv4 === undefined ? {} : { ipv4 }),
+    ...(ipv6 === undefined ? {} : { ipv6 }),
+    ...Object.fromEntries(names),
+  };
+}
+
+const namesOfNic = ["alt-names", "profile-name", "identifier", "permanent-mac-address", "mac-address", "pci-address"];
+
+/**
+ * Whom an object concerns.
+ *
+ *  object                         | owners        | tells about
+ *  -------------------------------+---------------+------------------------------
+ *  policy that uses pools         | all           | itself
+ *  policy made for a node         | the node      | the policy that it comes from
+ *  any other policy               | nobody        | nothing
+ *  enactment                      | its node      | the policy that it enacts
+ *  NodeNetworkState               | its node      | nothing
+ */
+function concerns(object: Bag): Concern {
+  const { name, labels } = (asBag(object.metadata) ?? {}) as { name?: string; labels?: Bag };
+  const nodes = (node: unknown) => (typeof node === "string" ? [nodeOwner(node)] : []);
+  const policies = (policy: unknown) => (typeof policy === "string" ? [`${policyKind}/${policy}`] : []);
+  switch (object.kind) {
+    case policyKind:
+      if (usesPools(object)) return { owners: "all", sources: policies(name) };
+      return { owners: nodes(nodeOf(object)), sources: policies(labels?.[childLabels.policy]), isEvidence: true };
+    case "NodeNetworkConfigurationEnactment": {
+      const owners = nodes(labels?.["nmstate.io/node"]);
+      return { owners, sources: policies(labels?.["nmstate.io/policy"]), isEvidence: true };
+    }
+    case "NodeNetworkState":
+      return { owners: nodes(name), sources: [], isEvidence: true };
+    default:
+      return { owners: [], sources: [] };
+  }
+}
+
+/** The node that a policy was made for: a label cannot hold every name. */
+function nodeOf({ metadata }: Bag): unknown {
+  const { ownerReferences, labels } = asBag(metadata) ?? {};
+  const owner = asList(ownerReferences)
+    .map(asBag)
+    .find((reference) => reference?.kind === "Node");
+  return owner?.name ?? asBag(labels)?.[childLabels.node];
+}
+
+/** The parked policy: the key that parks it, and how its nodes fare. */
+function report({ object, made, rejected, pending }: Known, { nodes, pools }: Facts): Report {
+  const { value: policy } = parsePolicy(object);
+  if (policy !== undefined && authorityOf(policy, pools) === "Plan") return {};
+  const spec = { nodeSelector: { [parkKey]: "parked" } };
+  const selected = policy === undefined ? [] : selectedBy(policy, nodes);
+  const fares = made.map(({ object: child, about }) => faresBy(child, about[0]));
+  const waiting = new Map(pending.map(({ claim, message }) => [nodeNameOf(ownerOfKey(claim)), message]));
+  const conditions = policyConditions({
+    nodes: selected.length,
+    available: fares.filter((one) => one === "available").length,
+    failing: fares.filter((one) => one === "failing").length,
+    notReady: selected.filter(({ isReady }) => isReady === false).length,
+    waiting: [...waiting.values()],
+    rejected,
+  });
+  const unlock = unlocking(asBag(object.status)?.conditions);
+  return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
+}
+
+function selectedBy({ nodeSelector }: Policy, nodes: readonly ClusterNode[]): ClusterNode[] {
+  const selector = Object.entries(nodeSelector).filter(([key]) => key !== parkKey);
+  return nodes.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value));
+}
+
+/** As the handler reads it: a count or a percentage that is rounded up, at least one; half of the nodes if it says nothing. */
+function limit({ spec }: Bag, made: number): number {
+  const { maxUnavailable } = asBag(spec) ?? {};
+  const text = String(maxUnavailable ?? "50%");
+  const [, number, percent] = /^(\d+)(%?)$/.exec(text) ?? [text, "50", "%"];
+  const count = percent === "%" ? Math.ceil((Number(number) * made) / 100) : Number(number);
+  return Math.max(1, count);
+}
+
+/** kubernetes-nmstate in a cluster: policies that take addresses from pools stay parked, and nodes get policies of their own. */
+export const nmstateInCluster: InCluster = {
+  kinds,
+  concerns,
+  sourceOf: (claim) => `${policyKind}/${policyOfKey(claim)}`,
+  gone: goneFromNodes,
+  report,
+  rollout: { limit, fares: (child, [enactment]) => faresBy(child, enactment) },
+};

@@ -1,0 +1,84 @@
+import type { Bag } from "../../schema/objects.ts";
+import { conditionOf } from "./enactment.ts";
+
+/** How the nodes of a parked policy fare. */
+export interface Count {
+  /** Nodes that the policy selects. */
+  readonly nodes: number;
+  readonly available: number;
+  readonly failing: number;
+  readonly notReady: number;
+  /** Nodes that get no address, each with the reason. */
+  readonly waiting: readonly string[];
+  /** Why the policy is not expanded at all. */
+  readonly rejected?: string | undefined;
+}
+
+/**
+ * The conditions of a parked policy, in the handler's own style (pkg/policyconditions of kubernetes-nmstate v0.86): what waits on
+ * a policy waits on these.
+ *
+ *  the policy                   | true        | reason                   | message
+ *  -----------------------------+-------------+--------------------------+--------------------------------------------
+ *  cannot be expanded           | Degraded    | FailedToConfigure        | why
+ *  selects no node              | Ignored     | NoMatchingNode           | Policy does not match any node
+ *  a node gets no address       | Degraded    | FailedToConfigure        | why, and of how many nodes
+ *  a node fails                 | Degraded    | FailedToConfigure        | N/M nodes failed to configure
+ *  nodes are not finished       | Progressing | ConfigurationProgressing | Policy is progressing N/M nodes finished
+ *  all nodes are configured     | Available   | SuccessfullyConfigured   | N/M nodes successfully configured
+ */
+export function policyConditions(count: Count): Bag[] {
+  const { nodes, available, failing, notReady, waiting, rejected } = count;
+  const ignored = notReady === 0 ? "" : `, ${notReady} nodes ignored due to NotReady state`;
+  const ready = nodes - notReady;
+  if (rejected !== undefined) return failed(rejected);
+  if (nodes === 0)
+    return conditions("NoMatchingNode", {
+      Degraded: "False",
+      Available: "False",
+      Progressing: "False",
+      Ignored: ["True", "Policy does not match any node"],
+    });
+  if (waiting.length > 0) return failed(`${waiting.length}/${nodes} nodes get no address: ${waiting[0]}`);
+  if (failing > 0) return failed(`${failing}/${nodes} nodes failed to configure`);
+  if (available < ready)
+    return conditions("ConfigurationProgressing", {
+      Degraded: "Unknown",
+      Available: "Unknown",
+      Progressing: ["True", `Policy is progressing ${available}/${ready} nodes finished${ignored}`],
+      Ignored: "False",
+    });
+  return conditions("SuccessfullyConfigured", {
+    Degraded: "False",
+    Available: ["True", `${available}/${nodes} nodes successfully configured${ignored}`],
+    Progressing: "False",
+    Ignored: "False",
+  });
+}
+
+/**
+ * kubernetes-nmstate refuses to change a policy as long as its condition Available has no reason, or says that it is being
+ * configured. Undefined where neither is so.
+ */
+export function unlocking(there: unknown): Bag[] | undefined {
+  const reason = conditionOf(there, "Available")?.reason ?? "";
+  if (reason !== "" && reason !== "ConfigurationProgressing") return undefined;
+  const message = ["Unknown", "The policy is being parked for the controller"] as const;
+  return conditions("Parking", { Degraded: "Unknown", Available: "Unknown", Progressing: message, Ignored: "Unknown" });
+}
+
+function failed(message: string): Bag[] {
+  return conditions("FailedToConfigure", {
+    Degraded: ["True", message],
+    Available: "False",
+    Progressing: "False",
+    Ignored: "False",
+  });
+}
+
+function conditions(reason: string, states: Record<string, string | readonly [string, string]>): Bag[] {
+  return Object.entries(states).map(([type, state]) => {
+    const [status, message = ""] = [state].flat();
+    return { type, status, reason, message };
+  });
+}

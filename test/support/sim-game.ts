@@ -1,0 +1,452 @@
+import { setImmediate } from "node:timers/promises";
+import { Engine } from "../../controller/engine.ts";
+import { keep } from "../../controller/seen.ts";
+import { timing } from "../../controller/timing.ts";
+import { emptySnapshot, formatAddress, IpamError, identityOf, type Snapshot } from "../../core/index.ts";
+import { nmstate } from "../../integrations/nmstate/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { applyPlan } from "../../state/apply.ts";
+import { type Around, SimServer } from "./sim-server.ts";
+import { SimTime, seeded } from "./sim-time.ts";
+
+const kinds = {
+  Node: { apiVersion: "v1", plural: "nodes" },
+  NodeIPPool: { apiVersion: "nmstate.io/v1", plural: "nodeippools" },
+  NodeNetworkConfigurationPolicy: { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" },
+  NodeNetworkConfigurationEnactment: { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" },
+  NodeNetworkState: { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkstates" },
+} as const;
+type Kind = keyof typeof kinds;
+
+/** How often what happens, of a hundred steps. */
+export interface Odds {
+  readonly fault: number;
+  readonly kill: number;
+  readonly change: number;
+}
+
+/** A controller that runs, and whether somebody has killed it. */
+interface Running {
+  readonly engine: Engine;
+  /** How many events of the server it has heard of. */
+  heard: number;
+  isDead: boolean;
+}
+
+/** A machine: what is really on its NICs, and what its handler is about to do. */
+interface Machine {
+  readonly name: string;
+  readonly nics: Map<string, Set<string>>;
+  /** What the handler has read and not yet applied. */
+  readonly work: Bag[];
+}
+
+/**
+ * The whole engine against a cluster in memory. Every request, every event of a watch and every nap is a step that one random
+ * generator chooses, so a seed is a history; after every step the invariants are looked at.
+ */
+export class Game {
+  readonly server = new SimServer();
+  readonly time = new SimTime();
+  record: Snapshot = emptySnapshot;
+  readonly machines = new Map<string, Machine>();
+  readonly trace: string[] = [];
+  steps = 0;
+  faults = 0;
+  kills = 0;
+  private readonly random: () => number;
+  private readonly odds: Odds;
+  private readonly open: (() => void)[] = [];
+  private readonly running: Running[] = [];
+  private readonly given = new Map<string, string>();
+  private isCalm = false;
+  private count = 0;
+
+  constructor(seed: number, odds: Odds) {
+    this.random = seeded(seed);
+    this.odds = odds;
+  }
+
+  pick(below: number): number {
+    return Math.floor(this.random() * below);
+  }
+
+  private chance(percent: number): boolean {
+    return !this.isCalm && this.random() * 100 < percent;
+  }
+
+  /** A step that waits for its turn, and may fail before it is done, or after. */
+  private readonly around =
+    (owner: () => Running | undefined): Around =>
+    (verb, run) =>
+      new Promise((resolve, reject) => {
+        const sent = this.time.now();
+        this.open.push(() => {
+          if (owner()?.isDead) return;
+          if (this.time.now() - sent > timing.request) {
+            reject(new IpamError("unknown-outcome", "given up"));
+            return;
+          }
+          const isWrite = !/^(get|list|read)/.test(verb);
+          if (this.chance(this.odds.fault)) {
+            this.faults++;
+            this.trace.push(`fault before ${verb}`);
+            return reject(new IpamError("unavailable", "a fault of the simulator"));
+          }
+          try {
+            const result = run();
+            if (isWrite) this.trace.push(verb);
+            if (isWrite && this.chance(this.odds.fault)) {
+              this.faults++;
+              this.trace.push(`fault after ${verb}`);
+              return reject(new IpamError("unknown-outcome", "a fault of the simulator"));
+            }
+            resolve(result);
+          } catch (error) {
+            reject(error);
+          }
+        });
+      });
+
+  start(): void {
+    let me: Running | undefined;
+    const around = this.around(() => me);
+    const engine = new Engine({
+      objects: this.server.client(around),
+      state: {
+        name: "memory",
+        read: () => around("read record", () => this.record),
+        commit: (plan) =>
+          around("commit", () => {
+            this.record = applyPlan(this.record, plan) ?? this.record;
+            return this.record;
+          }),
+      },
+      integrations: [nmstate],
+      clock: this.time,
+      random: this.random,
+      today: () => new Date(Date.UTC(2026, 0, 1) + this.time.now()),
+      log: ({ message, key, error }) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
+    });
+    me = { engine, heard: 0, isDead: false };
+    this.running.push(me);
+    for (const kind of Object.keys(kinds) as Kind[])
+      engine.world.replace(
+        kind,
+        [...this.server.objects.values()].filter((one) => one.kind === kind).map((one) => kept(engine, one)),
+      );
+    me.heard = this.server.events.length;
+    engine.open();
+  }
+
+  /** One step of anybody. */
+  async step(): Promise<void> {
+    this.steps++;
+    const alive = this.running.filter(({ isDead }) => !isDead);
+    const behind = alive.filter(({ heard }) => heard < this.server.events.length);
+    const busy = [...this.machines.values()];
+    const choices: (() => void)[] = [
+      ...(this.open.length > 0 ? [() => this.answer(), () => this.answer(), () => this.answer()] : []),
+      ...(behind.length > 0 ? [() => this.tell(behind[this.pick(behind.length)] as Running)] : []),
+      ...(busy.length > 0 ? [() => this.handle(busy[this.pick(busy.length)] as Machine)] : []),
+      () => this.time.advance(),
+    ];
+    if (this.chance(this.odds.kill)) this.kill();
+    else if (this.chance(this.odds.change)) this.change();
+    else (choices[this.pick(choices.length)] as () => void)();
+    if (this.pick(20) === 0) this.server.collect();
+    await setImmediate();
+    this.check();
+  }
+
+  private answer(): void {
+    const [run] = this.open.splice(this.pick(this.open.length), 1);
+    run?.();
+  }
+
+  private tell(one: Running): void {
+    const event = this.server.events[one.heard++];
+    if (event === undefined) return;
+    const { world } = one.engine;
+    const seen = kept(one.engine, event.object);
+    if (event.type === "set") world.set(seen);
+    else world.delete(seen.kind, `${seen.kind}/${seen.metadata.name}`);
+  }
+
+  private kill(): void {
+    this.kills++;
+    this.trace.push("kill");
+    for (const one of this.running) one.isDead = true;
+    this.running.length = 0;
+    this.start();
+    if (this.pick(3) === 0) this.start();
+  }
+
+  /** What people and machines do. */
+  private change(): void {
+    const nodes = this.all("Node");
+    const node = nodes[this.pick(nodes.length)];
+    switch (this.pick(8)) {
+      case 0:
+      case 1:
+        if (nodes.length < 12) this.addNode(`n${++this.count}`);
+        return;
+      case 2:
+        if (node) this.removeNode(node.metadata.name);
+        return;
+      case 3:
+        if (node) this.label(node.metadata.name, this.pick(2) === 0 ? { role: "worker" } : {});
+        return;
+      case 4:
+        if (node) this.ready(node.metadata.name, this.pick(3) > 0);
+        return;
+      case 5:
+        this.togglePolicy("a", "eth1", "p");
+        return;
+      case 6:
+        this.togglePolicy("b", "eth2", "q");
+        return;
+      default:
+        if (node) this.removeNode(node.metadata.name);
+        if (node) this.addNode(node.metadata.name);
+        return;
+    }
+  }
+
+  addNode(name: string): void {
+    this.trace.push(`add ${name}`);
+    const labels = { "kubernetes.io/hostname": name, role: "worker" };
+    const status = { conditions: [{ type: "Ready", status: "True" }] };
+    this.server.create(kinds.Node, { apiVersion: "v1", kind: "Node", metadata: { name, labels }, status } as never);
+    this.machines.set(name, { name, nics: new Map(), work: [] });
+  }
+
+  /** The machine goes, and so do its Node and its report. */
+  removeNode(name: string): void {
+    this.trace.push(`remove ${name}`);
+    this.server.remove(kinds.Node, { metadata: { name } } as never);
+    this.machines.delete(name);
+    this.server.remove(kinds.NodeNetworkState, { metadata: { name } } as never);
+    this.server.collect();
+  }
+
+  label(name: string, labels: Record<string, string>): void {
+    this.trace.push(`label ${name} ${JSON.stringify(labels)}`);
+    this.server.change(kinds.Node, name, (node) => ({
+      ...node,
+      metadata: { ...node.metadata, labels: { "kubernetes.io/hostname": name, ...labels } },
+    }));
+  }
+
+  ready(name: string, is: boolean): void {
+    this.trace.push(`ready ${name} ${is}`);
+    const status = { conditions: [{ type: "Ready", status: is ? "True" : "False" }] };
+    this.server.change(kinds.Node, name, (node) => ({ ...node, status }));
+  }
+
+  togglePolicy(name: string, nic: string, pool: string): void {
+    const there = this.all("NodeNetworkConfigurationPolicy").some(({ metadata }) => metadata.name === name);
+    this.trace.push(`${there ? "delete" : "create"} policy ${name}`);
+    const resource = kinds.NodeNetworkConfigurationPolicy;
+    if (there) this.server.remove(resource, { metadata: { name } } as never);
+    else this.server.create(resource, policyOf(name, nic, pool) as never);
+  }
+
+  addPool(name: string, cidr: string, end: string): void {
+    this.server.create(kinds.NodeIPPool, {
+      apiVersion: "nmstate.io/v1",
+      kind: "NodeIPPool",
+      metadata: { name },
+      spec: { range: { cidr, end }, network: name },
+      status: { observedGeneration: -1 },
+    } as never);
+  }
+
+  all(kind: Kind) {
+    return [...this.server.objects.values()].filter((one) => one.kind === kind);
+  }
+
+  /** A step of a machine's handler: it reads a policy of its node, applies what it read, or reports. */
+  private handle(machine: Machine): void {
+    const { name, work } = machine;
+    const next = work.shift();
+    if (next !== undefined) {
+      this.enact(machine, next);
+      return;
+    }
+    const policies = this.all("NodeNetworkConfigurationPolicy").filter((policy) => {
+      const selector = Object.entries(asBag(asBag(policy.spec)?.nodeSelector) ?? {});
+      return selector.every(([key, value]) => key === "kubernetes.io/hostname" && value === name);
+    });
+    for (const enactment of this.all("NodeNetworkConfigurationEnactment")) {
+      const labels = enactment.metadata.labels ?? {};
+      if (labels["nmstate.io/node"] !== name) continue;
+      if (!policies.some(({ metadata }) => metadata.name === labels["nmstate.io/policy"]))
+        this.server.remove(kinds.NodeNetworkConfigurationEnactment, enactment);
+    }
+    for (const policy of policies) if (!this.isEnacted(name, policy)) work.push(structuredClone(policy));
+    if (work.length === 0) this.reportState(machine);
+  }
+
+  private isEnacted(node: string, policy: { metadata: { name: string } } & Bag): boolean {
+    const enactment = this.server.objects.get(
+      `${kinds.NodeNetworkConfigurationEnactment.plural}/${node}.${policy.metadata.name}`,
+    );
+    return asBag(enactment?.status)?.policyGeneration === (policy.metadata as Bag).generation;
+  }
+
+  private enact(machine: Machine, policy: Bag): void {
+    const { name, generation } = policy.metadata as { name: string; generation: number };
+    this.trace.push(`${machine.name} enacts ${name} ${generation}`);
+    for (const item of asList(asBag(asBag(policy.spec)?.desiredState)?.interfaces)) {
+      const nic = asBag(item) ?? {};
+      const ipv4 = asBag(nic.ipv4);
+      if (ipv4 === undefined) continue;
+      const ips = ipv4.enabled === false ? [] : asList(ipv4.address).map((one) => `${asBag(one)?.ip}`);
+      machine.nics.set(`${nic.name}`, new Set(ips));
+    }
+    const key = `${machine.name}.${name}`;
+    const now = this.time.stamp();
+    const status = {
+      policyGeneration: generation,
+      conditions: [{ type: "Available", status: "True", lastTransitionTime: now }],
+    };
+    const resource = kinds.NodeNetworkConfigurationEnactment;
+    if (this.server.objects.has(`${resource.plural}/${key}`))
+      this.server.change(resource, key, (one) => ({ ...one, status }));
+    else
+      this.server.create(resource, {
+        ...{ apiVersion: resource.apiVersion, kind: "NodeNetworkConfigurationEnactment" },
+        metadata: {
+          name: key,
+          labels: { "nmstate.io/node": machine.name, "nmstate.io/policy": name },
+          ownerReferences: this.ownerOf(machine),
+        },
+        status,
+      } as never);
+  }
+
+  private ownerOf({ name }: Machine) {
+    const node = this.server.objects.get(`nodes/${name}`);
+    return node === undefined ? [] : [{ kind: "Node", name, uid: node.metadata.uid }];
+  }
+
+  private reportState({ name, nics }: Machine): void {
+    const interfaces = ["eth1", "eth2"].map((nic) => ({
+      name: nic,
+      type: "ethernet",
+      state: "up",
+      ipv4: { enabled: true, address: [...(nics.get(nic) ?? [])].map((ip) => ({ ip, "prefix-length": 24 })) },
+    }));
+    const status = { currentState: { interfaces }, lastSuccessfulUpdateTime: this.time.stamp() };
+    const resource = kinds.NodeNetworkState;
+    if (this.server.objects.has(`${resource.plural}/${name}`))
+      this.server.change(resource, name, (one) => ({ ...one, status }));
+    else
+      this.server.create(resource, {
+        apiVersion: resource.apiVersion,
+        kind: "NodeNetworkState",
+        metadata: { name },
+        status,
+      } as never);
+  }
+
+  /** At rest: every node that a policy selects has its address on its NIC, nobody has another one, and nothing is left over. */
+  checkRest(): void {
+    const policies = this.all("NodeNetworkConfigurationPolicy").filter(
+      ({ spec }) => asBag(spec)?.capture !== undefined,
+    );
+    const wanted = policies.flatMap((policy) =>
+      this.all("Node")
+        .filter(({ metadata }) => metadata.labels?.role === "worker")
+        .map(({ metadata }) => `Node/${metadata.name}/${policy.metadata.name}/address`),
+    );
+    const lines = this.record.allocations.map(({ claim }) => claim);
+    const full = this.all("NodeIPPool").filter(({ status }) => JSON.stringify(status).includes("ExhaustedIPPool"));
+    const missing = wanted.filter((claim) => !lines.includes(claim));
+    if (missing.length > 0 && full.length === 0) throw this.broken(`no address: ${missing}`);
+    const strange = lines.filter((claim) => !wanted.includes(claim));
+    if (strange.length > 0) throw this.broken(`lines of nobody: ${strange}`);
+    if (this.record.releasing.length > 0)
+      throw this.broken(`never freed: ${this.record.releasing.map(({ claim }) => claim)}`);
+    for (const line of this.record.allocations) {
+      const [, node = ""] = line.claim.split("/");
+      const ips = this.machines.get(node)?.nics.get(`${line.interface}`) ?? new Set();
+      if (!ips.has(formatAddress(line.address))) throw this.broken(`${line.claim} is not on its node`);
+    }
+    const children = this.all("NodeNetworkConfigurationPolicy").filter(
+      ({ spec }) => asBag(spec)?.capture === undefined,
+    );
+    if (children.length !== lines.length)
+      throw this.broken(`children: ${children.map(({ metadata }) => metadata.name)}`);
+  }
+
+  /** At every moment: no address on two machines, and no owner's address moves while the record has it. */
+  private check(): void {
+    const holders = new Map<string, string>();
+    for (const { name, nics } of this.machines.values())
+      for (const ips of nics.values())
+        for (const ip of ips) {
+          const other = holders.get(ip);
+          if (other !== undefined && other !== name) throw this.broken(`${ip} is on ${other} and on ${name}`);
+          holders.set(ip, name);
+        }
+    const lines = new Map(this.record.allocations.map((line) => [identityOf(line), formatAddress(line.address)]));
+    for (const [claim, address] of lines) {
+      const before = this.given.get(claim);
+      if (before !== undefined && before !== address) throw this.broken(`${claim} moved from ${before} to ${address}`);
+    }
+    this.given.clear();
+    for (const [claim, address] of lines) this.given.set(claim, address);
+  }
+
+  /** Nothing changes from now on, and nothing fails; every node becomes Ready. Resolves when nothing is left to do. */
+  async calm(): Promise<void> {
+    for (const node of this.all("Node")) this.ready(node.metadata.name, true);
+    this.isCalm = true;
+    // Handlers report for ever.
+    const written = () => this.server.events.filter(({ object }) => object.kind !== "NodeNetworkState").length;
+    const limit = this.steps + 100_000;
+    let [before, record, since] = [-1, this.record, this.time.now()];
+    while (this.time.now() < since + 3 * timing.hold) {
+      for (let i = 0; i < 50; i++) await this.step();
+      if (written() !== before || this.record !== record) since = this.time.now();
+      [before, record] = [written(), this.record];
+      if (this.steps > limit) throw this.broken("it does not become calm");
+    }
+  }
+
+  broken(what: string): Error {
+    return new Error(`${what}\n${this.trace.slice(-Number(process.env.TRACE ?? 60)).join("\n")}`);
+  }
+}
+
+function kept(engine: Engine, object: Bag) {
+  return keep(engine.world.kind(`${object.kind}`), structuredClone(object));
+}
+
+export function policyOf(name: string, nic: string, pool: string): Bag {
+  return {
+    apiVersion: "nmstate.io/v1",
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: { name },
+    spec: {
+      nodeSelector: { role: "worker" },
+      capture: { address: `ippool.${pool}.allocate` },
+      desiredState: {
+        interfaces: [
+          {
+            name: nic,
+            type: "ethernet",
+            state: "up",
+            ipv4: {
+              enabled: true,
+              dhcp: false,
+              address: [{ ip: "{{ capture.address.ip }}", "prefix-length": "{{ capture.address.prefix-length }}" }],
+            },
+          },
+        ],
+      },
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { tries } from "../../support/long.ts";
+import { Game } from "../../support/sim-game.ts";
+
+/** Plays a history, lets it come to rest, and looks at what came of it. The seed is all it takes to play it again. */
+async function play(seed: number): Promise<Game> {
+  const game = new Game(seed, { fault: 3, kill: 0.3, change: 2 });
+  game.addPool("p", "10.0.0.0/24", "10.0.0.8");
+  game.addPool("q", "10.0.1.0/24", "10.0.1.20");
+  game.togglePolicy("a", "eth1", "p");
+  game.start();
+  while (game.steps < 2000) await game.step();
+  await game.calm();
+  game.checkRest();
+  return game;
+}
+
+describe("controllers that are killed, fail and see late what happens", () => {
+  const first = Number(process.env.SEED ?? 1);
+  const count = Number(process.env.COUNT ?? tries(20, 5000));
+
+  it("no address is on two nodes, none moves, none is lost", { timeout: 1000 + count * 5000 }, async () => {
+    const total = { steps: 0, faults: 0, kills: 0 };
+    for (let seed = first; seed < first + count; seed++) {
+      const game = await play(seed).catch((error) => {
+        throw new Error(`seed ${seed}: ${error.message}`);
+      });
+      total.steps += game.steps;
+      total.faults += game.faults;
+      total.kills += game.kills;
+    }
+    // Or nothing would have been tried.
+    expect(total.faults).toBeGreaterThan(count * 10);
+    expect(total.kills).toBeGreaterThan(count);
+  });
+});

@@ -1,8 +1,9 @@
 import { IpamError } from "../core/index.ts";
 import type { Access } from "./access.ts";
-import { ipamError, pauseBeforeRepeat, Refusal, refusalOf } from "./refusal.ts";
+import type { Clock } from "./clock.ts";
+import { ipamError, JSON_PATCH, pauseBeforeRepeat, Refusal, refusalOf } from "./refusal.ts";
 import { isPage, pathOf, type Resource, selectorsOf, type Where } from "./resource.ts";
-import { retry } from "./retry.ts";
+import { type RetryOptions, retry } from "./retry.ts";
 import { type ApiRequest, type Transport, transport, Unanswered } from "./transport.ts";
 
 export interface KubeObject {
@@ -32,6 +33,12 @@ export type Stored<T extends KubeObject = KubeObject> = T & {
  * another one or another version than the caller knows), `unavailable` (nothing happened; try later),
  * `unknown-outcome` (a write may or may not have happened; read again) and `invalid` (trying again cannot help). What
  * cannot have happened yet is tried again here until `budget` is spent. A Refusal is the `cause` where the server said why.
+ *
+ * | after `unknown-outcome`, the same write once more |
+ * |---|---|
+ * | create, put, delete, or a patch that names or tests a version | does nothing if it has happened: `conflict`, or false |
+ * | apply, or a merge patch that names no version | gives the same; an apply may bring back what was deleted since |
+ * | a JSON patch that tests nothing | may do it twice: read first |
  */
 export interface Objects {
   /** For messages: the context and the server. */
@@ -45,25 +52,34 @@ export interface Objects {
   put<T extends KubeObject>(resource: Resource, object: Stored<T>): Promise<Stored<T>>;
   /** Deletes that version of the object, or nothing; false if there is none of its name. */
   delete(resource: Resource, object: Stored): Promise<boolean>;
-  /** Server-side apply of the fields given, as their owner. It makes the object if there is none; name no version. */
-  apply<T extends KubeObject>(
-    resource: Resource,
-    object: T,
-    owner: { manager: string; force?: boolean },
-  ): Promise<Stored<T>>;
   /**
-   * Changes an object by a merge patch or a JSON patch. A resourceVersion in a merge patch, or a `test` of one in a JSON
-   * patch, that is not the object's is `conflict`.
+   * Changes what the body says. It meets whatever version is there, but that a merge patch may name one in its metadata,
+   * and a JSON patch may test it: `conflict` if the object is another, or is gone.
    */
   patch<T extends KubeObject>(
     resource: Resource,
     name: string,
     namespace: string | undefined,
-    body: unknown,
-    options: { type: "merge" | "json"; subresource?: "status" },
+    body: object,
+    kind: PatchKind,
   ): Promise<Stored<T>>;
+  /** Server-side apply of the fields given, as their owner. It makes the object if there is none; name no version. */
+  apply<T extends KubeObject>(resource: Resource, object: T, owner: FieldOwner): Promise<Stored<T>>;
   /** Ends idle connections. */
   close(): void;
+}
+
+export interface PatchKind {
+  /** `merge`: fields, null for one that is to go, lists as a whole. `json`: operations, all of them or none. */
+  readonly type: "merge" | "json";
+  readonly subresource?: "status";
+}
+
+export interface FieldOwner {
+  readonly manager: string;
+  /** Whether to take fields from other owners. */
+  readonly force?: boolean;
+  readonly subresource?: "status";
 }
 
 export interface ObjectsOptions {
@@ -73,16 +89,22 @@ export interface ObjectsOptions {
   readonly timeout?: number;
   /** How many objects a list asks for at once. */
   readonly page?: number;
+  /** The way to the server, if others use it, too; `timeout` is then theirs. */
+  readonly server?: Transport;
+  /** The time in which requests are tried again. */
+  readonly clock?: Clock;
+  /** From 0 to 1, as Math.random. */
+  readonly random?: () => number;
 }
 
 export function objectsOf(access: Access, options: ObjectsOptions = {}): Objects {
-  const { budget = 20_000, timeout = 30_000, page = 500 } = options;
-  const { send, close } = transport(access, timeout);
-  const request: Requester = (one) => persist(send, one, budget, access.server.host);
+  const { budget = 20_000, timeout = 30_000, page = 500, server = transport(access, timeout), clock, random } = options;
+  const often: RetryOptions = { budget, ...(clock && { clock }), ...(random && { random }) };
+  const request: Requester = (one) => persist(server, one, often, access.server.host);
   return {
     name: `${access.name} (${access.server.host})`,
     namespace: access.namespace,
-    close,
+    close: () => server.close(),
     get: async (resource, name, namespace) =>
       unlessGone(request({ method: "GET", path: pathOf(resource, namespace, name) }), name),
     // Where the server has forgotten what comes next: from the beginning, as it is now.
@@ -90,45 +112,65 @@ export function objectsOf(access: Access, options: ObjectsOptions = {}): Objects
       retry(
         () => allPages(request, pathOf(resource, where.namespace), where, page),
         (error) => (refusalOf(error)?.status === 410 ? 0 : undefined),
-        { budget },
+        often,
       ),
     create: async (resource, object) =>
       request({ method: "POST", path: pathOf(resource, object.metadata.namespace), body: JSON.stringify(object) }),
     put: async (resource, object) =>
-      request({ method: "PUT", path: objectPath(resource, object), body: JSON.stringify(versioned(object)) }),
+      request({
+        method: "PUT",
+        path: objectPath(resource, object),
+        body: JSON.stringify(versioned(object)),
+        name: object.metadata.name,
+      }),
     delete: async (resource, object) => {
       const { name, uid, resourceVersion } = versioned(object).metadata;
       const body = JSON.stringify({ preconditions: { uid, resourceVersion } });
       const gone = await unlessGone(request({ method: "DELETE", path: objectPath(resource, object), body }), name);
       return gone !== undefined;
     },
-    patch: async (resource, name, namespace, body, { type, subresource }) => {
-      const path = pathOf(resource, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
-      const contentType = `application/${type === "json" ? "json-patch" : "merge-patch"}+json`;
-      return request({ method: "PATCH", path, body: JSON.stringify(body), contentType });
-    },
-    apply: async (resource, object, { manager, force = false }) => {
-      const path = `${objectPath(resource, object)}?${new URLSearchParams({ fieldManager: manager, force: String(force) })}`;
-      const contentType = "application/apply-patch+yaml";
-      return request({ method: "PATCH", path, body: JSON.stringify(object), contentType });
-    },
+    patch: async (resource, name, namespace, body, kind) => request(patchOf(resource, name, namespace, body, kind)),
+    apply: async (resource, object, owner) => request(applyOf(resource, object, owner)),
   };
+}
+
+function patchOf(
+  resource: Resource,
+  name: string,
+  namespace: string | undefined,
+  body: object,
+  { type, subresource }: PatchKind,
+): ApiRequest {
+  const path = pathOf(resource, namespace, name, subresource);
+  const contentType = type === "json" ? JSON_PATCH : "application/merge-patch+json";
+  return { method: "PATCH", path, body: JSON.stringify(body), contentType, name };
+}
+
+function applyOf(
+  resource: Resource,
+  object: KubeObject,
+  { manager, force = false, subresource }: FieldOwner,
+): ApiRequest {
+  const { name, namespace } = object.metadata;
+  const query = new URLSearchParams({ fieldManager: manager, force: String(force) });
+  const path = `${pathOf(resource, namespace, name, subresource)}?${query}`;
+  return { method: "PATCH", path, body: JSON.stringify(object), contentType: "application/apply-patch+yaml", name };
 }
 
 /** What the server says to a request that succeeds, whatever that is. */
 type Requester = <T>(request: ApiRequest) => Promise<T>;
 
 /** Sends a request until it is answered, or must not be sent again, or the budget is spent. */
-async function persist<T>(send: Transport["send"], request: ApiRequest, budget: number, server: string): Promise<T> {
+async function persist<T>(server: Transport, request: ApiRequest, often: RetryOptions, host: string): Promise<T> {
   const attempt = async () => {
-    const reply = await send(request);
+    const reply = await server.send(request);
     if (reply.status >= 300) throw new Refusal(reply);
     return parseReply(reply.body) as T;
   };
   try {
-    return await retry(attempt, (error) => pauseBeforeRepeat(request, error), { budget });
+    return await retry(attempt, (error) => pauseBeforeRepeat(request, error), often);
   } catch (error) {
-    throw ipamError(request, error, server);
+    throw ipamError(request, error, host);
   }
 }
 

@@ -53,8 +53,11 @@ function isHopeless(code: string): boolean {
   );
 }
 
+export const JSON_PATCH = "application/json-patch+json";
+
 /** What a request that did not succeed means for whoever wanted it. */
-export function ipamError({ method, path }: ApiRequest, cause: unknown, server: string): unknown {
+export function ipamError(request: ApiRequest, cause: unknown, server: string): unknown {
+  const { method, path } = request;
   const isRead = method === "GET";
   const what = `${method} ${path.replace(/\?.*/, "")} at ${server}`;
   if (cause instanceof Unanswered) {
@@ -64,7 +67,7 @@ export function ipamError({ method, path }: ApiRequest, cause: unknown, server: 
   if (!(cause instanceof Refusal)) return cause;
   const text = `${what}: ${cause.message}`;
   const { status } = cause;
-  if (status === 409 || (status === 404 && method === "PUT" && cause.about.name === nameIn(path)))
+  if (status === 409 || isGone(request, cause) || isUnfit(request, cause))
     return new IpamError("conflict", text, { cause });
   if (status === 429 || (status >= 500 && isRead)) return new IpamError("unavailable", text, { cause });
   if (status >= 500) return new IpamError("unknown-outcome", text, { cause });
@@ -78,7 +81,15 @@ const hints: Readonly<Record<number, string>> = {
   404: "the namespace or the kind does not exist there",
 };
 
-/** The name of the object that a path is about. */
-export function nameIn(path: string): string {
-  return decodeURIComponent(path.replace(/\?.*/, "").split("/").at(-1) as string);
+/** Whether there is no object of the name that was to be changed. */
+function isGone({ method, name }: ApiRequest, { status, about }: Refusal): boolean {
+  return status === 404 && (method === "PUT" || method === "PATCH") && name !== undefined && about.name === name;
+}
+
+/**
+ * Whether a JSON patch does not fit the object that is there: a test failed, or a path leads nowhere. The server says
+ * neither which nor of what; of a value that it does not take it gives the causes.
+ */
+function isUnfit({ contentType }: ApiRequest, { status, about }: Refusal): boolean {
+  return status === 422 && contentType === JSON_PATCH && Object.keys(about).length === 0;
 }

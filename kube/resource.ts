@@ -13,10 +13,15 @@ export interface Where {
   readonly fields?: string;
 }
 
-export function pathOf({ apiVersion, plural }: Resource, namespace?: string, name?: string): string {
+export function pathOf(
+  { apiVersion, plural }: Resource,
+  namespace?: string,
+  name?: string,
+  subresource?: string,
+): string {
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const scope = namespace === undefined ? [] : ["namespaces", namespace];
-  const parts = [...scope, plural, ...(name === undefined ? [] : [name])];
+  const parts = [...scope, plural, ...[name, subresource].filter((part) => part !== undefined)];
   // The server reads %2F as a slash, so a name could lead elsewhere.
   const wrong = parts.find((part) => !/^[^/%]+$/.test(part) || part === "." || part === "..");
   if (wrong !== undefined) throw new IpamError("invalid", `${JSON.stringify(wrong)} is not a name of Kubernetes`);

@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
+  /** The object that is to be changed. */
+  readonly name?: string;
 }
 
 export interface Reply {

@@ -142,6 +142,72 @@ describe("objects", () => {
     expect(forced.data).toEqual({ a: "2" });
   });
 
+  it("are patched: by a merge, which may name the version it is about", async () => {
+    const kube = direct();
+    const made = await kube.create(configMaps, configMap(fresh(), { a: "1", b: "2" }));
+    const { name, resourceVersion } = made.metadata;
+    const merge = (body: object) => kube.patch<ConfigMap>(configMaps, name, "default", body, { type: "merge" });
+    const merged = await merge({ metadata: { resourceVersion }, data: { a: null, c: "3" } });
+    expect(merged.data).toEqual({ b: "2", c: "3" });
+    expect(await code(merge({ metadata: { resourceVersion }, data: { c: "4" } }))).toBe("conflict Conflict");
+    const another = { uid: "00000000-0000-0000-0000-000000000000", resourceVersion };
+    expect(await code(merge({ metadata: another, data: { c: "4" } }))).toBe("conflict Conflict");
+    expect((await merge({ data: { c: "5" } })).data).toEqual({ b: "2", c: "5" });
+    expect(await code(merge({ data: { c: 6 } }))).toMatch(/^invalid/);
+    expect(await code(merge({ metadata: { labels: { "a b": "" } } }))).toBe("invalid Invalid");
+    const gone = kube.patch(configMaps, fresh(), "default", { data: { c: "6" } }, { type: "merge" });
+    expect(await code(gone)).toBe("conflict NotFound");
+    expect(await code(kube.patch(pools, name, undefined, {}, { type: "merge" }))).toBe("invalid");
+  });
+
+  it("are patched: by operations, all of them or none", async () => {
+    const kube = direct();
+    const made = await kube.create(configMaps, configMap(fresh(), { a: "1" }));
+    const { name, resourceVersion } = made.metadata;
+    const json = (...body: object[]) => kube.patch<ConfigMap>(configMaps, name, "default", body, { type: "json" });
+    const test = { op: "test", path: "/metadata/resourceVersion", value: resourceVersion };
+    const add = { op: "add", path: "/data/b", value: "2" };
+    expect((await json(test, add)).data).toEqual({ a: "1", b: "2" });
+    expect(await code(json({ ...add, value: "3" }, test))).toBe("conflict Invalid");
+    expect(await code(json({ op: "remove", path: "/data/none" }))).toBe("conflict Invalid");
+    expect(await code(json({ ...add, path: "/metadata/annotations/a" }))).toBe("conflict Invalid");
+    expect((await kube.get<ConfigMap>(configMaps, name, "default"))?.data).toEqual({ a: "1", b: "2" });
+    expect(await code(json({ ...add, value: 7 }))).toBe("invalid Invalid");
+    expect(await code(json({ op: "add", path: "/metadata/labels", value: { "a b": "" } }))).toBe("invalid Invalid");
+    const gone = kube.patch(configMaps, fresh(), "default", [test], { type: "json" });
+    expect(await code(gone)).toBe("conflict NotFound");
+  });
+
+  it("have a status that is patched and applied apart", async () => {
+    const kube = direct();
+    const claims = { apiVersion: "v1", plural: "persistentvolumeclaims" };
+    const about = {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { name: fresh(), namespace: "default" },
+    };
+    const requests = { storage: "1Gi" };
+    const spec = { accessModes: ["ReadWriteOnce"], resources: { requests }, storageClassName: "none" };
+    type Claim = KubeObject & { readonly spec: object; readonly status: { readonly capacity?: object } };
+    await kube.create(claims, { ...about, spec, status: {} } as Claim);
+    const { name } = about.metadata;
+    const of = (storage: string) => ({ spec: { volumeName: "no" }, status: { capacity: { storage } } });
+    const status = { subresource: "status" } as const;
+    const patched = await kube.patch<Claim>(claims, name, "default", of("1Gi"), { type: "merge", ...status });
+    expect([patched.status.capacity, patched.spec]).toEqual([
+      { storage: "1Gi" },
+      expect.not.objectContaining({ volumeName: "no" }),
+    ]);
+    const owner = { manager: "one", force: true, ...status };
+    const applied = await kube.apply(claims, { ...about, status: { capacity: { storage: "2Gi" } } } as Claim, owner);
+    expect(applied.status.capacity).toEqual({ storage: "2Gi" });
+    const other = { ...about, metadata: { ...about.metadata, name: fresh() }, status: {} } as Claim;
+    expect(await code(kube.apply(claims, other, owner))).toBe("conflict NotFound");
+    expect(await code(kube.patch(claims, other.metadata.name, "default", {}, { type: "merge", ...status }))).toBe(
+      "conflict NotFound",
+    );
+  });
+
   it("have all their history: nothing is compacted", async () => {
     const kube = direct();
     const name = fresh();
@@ -239,7 +305,9 @@ describe("faults", () => {
     expect(await code(kube.put(configMaps, { ...made, data: { a: "2" } }))).toMatch(/^unknown-outcome/);
     expect(await code(kube.create(configMaps, configMap(name)))).toMatch(/^unknown-outcome/);
     expect(await code(kube.delete(configMaps, made))).toMatch(/^(unknown-outcome|conflict)/);
-    expect(one.count).toBe(3);
+    const patched = kube.patch(configMaps, made.metadata.name, "default", { data: {} }, { type: "merge" });
+    expect(await code(patched)).toMatch(/^(unknown-outcome|conflict)/);
+    expect(one.count).toBe(4);
     const happened = "cut" in fault ? fault.cut === "reply" : "freeze" in fault;
     const now = await direct().get<ConfigMap>(configMaps, made.metadata.name, "default");
     expect([now?.data?.a, (await direct().get(configMaps, name, "default")) !== undefined]).toEqual(

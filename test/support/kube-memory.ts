@@ -26,8 +26,8 @@ export class MemoryCluster {
       create: (_, object) => call(`create ${object.metadata.name}`, () => this.create(object as never) as never),
       put: (_, object) => call(`put ${object.metadata.name}`, () => this.put(object as never) as never),
       delete: () => Promise.reject(new Error("nobody deletes")),
-      apply: () => Promise.reject(new Error("nobody applies")),
       patch: () => Promise.reject(new Error("nobody patches")),
+      apply: () => Promise.reject(new Error("nobody applies")),
     };
   }
 

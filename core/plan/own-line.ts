@@ -70,9 +70,12 @@ export function sticky(
   const { line, releasing } = found;
   const refusal = refusedTaking(request, found, options.set);
   if (refusal !== undefined) return { refusal };
-  if (!wouldDo(line, request, pool)) return options.allowMove ? {} : { refusal: refusedChange(request, line, pool) };
   const uid = line.uid === undefined ? {} : { uid: line.uid };
   const allocation = { ...uid, ...lineFor(request, options.set, line) };
+  // What is reserved for its owner, another claim of that one has: this one stays as it is.
+  if (request.isMet && !releasing && holds(pool.assignable, line) && sameLine(line, allocation))
+    return { keep: { allocation: line } };
+  if (!wouldDo(line, request, pool)) return options.allowMove ? {} : { refusal: refusedChange(request, line, pool) };
   return { keep: !releasing && sameLine(line, allocation) ? { allocation: line } : { allocation, was: line } };
 }
 

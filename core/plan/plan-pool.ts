@@ -9,7 +9,7 @@ import { type Adoptable, adoptable } from "./adopt.ts";
 import { type Changes, type Kept, noChanges, type Pending, type Release } from "./changes.ts";
 import { give } from "./give.ts";
 import { type Found, finder, type Options, sticky } from "./own-line.ts";
-import { inUse, type Request } from "./request.ts";
+import { inUse, type Request, withSiblings } from "./request.ts";
 
 /**
  * The decisions for one pool; pools never meet, because no two of one network share an address.
@@ -44,7 +44,7 @@ export function planPool(
 ): Changes {
   const { requests, lines } = inScope(all, recorded, options);
   if (pool === undefined) return { ...noChanges, release: lostLines([], lines, options).map(toReleasing) };
-  const verdicts = judge(requests, pool, lines, options);
+  const verdicts = judge(withSiblings(requests, pool, recorded.live), pool, lines, options);
   const lost = lostLines(verdicts, lines, options);
   const [coming, staying] = partition(verdicts, ({ isComing }) => isComing);
   const [returning, asking] = partition(coming, ({ keep }) => keep !== undefined);

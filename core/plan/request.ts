@@ -1,7 +1,7 @@
-import { bitsOf, familyOf } from "../address.ts";
+import { type Address, bitsOf, familyOf } from "../address.ts";
 import { type Allocation, importedSet } from "../allocation.ts";
 import { type Block, blockAt, holds } from "../block.ts";
-import { type Claim, claimKey, isClaimName, isOwner, isPlain } from "../claim.ts";
+import { type Claim, claimKey, formatOwner, isClaimName, isOwner, isPlain, ownerOfKey } from "../claim.ts";
 import { byCodeUnit, IpamError, type Issue, type Remedy } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import type { Pending } from "./changes.ts";
@@ -10,6 +10,8 @@ import type { Pending } from "./changes.ts";
 export interface Request {
   readonly key: string;
   readonly claim: Claim;
+  /** Has another claim of its owner what is reserved for the owner? */
+  readonly isMet?: boolean;
 }
 
 /** Lines of the imported set have no claims: a plan for it would release them all. */
@@ -63,6 +65,23 @@ export function wantedBy(claim: Claim, pool: Pool): Block | undefined {
   if (address === undefined) return undefined;
   const isOfPool = familyOf(address) === familyOf(pool.prefix.first);
   return blockAt(address, isOfPool ? pool.blockLength : bitsOf(familyOf(address)));
+}
+
+/** The requests, and of each whether another claim of its owner has what is reserved for the owner, by these live lines. */
+export function withSiblings(
+  requests: readonly Request[],
+  pool: Pool,
+  live: readonly Allocation[],
+): readonly Request[] {
+  if (pool.reservations.all.length === 0) return requests;
+  const holders = new Map(live.map((line) => [line.address, line.claim]));
+  return requests.map((request): Request => {
+    const { claim, key } = request;
+    const reservation = claim.wanted === undefined ? pool.reservations.for(claim) : undefined;
+    const holder = reservation?.claim === undefined ? holders.get(reservation?.address as Address) : undefined;
+    const isMet = holder !== undefined && holder !== key && ownerOfKey(holder) === formatOwner(claim.owner);
+    return isMet ? { ...request, isMet } : request;
+  });
 }
 
 /** May this claim have that block, if nobody holds it? Not if it is kept for another one. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ImportInput, planImport } from "../../../core/plan/import.ts";
-import { isNoop } from "../../../core/plan/plan.ts";
+import { isNoop, plan } from "../../../core/plan/plan.ts";
+import { apply } from "../../support/core-apply.ts";
 import { inputOf, refusalOf, useOf } from "../../support/core-import.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
@@ -273,5 +274,14 @@ describe("planImport with several pools", () => {
   it("refuses pools as plan does", () => {
     const pools = [poolOf("a", "10.0.0.0/29"), poolOf("b", "10.0.0.0/29")];
     expect(refusalOf({ pools, claims: [], snapshot: recordOf([], []), uses: [] })?.code).toBe("overlap");
+  });
+
+  it("leaves an owner what it has, where another claim of it has the address that is reserved for it", () => {
+    const input = inputOf(["Node/r/a if=eth1", "Node/r/b if=eth1"], [], [".1 Node/r eth1", ".6 Node/r eth1"]);
+    const snapshot = apply(planImport(input), input.snapshot);
+    expect(shown(plan({ ...input, snapshot }))).toEqual([
+      expect.stringMatching(/^keep 10.0.0.1 /),
+      expect.stringMatching(/^keep 10.0.0.6 /),
+    ]);
   });
 });

@@ -178,7 +178,11 @@ program
     "context of the kubeconfig; default: the pod's own service account, or the current context",
   )
   .option("--namespace <name>", "where its record is (ConfigMaps); default: that of the pod")
-  .action(async (options) => (await import("./controller.ts")).controllerVerb(options));
+  .option("--listen <address>", "where /healthz, /readyz and /metrics are; off switches them off", ":8080")
+  .addOption(
+    new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
+  )
+  .action(async (options) => (await import("./controller.ts")).controllerVerb(options, versions().nodeippool));
 
 program
   .command("version")
@@ -201,8 +205,13 @@ addHelpEnd(program);
 // A verb sees complete options: what is typed, what nodeippool.yaml says, and the usual places.
 program.hook("preAction", async (_, verb) => (await import("./settings.ts")).completeOptions(verb));
 
+function versions(): { readonly nodeippool: string; readonly node: string } {
+  return { nodeippool: createRequire(import.meta.url)("nodeippool/package.json").version, node: process.versions.node };
+}
+
 function version(): string {
-  return `nodeippool ${createRequire(import.meta.url)("nodeippool/package.json").version}, Node ${process.versions.node}`;
+  const { nodeippool, node } = versions();
+  return `nodeippool ${nodeippool}, Node ${node}`;
 }
 
 // Nobody reads on behind a closed pipe (`| head`): the verb does its work all the same, and its status stands.

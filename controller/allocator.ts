@@ -33,6 +33,8 @@ export class Allocator {
   private readonly ground: Ground;
   private readonly set: string;
   private readonly hold: ReleaseHold;
+  /** The record as it was last read or written, whether or not it is still so. */
+  latest: Snapshot | undefined;
   private snapshot: Snapshot | undefined;
   private readAt = Number.NEGATIVE_INFINITY;
   private seen: Scene | undefined;
@@ -63,10 +65,16 @@ export class Allocator {
   private async readAnew(): Promise<Snapshot> {
     const { clock, state } = this.ground;
     const at = clock.now();
-    this.snapshot = await state.read();
+    const snapshot = await state.read();
     this.readAt = at;
-    this.hold.see(this.snapshot.releasing);
-    return this.snapshot;
+    return this.know(snapshot);
+  }
+
+  private know(snapshot: Snapshot): Snapshot {
+    this.snapshot = snapshot;
+    this.latest = snapshot;
+    this.hold.see(snapshot.releasing);
+    return snapshot;
   }
 
   async scene(): Promise<Scene> {
@@ -106,8 +114,7 @@ export class Allocator {
     const { plan, pending } = decide({ ...this.question(owners, nodes, scene, desired), gone }, snapshot);
     if (!isNoop(plan)) {
       this.snapshot = undefined;
-      this.snapshot = await this.ground.state.commit(plan);
-      this.hold.see(this.snapshot.releasing);
+      this.know(await this.ground.state.commit(plan));
     }
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
     for (const owner of owners) this.pending.delete(owner);

@@ -31,7 +31,7 @@ const parallel = 16;
 export class Engine {
   readonly world: World;
   readonly queue: Queue;
-  private readonly allocator: Allocator;
+  readonly allocator: Allocator;
   private readonly applier: Applier;
   private readonly reporter: Reporter;
   private readonly wanted = new Wanted();
@@ -39,15 +39,18 @@ export class Engine {
   private readonly waiting = new Set<string>();
   private isAll = true;
   private isOpen = false;
+  /** Was everything decided upon once? */
+  hasDecided = false;
 
   constructor(ground: Ground) {
-    const { clock, random, log } = ground;
+    const { clock, random, log, observer } = ground;
     this.world = new World(kindsOf(ground.integrations), (concern, key) => this.changed(concern, key));
     this.queue = new Queue((key) => this.run(key), {
       parallel,
       clock,
       random,
-      failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error: `${error}`, pause }),
+      failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error, pause }),
+      ran: (key, ms, error) => observer?.ran(key, ms, error),
     });
     this.allocator = new Allocator(ground, this.world, clusterSet);
     this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) =>
@@ -118,6 +121,7 @@ export class Engine {
     try {
       if (isAll) for (const owner of await this.allocator.owners()) owners.add(owner);
       await this.decide(owners, isAll);
+      this.hasDecided = true;
     } catch (error) {
       for (const owner of owners) this.waiting.add(owner);
       this.isAll ||= isAll;

@@ -13,11 +13,25 @@ export interface Ground {
   /** The time of day, for conditions. */
   readonly today: () => Date;
   readonly log: (event: LogEvent) => void;
+  readonly observer?: Observer;
+}
+
+/** Told of what was done. Nothing that the engine does depends on it. */
+export interface Observer {
+  /** A key of the queue has run, for so long. */
+  ran(key: string, ms: number, error?: unknown): void;
 }
 
 /** Something that whoever runs the controller may want to read. */
 export interface LogEvent {
-  readonly level: "info" | "warn" | "error";
+  readonly level: LogLevel;
   readonly message: string;
+  /** What was thrown. */
+  readonly error?: unknown;
   readonly [field: string]: unknown;
 }
+
+/** From the most important one on. */
+export const logLevels = ["error", "warn", "info", "debug"] as const;
+
+export type LogLevel = (typeof logLevels)[number];

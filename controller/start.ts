@@ -1,10 +1,14 @@
+import { emptySnapshot } from "../core/index.ts";
 import { nmstate } from "../integrations/nmstate/index.ts";
-import { type Access, type Clock, objectsOf, realClock, transport, type WatchState, watch } from "../kube/index.ts";
+import { type Access, objectsOf, realClock, type Sent, transport, type WatchState, watch } from "../kube/index.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
 import { Engine } from "./engine.ts";
 import type { LogEvent } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
+import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
+import { clusterPools } from "./pools.ts";
 import { keep, type Seen } from "./seen.ts";
+import { type ListenAt, serve } from "./server.ts";
 import { timing } from "./timing.ts";
 import type { WorldKind } from "./world.ts";
 
@@ -13,6 +17,8 @@ export interface ControllerOptions {
   readonly access: Access;
   /** Where the record is. */
   readonly namespace?: string | undefined;
+  /** Where health and metrics are asked for, and the version they say; without it, nowhere. */
+  readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
   readonly signal: AbortSignal;
   readonly log: (event: LogEvent) => void;
 }
@@ -20,56 +26,90 @@ export interface ControllerOptions {
 /** Every foreign system that the controller serves. */
 const integrations = [nmstate];
 
-/** Runs the controller until the signal aborts. What is in flight then is waited for. */
-export async function runController({ access, namespace, signal, log }: ControllerOptions): Promise<void> {
+type States = Map<string, WatchState>;
+
+/** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
+export async function runController({ access, namespace, server, signal, log }: ControllerOptions): Promise<void> {
+  const kinds = kindsOf(integrations);
+  const states: States = new Map(kinds.map(({ kind }) => [kind, "listing"]));
+  const metrics = server && metricsOf(() => counted(engine, states), server.version);
+  const told: Sent = (verb, status) => void metrics?.then((one) => one.sent(verb, status));
   // The queue tries again, with what is right by then.
-  const objects = objectsOf(access, { budget: 0, timeout: timing.request });
-  const source = transport(access, 30_000);
-  const clock: Clock = realClock;
-  const engine = new Engine({
+  const objects = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
+  const recorded = objectsOf(access, { server: transport(access, 30_000, told) });
+  const source = transport(access, 30_000, told);
+  const engine: Engine = new Engine({
     objects,
-    state: kubernetes(objectsOf(access), namespace),
+    state: counting(kubernetes(recorded, namespace), (error) => void metrics?.then((one) => one.committed(error))),
     integrations,
-    clock,
+    clock: realClock,
     random: Math.random,
     today: () => new Date(),
     log,
+    observer: {
+      ran: (key, ms, error) => {
+        log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
+        metrics?.then((one) => one.ran(key.replace(/ .*/s, ""), ms, error));
+      },
+    },
   });
-  const known = new Set<string>();
-  const kinds = kindsOf(integrations);
+  const open = server && metrics && (await listen(server.at, engine, states, signal, metrics));
   const watches = kinds.map((kind) => {
-    const follow = (state: WatchState) => {
-      if (state !== "synced" && state !== "absent") return;
-      known.add(kind.kind);
-      if (known.size === kinds.length) engine.open();
-    };
     const selection = { resource: kind, project: (object: object) => keep(kind, object) };
-    return watch(source, selection, sinkOf(engine, kind, follow, log), { signal, clock, random: Math.random });
+    const options = { signal, clock: realClock, random: Math.random };
+    return watch(source, selection, sinkOf(engine, kind, states, log), options);
   });
+  log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
   while (!signal.aborted) {
-    await clock.sleep(timing.again, signal);
+    await realClock.sleep(timing.again, signal);
     if (!signal.aborted) engine.lookAgain();
   }
-  await Promise.all(watches);
-  await engine.queue.close();
-  source.close();
-  objects.close();
+  const isDone = await within(timing.stop, Promise.all([...watches, engine.queue.close()]));
+  log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
+  for (const one of [open, source, objects, recorded]) one?.close();
 }
 
-/** What a watch tells goes into the world. */
-function sinkOf(
-  { world }: Engine,
-  { kind }: WorldKind,
-  follow: (state: WatchState) => void,
-  log: ControllerOptions["log"],
-) {
+function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSignal, metrics: Promise<Metrics>) {
+  return serve(at, {
+    vitals: () => ({
+      watches,
+      hasDecided: engine.hasDecided,
+      oldest: engine.queue.oldest(),
+      isStopping: signal.aborted,
+    }),
+    metrics: async () => (await metrics).print(),
+  });
+}
+
+function counted({ world, allocator, queue }: Engine, watches: States): Counted {
+  return {
+    pools: clusterPools(world.all("NodeIPPool")).flatMap(({ pool, whole }) => pool ?? whole ?? []),
+    snapshot: allocator.latest ?? emptySnapshot,
+    pending: [...allocator.pending.values()].flat(),
+    queue: { length: queue.length(), oldest: queue.oldest() },
+    watches,
+  };
+}
+
+/** Was that done in so many milliseconds? */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const done = new AbortController();
+  await Promise.race([work.finally(() => done.abort()), realClock.sleep(ms, done.signal)]);
+  return done.signal.aborted;
+}
+
+/** What a watch tells goes into the world. Once all are known, that is acted upon. */
+function sinkOf(engine: Engine, { kind }: WorldKind, states: States, log: ControllerOptions["log"]) {
+  const { world } = engine;
   return {
     replace: (all: Map<string, Seen>) => world.replace(kind, [...all.values()]),
     set: (_: string, object: Seen) => world.set(object),
     delete: (key: string) => world.delete(kind, `${kind}/${key.replace("/", ":")}`),
     state: (state: WatchState, error?: unknown) => {
-      if (state === "failing") log({ level: "warn", message: "a watch fails", kind, error: `${error}` });
-      follow(state);
+      states.set(kind, state);
+      if (state === "failing") log({ level: "warn", message: "a watch fails", kind, error });
+      else log({ level: "info", message: `a watch is ${state}`, kind });
+      if ([...states.values()].every((one) => one === "synced" || one === "absent")) engine.open();
     },
   };
 }

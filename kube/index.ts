@@ -5,5 +5,5 @@ export { Queue } from "./queue.ts";
 export { refusalOf } from "./refusal.ts";
 export type { Resource } from "./resource.ts";
 export { retry } from "./retry.ts";
-export { transport } from "./transport.ts";
+export { type Sent, transport } from "./transport.ts";
 export { type WatchState, watch } from "./watch.ts";

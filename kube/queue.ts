@@ -10,6 +10,8 @@ export interface QueueOptions {
   readonly random: () => number;
   /** Told of each failed run, and in how many milliseconds the key runs again. */
   failed(key: string, error: unknown, pause: number): void;
+  /** Told of every run: how many milliseconds it took, and what it threw, if it did. */
+  ran?(key: string, ms: number, error?: unknown): void;
 }
 
 const BACKOFF: Backoff = { first: 5, longest: 60_000 };
@@ -69,6 +71,11 @@ export class Queue {
     });
   }
 
+  /** How many keys wait. */
+  length(): number {
+    return this.waiting.size;
+  }
+
   /** How long the key at the head has been waiting, in milliseconds; 0 if none waits. */
   oldest(): number {
     const { clock } = this.options;
@@ -102,11 +109,15 @@ export class Queue {
 
   /** One run. Resolves to the milliseconds until the next, if there is to be one. */
   private async attempt(key: string): Promise<number | undefined> {
+    const { clock, ran } = this.options;
+    const start = clock.now();
     try {
       const again = await this.run(key);
+      ran?.(key, clock.now() - start);
       this.failures.delete(key);
       return again;
     } catch (error) {
+      ran?.(key, clock.now() - start, error);
       const failures = (this.failures.get(key) ?? 0) + 1;
       this.failures.set(key, failures);
       const { random, failed } = this.options;

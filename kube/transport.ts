@@ -54,7 +54,10 @@ export interface Transport {
 /** Idle connections are closed by us before a load balancer does it, since a request sent at that moment has an unknown end. */
 const IDLE = 20_000;
 
-export function transport(access: Access, timeout: number): Transport {
+/** Told of every request that was sent: by what verb, and its status; 0 without an answer. */
+export type Sent = (verb: string, status: number) => void;
+
+export function transport(access: Access, timeout: number, told: Sent = () => {}): Transport {
   const { protocol, hostname } = access.server;
   const { Agent } = protocol === "https:" ? https : http;
   const isLocal = /^(localhost|127\..*|\[::1\])$/.test(hostname);
@@ -66,10 +69,16 @@ export function transport(access: Access, timeout: number): Transport {
     rejectUnauthorized: !access.isInsecure,
   };
   const credentials = credentialsOf(access);
-  const begin = async (request: ApiRequest, limits: () => Limits) => {
+  const begin = async (request: ApiRequest, verb: string, limits: () => Limits) => {
     const once = async () => {
       const { headers, ...certificate } = await credentials.get();
-      return open(access.server, request, { agent, headers, ...tls, ...certificate, ...limits() });
+      const options = { agent, headers, ...tls, ...certificate, ...limits() };
+      const reply = await open(access.server, request, options).catch((error) => {
+        told(verb, 0);
+        throw error;
+      });
+      told(verb, reply.status);
+      return reply;
     };
     const reply = await once();
     if (reply.status !== 401 || !credentials.refresh()) return reply;
@@ -78,10 +87,11 @@ export function transport(access: Access, timeout: number): Transport {
   };
   return {
     async send(request) {
-      const reply = await begin(request, () => ({ timeout, signal: AbortSignal.timeout(timeout) }));
+      const limits = () => ({ timeout, signal: AbortSignal.timeout(timeout) });
+      const reply = await begin(request, request.method.toLowerCase(), limits);
       return { status: reply.status, headers: reply.headers, body: await text(reply.body) };
     },
-    stream: (request, signal) => begin(request, () => ({ signal })),
+    stream: (request, signal) => begin(request, "watch", () => ({ signal })),
     close: () => agent.destroy(),
   };
 }

@@ -58,8 +58,8 @@ function typedIn(verb: Command): Config {
     name,
     verb.getOptionValueSource(name) === "cli" ? verb.getOptionValue(name) : undefined,
   ]);
-  // What migrate moves is in a cluster, whatever --lock says.
-  const backend = verb.name() === "migrate" ? { backend: "kubernetes" } : {};
+  // What migrate moves is in a cluster, whatever --lock says; the controller has its record there.
+  const backend = ["migrate", "controller"].includes(verb.name()) ? { backend: "kubernetes" } : {};
   return { ...Object.fromEntries(options), ...backend, manifests: verb.processedArgs[manifestsOf(verb)] };
 }
 

@@ -1,0 +1,92 @@
+import { Engine } from "../../controller/engine.ts";
+import type { LogEvent, Observer } from "../../controller/ground.ts";
+import { keep } from "../../controller/seen.ts";
+import { emptySnapshot, type Snapshot } from "../../core/index.ts";
+import { nmstate } from "../../integrations/nmstate/index.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { applyPlan } from "../../state/apply.ts";
+import type { StateBackend } from "../../state/backend.ts";
+import { SimServer } from "./sim-server.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+const plurals: Readonly<Record<string, string>> = {
+  Node: "nodes",
+  NodeIPPool: "nodeippools",
+  NodeNetworkConfigurationPolicy: "nodenetworkconfigurationpolicies",
+  NodeNetworkState: "nodenetworkstates",
+};
+
+/** One engine on a cluster in memory where nothing fails, in virtual time. */
+export class SimController {
+  readonly server = new SimServer();
+  readonly clock = new VirtualClock();
+  readonly logged: LogEvent[] = [];
+  readonly engine: Engine;
+  record: Snapshot = emptySnapshot;
+  private heard = 0;
+
+  constructor(observer?: Observer, around: (state: StateBackend) => StateBackend = (state) => state) {
+    const state: StateBackend = {
+      name: "memory",
+      read: async () => this.record,
+      commit: async (plan) => {
+        this.record = applyPlan(this.record, plan) ?? this.record;
+        return this.record;
+      },
+    };
+    this.engine = new Engine({
+      objects: this.server.client(async (_, run) => run()),
+      state: around(state),
+      integrations: [nmstate],
+      clock: this.clock,
+      random: () => 0.5,
+      today: () => new Date(Date.UTC(2026, 0, 1) + this.clock.now()),
+      log: (event) => this.logged.push(event),
+      ...(observer === undefined ? {} : { observer }),
+    });
+  }
+
+  /** Somebody makes an object. */
+  create(object: Bag & { readonly kind: string }): void {
+    const plural = plurals[object.kind] as string;
+    this.server.create({ apiVersion: `${object.apiVersion}`, plural }, object as never);
+  }
+
+  node(name: string, labels: Readonly<Record<string, string>> = { role: "worker" }): void {
+    this.create({
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name, labels: { "kubernetes.io/hostname": name, ...labels } },
+      status: { conditions: [{ type: "Ready", status: "True" }] },
+    });
+  }
+
+  pool(name: string, cidr: string, end: string): void {
+    const spec = { range: { cidr, end }, authority: "Cluster" };
+    this.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec });
+  }
+
+  remove(kind: string, name: string): void {
+    this.server.remove({ apiVersion: "", plural: plurals[kind] as string }, { metadata: { name } } as never);
+    this.server.collect();
+  }
+
+  /** The watches tell of all that there is, and time passes. */
+  async pass(ms = 1000): Promise<void> {
+    for (let left = ms; left > 0; left -= 100) {
+      this.tell();
+      this.engine.open();
+      await this.clock.pass(100);
+    }
+  }
+
+  private tell(): void {
+    const { world } = this.engine;
+    for (const { type, object } of this.server.events.slice(this.heard)) {
+      const known = world.kind(`${object.kind}`);
+      if (type === "set") world.set(keep(known, structuredClone(object)));
+      else world.delete(object.kind, `${object.kind}/${object.metadata.name}`);
+    }
+    this.heard = this.server.events.length;
+  }
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { nodeippool, root } from "../../support/console.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "nodeippool-controller-"));
+
+function kubeconfig(port: number): string {
+  const path = join(folder, `config-${port}`);
+  const one = (kind: string, value: object) => [{ name: "one", [kind]: value }];
+  const clusters = one("cluster", { server: `http://127.0.0.1:${port}` });
+  const contexts = one("context", { cluster: "one", user: "one" });
+  const users = one("user", { token: "s3cret" });
+  writeFileSync(path, JSON.stringify({ clusters, contexts, users, "current-context": "one" }));
+  return path;
+}
+
+describe("the process of the controller", () => {
+  const running: ChildProcess[] = [];
+  afterEach(() => running.splice(0).forEach((child) => void child.kill("SIGKILL")));
+
+  /** Starts it, and returns once it has logged that it did. */
+  async function started(port: number, ...args: string[]) {
+    const env = { ...process.env, KUBECONFIG: kubeconfig(port), KUBERNETES_SERVICE_HOST: undefined };
+    const words = [join(root, "cli/main.ts"), "controller", "--listen", "127.0.0.1:0", ...args];
+    const child = spawn(process.execPath, words, { env, stdio: ["ignore", "ignore", "pipe"] });
+    running.push(child);
+    const lines: Record<string, unknown>[] = [];
+    const { promise, resolve } = Promise.withResolvers<number>();
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      lines.push(JSON.parse(line));
+      if (lines.at(-1)?.message === "started") resolve(lines.at(-1)?.port as number);
+    });
+    const ended = once(child, "close") as Promise<[number | null, string | null]>;
+    const at = await Promise.race([promise, ended.then(() => 0)]);
+    return { child, lines, ended, ask: async (path: string) => (await fetch(`http://127.0.0.1:${at}${path}`)).status };
+  }
+
+  it("keeps trying where no server answers: healthy, not ready; it stops when it is told to", async () => {
+    const { child, lines, ended, ask } = await started(1);
+    expect(await ask("/healthz")).toBe(200);
+    expect(await ask("/readyz")).toBe(503);
+    expect(await ask("/metrics")).toBe(200);
+    await expect.poll(() => lines.some(({ message }) => message === "a watch fails")).toBe(true);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+    expect(lines.at(-1)).toMatchObject({ level: "info", message: "stopped" });
+    expect(lines.every(({ time, level }) => !Number.isNaN(Date.parse(`${time}`)) && level !== undefined)).toBe(true);
+    expect(JSON.stringify(lines)).not.toContain("s3cret");
+  });
+
+  it("waits for what is in flight; a second signal ends it at once", async () => {
+    // None of our kinds is there, so all is known, and the record is read; that is never answered.
+    const asked = Promise.withResolvers<void>();
+    const silent = createServer(({ url }, response) => {
+      if (url?.includes("/configmaps")) asked.resolve();
+      else response.writeHead(404, { "content-type": "application/json" }).end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(silent, "listening");
+    try {
+      const { child, ended } = await started((silent.address() as AddressInfo).port);
+      await asked.promise;
+      child.kill("SIGTERM");
+      expect(await Promise.race([ended, sleep(500, "waits")])).toBe("waits");
+      child.kill("SIGTERM");
+      expect(await ended).toEqual([143, null]);
+    } finally {
+      silent.closeAllConnections();
+      silent.close();
+    }
+  });
+
+  it.each([
+    [["--listen", "8080"], /expected HOST:PORT/],
+    [["--context", "none"], /no context "none"/],
+    [["--log-level", "loud"], /Allowed choices are error, warn, info, debug/],
+  ])("exit status 2 for %j", (args, why) => {
+    const { status, stderr } = nodeippool(["controller", ...args], folder);
+    expect(stderr).toMatch(why);
+    expect(status).toBe(2);
+  });
+});

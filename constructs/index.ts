@@ -6,5 +6,6 @@ export { AddressPlan, type AddressPlanProps } from "./address-plan.ts";
 export { type LoadedState, loadState } from "./app-record.ts";
 export type { DesiredState, Interface, Ipv4, Ipv6 } from "./desired-state.ts";
 export { NodeIPPool, type NodeIPPoolProps } from "./node-ip-pool.ts";
+export { NodeIPPoolController, type NodeIPPoolControllerProps } from "./node-ip-pool-controller.ts";
 export { NodeNetworkPolicy, type NodeNetworkPolicyProps, type PolicyMetadata } from "./node-network-policy.ts";
 export { type NodeProps, Nodes } from "./nodes.ts";

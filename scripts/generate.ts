@@ -1,10 +1,12 @@
-// Derives types and JSON Schemas from the hand-written CRD. `--check` fails if a committed file is not fresh.
+// Derives types and JSON Schemas from the hand-written CRD, and the Helm chart and what the construct makes from deploy/.
+// `--check` fails if a committed file is not fresh.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { Ajv } from "ajv";
 import standalone from "ajv/dist/standalone/index.js";
 import { compile } from "json-schema-to-typescript";
 import { parse } from "yaml";
+import { chartTemplates, controllerObjects } from "./deployments.ts";
 
 interface Schema {
   [key: string]: unknown;
@@ -66,6 +68,8 @@ const files: Record<string, string> = {
     ignoreMinAndMaxItems: true,
     additionalProperties: false,
   }),
+  ...chartTemplates(),
+  "constructs/generated/controller-objects.ts": controllerObjects(),
 };
 
 let stale = false;

@@ -197,8 +197,10 @@ test("the tarball holds what users need, and nothing else", () => {
   );
   const modules = sources.filter((name: string) => name.endsWith(".ts")).map((name: string) => name.slice(0, -3));
   const built = modules.flatMap((name: string) => [`dist/${name}.d.ts`, `dist/${name}.js`]);
-  const rest = ["LICENSE", "README.md", "deploy/crd/nodeippools.nmstate.io.yaml", "package.json"];
-  const pages = ["docs", "examples"].flatMap((name) => filesIn(join(folder, "clone", name), join(folder, "clone")));
+  const rest = ["LICENSE", "README.md", "package.json"];
+  const pages = ["deploy", "docs", "examples"].flatMap((name) =>
+    filesIn(join(folder, "clone", name), join(folder, "clone")),
+  );
   expect(files.toSorted()).toEqual([...built, ...pages, ...rest, "schemas/nodeippool.schema.json"].sort());
 });
 

@@ -1,0 +1,911 @@
+// Generated from deploy/ by `npm run generate`; do not edit.
+import type { ApiObjectProps } from "cdk8s";
+
+/** What an installation is made of, in order. */
+export const controllerObjects: readonly ApiObjectProps[] = [
+  {
+    "apiVersion": "v1",
+    "kind": "Namespace",
+    "metadata": {
+      "name": "nodeippool",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool",
+        "pod-security.kubernetes.io/enforce": "restricted"
+      }
+    }
+  },
+  {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {
+      "name": "nodeippools.nmstate.io"
+    },
+    "spec": {
+      "group": "nmstate.io",
+      "scope": "Cluster",
+      "names": {
+        "kind": "NodeIPPool",
+        "listKind": "NodeIPPoolList",
+        "plural": "nodeippools",
+        "singular": "nodeippool",
+        "shortNames": [
+          "nip"
+        ],
+        "categories": [
+          "nmstate"
+        ]
+      },
+      "versions": [
+        {
+          "name": "v1",
+          "served": true,
+          "storage": true,
+          "subresources": {
+            "status": {}
+          },
+          "additionalPrinterColumns": [
+            {
+              "name": "CIDR",
+              "type": "string",
+              "jsonPath": ".spec.range.cidr"
+            },
+            {
+              "name": "Used",
+              "type": "integer",
+              "jsonPath": ".status.allocated"
+            },
+            {
+              "name": "Free",
+              "type": "string",
+              "jsonPath": ".status.free"
+            },
+            {
+              "name": "Available",
+              "type": "string",
+              "jsonPath": ".status.conditions[?(@.type==\"Available\")].status"
+            },
+            {
+              "name": "Reason",
+              "type": "string",
+              "jsonPath": ".status.conditions[?(@.type==\"Available\")].reason"
+            },
+            {
+              "name": "Age",
+              "type": "date",
+              "jsonPath": ".metadata.creationTimestamp"
+            }
+          ],
+          "schema": {
+            "openAPIV3Schema": {
+              "type": "object",
+              "description": "A pool of IP addresses for the network interfaces of cluster nodes.",
+              "required": [
+                "spec"
+              ],
+              "properties": {
+                "apiVersion": {
+                  "type": "string"
+                },
+                "kind": {
+                  "type": "string"
+                },
+                "metadata": {
+                  "type": "object"
+                },
+                "spec": {
+                  "type": "object",
+                  "description": "What the pool holds and who may allocate from it.",
+                  "required": [
+                    "range"
+                  ],
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "has(self.network) == has(oldSelf.network)",
+                      "message": "network cannot be added or removed; make a new pool"
+                    },
+                    {
+                      "rule": "!has(self.blockLength) || !isCIDR(self.range.cidr) || (self.blockLength >= cidr(self.range.cidr).prefixLength() && self.blockLength <= (cidr(self.range.cidr).ip().family() == 4 ? 32 : 128))",
+                      "message": "blockLength must be from the prefix length of cidr to 32 (IPv6 128)",
+                      "fieldPath": ".blockLength"
+                    },
+                    {
+                      "rule": "!has(self.clusterRange) || !has(self.authority) || self.authority == 'Plan'",
+                      "message": "clusterRange divides a pool of authority Plan"
+                    }
+                  ],
+                  "properties": {
+                    "range": {
+                      "type": "object",
+                      "description": "The addresses of the pool.",
+                      "required": [
+                        "cidr"
+                      ],
+                      "x-kubernetes-validations": [
+                        {
+                          "rule": "has(self.start) == has(oldSelf.start)",
+                          "message": "start is offset 0 and cannot be added or removed",
+                          "fieldPath": ".start"
+                        },
+                        {
+                          "rule": "has(oldSelf.end) || !has(self.end)",
+                          "message": "end cannot be added; without it the pool ends where cidr does",
+                          "fieldPath": ".end"
+                        },
+                        {
+                          "rule": "!isCIDR(self.cidr) || !has(self.start) || !isIP(self.start) || cidr(self.cidr).containsIP(self.start)",
+                          "message": "start must lie in cidr",
+                          "fieldPath": ".start"
+                        },
+                        {
+                          "rule": "!isCIDR(self.cidr) || !has(self.end) || !isIP(self.end) || cidr(self.cidr).containsIP(self.end)",
+                          "message": "end must lie in cidr",
+                          "fieldPath": ".end"
+                        },
+                        {
+                          "rule": "!isCIDR(self.cidr) || !has(self.exclude) || self.exclude.all(x, isIP(x) ? cidr(self.cidr).containsIP(x) : (!isCIDR(x) || cidr(self.cidr).containsCIDR(x)))",
+                          "message": "every exclude must lie in cidr",
+                          "fieldPath": ".exclude"
+                        }
+                      ],
+                      "properties": {
+                        "cidr": {
+                          "type": "string",
+                          "maxLength": 43,
+                          "description": "The subnet, for example 10.10.10.0/24. Its length is the prefix length of every address.",
+                          "x-kubernetes-validations": [
+                            {
+                              "rule": "isCIDR(self)",
+                              "message": "cidr must be an address, a slash and a prefix length"
+                            },
+                            {
+                              "rule": "self == oldSelf",
+                              "message": "cidr cannot change; make a new pool"
+                            }
+                          ]
+                        },
+                        "start": {
+                          "type": "string",
+                          "maxLength": 39,
+                          "description": "First address, offset 0. Default is the first address of cidr that a host may have.",
+                          "x-kubernetes-validations": [
+                            {
+                              "rule": "isIP(self) && (ip(self).family() == 4 || !self.contains('.'))",
+                              "message": "start must be an IP address"
+                            },
+                            {
+                              "rule": "self == oldSelf",
+                              "message": "start is offset 0 and cannot change"
+                            }
+                          ]
+                        },
+                        "end": {
+                          "type": "string",
+                          "maxLength": 39,
+                          "description": "Last address. It may grow. Default is the last address of cidr that a host may have.",
+                          "x-kubernetes-validations": [
+                            {
+                              "rule": "isIP(self) && (ip(self).family() == 4 || !self.contains('.'))",
+                              "message": "end must be an IP address"
+                            },
+                            {
+                              "rule": "!isIP(self) || !isIP(oldSelf) || ip(self).family() == 6 || ip(oldSelf).family() == 6 || ip(self) == ip(oldSelf) || ['/0,/1', '/1,/2', '/2,/3', '/3,/4', '/4,/5', '/5,/6', '/6,/7', '/7,/8', '/8,/9', '/9,/10', '/10,/11', '/11,/12', '/12,/13', '/13,/14', '/14,/15', '/15,/16', '/16,/17', '/17,/18', '/18,/19', '/19,/20', '/20,/21', '/21,/22', '/22,/23', '/23,/24', '/24,/25', '/25,/26', '/26,/27', '/27,/28', '/28,/29', '/29,/30', '/30,/31', '/31,/32'] .exists(t, cidr(oldSelf + t.split(',')[0]).containsIP(self) && !cidr(oldSelf + t.split(',')[1]).containsIP(self) && cidr(oldSelf + t.split(',')[1]).containsIP(cidr(oldSelf + t.split(',')[0]).masked().ip()))",
+                              "message": "end may only grow"
+                            },
+                            {
+                              "rule": "!isIP(self) || !isIP(oldSelf) || ip(self).family() == 4 || ip(oldSelf).family() == 4 || ip(self) == ip(oldSelf) || ['/0,/1', '/1,/2', '/2,/3', '/3,/4', '/4,/5', '/5,/6', '/6,/7', '/7,/8', '/8,/9', '/9,/10', '/10,/11', '/11,/12', '/12,/13', '/13,/14', '/14,/15', '/15,/16', '/16,/17', '/17,/18', '/18,/19', '/19,/20', '/20,/21', '/21,/22', '/22,/23', '/23,/24', '/24,/25', '/25,/26', '/26,/27', '/27,/28', '/28,/29', '/29,/30', '/30,/31', '/31,/32', '/32,/33', '/33,/34', '/34,/35', '/35,/36', '/36,/37', '/37,/38', '/38,/39', '/39,/40', '/40,/41', '/41,/42', '/42,/43', '/43,/44', '/44,/45', '/45,/46', '/46,/47', '/47,/48', '/48,/49', '/49,/50', '/50,/51', '/51,/52', '/52,/53', '/53,/54', '/54,/55', '/55,/56', '/56,/57', '/57,/58', '/58,/59', '/59,/60', '/60,/61', '/61,/62', '/62,/63', '/63,/64', '/64,/65', '/65,/66', '/66,/67', '/67,/68', '/68,/69', '/69,/70', '/70,/71', '/71,/72', '/72,/73', '/73,/74', '/74,/75', '/75,/76', '/76,/77', '/77,/78', '/78,/79', '/79,/80', '/80,/81', '/81,/82', '/82,/83', '/83,/84', '/84,/85', '/85,/86', '/86,/87', '/87,/88', '/88,/89', '/89,/90', '/90,/91', '/91,/92', '/92,/93', '/93,/94', '/94,/95', '/95,/96', '/96,/97', '/97,/98', '/98,/99', '/99,/100', '/100,/101', '/101,/102', '/102,/103', '/103,/104', '/104,/105', '/105,/106', '/106,/107', '/107,/108', '/108,/109', '/109,/110', '/110,/111', '/111,/112', '/112,/113', '/113,/114', '/114,/115', '/115,/116', '/116,/117', '/117,/118', '/118,/119', '/119,/120', '/120,/121', '/121,/122', '/122,/123', '/123,/124', '/124,/125', '/125,/126', '/126,/127', '/127,/128'] .exists(t, cidr(oldSelf + t.split(',')[0]).containsIP(self) && !cidr(oldSelf + t.split(',')[1]).containsIP(self) && cidr(oldSelf + t.split(',')[1]).containsIP(cidr(oldSelf + t.split(',')[0]).masked().ip()))",
+                              "message": "end may only grow"
+                            }
+                          ]
+                        },
+                        "exclude": {
+                          "type": "array",
+                          "maxItems": 512,
+                          "x-kubernetes-list-type": "atomic",
+                          "description": "Addresses and prefixes that are never allocated. They keep their offsets.",
+                          "items": {
+                            "type": "string",
+                            "maxLength": 43,
+                            "x-kubernetes-validations": [
+                              {
+                                "rule": "isIP(self) || isCIDR(self)",
+                                "message": "exclude takes addresses and prefixes"
+                              }
+                            ]
+                          }
+                        }
+                      }
+                    },
+                    "additionalRanges": {
+                      "type": "array",
+                      "maxItems": 64,
+                      "x-kubernetes-list-type": "atomic",
+                      "description": "More ranges of the same cidr.",
+                      "items": {
+                        "type": "object",
+                        "required": [
+                          "start",
+                          "end"
+                        ],
+                        "properties": {
+                          "start": {
+                            "type": "string",
+                            "maxLength": 39,
+                            "description": "First address."
+                          },
+                          "end": {
+                            "type": "string",
+                            "maxLength": 39,
+                            "description": "Last address."
+                          }
+                        }
+                      }
+                    },
+                    "gateway": {
+                      "type": "string",
+                      "maxLength": 39,
+                      "description": "The router of the subnet. It is never allocated, and a policy may use it as capture.NAME.gateway."
+                    },
+                    "dnsServers": {
+                      "type": "array",
+                      "maxItems": 16,
+                      "x-kubernetes-list-type": "atomic",
+                      "description": "DNS servers of the subnet. They are never allocated, but to an owner for whom they are reserved.",
+                      "items": {
+                        "type": "string",
+                        "maxLength": 39
+                      }
+                    },
+                    "network": {
+                      "type": "string",
+                      "maxLength": 63,
+                      "pattern": "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$",
+                      "description": "The layer 2 network or VRF in which addresses are unique. Pools of one network must not overlap. Default is \"default\".",
+                      "x-kubernetes-validations": [
+                        {
+                          "rule": "self == oldSelf",
+                          "message": "network cannot change; make a new pool"
+                        }
+                      ]
+                    },
+                    "reservations": {
+                      "type": "array",
+                      "maxItems": 4096,
+                      "x-kubernetes-list-type": "atomic",
+                      "description": "Addresses kept for an owner, or, without an owner, kept away from everybody.",
+                      "items": {
+                        "type": "object",
+                        "required": [
+                          "address"
+                        ],
+                        "properties": {
+                          "address": {
+                            "type": "string",
+                            "maxLength": 39,
+                            "description": "The address that is kept."
+                          },
+                          "owner": {
+                            "type": "string",
+                            "maxLength": 400,
+                            "description": "Kind/name or Kind/namespace:name, for example Node/node05."
+                          },
+                          "claim": {
+                            "type": "string",
+                            "maxLength": 400,
+                            "description": "Name of the owner's claim, where the owner has several claims on this pool; for a policy it is POLICY/CAPTURE."
+                          },
+                          "description": {
+                            "type": "string",
+                            "maxLength": 256,
+                            "description": "For people."
+                          }
+                        }
+                      }
+                    },
+                    "authority": {
+                      "type": "string",
+                      "enum": [
+                        "Plan",
+                        "Cluster"
+                      ],
+                      "description": "Who allocates. Plan means tools that plan (lockfile, stack); the controller only audits. Cluster means the controller alone. In a cluster the default is Cluster; tools that plan write Plan."
+                    },
+                    "clusterRange": {
+                      "type": "object",
+                      "required": [
+                        "start",
+                        "end"
+                      ],
+                      "description": "The part of a Plan pool that only the controller hands out, for nodes that join later.",
+                      "properties": {
+                        "start": {
+                          "type": "string",
+                          "maxLength": 39,
+                          "description": "First address."
+                        },
+                        "end": {
+                          "type": "string",
+                          "maxLength": 39,
+                          "description": "Last address."
+                        }
+                      }
+                    },
+                    "reclaimPolicy": {
+                      "type": "string",
+                      "enum": [
+                        "Delete",
+                        "Retain"
+                      ],
+                      "description": "What becomes of the addresses of owners that vanished. Delete frees them once they are off the node; Retain keeps them for the owner's return. Default is Delete."
+                    },
+                    "allowZeroAnd255": {
+                      "type": "boolean",
+                      "description": "IPv4 only. Also allocate addresses whose last octet is 0 or 255. They then have offsets."
+                    },
+                    "blockLength": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 128,
+                      "description": "The prefix length of what an owner gets, for example 24. Default is one address. Blocks that overlap an exclude or a reservation are not allocated."
+                    }
+                  }
+                },
+                "status": {
+                  "type": "object",
+                  "description": "What the controller last saw.",
+                  "default": {
+                    "observedGeneration": -1
+                  },
+                  "properties": {
+                    "observedGeneration": {
+                      "type": "integer",
+                      "format": "int64",
+                      "description": "The generation of spec that the rest of status is about."
+                    },
+                    "allocated-offsets": {
+                      "type": "array",
+                      "maxItems": 1000,
+                      "x-kubernetes-list-type": "atomic",
+                      "description": "Allocated addresses as offsets from start. A view, at most the first 1000; addresses are what is stored.",
+                      "items": {
+                        "type": "integer",
+                        "format": "int64"
+                      }
+                    },
+                    "capacity": {
+                      "type": "string",
+                      "description": "How many addresses can be allocated."
+                    },
+                    "allocated": {
+                      "type": "integer",
+                      "format": "int64",
+                      "description": "How many are allocated."
+                    },
+                    "free": {
+                      "type": "string",
+                      "description": "How many are free."
+                    },
+                    "conditions": {
+                      "type": "array",
+                      "maxItems": 16,
+                      "x-kubernetes-list-type": "map",
+                      "x-kubernetes-list-map-keys": [
+                        "type"
+                      ],
+                      "description": "Available, and what stands against it.",
+                      "items": {
+                        "type": "object",
+                        "required": [
+                          "type",
+                          "status",
+                          "reason",
+                          "message",
+                          "lastTransitionTime"
+                        ],
+                        "properties": {
+                          "type": {
+                            "type": "string",
+                            "maxLength": 316,
+                            "description": "Available."
+                          },
+                          "status": {
+                            "type": "string",
+                            "enum": [
+                              "True",
+                              "False",
+                              "Unknown"
+                            ],
+                            "description": "Whether the condition holds."
+                          },
+                          "reason": {
+                            "type": "string",
+                            "maxLength": 1024,
+                            "description": "ReconciledPool, ReconcilingPool, ExhaustedIPPool, UnsynchronizedIPPool, OverlappingIPPool or IPCollision."
+                          },
+                          "message": {
+                            "type": "string",
+                            "maxLength": 32768,
+                            "description": "For people."
+                          },
+                          "observedGeneration": {
+                            "type": "integer",
+                            "format": "int64",
+                            "description": "The generation of spec that this condition is about."
+                          },
+                          "lastTransitionTime": {
+                            "type": "string",
+                            "format": "date-time",
+                            "description": "When status last changed."
+                          }
+                        }
+                      }
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "v1",
+    "kind": "ServiceAccount",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "namespace": "nodeippool",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    }
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "nodes"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodeippools"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodeippools/status"
+        ],
+        "verbs": [
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodenetworkconfigurationpolicies"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "create",
+          "patch",
+          "delete"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodenetworkconfigurationpolicies/status"
+        ],
+        "verbs": [
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodenetworkconfigurationenactments",
+          "nodenetworkstates"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "ClusterRole",
+      "name": "nodeippool-controller"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "Role",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "namespace": "nodeippool",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "configmaps"
+        ],
+        "verbs": [
+          "list",
+          "create",
+          "update"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "RoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "namespace": "nodeippool",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "Role",
+      "name": "nodeippool-controller"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicy",
+    "metadata": {
+      "name": "nodeippool-protection",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "failurePolicy": "Fail",
+      "matchConstraints": {
+        "matchPolicy": "Equivalent",
+        "namespaceSelector": {},
+        "objectSelector": {
+          "matchLabels": {
+            "app.kubernetes.io/managed-by": "nodeippool-controller"
+          }
+        },
+        "resourceRules": [
+          {
+            "apiGroups": [
+              "nmstate.io"
+            ],
+            "apiVersions": [
+              "*"
+            ],
+            "operations": [
+              "UPDATE"
+            ],
+            "resources": [
+              "nodenetworkconfigurationpolicies"
+            ],
+            "scope": "*"
+          }
+        ]
+      },
+      "matchConditions": [
+        {
+          "name": "not-the-controller",
+          "expression": "!request.userInfo.username.matches('^system:serviceaccount:[^:]+:nodeippool-controller$')"
+        }
+      ],
+      "validations": [
+        {
+          "expression": "object.spec == oldObject.spec",
+          "message": "the controller of nodeippool keeps this policy; change the policy that it was made of, or the NodeIPPool"
+        },
+        {
+          "expression": "[object, oldObject].all(one, has(one.metadata.labels) && one.metadata.labels[?'app.kubernetes.io/managed-by'].orValue('') == 'nodeippool-controller')",
+          "message": "the label app.kubernetes.io/managed-by says that the controller of nodeippool keeps a policy; it cannot be added or removed"
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicyBinding",
+    "metadata": {
+      "name": "nodeippool-protection",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "policyName": "nodeippool-protection",
+      "validationActions": [
+        "Deny"
+      ]
+    }
+  },
+  {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "namespace": "nodeippool",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "replicas": 1,
+      "selector": {
+        "matchLabels": {
+          "app.kubernetes.io/name": "nodeippool"
+        }
+      },
+      "template": {
+        "metadata": {
+          "labels": {
+            "app.kubernetes.io/name": "nodeippool"
+          }
+        },
+        "spec": {
+          "serviceAccountName": "nodeippool-controller",
+          "enableServiceLinks": false,
+          "securityContext": {
+            "runAsNonRoot": true,
+            "runAsUser": 65532,
+            "runAsGroup": 65532,
+            "seccompProfile": {
+              "type": "RuntimeDefault"
+            }
+          },
+          "tolerations": [
+            {
+              "key": "node.kubernetes.io/not-ready",
+              "operator": "Exists",
+              "effect": "NoExecute",
+              "tolerationSeconds": 30
+            },
+            {
+              "key": "node.kubernetes.io/unreachable",
+              "operator": "Exists",
+              "effect": "NoExecute",
+              "tolerationSeconds": 30
+            }
+          ],
+          "containers": [
+            {
+              "name": "controller",
+              "image": "nodeippool:0.1.0",
+              "args": [
+                "controller"
+              ],
+              "env": [
+                {
+                  "name": "NODE_OPTIONS",
+                  "value": "--max-semi-space-size=2"
+                }
+              ],
+              "ports": [
+                {
+                  "name": "metrics",
+                  "containerPort": 8080
+                }
+              ],
+              "livenessProbe": {
+                "httpGet": {
+                  "path": "/healthz",
+                  "port": "metrics"
+                },
+                "periodSeconds": 10,
+                "failureThreshold": 6
+              },
+              "readinessProbe": {
+                "httpGet": {
+                  "path": "/readyz",
+                  "port": "metrics"
+                },
+                "periodSeconds": 5
+              },
+              "resources": {
+                "requests": {
+                  "cpu": "20m",
+                  "memory": "96Mi"
+                },
+                "limits": {
+                  "memory": "512Mi"
+                }
+              },
+              "securityContext": {
+                "allowPrivilegeEscalation": false,
+                "readOnlyRootFilesystem": true,
+                "capabilities": {
+                  "drop": [
+                    "ALL"
+                  ]
+                }
+              }
+            }
+          ]
+        }
+      }
+    }
+  },
+  {
+    "apiVersion": "v1",
+    "kind": "Service",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "namespace": "nodeippool",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "selector": {
+        "app.kubernetes.io/name": "nodeippool"
+      },
+      "ports": [
+        {
+          "name": "metrics",
+          "port": 8080,
+          "targetPort": "metrics"
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "policy/v1",
+    "kind": "PodDisruptionBudget",
+    "metadata": {
+      "name": "nodeippool-controller",
+      "namespace": "nodeippool",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "maxUnavailable": 1,
+      "selector": {
+        "matchLabels": {
+          "app.kubernetes.io/name": "nodeippool"
+        }
+      }
+    }
+  }
+];
+
+/** What parks policies at admission. */
+export const parkingObjects: readonly ApiObjectProps[] = [
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicy",
+    "metadata": {
+      "name": "nodeippool-parking",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "failurePolicy": "Ignore",
+      "reinvocationPolicy": "Never",
+      "matchConstraints": {
+        "matchPolicy": "Equivalent",
+        "namespaceSelector": {},
+        "objectSelector": {},
+        "resourceRules": [
+          {
+            "apiGroups": [
+              "nmstate.io"
+            ],
+            "apiVersions": [
+              "*"
+            ],
+            "operations": [
+              "CREATE",
+              "UPDATE"
+            ],
+            "resources": [
+              "nodenetworkconfigurationpolicies"
+            ],
+            "scope": "*"
+          }
+        ]
+      },
+      "matchConditions": [
+        {
+          "name": "takes-addresses-from-pools",
+          "expression": "has(object.spec.capture) && object.spec.capture.exists(name, object.spec.capture[name].matches('^\\\\s*ippool\\\\.[A-Za-z0-9.-]+\\\\.allocate\\\\s*$'))"
+        },
+        {
+          "name": "not-parked",
+          "expression": "!has(object.spec.nodeSelector) || !('nmstate.io/ippool-template' in object.spec.nodeSelector)"
+        }
+      ],
+      "mutations": [
+        {
+          "patchType": "JSONPatch",
+          "jsonPatch": {
+            "expression": "has(object.spec.nodeSelector) ? [JSONPatch{op: 'add', path: '/spec/nodeSelector/' + jsonpatch.escapeKey('nmstate.io/ippool-template'), value: 'parked'}] : [JSONPatch{op: 'add', path: '/spec/nodeSelector', value: {'nmstate.io/ippool-template': 'parked'}}]"
+          }
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicyBinding",
+    "metadata": {
+      "name": "nodeippool-parking",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "policyName": "nodeippool-parking"
+    }
+  }
+];

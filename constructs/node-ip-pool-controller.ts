@@ -1,0 +1,67 @@
+import { ApiObject, type ApiObjectProps } from "cdk8s";
+import { Construct } from "constructs";
+import { ClusterObject } from "./cluster-object.ts";
+import { controllerObjects, parkingObjects } from "./generated/controller-objects.ts";
+
+/** How the controller is installed. */
+export interface NodeIPPoolControllerProps {
+  /**
+   * Where the cluster finds the image that the Dockerfile of nodeippool makes.
+   *
+   * @default nodeippool:<version>
+   */
+  readonly image?: string;
+
+  /**
+   * The namespace of the controller and of its record.
+   *
+   * @default nodeippool
+   */
+  readonly namespace?: string;
+
+  /**
+   * How many run at once. More than one are safe; one is enough.
+   *
+   * @default 1
+   */
+  readonly replicas?: number;
+
+  /**
+   * Whether the API server parks policies in the moment they are applied. Needs Kubernetes 1.36.
+   *
+   * @default false
+   */
+  readonly parkAtAdmission?: boolean;
+}
+
+/** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */
+export class NodeIPPoolController extends Construct {
+  constructor(scope: Construct, id: string, props: NodeIPPoolControllerProps = {}) {
+    super(scope, id);
+    const objects = props.parkAtAdmission ? [...controllerObjects, ...parkingObjects] : controllerObjects;
+    for (const object of objects) {
+      const placed = asAsked(object, props);
+      const Kind = placed.metadata?.namespace === undefined ? ClusterObject : ApiObject;
+      new Kind(this, `${placed.kind}-${object.metadata?.name}`, placed);
+    }
+  }
+}
+
+function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
+  const { namespace = "nodeippool" } = props;
+  const { metadata, subjects, ...rest } = structuredClone(object);
+  const name = object.kind === "Namespace" ? { name: namespace } : {};
+  return {
+    ...(object.kind === "Deployment" ? asked(rest, props) : rest),
+    metadata: { ...metadata, ...name, ...(metadata?.namespace === undefined ? {} : { namespace }) },
+    ...(subjects === undefined ? {} : { subjects: [{ ...subjects[0], namespace }] }),
+  };
+}
+
+/** The Deployment, with one container. */
+function asked(deployment: ApiObjectProps, { image, replicas }: NodeIPPoolControllerProps): ApiObjectProps {
+  const { spec } = deployment;
+  if (replicas !== undefined) spec.replicas = replicas;
+  if (image !== undefined) spec.template.spec.containers[0].image = image;
+  return deployment;
+}

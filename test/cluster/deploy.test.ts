@@ -1,0 +1,253 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { LogEvent } from "../../controller/ground.ts";
+import { runController } from "../../controller/start.ts";
+import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
+import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { root } from "../support/console.ts";
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface Rights extends KubeObject {
+  readonly rules: readonly Rule[];
+}
+
+const nmstate = "nmstate.io/v1";
+const rbac = (plural: string): Resource => ({ apiVersion: "rbac.authorization.k8s.io/v1", plural });
+const nodes: Resource = { apiVersion: "v1", plural: "nodes" };
+const pools: Resource = { apiVersion: nmstate, plural: "nodeippools" };
+const policies: Resource = { apiVersion: nmstate, plural: "nodenetworkconfigurationpolicies" };
+const configMaps: Resource = { apiVersion: "v1", plural: "configmaps" };
+
+const documents = (path: string) =>
+  parseAllDocuments(readFileSync(join(root, path), "utf8")).map((document) => document.toJS() as KubeObject);
+const roles = documents("deploy/rbac.yaml").filter(({ kind }) => kind.endsWith("Role")) as Rights[];
+
+/** Every right of the controller by itself. */
+const rights = roles.flatMap(({ kind, rules }) =>
+  rules.flatMap(({ resources, verbs }) =>
+    resources.flatMap((resource) => verbs.map((verb) => ({ kind, resource, verb }))),
+  ),
+);
+
+/** The rules of a role without one right. */
+function without({ rules }: Rights, resource: string, verb: string): Rule[] {
+  return rules.flatMap(({ apiGroups, resources, verbs }) =>
+    resources.flatMap((one) => {
+      const left = verbs.filter((right) => one !== resource || right !== verb);
+      return left.length === 0 ? [] : [{ apiGroups, resources: [one], verbs: left }];
+    }),
+  );
+}
+
+describe("deploy/ on a real API server", () => {
+  const cluster = clusterOfFile(async (started) => {
+    await installNmstate(started);
+    await started.kubectl(["apply", "-k", join(root, "deploy")]);
+  });
+  let kube: Objects;
+  let admin: Access;
+  beforeAll(() => {
+    admin = findAccess({ kubeconfig: cluster().kubeconfig });
+    kube = objectsOf(admin);
+    return () => kube.close();
+  });
+
+  afterEach(clear);
+
+  /** Runs a controller as somebody, around what is to be tried. Returns what it was refused. */
+  async function asUser(access: Access, work: () => Promise<void>): Promise<string[]> {
+    const stop = new AbortController();
+    const refused = new Set<string>();
+    const log = ({ error }: LogEvent) => {
+      const [, verb, resource] = /cannot (\w+) resource \\?"([^"\\]+)/.exec(`${error}`) ?? [];
+      if (verb !== undefined) refused.add(`${verb} ${resource}`);
+    };
+    const running = runController({ access, namespace: "nodeippool", signal: stop.signal, log });
+    try {
+      await work();
+    } finally {
+      stop.abort();
+      await running;
+    }
+    return [...refused];
+  }
+
+  const labels = { "kubernetes.io/hostname": "node01" };
+  const node = { apiVersion: "v1", kind: "Node", metadata: { name: "node01", labels } };
+  const ready = { conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "" }] };
+  const pool = (name: string) => kube.get<KubeObject & { status?: { allocated?: number } }>(pools, name);
+  const policy = (name: string) => kube.get<KubeObject & { spec: Policy; status?: unknown }>(policies, name);
+  interface Policy {
+    readonly nodeSelector?: Record<string, string>;
+    readonly desiredState: { readonly interfaces: readonly Record<string, unknown>[] };
+  }
+  const change = [{ op: "add", path: "/spec/desiredState/interfaces/0/mtu", value: 9000 }];
+
+  async function prepare(): Promise<void> {
+    for (const path of ["pools", "static-ip"])
+      for (const object of documents(`examples/static-ip/manifests/${path}.yaml`)) {
+        const spec = { ...(object as KubeObject & { spec: object }).spec };
+        if (object.kind === "NodeIPPool") Object.assign(spec, { authority: "Cluster" });
+        await kube.create(object.kind === "NodeIPPool" ? pools : policies, { ...object, spec } as KubeObject);
+      }
+    await kube.create(nodes, node);
+    await kube.patch(nodes, "node01", undefined, { status: ready }, { type: "merge", subresource: "status" });
+  }
+
+  async function clear(): Promise<void> {
+    for (const resource of [policies, pools, nodes])
+      for (const object of await kube.list(resource)) await kube.delete(resource, object);
+    for (const object of await kube.list(configMaps, { namespace: "nodeippool" }))
+      await kube.delete(configMaps, object);
+  }
+
+  /** What comes of it, one after the other. */
+  const steps: readonly (readonly [string, () => Promise<boolean>])[] = [
+    ["the node has a policy", async () => (await policy("static-ip--node01")) !== undefined],
+    ["the policy is parked", async () => (await policy("static-ip"))?.spec.nodeSelector !== undefined],
+    ["the policy has conditions", async () => (await policy("static-ip"))?.status !== undefined],
+    ["the pool counts it", async () => (await pool("traffic-2"))?.status?.allocated === 1],
+    [
+      "a change reaches the node's policy",
+      async () => {
+        const [nic] = (await policy("static-ip"))?.spec.desiredState.interfaces ?? [];
+        if (nic?.mtu === undefined) await kube.patch(policies, "static-ip", undefined, change, { type: "json" });
+        return (await policy("static-ip--node01"))?.spec.desiredState.interfaces[0]?.mtu === 9000;
+      },
+    ],
+    [
+      "a node that is gone leaves no policy",
+      async () => {
+        const there = await kube.get(nodes, "node01");
+        if (there !== undefined) await kube.delete(nodes, there);
+        return (await policy("static-ip--node01")) === undefined;
+      },
+    ],
+  ];
+
+  /** Goes through all steps; says which one is not reached in that time, or nothing. */
+  async function halt(patience: number): Promise<string | undefined> {
+    for (const [name, isReached] of steps) {
+      const end = Date.now() + patience;
+      while (!(await isReached())) {
+        if (Date.now() > end) return name;
+        await sleep(20);
+      }
+    }
+    return undefined;
+  }
+
+  it("serves the proposal's example with the token of its ServiceAccount, and is refused nothing", async () => {
+    const token = await cluster().kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
+    await prepare();
+    const refused = await asUser({ ...admin, user: { token: token.trim() } }, async () => {
+      expect(await halt(10_000)).toBeUndefined();
+    });
+    expect(refused).toEqual([]);
+  });
+
+  describe("needs each of its rights", () => {
+    beforeAll(async () => {
+      // A streamed list asks for the right to watch alone; servers up to 1.31, and 1.33, have none.
+      await cluster().killApiServer();
+      await cluster().startApiServer(["--feature-gates=WatchList=false"]);
+      await installNmstate(cluster());
+      await installNodeIPPool(cluster());
+    });
+    it.each(rights)("$verb $resource", async ({ kind, resource, verb }) => {
+      const name = `without-${verb}-${resource.replace("/", "-")}`;
+      // Only who is called so may change the policy of a node.
+      const user = `system:serviceaccount:${name}:nodeippool-controller`;
+      for (const role of roles) {
+        const { namespace } = role.metadata;
+        const metadata = { name, ...(namespace !== undefined && { namespace }) };
+        const rules = role.kind === kind ? without(role, resource, verb) : role.rules;
+        const plural = role.kind === "Role" ? "roles" : "clusterroles";
+        await kube.create(rbac(plural), { ...role, metadata, rules } as KubeObject);
+        await kube.create(rbac(plural.replace("roles", "rolebindings")), {
+          apiVersion: role.apiVersion,
+          kind: `${role.kind}Binding`,
+          metadata,
+          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: role.kind, name },
+          subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: user }],
+        } as KubeObject);
+      }
+      await prepare();
+      let halted: string | undefined;
+      const impersonate = { user, groups: [] };
+      const refused = await asUser({ ...admin, user: { ...admin.user, impersonate } }, async () => {
+        halted = await halt(1_000);
+      });
+      expect(refused).toContain(`${verb} ${resource}`);
+      // What is there after a conflict or a deletion is also told by the watch, only later.
+      expect(halted === undefined).toBe(verb === "get");
+    });
+  });
+
+  const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
+
+  it("is as it was applied, and can be applied by the server, too", async () => {
+    expect(await kubectl(`diff -k ${join(root, "deploy")}`)).toBe("");
+    const dry = await kubectl(`apply --server-side --force-conflicts --dry-run=server -k ${join(root, "deploy")}`);
+    expect(dry.trim().split("\n")).toHaveLength(12);
+  });
+
+  it("lets nobody but the controller change the policy of a node, and everybody delete it", async () => {
+    const child = {
+      apiVersion: nmstate,
+      kind: "NodeNetworkConfigurationPolicy",
+      metadata: { name: "static-ip--node01", labels: { "app.kubernetes.io/managed-by": "nodeippool-controller" } },
+      spec: { desiredState: { interfaces: [{ name: "eth1" }] } },
+    };
+    const other = { ...child, metadata: { name: "other" } };
+    await kube.create(policies, child);
+    await kube.create(policies, other);
+    const refused = async (args: string) => {
+      const text = await kubectl(args).then(
+        () => "",
+        (error) => `${error}`,
+      );
+      return /denied request: (.*)/.exec(text)?.[1];
+    };
+    const edit = '--type=merge -p {"spec":{"maxUnavailable":1}}';
+    await until(async () => (await refused(`patch nncp static-ip--node01 ${edit} --dry-run=server`)) !== undefined);
+    expect(await refused(`patch nncp static-ip--node01 ${edit}`)).toMatch(
+      /^the controller of nodeippool keeps this policy/,
+    );
+    expect(await refused("label nncp static-ip--node01 app.kubernetes.io/managed-by-")).toMatch(/^the label /);
+    expect(await refused("label nncp other app.kubernetes.io/managed-by=nodeippool-controller")).toMatch(/^the label /);
+    expect(await refused(`patch nncp other ${edit}`)).toBeUndefined();
+    expect(await refused("annotate nncp static-ip--node01 seen=yes")).toBeUndefined();
+    expect(await refused("delete nncp static-ip--node01")).toBeUndefined();
+  });
+
+  it("parks policies that take addresses from pools as they are applied, if asked, and no others", async () => {
+    await kubectl(`apply -f ${join(root, "deploy/parking.yaml")}`);
+    const [example] = documents("examples/static-ip/manifests/static-ip.yaml") as [KubeObject & { spec: object }];
+    const parked = { "nmstate.io/ippool-template": "parked" };
+    const nodeSelector = { "example.net/rack": "a/1" };
+    const dry = async (spec: object) => {
+      const text = await kubectl("create --dry-run=server -o json -f -", JSON.stringify({ ...example, spec }));
+      return JSON.parse(text).spec;
+    };
+    await until(async () => (await dry(example.spec)).nodeSelector !== undefined);
+    expect(await dry(example.spec)).toEqual({ ...example.spec, nodeSelector: parked });
+    expect((await dry({ ...example.spec, nodeSelector })).nodeSelector).toEqual({ ...nodeSelector, ...parked });
+    const capture = { gateway: 'interfaces.name=="eth1"' };
+    expect(await dry({ capture, nodeSelector })).toEqual({ capture, nodeSelector });
+    expect(await dry({ nodeSelector })).toEqual({ nodeSelector });
+  });
+});
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 100 && !(await holds()); tries++) await sleep(100);
+}

@@ -1,0 +1,96 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { App, Chart, Testing } from "cdk8s";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { NodeIPPoolController } from "../../constructs/index.ts";
+import { root } from "../support/console.ts";
+import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
+
+interface Made {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; annotations?: Record<string, string> };
+}
+
+describe("kustomize, the Helm chart and the cdk8s construct", () => {
+  let tools: Promise<[string, string]>;
+  let kubectl: string;
+  let helm: string;
+  beforeAll(async () => {
+    tools = Promise.all([tool("kubectl"), tool("helm")]);
+    await tools.catch(() => {}); // beforeEach tells of it
+  }, BUILD_TIMEOUT);
+  beforeEach(async (context) => {
+    [kubectl, helm] = await orSkip(context, tools);
+  });
+
+  const run = (command: string, ...args: string[]) => execFileSync(command, args, { cwd: root, encoding: "utf8" });
+  const objectsIn = (text: string) =>
+    parseAllDocuments(text)
+      .map((document): Made => document.toJS())
+      .filter((object) => object !== null)
+      .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const keyOf = ({ kind, metadata }: Made) => `${kind}/${metadata.name}`;
+  const chart = (namespace: string, ...values: string[]) => {
+    const sets = values.flatMap((value) => ["--set", value]);
+    return objectsIn(
+      run(helm, "template", "any", "deploy/chart", "-n", namespace, "--kube-version", "1.36.0", ...sets),
+    );
+  };
+  const construct = (props: ConstructorParameters<typeof NodeIPPoolController>[2] = {}) => {
+    const app = new App();
+    const made = new Chart(app, "network", { disableResourceNameHashes: true });
+    new NodeIPPoolController(made, "controller", props);
+    return (Testing.synth(made) as Made[]).toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  };
+  const withoutNamespace = (objects: readonly Made[]) => objects.filter(({ kind }) => kind !== "Namespace");
+  /** Helm leaves the kind when it is uninstalled; its annotation says so. */
+  const withoutPolicy = (objects: readonly Made[]) =>
+    objects.map(({ metadata: { annotations, ...metadata }, ...rest }) => {
+      const { "helm.sh/resource-policy": _, ...other } = annotations ?? {};
+      return { ...rest, metadata: { ...metadata, ...(Object.keys(other).length > 0 && { annotations: other }) } };
+    });
+
+  it("make the same objects", () => {
+    const kustomize = objectsIn(run(kubectl, "kustomize", "deploy"));
+    expect(kustomize).toHaveLength(12);
+    expect(construct()).toEqual(kustomize);
+    const made = chart("nodeippool");
+    expect(withoutPolicy(made)).toEqual(withoutNamespace(kustomize));
+    const kept = made.filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");
+    expect(kept.map(keyOf)).toEqual(["CustomResourceDefinition/nodeippools.nmstate.io"]);
+  });
+
+  it("make the same objects with other values", () => {
+    const props = { namespace: "network", image: "registry.example.net/nodeippool:2", replicas: 2 };
+    const values = [`image=${props.image}`, "replicas=2", "parkAtAdmission=true"];
+    const made = construct({ ...props, parkAtAdmission: true });
+    expect(withoutPolicy(chart("network", ...values))).toEqual(withoutNamespace(made));
+    expect(made.map(keyOf)).toEqual(
+      expect.arrayContaining(["Namespace/network", "MutatingAdmissionPolicy/nodeippool-parking"]),
+    );
+    const text = JSON.stringify(made);
+    expect(text).toContain('"replicas":2');
+    expect(text).toContain('"image":"registry.example.net/nodeippool:2"');
+    expect(text).not.toMatch(/"namespace":"nodeippool"|nodeippool:0/);
+  });
+
+  it("leave the kind out of the chart if asked", () => {
+    const kinds = chart("nodeippool", "crds.install=false").map(({ kind }) => kind);
+    expect(kinds).toHaveLength(10);
+    expect(kinds).not.toContain("CustomResourceDefinition");
+  });
+
+  it("have the version of the package", () => {
+    const read = (path: string) => parse(readFileSync(join(root, path), "utf8"));
+    const { version } = read("package.json");
+    expect(read("deploy/chart/Chart.yaml")).toMatchObject({ version, appVersion: version });
+    expect(read("deploy/chart/values.yaml").image).toBe(`nodeippool:${version}`);
+    expect(JSON.stringify(construct())).toContain(`"image":"nodeippool:${version}"`);
+  });
+
+  it("are a chart without complaints", () => {
+    expect(run(helm, "lint", "--strict", "deploy/chart", "--kube-version", "1.36.0")).toContain("0 chart(s) failed");
+  });
+});

@@ -18,6 +18,7 @@ export interface Looked {
   /** The pools, and the claims, in which something changed, or that get nothing. */
   readonly pools: ReadonlySet<string>;
   readonly claims: readonly string[];
+  readonly given: readonly Allocation[];
   readonly freed: readonly Allocation[];
   /** When the record was read. */
   readonly asOf: number;
@@ -124,6 +125,7 @@ export class Allocator {
       rendered: this.render(desired, owners),
       pools: new Set(changed.map(({ pool }) => pool)),
       claims: changed.map(({ claim }) => claim),
+      given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
       asOf,
       later: this.hold.later(this.snapshot?.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))) ?? []),

@@ -62,9 +62,14 @@ export class Applier {
     }
     rollout.leave(key);
     if (change === "delete") await this.delete(key, there as Seen);
-    if (change === "refuse")
-      this.ground.log({ level: "error", message: "somebody else made this object", object: key });
+    if (change === "refuse") this.refuse(key, source);
     this.callNext(source, part);
+  }
+
+  private refuse(key: string, source: string): void {
+    const { log, observer } = this.ground;
+    log({ level: "error", message: "somebody else made this object", object: key });
+    observer?.wrong(source, "Refused", `${key} was made by somebody else. Delete it, or rename it.`);
   }
 
   /** Was it made of a record that may be outdated? timing.ts says why that matters. */

@@ -3,7 +3,7 @@ import type { Concern } from "../integrations/in-cluster.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
 import { Applier } from "./applier.ts";
-import type { Ground } from "./ground.ts";
+import type { Ground, Observer } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
 import { isManaged, objectKey } from "./seen.ts";
@@ -34,6 +34,7 @@ export class Engine {
   readonly allocator: Allocator;
   private readonly applier: Applier;
   private readonly reporter: Reporter;
+  private readonly observer: Observer | undefined;
   private readonly wanted = new Wanted();
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
@@ -52,6 +53,7 @@ export class Engine {
       failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error, pause }),
       ran: (key, ms, error) => observer?.ran(key, ms, error),
     });
+    this.observer = observer;
     this.allocator = new Allocator(ground, this.world, clusterSet);
     this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) =>
       this.queue.add(`apply ${key}`),
@@ -132,7 +134,8 @@ export class Engine {
   }
 
   private async decide(owners: ReadonlySet<string>, isAll: boolean): Promise<void> {
-    const { rendered, pools, claims, freed, asOf, later } = await this.allocator.look(owners);
+    const { rendered, pools, claims, given, freed, asOf, later } = await this.allocator.look(owners);
+    this.observer?.recorded(given, freed);
     const wanted = rendered.map((object) => this.wantedObject(object, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of owners) {

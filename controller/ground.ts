@@ -1,3 +1,4 @@
+import type { Allocation } from "../core/index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { Clock, Objects } from "../kube/index.ts";
 import type { StateBackend } from "../state/backend.ts";
@@ -20,6 +21,10 @@ export interface Ground {
 export interface Observer {
   /** A key of the queue has run, for so long. */
   ran(key: string, ms: number, error?: unknown): void;
+  /** These addresses were given, and these are free again. */
+  recorded(given: readonly Allocation[], freed: readonly Allocation[]): void;
+  /** Something is wrong with an object, or still is: in a word, and in a sentence. */
+  wrong(about: string, problem: string, message: string): void;
 }
 
 /** Something that whoever runs the controller may want to read. */

@@ -44,6 +44,9 @@ export class Reporter {
       isResetting: false,
     });
     await this.write(object, status, { generation, hasHeartbeat: false });
+    const [available] = status.conditions;
+    if (available?.status === "False")
+      this.ground.observer?.wrong(objectKey(object), `${available.reason}`, `${available.message}`);
   }
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
@@ -51,13 +54,15 @@ export class Reporter {
       reads.some(({ kind, owns }) => kind === object.kind && owns(object)),
     );
     if (integration?.inCluster === undefined) return;
+    const rejected = scene.rejected.get(key);
+    if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
     const known: Known = {
       object,
       made: this.world
         .ofSource(key)
         .filter(isManaged)
         .map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
-      rejected: scene.rejected.get(key),
+      rejected,
       pending: [...this.allocator.pending.values()]
         .flat()
         .filter(({ claim }) => this.allocator.sourceOf(claim) === key),

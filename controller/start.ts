@@ -3,6 +3,7 @@ import { nmstate } from "../integrations/nmstate/index.ts";
 import { type Access, objectsOf, realClock, type Sent, transport, type WatchState, watch } from "../kube/index.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
 import { Engine } from "./engine.ts";
+import { EventWriter } from "./event-writer.ts";
 import type { LogEvent } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
@@ -38,21 +39,22 @@ export async function runController({ access, namespace, server, signal, log }: 
   const objects = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
   const recorded = objectsOf(access, { server: transport(access, 30_000, told) });
   const source = transport(access, 30_000, told);
+  const ground = { objects, clock: realClock, today: () => new Date(), log };
   const engine: Engine = new Engine({
-    objects,
+    ...ground,
     state: counting(kubernetes(recorded, namespace), (error) => void metrics?.then((one) => one.committed(error))),
     integrations,
-    clock: realClock,
     random: Math.random,
-    today: () => new Date(),
-    log,
     observer: {
       ran: (key, ms, error) => {
         log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
         metrics?.then((one) => one.ran(key.replace(/ .*/s, ""), ms, error));
       },
+      recorded: (given, freed) => events.recorded(given, freed),
+      wrong: (about, problem, message) => events.wrong(about, problem, message),
     },
   });
+  const events = new EventWriter(ground, engine.world, (claim) => engine.allocator.sourceOf(claim), signal);
   const open = server && metrics && (await listen(server.at, engine, states, signal, metrics));
   const watches = kinds.map((kind) => {
     const selection = { resource: kind, project: (object: object) => keep(kind, object) };

@@ -21,6 +21,7 @@ export class SimController {
   readonly server = new SimServer();
   readonly clock = new VirtualClock();
   readonly logged: LogEvent[] = [];
+  readonly log = (event: LogEvent) => void this.logged.push(event);
   readonly engine: Engine;
   record: Snapshot = emptySnapshot;
   private heard = 0;
@@ -41,7 +42,7 @@ export class SimController {
       clock: this.clock,
       random: () => 0.5,
       today: () => new Date(Date.UTC(2026, 0, 1) + this.clock.now()),
-      log: (event) => this.logged.push(event),
+      log: this.log,
       ...(observer === undefined ? {} : { observer }),
     });
   }
@@ -83,6 +84,7 @@ export class SimController {
   private tell(): void {
     const { world } = this.engine;
     for (const { type, object } of this.server.events.slice(this.heard)) {
+      if (plurals[object.kind] === undefined) continue;
       const known = world.kind(`${object.kind}`);
       if (type === "set") world.set(keep(known, structuredClone(object)));
       else world.delete(object.kind, `${object.kind}/${object.metadata.name}`);

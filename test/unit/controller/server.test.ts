@@ -68,6 +68,8 @@ describe("over HTTP", () => {
       "1.2.3",
     );
     const observer = {
+      recorded: () => {},
+      wrong: () => {},
       ran: (key: string, ms: number, error?: unknown) => metrics.ran(key.replace(/ .*/s, ""), ms, error),
     };
     const sim = new SimController(observer, (state) => counting(state, metrics.committed));

@@ -1,0 +1,134 @@
+import type { Allocation } from "../core/index.ts";
+import type { KubeObject } from "../kube/index.ts";
+import { eventOfProblem, eventsOf, eventWrite, type Said, type Written } from "./events.ts";
+import type { Ground } from "./ground.ts";
+import type { World } from "./world.ts";
+
+/** What happens within so many milliseconds is said at once. */
+const settle = 1000;
+/** So many Events are written in one go; what is more is dropped. */
+const most = 100;
+/** The longest message that an API server takes. */
+const longest = 1024;
+
+const resource = { apiVersion: "v1", plural: "events" };
+const component = "nodeippool-controller";
+
+/** Writes Events, one after the other and as well as it goes: one that cannot be written is dropped, and nothing waits for one. */
+export class EventWriter {
+  private readonly ground: Pick<Ground, "objects" | "clock" | "today" | "log">;
+  private readonly world: World;
+  private readonly sourceOf: (claim: string) => string;
+  private readonly signal: AbortSignal;
+  private given: Allocation[] = [];
+  private freed: Allocation[] = [];
+  /** Problems by object and reason: the last word counts. */
+  private problems = new Map<string, Said>();
+  private readonly written = new Map<string, Written & { readonly name: string; readonly count: number }>();
+  private isBusy = false;
+  private hasFailed = false;
+  private number = 0;
+
+  /** It writes until the signal aborts. */
+  constructor(ground: EventWriter["ground"], world: World, sourceOf: EventWriter["sourceOf"], signal: AbortSignal) {
+    this.ground = ground;
+    this.world = world;
+    this.sourceOf = sourceOf;
+    this.signal = signal;
+  }
+
+  recorded(given: readonly Allocation[], freed: readonly Allocation[]): void {
+    if (given.length + freed.length === 0) return;
+    this.given.push(...given);
+    this.freed.push(...freed);
+    this.begin();
+  }
+
+  wrong(about: string, problem: string, message: string): void {
+    for (const said of eventOfProblem(about, problem, message)) this.problems.set(`${about} ${said.reason}`, said);
+    this.begin();
+  }
+
+  private begin(): void {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    this.writeAll().then(() => {
+      this.isBusy = false;
+    });
+  }
+
+  private async writeAll(): Promise<void> {
+    while (this.given.length + this.freed.length + this.problems.size > 0) {
+      await this.ground.clock.sleep(settle, this.signal);
+      if (this.signal.aborted) return;
+      const all = [
+        ...eventsOf("Allocated", this.given, this.sourceOf),
+        ...eventsOf("Released", this.freed, this.sourceOf),
+        ...this.problems.values(),
+      ];
+      this.given = [];
+      this.freed = [];
+      this.problems = new Map();
+      for (const said of all.slice(0, most)) if (!this.signal.aborted) await this.write(said);
+    }
+  }
+
+  private async write(said: Said): Promise<void> {
+    const key = `${this.world.get(said.about)?.metadata.uid} ${said.reason}`;
+    const last = this.written.get(key);
+    const now = this.ground.clock.now();
+    const what = eventWrite(said, last, now);
+    try {
+      if (what === "create") await this.create(said, key, now);
+      if (what === "count" && last !== undefined) {
+        await this.count(said, last);
+        this.written.set(key, { ...last, count: last.count + 1, message: said.message, at: now });
+      }
+      this.hasFailed = false;
+    } catch (error) {
+      this.written.delete(key);
+      if (!this.hasFailed)
+        this.ground.log({ level: "warn", message: "an Event cannot be written", object: said.about, error });
+      this.hasFailed = true;
+    }
+  }
+
+  private async create(said: Said, key: string, now: number): Promise<void> {
+    const object = this.world.get(said.about);
+    if (object === undefined) return;
+    const time = this.time();
+    const { apiVersion, kind, metadata } = object;
+    const { name: of, namespace, uid } = metadata;
+    const name = `${of.slice(0, 200)}.${Date.parse(time).toString(16)}${(++this.number).toString(16)}`;
+    const event = {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name, namespace: namespace ?? "default" },
+      involvedObject: { apiVersion, kind, name: of, ...(namespace === undefined ? {} : { namespace }), uid },
+      type: said.type,
+      reason: said.reason,
+      message: said.message.slice(0, longest),
+      count: 1,
+      firstTimestamp: time,
+      lastTimestamp: time,
+      source: { component },
+      reportingComponent: component,
+    };
+    await this.ground.objects.create(resource, event as KubeObject);
+    if (said.type === "Warning") this.written.set(key, { name, count: 1, message: said.message, at: now });
+  }
+
+  /** Says it once more. */
+  private async count(said: Said, { name, count }: { readonly name: string; readonly count: number }): Promise<void> {
+    const namespace = this.world.get(said.about)?.metadata.namespace ?? "default";
+    const body = { count: count + 1, message: said.message.slice(0, longest), lastTimestamp: this.time() };
+    await this.ground.objects.patch(resource, name, namespace, body, { type: "merge" });
+  }
+
+  private time(): string {
+    return this.ground
+      .today()
+      .toISOString()
+      .replace(/\.\d+Z$/, "Z");
+  }
+}

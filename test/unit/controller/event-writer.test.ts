@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import { EventWriter } from "../../../controller/event-writer.ts";
+import type { Observer } from "../../../controller/ground.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { SimController } from "../../support/sim-controller.ts";
+import { policyOf } from "../../support/sim-game.ts";
+
+/** A controller in memory that writes Events, and what it has written by now. */
+function started({ isFailing = false } = {}) {
+  const observer: Observer = {
+    ran: () => {},
+    recorded: (given, freed) => events.recorded(given, freed),
+    wrong: (about, problem, message) => events.wrong(about, problem, message),
+  };
+  const sim = new SimController(observer);
+  let failures = 0;
+  const objects = sim.server.client(async (_, run) => {
+    if (!isFailing) return run();
+    failures++;
+    throw new Error("no");
+  });
+  const { world, allocator } = sim.engine;
+  const ground = { objects, clock: sim.clock, today: () => new Date(sim.clock.now()), log: sim.log };
+  const signal = new AbortController().signal;
+  const events = new EventWriter(ground, world, (claim) => allocator.sourceOf(claim), signal);
+  const written = () =>
+    [...sim.server.objects]
+      .filter(([key]) => key.startsWith("events/"))
+      .map(([, event]) => {
+        const { name, kind } = asBag(event.involvedObject) as Bag;
+        return `${event.count} ${event.type} ${kind}/${name} ${event.reason}: ${event.message}`;
+      });
+  return { sim, written, failures: () => failures };
+}
+
+describe("Events", () => {
+  it("tell who got what, once, and what is free again", async () => {
+    const { sim, written } = started();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.node("n1");
+    sim.create(policyOf("a", "eth1", "p") as never);
+    await sim.pass(20_000);
+    const policy = "NodeNetworkConfigurationPolicy/a";
+    expect(written()).toEqual([
+      `1 Normal Node/n1 Allocated: 10.0.0.1 of p for ${policy}`,
+      `1 Normal NodeIPPool/p Allocated: n1 10.0.0.1 for ${policy}`,
+      `1 Normal ${policy} Allocated: n1 10.0.0.1 of p`,
+    ]);
+    sim.remove("Node", "n1");
+    await sim.pass(60_000);
+    // The node is gone, so nobody would read an Event on it.
+    expect(written().slice(3)).toEqual([
+      `1 Normal NodeIPPool/p Released: n1 10.0.0.1 for ${policy}`,
+      `1 Normal ${policy} Released: n1 10.0.0.1 of p`,
+    ]);
+  });
+
+  it("of a full pool is one, whose count grows when it changes", async () => {
+    const { sim, written } = started();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.1");
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.create(policyOf("a", "eth1", "p") as never);
+    await sim.pass(20_000);
+    sim.engine.lookAgain();
+    await sim.pass(20_000);
+    const full = () => written().filter((text) => text.includes("ExhaustedIPPool"));
+    expect(full()).toEqual([expect.stringMatching(/^1 Warning NodeIPPool\/p .*: 1 more needed, for n2\./)]);
+    sim.node("n3");
+    await sim.pass(20_000);
+    expect(full()).toEqual([expect.stringMatching(/^2 Warning NodeIPPool\/p .*: 2 more needed, for n2, n3\./)]);
+  });
+
+  it("of a policy that cannot be read, and of an object of somebody else, are on the policy", async () => {
+    const { sim, written } = started();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.node("n1");
+    sim.create(policyOf("wrong", "eth1", "q") as never);
+    sim.create({
+      apiVersion: "nmstate.io/v1",
+      kind: "NodeNetworkConfigurationPolicy",
+      metadata: { name: "a--n1" },
+      spec: {},
+    });
+    sim.create(policyOf("a", "eth1", "p") as never);
+    await sim.pass(20_000);
+    const warnings = written().filter((text) => text.includes("Warning"));
+    expect(warnings).toEqual([
+      "1 Warning NodeNetworkConfigurationPolicy/a Refused: NodeNetworkConfigurationPolicy/a--n1 was made by somebody else. Delete it, or rename it.",
+      expect.stringMatching(/^1 Warning NodeNetworkConfigurationPolicy\/wrong Invalid: .*q/),
+    ]);
+  });
+
+  it("of a fleet are two for each batch", async () => {
+    const { sim, written } = started();
+    sim.pool("p", "10.0.0.0/16", "10.0.20.0");
+    for (let i = 1; i <= 500; i++) sim.node(`n${i}`);
+    sim.create(policyOf("a", "eth1", "p") as never);
+    await sim.pass(5000);
+    expect(written().map((text) => text.replace(/:.*/, ""))).toEqual([
+      "1 Normal NodeIPPool/p Allocated",
+      "1 Normal NodeNetworkConfigurationPolicy/a Allocated",
+    ]);
+  });
+
+  it("that cannot be written keep nothing from being done, and are complained of once", async () => {
+    const { sim, failures } = started({ isFailing: true });
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.node("n1");
+    sim.create(policyOf("a", "eth1", "p") as never);
+    await sim.pass(20_000);
+    expect(failures()).toBe(3);
+    expect(sim.logged.filter(({ message }) => message === "an Event cannot be written")).toHaveLength(1);
+    expect(sim.server.objects.has("nodenetworkconfigurationpolicies/a--n1")).toBe(true);
+  });
+});

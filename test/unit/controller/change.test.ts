@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { changeOf } from "../../../controller/change.ts";
+import { keep, managedBy, type Seen } from "../../../controller/seen.ts";
+import type { WatchedKind } from "../../../integrations/in-cluster.ts";
+import type { RenderedObject } from "../../../integrations/integration.ts";
+import type { Bag } from "../../../schema/objects.ts";
+import { tableOf } from "../../support/core-table.ts";
+
+const kind: WatchedKind = { apiVersion: "v1", kind: "Thing", plural: "things", keep: ({ spec }) => ({ spec }) };
+const owner = (uid: string) => [{ apiVersion: "v1", kind: "Node", name: "n", uid }];
+const wanted = {
+  apiVersion: "v1",
+  kind: "Thing",
+  metadata: { name: "t", labels: { a: "1" }, annotations: { b: "2" }, ownerReferences: owner("u1") },
+  spec: { capture: { x: "1" }, desiredState: { ip: "10.0.0.1", "prefix-length": 24 } },
+} as unknown as RenderedObject;
+
+/** Ours as it should be, but for what is said. */
+function there({ metadata = {}, spec = {}, labels = {} }: { metadata?: Bag; spec?: Bag; labels?: Bag }): Seen {
+  const own = wanted as unknown as { metadata: Bag; spec: Bag };
+  return keep(kind, {
+    ...wanted,
+    metadata: {
+      ...own.metadata,
+      uid: "u",
+      resourceVersion: "1",
+      labels: { ...(own.metadata.labels as Bag), ...managedBy, ...labels },
+      ...metadata,
+    },
+    spec: { ...own.spec, ...spec },
+  });
+}
+
+const states: Readonly<Record<string, Seen | undefined>> = {
+  no: undefined,
+  theirs: there({ labels: { "app.kubernetes.io/managed-by": "helm" } }),
+  ours: there({}),
+  "ours, fields in another order": there({ spec: { desiredState: { "prefix-length": 24, ip: "10.0.0.1" } } }),
+  "ours, with a label of others": there({ labels: { c: "3" } }),
+  "ours, other content": there({ spec: { desiredState: { ip: "10.0.0.2" } } }),
+  "ours, other label": there({ labels: { a: "9" } }),
+  "ours, no annotation": there({ metadata: { annotations: {} } }),
+  "ours, of another owner": there({ metadata: { ownerReferences: owner("u2") } }),
+  "ours, other capture": there({ spec: { capture: { x: "2" } } }),
+  "ours, being deleted": there({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+};
+
+describe("changeOf", () => {
+  it.each(
+    tableOf(`
+      is there                      | reports | wanted  | not wanted
+      no                            | 0       | create  | none
+      no                            | 1       | none    | none
+      theirs                        | 0       | refuse  | none
+      ours                          | 0       | none    | delete
+      ours                          | 1       | none    | delete
+      ours, fields in another order | 0       | none    | delete
+      ours, with a label of others  | 0       | none    | delete
+      ours, other content           | 1       | replace | delete
+      ours, other label             | 0       | replace | delete
+      ours, no annotation           | 0       | replace | delete
+      ours, of another owner        | 0       | replace | delete
+      ours, other capture           | 0       | delete  | delete
+      ours, being deleted           | 0       | none    | none
+    `),
+  )("$title", ({ cell }) => {
+    const state = `${cell("is there")[0]}`;
+    expect(Object.keys(states)).toContain(state);
+    const change = (object: RenderedObject | undefined) => changeOf(object, states[state], Number(cell("reports")[0]));
+    expect([change(wanted), change(undefined)]).toEqual([cell("wanted")[0], cell("not wanted")[0]]);
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { type PoolFacts, poolStatus } from "../../../controller/pool-status.ts";
+import type { Pending } from "../../../core/index.ts";
+import { lineOf, poolOf } from "../../support/core-text.ts";
+
+const pool = poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.9");
+const facts: PoolFacts = {
+  pool,
+  problem: undefined,
+  live: ["10.0.0.3 Node/a/x", "10.0.0.1 Node/b/x"].map(lineOf),
+  releasing: [lineOf("10.0.0.2 Node/c/x")],
+  pending: [],
+  collisions: [],
+  isResetting: false,
+};
+const problem = (reason: string) => ({ problem: { reason, message: "why" } as PoolFacts["problem"] });
+const pending = (code: string, ...nodes: string[]) => ({
+  pending: nodes.map((node) => ({ claim: `Node/${node}/x`, pool: "p", code, message: "" }) as Pending),
+});
+
+describe("poolStatus", () => {
+  it.each<[string, Partial<PoolFacts>, string, RegExp]>([
+    ["as it should be", {}, "True ReconciledPool True False False", /up to date/],
+    ["cannot be read", { ...problem("InvalidSpec"), pool: undefined }, "False InvalidSpec False False True", /^why$/],
+    [
+      "is being deleted",
+      problem("Terminating"),
+      "False Terminating False True False",
+      /^why It is in use by 2: a, b\./,
+    ],
+    ["overlaps", problem("OverlappingIPPool"), "False OverlappingIPPool False False True", /^why$/],
+    ["is not as recorded", problem("UnsynchronizedIPPool"), "False UnsynchronizedIPPool False False True", /^why$/],
+    ["is being reset", { isResetting: true }, "Unknown ReconcilingPool False True False", /rebuilt/],
+    ["collides", { collisions: ["c1", "c2", "c3", "c4"] }, "False IPCollision False False True", /^c1 c2 c3$/],
+    [
+      "is full",
+      pending("exhausted", "n1", "n2", "n3", "n4"),
+      "False ExhaustedIPPool False False True",
+      /exhausted: 4 more needed, for n1, n2, n3 and 1 more\./,
+    ],
+    [
+      "refuses what somebody asks for",
+      pending("out-of-range", "n1"),
+      "True ReconciledPool True False False",
+      /up to date/,
+    ],
+    [
+      "first a problem, then a reset",
+      { ...problem("InvalidSpec"), isResetting: true },
+      "False InvalidSpec False False True",
+      /why/,
+    ],
+    [
+      "first a collision, then room",
+      { collisions: ["c"], ...pending("exhausted", "n") },
+      "False IPCollision False False True",
+      /^c$/,
+    ],
+  ])("%s", (_, change, expected, message) => {
+    const { conditions } = poolStatus({ ...facts, ...change });
+    const [available, ...flags] = conditions;
+    expect(conditions.map(({ type }) => type)).toEqual(["Available", "Ready", "Reconciling", "Stalled"]);
+    expect([available?.status, available?.reason, ...flags.map(({ status }) => status)].join(" ")).toBe(expected);
+    for (const one of conditions) expect(one.message).toMatch(message);
+  });
+
+  it("counts, and says nothing of a pool that cannot be read", () => {
+    expect(poolStatus(facts).fields).toEqual({ capacity: "9", allocated: 2, free: "6", "allocated-offsets": [0, 2] });
+    expect(poolStatus({ ...facts, pool: undefined, ...problem("InvalidSpec") }).fields).toEqual({});
+  });
+
+  it("shows a thousand offsets", () => {
+    const wide = poolOf("p", "10.0.0.0/16");
+    const live = Array.from({ length: 1100 }, (_, i) =>
+      lineOf(`10.0.${100 + Math.floor(i / 200)}.${(i % 200) + 1} Node/n${i}/x`),
+    );
+    const { fields } = poolStatus({ ...facts, pool: wide, live });
+    expect([fields.allocated, (fields["allocated-offsets"] as unknown[]).length]).toEqual([1100, 1000]);
+  });
+});

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { ReleaseHold } from "../../../controller/release-hold.ts";
+import { timing } from "../../../controller/timing.ts";
+import { lineOf } from "../../support/core-text.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+
+const a = lineOf("10.0.0.1 Node/a/x");
+const a2 = lineOf("10.0.0.2 Node/a/y");
+const b = lineOf("10.0.0.3 Node/b/x");
+
+it("counts from when a line was first seen, by line; one that was live in between begins anew", async () => {
+  const clock = new VirtualClock();
+  const hold = new ReleaseHold(clock);
+  hold.see([a]);
+  expect([hold.hasOwner("Node/a"), hold.hasOwner("Node/b")]).toEqual([true, false]);
+  await clock.pass(timing.hold - 1);
+  hold.see([a, b]);
+  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([false, false]);
+  await clock.pass(1);
+  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([true, false]);
+  hold.see([b]);
+  hold.see([a, b]);
+  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([false, false]);
+  await clock.pass(timing.hold - 1);
+  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([false, true]);
+});
+
+it("a line that it has not seen is not held long enough", () => {
+  expect(new ReleaseHold(new VirtualClock()).isLongEnough(a)).toBe(false);
+});
+
+it("says when the last line of an owner is long enough", async () => {
+  const clock = new VirtualClock();
+  const hold = new ReleaseHold(clock);
+  hold.see([a]);
+  await clock.pass(1000);
+  hold.see([a, a2]);
+  expect([...hold.later([a, a2])]).toEqual([["Node/a", timing.hold]]);
+  expect([...hold.later([a])]).toEqual([["Node/a", timing.hold - 1000]]);
+  await clock.pass(timing.hold);
+  expect([...hold.later([a, a2])]).toEqual([]);
+});
+
+it("what is written of an older record is done before an address is free", () => {
+  expect(timing.fresh + timing.send + timing.request).toBeLessThan(timing.hold);
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { kindsOf } from "../../../controller/kinds.ts";
+import { clusterNode, readScene, unselectable } from "../../../controller/scene.ts";
+import type { Seen } from "../../../controller/seen.ts";
+import { World } from "../../../controller/world.ts";
+import { nmstate } from "../../../integrations/nmstate/index.ts";
+import type { Bag } from "../../../schema/objects.ts";
+import { poolOf, recordOf } from "../../support/core-text.ts";
+import { policyOf } from "../../support/sim-game.ts";
+
+let number = 0;
+function seen(object: Bag, metadata: Bag = {}): Seen {
+  const own = { ...(object.metadata as Bag), uid: `u${++number}`, resourceVersion: `${number}`, ...metadata };
+  return { ...object, metadata: own } as Seen;
+}
+const poolObject = (name: string, cidr: string) =>
+  seen({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec: { range: { cidr } } });
+
+function sceneOf(objects: readonly Seen[], lines: string[] = []) {
+  const world = new World(kindsOf([nmstate]), () => {});
+  for (const object of objects) world.set(object);
+  const record = recordOf(lines, [poolOf("p", "10.0.0.0/24")]);
+  return readScene(world, [nmstate], record, "default");
+}
+
+describe("readScene", () => {
+  const p = poolObject("p", "10.0.0.0/24");
+  const key = (name: string) => `NodeNetworkConfigurationPolicy/${name}`;
+
+  it("takes each object by itself: one that is wrong keeps no other one from being served", () => {
+    const wrong = seen(policyOf("wrong", "eth1", "q"));
+    const { sources, rejected, sound } = sceneOf([p, poolObject("bad", "x"), seen(policyOf("a", "eth1", "p")), wrong]);
+    expect(sources.map(({ object }) => (object.metadata as Bag).name)).toEqual(["a"]);
+    expect([...rejected].map(([name, why]) => [name, /pool q.*not defined/.test(why)])).toEqual([[key("wrong"), true]]);
+    expect(sound.map(({ name }) => name)).toEqual(["p"]);
+  });
+
+  it("leaves out what is being deleted, and what uses no pool", () => {
+    const going = seen(policyOf("going", "eth1", "p"), { deletionTimestamp: "2026-01-01T00:00:00Z" });
+    const plain = seen({
+      kind: "NodeNetworkConfigurationPolicy",
+      metadata: { name: "plain" },
+      spec: { desiredState: {} },
+    });
+    const { sources, rejected } = sceneOf([p, going, plain]);
+    expect([sources.length, rejected.size]).toEqual([0, 0]);
+  });
+
+  it("takes nothing from a pool that is not as it is recorded", () => {
+    const { pools, sound } = sceneOf([poolObject("p", "10.9.0.0/24")], ["10.0.0.1 Node/a/x"]);
+    expect(pools.get("p")?.problem?.reason).toBe("UnsynchronizedIPPool");
+    expect(sound).toEqual([]);
+  });
+});
+
+describe("nodes", () => {
+  const node = (name: string, hostname?: string, ready?: string) => {
+    const labels = hostname === undefined ? {} : { "kubernetes.io/hostname": hostname };
+    const conditions = ready === undefined ? [] : [{ type: "Ready", status: ready }];
+    return clusterNode(seen({ kind: "Node", metadata: { name, labels }, status: { conditions } }));
+  };
+
+  it.each([
+    ["True", true],
+    ["False", false],
+    ["Unknown", false],
+    [undefined, false],
+  ])("Ready %s: %s", (status, expected) => {
+    expect(node("n", "n", status).isReady).toBe(expected);
+  });
+
+  it("that no policy can select alone are named with the reason", () => {
+    const found = unselectable([node("a", "a"), node("b", "twin"), node("c", "twin"), node("d")]);
+    expect([...found]).toEqual([
+      ["b", expect.stringContaining("nodes b, c have the same label")],
+      ["c", expect.stringContaining("nodes b, c have the same label")],
+      ["d", expect.stringContaining("node d has no label")],
+    ]);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { goneFromNodes } from "../../../integrations/nmstate/gone.ts";
+import type { ClusterNode } from "../../../schema/node.ts";
+import type { Bag } from "../../../schema/objects.ts";
+import { tableOf } from "../../support/core-table.ts";
+import { lineOf } from "../../support/core-text.ts";
+
+const line = lineOf("10.0.0.4 Node/n/a/eth1 if=eth1");
+const at = (second: string) => `2026-01-01T00:00:0${second}Z`;
+
+/** What node n reports: `NIC ip` at that second. */
+function report(text: string, second: string): Bag {
+  const [name, ip] = text.split(" ");
+  const address = ip === undefined ? [] : [{ ip, "prefix-length": 24 }];
+  const nic = {
+    name,
+    type: "ethernet",
+    state: "up",
+    ipv4: { enabled: true, dhcp: false, address },
+    ipv6: { enabled: false },
+  };
+  const status = { currentState: { interfaces: [nic] }, lastSuccessfulUpdateTime: at(second) };
+  return { apiVersion: "nmstate.io/v1beta1", kind: "NodeNetworkState", metadata: { name: "n" }, status };
+}
+
+function enactment(condition: string, second: string, policyGeneration = 1): Bag {
+  const conditions = [{ type: condition, status: "True", lastTransitionTime: at(second) }];
+  return {
+    kind: "NodeNetworkConfigurationEnactment",
+    metadata: { name: "n.a--n" },
+    status: { policyGeneration, conditions },
+  };
+}
+
+const child: Bag = { kind: "NodeNetworkConfigurationPolicy", metadata: { name: "a--n", generation: 1 } };
+
+describe("goneFromNodes", () => {
+  it.each(
+    tableOf(`
+      node  | report        | at | child | enacted       | at2 | gone
+      gone  |               |    | no    |               |     | yes
+      gone  |               |    | yes   | Available     | 1   | yes
+      gone  | eth1          | 5  | no    |               |     | no
+      gone  | eth1 10.0.0.4 | 5  | no    |               |     | no
+      there |               |    | yes   | Available     | 1   | no
+      there | eth1          | 5  | yes   | Available     | 4   | yes
+      there | eth1          | 5  | yes   | Available     | 5   | no
+      there | eth1          | 5  | yes   | Available     | 6   | no
+      there | eth1          | 5  | yes   | Failing       | 4   | no
+      there | eth1          | 5  | yes   | Progressing   | 4   | no
+      there | eth1          | 5  | yes   | older         | 4   | no
+      there | eth1          | 5  | yes   |               |     | no
+      there | eth1          | 5  | no    | Available     | 4   | no
+      there | eth1          | 5  | no    |               |     | no
+      there | eth1 10.0.0.9 | 5  | yes   | Available     | 4   | yes
+      there | eth1 10.0.0.4 | 5  | yes   | Available     | 4   | no
+      there | eth9          | 5  | yes   | Available     | 4   | no
+    `),
+  )("$title", ({ cell }) => {
+    const [shows] = cell("report");
+    const [enacted] = cell("enacted");
+    const nodes: ClusterNode[] = cell("node")[0] === "there" ? [{ name: "n", labels: new Map(), bare: false }] : [];
+    const made = enacted === "older" ? enactment("Available", "4", 0) : enactment(`${enacted}`, `${cell("at2")[0]}`);
+    const objects = [
+      ...(shows === undefined ? [] : [report(shows, `${cell("at")[0]}`)]),
+      ...(cell("child")[0] === "yes" ? [child] : []),
+      ...(enacted === undefined ? [] : [made]),
+    ];
+    const gone = goneFromNodes(objects, { nodes, pools: new Map() }, [line]);
+    expect(gone).toEqual(cell("gone")[0] === "yes" ? [line] : []);
+  });
+});

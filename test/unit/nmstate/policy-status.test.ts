@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { type Count, policyConditions, unlocking } from "../../../integrations/nmstate/policy-status.ts";
+
+const fine: Count = { nodes: 3, available: 3, failing: 0, notReady: 0, waiting: [] };
+
+describe("policyConditions", () => {
+  it.each<[Partial<Count>, string, string, string]>([
+    [{}, "Available", "SuccessfullyConfigured", "3/3 nodes successfully configured"],
+    [
+      { notReady: 1, available: 2 },
+      "Available",
+      "SuccessfullyConfigured",
+      "2/3 nodes successfully configured, 1 nodes ignored due to NotReady state",
+    ],
+    [{ available: 1 }, "Progressing", "ConfigurationProgressing", "Policy is progressing 1/3 nodes finished"],
+    [
+      { available: 0, notReady: 2 },
+      "Progressing",
+      "ConfigurationProgressing",
+      "Policy is progressing 0/1 nodes finished, 2 nodes ignored due to NotReady state",
+    ],
+    [{ available: 1, failing: 1 }, "Degraded", "FailedToConfigure", "1/3 nodes failed to configure"],
+    [{ failing: 1, waiting: ["full", "full"] }, "Degraded", "FailedToConfigure", "2/3 nodes get no address: full"],
+    [{ nodes: 0, available: 0 }, "Ignored", "NoMatchingNode", "Policy does not match any node"],
+    [{ nodes: 0, rejected: "why" }, "Degraded", "FailedToConfigure", "why"],
+    [{ waiting: ["full"], rejected: "why" }, "Degraded", "FailedToConfigure", "why"],
+  ])("%j: %s", (change, type, reason, message) => {
+    const conditions = policyConditions({ ...fine, ...change });
+    expect(conditions.map((one) => one.type).sort()).toEqual(["Available", "Degraded", "Ignored", "Progressing"]);
+    expect(conditions.every((one) => one.reason === reason)).toBe(true);
+    expect(conditions.filter(({ status }) => status === "True")).toEqual([{ type, status: "True", reason, message }]);
+  });
+});
+
+describe("unlocking", () => {
+  const available = (reason?: string) => [{ type: "Available", ...(reason === undefined ? {} : { reason }) }];
+  it.each<[string, unknown, boolean]>([
+    ["no conditions", undefined, true],
+    ["no reason", available(), true],
+    ["an empty reason", available(""), true],
+    ["being configured", available("ConfigurationProgressing"), true],
+    ["configured", available("SuccessfullyConfigured"), false],
+    ["failed", available("FailedToConfigure"), false],
+    ["parking", available("Parking"), false],
+  ])("%s", (_, there, isNeeded) => {
+    const conditions = unlocking(there);
+    expect(conditions === undefined).toBe(!isNeeded);
+    // Or the next change would be refused, too.
+    if (isNeeded) expect(unlocking(conditions)).toBeUndefined();
+  });
+});

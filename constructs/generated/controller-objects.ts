@@ -477,6 +477,7 @@ export const controllerObjects: readonly ApiObjectProps[] = [
           "nodes"
         ],
         "verbs": [
+          "get",
           "list",
           "watch"
         ]
@@ -542,6 +543,18 @@ export const controllerObjects: readonly ApiObjectProps[] = [
         "verbs": [
           "list",
           "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "events"
+        ],
+        "verbs": [
+          "create",
+          "patch"
         ]
       }
     ]

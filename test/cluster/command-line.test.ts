@@ -134,7 +134,7 @@ describe("verbs with --backend kubernetes", () => {
       run("nodeippool allocate manifests --nodes nodes.txt --backend kubernetes --namespace nowhere; echo $?"),
     ).toMatch(/nowhere[\s\S]*\n2\n$/);
     expect(run("nodeippool plan manifests --nodes nodes.txt --namespace x; echo $?")).toMatch(
-      /--namespace says where[\s\S]*\n2\n$/,
+      /namespace is for the backend kubernetes[\s\S]*\n2\n$/,
     );
   });
 });

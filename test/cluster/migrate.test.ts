@@ -127,7 +127,7 @@ describe("nodeippool migrate", () => {
       const { name } = await RecordNamespace.make(cluster());
       const there = `--backend kubernetes --namespace ${name}`;
       expect(run(`${plan} ${there}; echo $?`)).toMatch(
-        /^stale: .* does not have it\n {2}Look at the context and the namespace, .*\n.* git checkout COMMIT -- nodeippool\.lock, .*\n.*\n5\n$/,
+        /^stale: .* does not have it\n {2}Look at the context and the namespace, .*docs\/recovery\.md .*\n5\n$/,
       );
       const page = readFileSync("docs/recovery.md", "utf8");
       const [log = "", ...rest] = blockWith(page, "git checkout COMMIT~1").trim().split("\n");

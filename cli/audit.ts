@@ -1,5 +1,6 @@
 import {
   audit,
+  clusterSet,
   codes,
   type Finding,
   formatAddress,
@@ -18,6 +19,7 @@ import { findUses } from "../pipeline/find-uses.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, SourceFile } from "../schema/index.ts";
+import { poolsOfCluster } from "./cluster.ts";
 import { exists, readDeployed, readFile, readInputs, realPath } from "./files.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
@@ -36,7 +38,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
   const path = paths.join(", ");
   const files = await readAll(paths);
-  const pools = await readPools(path, files, options);
+  const { pools, set } = await readPools(path, files, options);
   const nodes = options.nodes === undefined ? [] : await readNodesOf(options.nodes);
   const snapshot = await (await openState(options)).read();
   const shown = findUses(files, pools, nodes);
@@ -47,9 +49,9 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;
   const owners = new Set(reports.keys());
-  const shows = { owners, sets: new Set([options.set, ...setsShown(snapshot, uses, owners)]) };
+  const shows = { owners, sets: new Set([set, ...setsShown(snapshot, uses, owners)]) };
   const all = audit({ pools, snapshot, uses, elsewhere, shows, ...existing });
-  const found = all.filter(({ set = options.set }) => set === options.set).map(placed);
+  const found = all.filter((finding) => (finding.set ?? set) === set).map(placed);
   const notes = found.length > 0 ? noLockNote(options) : [];
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson), notes });
@@ -82,15 +84,23 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
   });
 }
 
-/** The pools that the record is for: where the controller allocates, it is not. */
-async function readPools(path: string, files: readonly SourceFile[], options: AuditOptions): Promise<Pool[]> {
+/**
+ * The pools that the record is for: where the controller allocates, the lock is not. Its own record is for those of the
+ * cluster, and for its own claim set.
+ */
+async function readPools(
+  path: string,
+  files: readonly SourceFile[],
+  options: AuditOptions,
+): Promise<{ readonly pools: readonly Pool[]; readonly set: string }> {
   const source = options.pools === undefined ? files : await readInputs(options.pools);
   const pools = definedPools(source).filter(isPlanned);
-  if (pools.length === 0)
-    throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
-      hint: "Say where the pools are defined: --pools MANIFESTS.",
-    });
-  return pools;
+  if (pools.length > 0) return { pools, set: options.set };
+  const inCluster = isLockfile(options) ? [] : await poolsOfCluster(options);
+  if (inCluster.length > 0) return { pools: inCluster.map(({ pool }) => pool), set: clusterSet };
+  throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
+    hint: "Say where the pools are defined: --pools MANIFESTS.",
+  });
 }
 
 /**

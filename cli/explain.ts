@@ -17,6 +17,7 @@ import {
 import type { SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { refuseAmbiguous } from "./ambiguous.ts";
+import { isNode } from "./cluster.ts";
 import { isNear, objectionTo, sentence } from "./pools/fact.ts";
 import { wordsOn } from "./pools/pool-words.ts";
 import { countJson, type Fact, type PoolOptions, type PoolView, readPools, viewNamed } from "./pools/pools.ts";
@@ -63,6 +64,8 @@ async function printNode(
       hint: `Add --offset NUMBER, or see all of it: nodeippool show ${what}`,
     });
   if (/^[\d.]+$|[:/%]/.test(what)) throw new IpamError("invalid", parseAddress(what).issues ?? []);
+  if (views.some(({ inCluster }) => inCluster !== undefined) && (await isNode(what, options)))
+    return sayNothingHeld(what, problemsOf(views), options);
   const { nodes, desired } = await workspaceOf(files, options.pools, options);
   const node = nodes.find(({ name }) => name === what || nodeOwner(name) === what);
   if (node === undefined) {
@@ -79,8 +82,19 @@ async function printNode(
       ({ integration, model }) => integration.idle?.(model, { ...desired.facts, nodes: [node] }) ?? [],
     ),
   ];
-  if (options.json) printJson({ name: what, addresses: [], reasons });
-  else print(`node ${node.name} has no address`, ...reasons.map((reason) => `  ${plain(reason)}`));
+  sayNothingHeld(what, reasons, options);
+}
+
+function sayNothingHeld(name: string, reasons: readonly string[], { json }: ExplainOptions): void {
+  if (json) printJson({ name, addresses: [], reasons });
+  else print(`node ${name.replace(/^Node\//, "")} has no address`, ...reasons.map((reason) => `  ${plain(reason)}`));
+}
+
+/** What the pools of a cluster say is wrong with them. */
+function problemsOf(views: readonly PoolView[]): string[] {
+  return views.flatMap(({ record, inCluster }) =>
+    inCluster?.problem === undefined ? [] : [`pool ${record.name}: ${inCluster.problem}`],
+  );
 }
 
 /**

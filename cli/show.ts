@@ -48,13 +48,14 @@ function configMapText(name: string, views: readonly PoolView[]): string {
 
 /** A pool for machines; counts that a number would round are text. */
 function poolJson(view: PoolView) {
-  const { record, pool, live, releasing, at } = view;
+  const { record, pool, live, releasing, inCluster, at } = view;
   return {
     pool: record.name,
     cidr: formatPrefix(record.prefix),
     network: record.network,
     defined: pool !== undefined,
     ...(pool === undefined ? {} : definitionJson(view, pool)),
+    ...(inCluster?.problem === undefined ? {} : { problem: inCluster.problem }),
     held: live.length,
     releasing: releasing.length,
     allocations: [...live, ...releasing].sort(byAddress).map((line) => {
@@ -69,7 +70,7 @@ function definitionJson(view: PoolView, pool: Pool) {
   const counts = countCells(pool, runsOf(view, pool));
   const isOfCluster = !isPlanned(pool);
   return {
-    authority: isOfCluster ? "Cluster" : "Plan",
+    authority: view.inCluster?.authority ?? (isOfCluster ? "Cluster" : "Plan"),
     start: formatAddress(pool.start),
     ...(pool.gateway === undefined ? {} : { gateway: formatAddress(pool.gateway) }),
     ranges: pool.range.map(({ first, last }) => ({ first: formatAddress(first), last: formatAddress(last) })),

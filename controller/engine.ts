@@ -1,4 +1,4 @@
-import { IpamError } from "../core/index.ts";
+import { clusterSet, IpamError } from "../core/index.ts";
 import type { Concern } from "../integrations/in-cluster.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
@@ -10,9 +10,6 @@ import { isManaged, objectKey } from "./seen.ts";
 import { timing } from "./timing.ts";
 import { Wanted, type WantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
-
-/** The claim set of the controller. */
-export const clusterSet = "cluster";
 
 /** How many requests are in flight at once. */
 const parallel = 16;

@@ -29,7 +29,7 @@ export function eventsOf(
   const said = (about: string, message: string): Said => ({ about, type: "Normal", reason, message });
   const grouped = (by: (line: Allocation) => string) => [...Map.groupBy(lines, by)];
   const owners = lines.length > few ? [] : grouped(({ claim }) => ownerOfKey(claim));
-  const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim)}`;
+  const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim).replace(/^[^/]*\//, "")}`;
   return [
     ...owners.map(([owner, own]) =>
       said(owner, own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", ")),

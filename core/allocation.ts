@@ -107,6 +107,9 @@ export function lineJson({ length, ...line }: Allocation): LineJson {
 /** The claim set of addresses that owners have and nobody claims (see `planImport`): nobody else gets them. */
 export const importedSet = "imported";
 
+/** The claim set of what the controller allocates. */
+export const clusterSet = "cluster";
+
 /** Is the line that of another claim set? What was imported is nobody's yet. */
 export function isOfOtherSet(line: Allocation, set: string): boolean {
   return line.set !== set && line.set !== importedSet;

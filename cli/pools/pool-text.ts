@@ -27,7 +27,12 @@ const mostLines = 100;
 
 /** A pool as people read it: how full it is, a map, who holds what. */
 export function poolText(view: PoolView): string[] {
-  const blocks = [view.pool === undefined ? [] : mapLines(view, view.pool), holderLines(view)];
+  const problem = view.inCluster?.problem;
+  const blocks = [
+    problem === undefined ? [] : [`  ${paint("red", plain(problem))}`],
+    view.pool === undefined ? [] : mapLines(view, view.pool),
+    holderLines(view),
+  ];
   return [poolHeading(view), ...blocks.flatMap((block) => (block.length === 0 ? [] : ["", ...block]))];
 }
 

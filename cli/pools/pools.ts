@@ -12,8 +12,9 @@ import {
 import { definedPools } from "../../schema/defined-pools.ts";
 import type { SourceFile } from "../../schema/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
+import { type PoolOfCluster, poolsOfCluster } from "../cluster.ts";
 import { readInputs } from "../files.ts";
-import { openState, type StateOptions } from "../state.ts";
+import { isLockfile, openState, type StateOptions } from "../state.ts";
 import { type Standing, type StandingKind, standings } from "./standing.ts";
 
 export interface PoolOptions extends StateOptions {
@@ -27,6 +28,8 @@ export interface PoolView {
   readonly pool: Pool | undefined;
   readonly live: readonly Allocation[];
   readonly releasing: readonly Allocation[];
+  /** Where the NodeIPPool is in the cluster that has the record: whose it is, and what it says is wrong with it. */
+  readonly inCluster?: Pick<PoolOfCluster, "authority" | "problem"> | undefined;
   /** What the pool has to do with an address. */
   readonly at: (address: Address) => Fact;
 }
@@ -45,13 +48,20 @@ export interface Fact extends Pick<PoolView, "record" | "pool"> {
 /** `unknown`: nobody holds it, and the pool is not defined here. */
 export type State = "held" | "releasing" | StandingKind | "unknown";
 
-/** The pools that manifests define, and the record. Throws IpamError `invalid` if there is no pool in either. */
+/**
+ * The pools that manifests define, and the record. Where that is in a cluster, and nobody says where manifests are, they are
+ * the pools of the cluster, if it has any. Throws IpamError `invalid` if there is no pool in either.
+ */
 export async function readPools(
   options: PoolOptions,
 ): Promise<{ readonly files: readonly SourceFile[]; readonly views: readonly PoolView[] }> {
-  const files = await readInputs(options.pools);
+  const isElsewhere = isLockfile(options) || options.pools !== ".";
+  const inCluster = isElsewhere ? [] : await poolsOfCluster(options);
+  const files = inCluster.length > 0 ? [] : await readInputs(options.pools);
+  const pools = inCluster.length > 0 ? inCluster.map(({ pool }) => pool) : definedPools(files);
+  const about = new Map(inCluster.map((one) => [one.pool.name, one]));
   const state = await openState(options);
-  const views = viewsOf(definedPools(files), await state.read());
+  const views = viewsOf(pools, await state.read()).map((view) => ({ ...view, inCluster: about.get(view.record.name) }));
   if (views.length === 0)
     throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
       hint: "Say where the pools are defined: --pools FOLDER.",

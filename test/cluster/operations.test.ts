@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { readersEnvironment, root } from "../support/console.ts";
+import { readersEnvironment, root, Session } from "../support/console.ts";
 
 describe("operating the controller on a real API server", () => {
   const cluster = clusterOfFile(async (started) => {
@@ -85,10 +86,10 @@ describe("operating the controller on a real API server", () => {
       .poll(() => events("Allocated"), patient)
       .toEqual(
         [
-          `Node/node01: 10.10.10.1 of traffic-1 for ${policy}, 10.10.11.1 of traffic-2 for ${policy}`,
-          `Node/node02: 10.10.10.2 of traffic-1 for ${policy}, 10.10.11.2 of traffic-2 for ${policy}`,
-          `NodeIPPool/traffic-1: node01 10.10.10.1 for ${policy}, node02 10.10.10.2 for ${policy}`,
-          `NodeIPPool/traffic-2: node01 10.10.11.1 for ${policy}, node02 10.10.11.2 for ${policy}`,
+          `Node/node01: 10.10.10.1 of traffic-1 for static-ip, 10.10.11.1 of traffic-2 for static-ip`,
+          `Node/node02: 10.10.10.2 of traffic-1 for static-ip, 10.10.11.2 of traffic-2 for static-ip`,
+          `NodeIPPool/traffic-1: node01 10.10.10.1 for static-ip, node02 10.10.10.2 for static-ip`,
+          `NodeIPPool/traffic-2: node01 10.10.11.1 for static-ip, node02 10.10.11.2 for static-ip`,
           `${policy}: node01 10.10.10.1 of traffic-1, node02 10.10.10.2 of traffic-1, node01 10.10.11.1 of traffic-2, node02 10.10.11.2 of traffic-2`,
         ].map((text) => expect.stringContaining(text)),
       );
@@ -116,6 +117,32 @@ describe("operating the controller on a real API server", () => {
       /^nodeippool_commits_total{result="ok"} \d+$/m,
     ])
       expect(metrics).toMatch(line);
+  });
+
+  it("show, explain, audit and release read its record and the pools of the cluster", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nodeippool-operations-"));
+    const session = new Session(folder, { KUBECONFIG: cluster().kubeconfig });
+    const run = (words: string) => session.run(`nodeippool ${words} --backend kubernetes --namespace nodeippool`);
+    const why = "ExhaustedIPPool: The IP pool is exhausted: 6 more needed, for extra16, extra17, extra18 and 3 more.";
+    const shown = run("show traffic-1");
+    expect(shown).toMatch(/^Pool traffic-1 .* 8 usable {2}8 held {2}0 free\n/);
+    expect(shown).toContain(`\n  ${why}`);
+    expect(shown).toMatch(/\n {2}10\.10\.10\.1 +0 +node01 +static-ip\//);
+    const [pool] = JSON.parse(run("show traffic-1 --json")).pools;
+    expect(pool).toMatchObject({ authority: "Cluster", held: 8, free: 0, problem: expect.stringContaining(why) });
+    expect(run("explain node02")).toMatch(
+      /^10\.10\.10\.2: pool traffic-1, offset 1, held by node02, .*, set cluster\n/,
+    );
+    expect(run("explain extra16")).toContain(`node extra16 has no address\n  pool traffic-1: ${why}`);
+    expect(run("explain nobody")).toContain('invalid: "nobody" is not an address, a pool, a node or an owner');
+    const policies = await cluster().kubectl(["get", "nncp", "-o", "json"]);
+    writeFileSync(join(folder, "nncp.json"), policies.replaceAll("10.10.10.2", "10.10.10.1"));
+    session.run("kubectl get nodes -o json > nodes.json");
+    const audited = run("audit nncp.json --nodes nodes.json");
+    expect(audited).toMatch(/^leaked: 10\.10\.10\.2 is recorded for Node\/node02\/static-ip\//);
+    expect(audited).toMatch(/\n16 addresses checked, \d+ findings\n$/);
+    expect(run("release")).toBe("0 addresses releasing.\n");
+    expect(run("release node01 --confirm")).toMatch(/^in-use: 10\.10\.10\.1 of Node\/node01\/.* is still claimed\n/);
   });
 
   it("stops when it is told to", async () => {

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -11,7 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
-import { startCluster } from "./cluster.ts";
+import { type Cluster, startCluster } from "./cluster.ts";
+import { installNmstate, installNodeIPPool } from "./cluster-kinds.ts";
 import { readersEnvironment, root } from "./console.ts";
 import { pulumiFolder } from "./pulumi-tools.ts";
 import { tool } from "./tools.ts";
@@ -20,7 +22,10 @@ import { tool } from "./tools.ts";
 export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page) || isKubernetes(page);
 
 /** Pages whose commands talk to a cluster. */
-const isKubernetes = (page: string) => page === "docs/state-backends.md";
+const isKubernetes = (page: string) => page === "docs/state-backends.md" || isOperated(page);
+
+/** Pages whose commands find a controller there, and nodes. */
+const isOperated = (page: string) => page === "docs/operate.md";
 
 /** Pages whose commands run at the root of a clone, where the project's own Pulumi.yaml is. */
 const isPulumi = (page: string) => /\bpulumi\b/.test(page);
@@ -29,13 +34,37 @@ const isPulumi = (page: string) => /\bpulumi\b/.test(page);
 export async function prepare(page: string): Promise<{ env: NodeJS.ProcessEnv; stop(): Promise<void> }> {
   const withTools = (folder: string) => ({ PATH: [folder, readersEnvironment().PATH].join(delimiter) });
   if (isKubernetes(page)) {
-    const { kubeconfig, stop } = await startCluster();
-    return { env: { ...withTools(dirname(await tool("kubectl"))), KUBECONFIG: kubeconfig }, stop };
+    const cluster = await startCluster();
+    const env = { ...withTools(dirname(await tool("kubectl"))), KUBECONFIG: cluster.kubeconfig };
+    const end = isOperated(page) ? await operate(cluster, env) : () => {};
+    return {
+      env,
+      stop: async () => {
+        end();
+        await cluster.stop();
+      },
+    };
   }
   const stop = async () => {};
   if (!isPulumi(page)) return { env: {}, stop };
   const quiet = { PULUMI_SKIP_UPDATE_CHECK: "true", PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" };
   return { env: { ...withTools(await pulumiFolder()), ...quiet }, stop };
+}
+
+/** Three nodes, and a controller; returns what ends it. */
+async function operate(cluster: Cluster, env: NodeJS.ProcessEnv): Promise<() => void> {
+  await installNodeIPPool(cluster);
+  await installNmstate(cluster);
+  await cluster.kubectl(["create", "namespace", "nodeippool"]);
+  const status = { conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "" }] };
+  for (const name of ["node01", "node02", "node03"]) {
+    const metadata = { name, labels: { "kubernetes.io/hostname": name } };
+    await cluster.kubectl(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Node", metadata }));
+    await cluster.kubectl(["patch", "node", name, "--subresource=status", "-p", JSON.stringify({ status })]);
+  }
+  const words = ["controller", "--namespace", "nodeippool", "--listen", "off"];
+  const controller = spawn("nodeippool", words, { env: { ...readersEnvironment(), ...env }, stdio: "ignore" });
+  return () => controller.kill("SIGKILL");
 }
 
 /** All pages of the project that people read. */

@@ -42,15 +42,15 @@ describe("Events", () => {
     await sim.pass(20_000);
     const policy = "NodeNetworkConfigurationPolicy/a";
     expect(written()).toEqual([
-      `1 Normal Node/n1 Allocated: 10.0.0.1 of p for ${policy}`,
-      `1 Normal NodeIPPool/p Allocated: n1 10.0.0.1 for ${policy}`,
+      `1 Normal Node/n1 Allocated: 10.0.0.1 of p for a`,
+      `1 Normal NodeIPPool/p Allocated: n1 10.0.0.1 for a`,
       `1 Normal ${policy} Allocated: n1 10.0.0.1 of p`,
     ]);
     sim.remove("Node", "n1");
     await sim.pass(60_000);
     // The node is gone, so nobody would read an Event on it.
     expect(written().slice(3)).toEqual([
-      `1 Normal NodeIPPool/p Released: n1 10.0.0.1 for ${policy}`,
+      `1 Normal NodeIPPool/p Released: n1 10.0.0.1 for a`,
       `1 Normal ${policy} Released: n1 10.0.0.1 of p`,
     ]);
   });

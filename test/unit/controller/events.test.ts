@@ -22,10 +22,10 @@ const said = (lines: readonly Allocation[]) =>
 describe("what is said of addresses", () => {
   it("a few: on each node, and each with its node on the pools and policies", () => {
     expect(said(["n1/s 10.0.0.1 p", "n1/t 10.0.1.1 q", "n2/s 10.0.0.2 p"].map(line))).toEqual([
-      "Node/n1: 10.0.0.1 of p for Policy/s, 10.0.1.1 of q for Policy/t",
-      "Node/n2: 10.0.0.2 of p for Policy/s",
-      "NodeIPPool/p: n1 10.0.0.1 for Policy/s, n2 10.0.0.2 for Policy/s",
-      "NodeIPPool/q: n1 10.0.1.1 for Policy/t",
+      "Node/n1: 10.0.0.1 of p for s, 10.0.1.1 of q for t",
+      "Node/n2: 10.0.0.2 of p for s",
+      "NodeIPPool/p: n1 10.0.0.1 for s, n2 10.0.0.2 for s",
+      "NodeIPPool/q: n1 10.0.1.1 for t",
       "Policy/s: n1 10.0.0.1 of p, n2 10.0.0.2 of p",
       "Policy/t: n1 10.0.1.1 of q",
     ]);
@@ -35,7 +35,7 @@ describe("what is said of addresses", () => {
     const lines = (count: number) => Array.from({ length: count }, (_, i) => line(`n${i + 1}/s 10.0.0.${i + 1} p`));
     expect(said(lines(10)).filter((text) => text.startsWith("Node/"))).toHaveLength(10);
     expect(said(lines(11))).toEqual([
-      "NodeIPPool/p: 11: n1 10.0.0.1 for Policy/s to n11 10.0.0.11 for Policy/s",
+      "NodeIPPool/p: 11: n1 10.0.0.1 for s to n11 10.0.0.11 for s",
       "Policy/s: 11: n1 10.0.0.1 of p to n11 10.0.0.11 of p",
     ]);
   });

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { health, type Vitals } from "../../../controller/health.ts";
 import { counting, metricsOf } from "../../../controller/metrics.ts";
@@ -5,6 +7,7 @@ import { clusterPools } from "../../../controller/pools.ts";
 import { parseListen, serve } from "../../../controller/server.ts";
 import { emptySnapshot, IpamError } from "../../../core/index.ts";
 import type { WatchState } from "../../../kube/index.ts";
+import { root } from "../../support/console.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { SimController } from "../../support/sim-controller.ts";
 import { policyOf } from "../../support/sim-game.ts";
@@ -118,6 +121,16 @@ describe("over HTTP", () => {
       expect(text.split("\n")).toContain(line);
     expect(text).toMatch(/^nodeippool_runs_total{verb="apply",result="ok"} [1-9]/m);
     expect(text).toMatch(/^nodeippool_run_duration_seconds_count{verb="allocate"} [1-9]/m);
+  });
+
+  it("prints the metrics that docs/operate.md lists, and no others", async () => {
+    const { get } = await started();
+    const { text } = await get("/metrics");
+    const printed = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+    const page = readFileSync(join(root, "docs/operate.md"), "utf8");
+    const rows = page.split("\n").filter((line) => line.startsWith("| `nodeippool_"));
+    const listed = rows.flatMap((row) => [...row.matchAll(/`(nodeippool_\w+)`/g)].map(([, name]) => name));
+    expect(printed.sort()).toEqual(listed.sort());
   });
 
   it("says that it cannot listen", async () => {

@@ -52,25 +52,31 @@ export class EventWriter {
   private begin(): void {
     if (this.isBusy) return;
     this.isBusy = true;
-    this.writeAll().then(() => {
-      this.isBusy = false;
-    });
+    this.writeAll().catch((error) => this.ground.log({ level: "error", message: "Events are lost", error }));
   }
 
   private async writeAll(): Promise<void> {
-    while (this.given.length + this.freed.length + this.problems.size > 0) {
-      await this.ground.clock.sleep(settle, this.signal);
-      if (this.signal.aborted) return;
-      const all = [
-        ...eventsOf("Allocated", this.given, this.sourceOf),
-        ...eventsOf("Released", this.freed, this.sourceOf),
-        ...this.problems.values(),
-      ];
-      this.given = [];
-      this.freed = [];
-      this.problems = new Map();
-      for (const said of all.slice(0, most)) if (!this.signal.aborted) await this.write(said);
+    try {
+      while (this.given.length + this.freed.length + this.problems.size > 0) {
+        await this.ground.clock.sleep(settle, this.signal);
+        for (const said of this.take().slice(0, most)) if (!this.signal.aborted) await this.write(said);
+      }
+    } finally {
+      this.isBusy = false;
     }
+  }
+
+  /** All that is to be said by now. */
+  private take(): Said[] {
+    const { given, freed, problems } = this;
+    this.given = [];
+    this.freed = [];
+    this.problems = new Map();
+    return [
+      ...eventsOf("Allocated", given, this.sourceOf),
+      ...eventsOf("Released", freed, this.sourceOf),
+      ...problems.values(),
+    ];
   }
 
   private async write(said: Said): Promise<void> {

@@ -20,5 +20,5 @@ export const timing = {
   /** After so long everything is looked at once more: nothing depends on it, it mends what nobody thought of. */
   again: 10 * 60_000,
   /** When it is told to stop, it waits at most so long for what is in flight. */
-  stop: 10_000,
+  stop: 9_000,
 } as const;

@@ -22,7 +22,7 @@ import { tool } from "./tools.ts";
 export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page) || isKubernetes(page);
 
 /** Pages whose commands talk to a cluster. */
-const isKubernetes = (page: string) => page === "docs/state-backends.md" || isOperated(page);
+const isKubernetes = (page: string) => ["docs/install.md", "docs/state-backends.md"].includes(page) || isOperated(page);
 
 /** Pages whose commands find a controller there, and nodes. */
 const isOperated = (page: string) => page === "docs/operate.md";
@@ -84,7 +84,7 @@ const made = ["nodeippool.lock", "rendered"];
 export function workFolder(page: string): { folder: string; start: string } {
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-page-"));
   const isExample = page.startsWith("examples/") && !isPulumi(page);
-  cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
+  for (const name of ["deploy", "examples"]) cpSync(join(root, name), join(folder, name), { recursive: true });
   mkdirSync(join(folder, "node_modules"));
   symlinkSync(root, join(folder, "node_modules/nodeippool"));
   if (isPulumi(page)) {

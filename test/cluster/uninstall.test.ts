@@ -1,0 +1,121 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { afterAll, expect, it } from "vitest";
+import { runController } from "../../controller/start.ts";
+import { findAccess } from "../../kube/index.ts";
+import { installNmstate } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { root } from "../support/console.ts";
+import { tool } from "../support/tools.ts";
+
+const cluster = clusterOfFile(installNmstate, { controllers: ["namespace-controller"] });
+
+/** What a reader of the page types, in the project's folder. */
+const folder = mkdtempSync(join(tmpdir(), "nodeippool-uninstall-"));
+symlinkSync(join(root, "deploy"), join(folder, "deploy"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const page = readFileSync(join(root, "docs/install.md"), "utf8");
+/** The commands of a section, in blocks. */
+function blocksOf(section: string): string[] {
+  const [, text = ""] = page.split(`## ${section}\n`);
+  return [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block = ""]) => block);
+}
+
+const [install = ""] = blocksOf("With Helm");
+const [leave = "", unpark = "", comeBack = ""] = blocksOf("Uninstall");
+
+async function type(commands: string): Promise<void> {
+  const path = [dirname(await tool("kubectl")), dirname(await tool("helm")), process.env.PATH].join(delimiter);
+  const env = { ...process.env, PATH: path, KUBECONFIG: cluster().kubeconfig };
+  await promisify(execFile)("bash", ["-euc", commands], { cwd: folder, env, timeout: 120_000 });
+}
+
+const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
+
+/** Until kubectl prints this. */
+async function eventually(args: string, expected: string): Promise<void> {
+  let printed = "";
+  for (let tries = 0; tries < 150 && printed !== expected; tries++) {
+    await sleep(100);
+    printed = await kubectl(args).catch((error) => `${error}`);
+  }
+  expect(printed).toBe(expected);
+}
+
+async function withController(work: () => Promise<void>): Promise<void> {
+  const stop = new AbortController();
+  const token = (await kubectl("create token nodeippool-controller -n nodeippool")).trim();
+  const access = { ...findAccess({ kubeconfig: cluster().kubeconfig }), user: { token } };
+  const running = runController({ access, namespace: "nodeippool", signal: stop.signal, log: () => {} });
+  try {
+    await work();
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+async function addNode(name: string): Promise<void> {
+  const labels = { "kubernetes.io/hostname": name };
+  await kubectl("create -f -", JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name, labels } }));
+  const status = { conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "" }] };
+  await kubectl(`patch node ${name} --subresource=status --type=merge -p ${JSON.stringify({ status })}`);
+}
+
+const manifest = (name: string) => join(root, `examples/static-ip/manifests/${name}.yaml`);
+const ips = "jsonpath={.spec.desiredState.interfaces[*].ipv4.address[0].ip}";
+const selector = "get nncp static-ip -o jsonpath={.spec.nodeSelector}";
+
+it("is installed, upgraded and uninstalled by Helm, which leaves the kind and its pools", async () => {
+  const about = "-n nodeippool -o jsonpath={.spec.replicas},{..image}";
+  await type(install);
+  const image = "registry.example.net/nodeippool:0.1.0";
+  expect(await kubectl(`get deployment nodeippool-controller ${about}`)).toBe(`1,${image}`);
+  await kubectl(`apply -f ${manifest("pools")}`);
+  await type("helm upgrade nodeippool deploy/chart -n nodeippool --reuse-values --set replicas=2,parkAtAdmission=true");
+  expect(await kubectl(`get deployment nodeippool-controller ${about}`)).toBe(`2,${image}`);
+  await type("helm uninstall nodeippool -n nodeippool");
+  const kinds = "deployment,service,clusterrole,validatingadmissionpolicy,mutatingadmissionpolicy";
+  expect(await kubectl(`get ${kinds} -A -o name -l app.kubernetes.io/name=nodeippool`)).toBe("");
+  expect(await kubectl("get nodeippools -o name")).toBe(
+    "nodeippool.nmstate.io/traffic-1\nnodeippool.nmstate.io/traffic-2\n",
+  );
+});
+
+it("leaves the policies of nodes as they are, and comes back with the same addresses", async () => {
+  await type("kubectl apply -k deploy/");
+  await withController(async () => {
+    await addNode("node02");
+    await kubectl(`apply -f ${manifest("pools")} -f ${manifest("static-ip")}`);
+    await eventually(`get nncp static-ip--node02 -o ${ips}`, "10.10.10.1 10.10.11.1");
+    await eventually(selector, '{"nmstate.io/ippool-template":"parked"}');
+  });
+  const before = await kubectl("get nncp -o json");
+
+  await type(leave);
+  expect(await kubectl("get nncp -o json")).toBe(before);
+  const kinds = "namespace,crd,clusterrole,validatingadmissionpolicy";
+  expect(await kubectl(`get ${kinds} -o name -l app.kubernetes.io/name=nodeippool`)).toBe("");
+  expect(await kubectl("get crd -o name")).not.toContain("nodeippools");
+
+  await type(unpark);
+  expect(await kubectl(selector)).toBe("{}");
+  // An ordinary policy now: it can be changed.
+  await eventually(
+    'patch nncp static-ip--node02 --type=merge -p {"spec":{"maxUnavailable":1}} --dry-run=server -o name',
+    "nodenetworkconfigurationpolicy.nmstate.io/static-ip--node02\n",
+  );
+
+  await type(comeBack);
+  // Without the record it would be the first, and have the address of node02.
+  await addNode("node01");
+  await withController(async () => {
+    await eventually(`get nncp static-ip--node02 -o ${ips}`, "10.10.10.1 10.10.11.1");
+    await eventually(selector, '{"nmstate.io/ippool-template":"parked"}');
+    await eventually("get nodeippool traffic-1 -o jsonpath={.status.allocated-offsets}", "[0,1]");
+  });
+});

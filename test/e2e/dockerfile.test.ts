@@ -1,0 +1,71 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { root } from "../support/console.ts";
+import { build, stagesOf } from "../support/dockerfile.ts";
+import { checkout, say, shellEnvironment } from "../support/e2e-npm.ts";
+import { orSkip } from "../support/tools.ts";
+
+// Nothing here runs containers: the steps of the Dockerfile are run in folders, by the Node of the tests.
+
+const stages = stagesOf(readFileSync(join(root, "Dockerfile"), "utf8"));
+const folder = mkdtempSync(join(tmpdir(), "nodeippool-image-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const last = (name: string) => stages.at(-1)?.instructions.findLast((one) => one.name === name)?.text ?? "";
+const env = {
+  ...shellEnvironment(),
+  npm_config_prefer_offline: "true",
+  PATH: [dirname(process.execPath), shellEnvironment().PATH].join(delimiter),
+};
+
+test("every stage is of a Node as new as ours, by a tag that tells it", () => {
+  const [major] = process.versions.node.split(".");
+  for (const { image } of stages)
+    expect(image).toMatch(new RegExp(`^(node:${major}-slim|.*/nodejs${major}-debian13:nonroot)$`));
+});
+
+test("the image runs as the user of the Deployment, without a shell", () => {
+  const text = readFileSync(join(root, "deploy/controller.yaml"), "utf8");
+  const deployment = parseAllDocuments(text)[0]?.toJS();
+  const { runAsUser, runAsGroup } = deployment.spec.template.spec.securityContext;
+  expect(last("USER")).toBe(`${runAsUser}:${runAsGroup}`);
+  expect(JSON.parse(last("ENTRYPOINT"))).toEqual(["/nodejs/bin/node", "/app/dist/cli/bin.js"]);
+  expect(JSON.parse(last("CMD"))).toEqual(deployment.spec.template.spec.containers[0].args);
+});
+
+test("its steps make a controller that starts where nothing can be written", async (context) => {
+  const clone = join(folder, "clone");
+  checkout(clone);
+  const image = await orSkip(
+    context,
+    build(stages, clone, folder, (at, command) => say(at, "sh", ["-c", command], env)),
+  );
+  expect(readdirSync(join(image, "app")).sort()).toEqual(["LICENSE", "dist", "node_modules", "package.json"]);
+  const packages = JSON.parse(readFileSync(join(root, "package.json"), "utf8")).dependencies;
+  const installed = readdirSync(join(image, "app/node_modules"));
+  for (const name of Object.keys(packages)) expect(installed).toContain(name.split("/")[0]);
+  expect(installed.filter((name) => /pulumi|cdk8s|constructs|kubernetes|typescript|vitest/.test(name))).toEqual([]);
+  const size = Number((await say(image, "du", ["-sk", "app"])).split("\t")[0]);
+  process.stderr.write(`the image adds ${(size / 1024).toFixed(1)} MB to its base\n`);
+  expect(size).toBeLessThan(20 * 1024);
+
+  const [, program] = JSON.parse(last("ENTRYPOINT"));
+  const readOnly = ["--permission", "--allow-fs-read=*"];
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, [...readOnly, join(image, program), ...args], {
+      cwd: image,
+      env: { HOME: "/nonexistent", NODE_OPTIONS: "--max-semi-space-size=2" },
+      encoding: "utf8",
+      timeout: 30_000,
+    });
+  expect(run("controller", "--help")).toMatchObject({
+    status: 0,
+    stderr: "",
+    stdout: expect.stringContaining("--listen"),
+  });
+  expect(run("controller")).toMatchObject({ status: 2, stderr: expect.stringContaining("no Kubernetes context") });
+});

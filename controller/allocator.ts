@@ -8,7 +8,6 @@ import type { Ground } from "./ground.ts";
 import { ReleaseHold } from "./release-hold.ts";
 import { clusterNode, readScene, type Scene, sourceOf, unselectable } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
-import { timing } from "./timing.ts";
 import type { World } from "./world.ts";
 
 /** What came of looking at some owners. */
@@ -44,7 +43,7 @@ export class Allocator {
     this.ground = ground;
     this.world = world;
     this.set = set;
-    this.hold = new ReleaseHold(ground.clock);
+    this.hold = new ReleaseHold(ground.clock, ground.timing.hold);
   }
 
   /** Something that all owners share has changed. */
@@ -104,7 +103,8 @@ export class Allocator {
 
   /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
   async look(owners: ReadonlySet<string>): Promise<Looked> {
-    if (this.ground.clock.now() - this.readAt > timing.fresh) await this.readAnew();
+    const { clock, timing } = this.ground;
+    if (clock.now() - this.readAt > timing.fresh) await this.readAnew();
     const scene = await this.scene();
     const snapshot = await this.record();
     const asOf = this.readAt;

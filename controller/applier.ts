@@ -6,7 +6,6 @@ import { changeOf } from "./change.ts";
 import type { Ground } from "./ground.ts";
 import { Rollout } from "./rollout.ts";
 import { isManaged, keep, managedBy, type Seen } from "./seen.ts";
-import { timing } from "./timing.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
 import type { World } from "./world.ts";
 
@@ -74,7 +73,8 @@ export class Applier {
 
   /** Was it made of a record that may be outdated? timing.ts says why that matters. */
   private isOld({ asOf }: WantedObject): boolean {
-    return this.ground.clock.now() - asOf > timing.send;
+    const { clock, timing } = this.ground;
+    return clock.now() - asOf > timing.send;
   }
 
   private async write({ object }: WantedObject, there: Seen | undefined): Promise<void> {

@@ -7,7 +7,7 @@ import type { Ground, Observer } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
 import { isManaged, objectKey } from "./seen.ts";
-import { timing } from "./timing.ts";
+import type { Timing } from "./timing.ts";
 import { Wanted, type WantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
 
@@ -32,6 +32,7 @@ export class Engine {
   private readonly applier: Applier;
   private readonly reporter: Reporter;
   private readonly observer: Observer | undefined;
+  private readonly timing: Timing;
   private readonly wanted = new Wanted();
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
@@ -41,7 +42,7 @@ export class Engine {
   hasDecided = false;
 
   constructor(ground: Ground) {
-    const { clock, random, log, observer } = ground;
+    const { clock, timing, random, log, observer } = ground;
     this.world = new World(kindsOf(ground.integrations), (concern, key) => this.changed(concern, key));
     this.queue = new Queue((key) => this.run(key), {
       parallel,
@@ -51,6 +52,7 @@ export class Engine {
       ran: (key, ms, error) => observer?.ran(key, ms, error),
     });
     this.observer = observer;
+    this.timing = timing;
     this.allocator = new Allocator(ground, this.world, clusterSet);
     this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) =>
       this.queue.add(`apply ${key}`),
@@ -95,7 +97,7 @@ export class Engine {
     if (isMade) {
       this.applier.fares(key);
       this.queue.add(`apply ${key}`);
-    } else this.queue.addAfter(`report ${key}`, timing.settle);
+    } else this.queue.addAfter(`report ${key}`, this.timing.settle);
   }
 
   private async run(key: string): Promise<number | undefined> {
@@ -147,7 +149,7 @@ export class Engine {
     const sources = isAll ? await this.allocator.sources() : wanted.map(({ source }) => source);
     const about = [...sources, ...claims.map((claim) => this.allocator.sourceOf(claim))];
     for (const pool of pools) about.push(`NodeIPPool/${pool}`);
-    for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, timing.settle);
+    for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, this.timing.settle);
   }
 
   private wantedObject(object: WantedObject["object"], asOf: number): WantedObject {

@@ -2,6 +2,7 @@ import type { Allocation } from "../core/index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { Clock, Objects } from "../kube/index.ts";
 import type { StateBackend } from "../state/backend.ts";
+import type { Timing } from "./timing.ts";
 
 /** What the engine stands on; a simulator has its own of each. */
 export interface Ground {
@@ -9,6 +10,7 @@ export interface Ground {
   readonly state: StateBackend;
   readonly integrations: readonly Integration[];
   readonly clock: Clock;
+  readonly timing: Timing;
   /** From 0 to 1, as Math.random. */
   readonly random: () => number;
   /** The time of day, for conditions. */

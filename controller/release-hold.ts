@@ -1,15 +1,16 @@
 import { type Allocation, ownerOfKey, placeOf } from "../core/index.ts";
 import type { Clock } from "../kube/index.ts";
-import { timing } from "./timing.ts";
 
 /** For how long this controller has seen addresses releasing; timing.ts says why that matters. */
 export class ReleaseHold {
   private readonly clock: Clock;
+  private readonly hold: number;
   private since = new Map<string, number>();
   private owners = new Set<string>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, hold: number) {
     this.clock = clock;
+    this.hold = hold;
   }
 
   /** Says what is releasing now. One that was live in between begins anew. */
@@ -41,7 +42,7 @@ export class ReleaseHold {
 
   private left(line: Allocation): number {
     const since = this.since.get(keyOfLine(line)) ?? this.clock.now();
-    return since + timing.hold - this.clock.now();
+    return since + this.hold - this.clock.now();
   }
 }
 

@@ -39,8 +39,8 @@ export function isManaged({ metadata }: Pick<Seen, "metadata">): boolean {
   return Object.entries(managedBy).every(([key, value]) => metadata.labels?.[key] === value);
 }
 
-/** What is kept of an object in memory: of those that the controller made, a digest of what they say. */
-export function keep({ kind, apiVersion, keep: part }: WatchedKind, given: object): Seen {
+/** What is kept of an object in memory: of those that the controller made, little more than a digest of what they say. */
+export function keep({ kind, apiVersion, keep: part, keepMade }: WatchedKind, given: object): Seen {
   const object = given as Bag;
   const { managedFields: _, annotations, ...rest } = asBag(object.metadata) as Bag;
   const kept = Object.entries(asBag(annotations) ?? {}).filter(([name]) => !name.startsWith("kubectl.kubernetes.io/"));
@@ -51,7 +51,8 @@ export function keep({ kind, apiVersion, keep: part }: WatchedKind, given: objec
   const parts = part(object);
   const seen = { ...parts, apiVersion, kind, metadata };
   if (!isManaged(seen)) return seen;
-  return { apiVersion, kind, metadata, status: parts.status, fixed: fixedOf(object), digest: contentDigest(object) };
+  const made = { status: parts.status, fixed: fixedOf(object), digest: contentDigest(object) };
+  return { ...keepMade?.(object), ...made, apiVersion, kind, metadata };
 }
 
 /** A digest of what an object says, whatever the order of its fields. */

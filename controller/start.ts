@@ -10,7 +10,7 @@ import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
 import { clusterPools } from "./pools.ts";
 import { keep, type Seen } from "./seen.ts";
 import { type ListenAt, serve } from "./server.ts";
-import { timing } from "./timing.ts";
+import { type Timing, timing as usual } from "./timing.ts";
 import type { WorldKind } from "./world.ts";
 
 /** How the controller runs. */
@@ -20,6 +20,8 @@ export interface ControllerOptions {
   readonly namespace?: string | undefined;
   /** Where health and metrics are asked for, and the version they say; without it, nowhere. */
   readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
+  /** Instead of the usual one. */
+  readonly timing?: Timing;
   readonly signal: AbortSignal;
   readonly log: (event: LogEvent) => void;
 }
@@ -30,7 +32,8 @@ const integrations = [nmstate];
 type States = Map<string, WatchState>;
 
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
-export async function runController({ access, namespace, server, signal, log }: ControllerOptions): Promise<void> {
+export async function runController(options: ControllerOptions): Promise<void> {
+  const { access, namespace, server, timing = usual, signal, log } = options;
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map(({ kind }) => [kind, "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);
@@ -39,7 +42,7 @@ export async function runController({ access, namespace, server, signal, log }: 
   const objects = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
   const recorded = objectsOf(access, { server: transport(access, 30_000, told) });
   const source = transport(access, 30_000, told);
-  const ground = { objects, clock: realClock, today: () => new Date(), log };
+  const ground = { objects, clock: realClock, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({
     ...ground,
     state: counting(kubernetes(recorded, namespace), (error) => void metrics?.then((one) => one.committed(error))),
@@ -62,13 +65,17 @@ export async function runController({ access, namespace, server, signal, log }: 
     return watch(source, selection, sinkOf(engine, kind, states, log), options);
   });
   log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
-  while (!signal.aborted) {
-    await realClock.sleep(timing.again, signal);
-    if (!signal.aborted) engine.lookAgain();
-  }
+  await lookNowAndThen(engine, timing.again, signal);
   const isDone = await within(timing.stop, Promise.all([...watches, engine.queue.close()]));
   log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
   for (const one of [open, source, objects, recorded]) one?.close();
+}
+
+async function lookNowAndThen(engine: Engine, ms: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await realClock.sleep(ms, signal);
+    if (!signal.aborted) engine.lookAgain();
+  }
 }
 
 function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSignal, metrics: Promise<Metrics>) {

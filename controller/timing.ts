@@ -22,3 +22,6 @@ export const timing = {
   /** When it is told to stop, it waits at most so long for what is in flight. */
   stop: 9_000,
 } as const;
+
+/** A test may be in more of a hurry, in the same proportions. */
+export type Timing = { readonly [each in keyof typeof timing]: number };

@@ -10,6 +10,8 @@ export interface WatchedKind {
   readonly plural: string;
   /** What of an object is kept in memory; a fleet has tens of thousands. */
   keep(object: Bag): Bag;
+  /** What is kept of one that the controller made, beside its status and a digest of what it says. */
+  keepMade?(object: Bag): Bag;
 }
 
 /** Whom a change of an object concerns. */

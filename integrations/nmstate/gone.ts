@@ -5,20 +5,23 @@ import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
 import { conditionOf, faresBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
+import { isTakenOff, type Lists } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
 
 /**
  * Which releasing addresses are off their nodes, by what the cluster shows.
  *
- *  the node | its report (NodeNetworkState)          | its policy that takes the address off | the address
- *  ---------+----------------------------------------+---------------------------------------+------------
- *  gone     | none                                   | any                                   | gone
- *  gone     | still there                            | any                                   | in doubt
- *  there    | shows the NIC without the address      | enacted before the report             | gone
- *  there    | shows the NIC without the address      | none, not enacted, or enacted since   | in doubt
- *  there    | shows the address, or not the NIC      | any                                   | in doubt
+ *  the node | its report (NodeNetworkState)     | its policy                                   | the address
+ *  ---------+-----------------------------------+----------------------------------------------+------------
+ *  gone     | none                              | any                                          | gone
+ *  gone     | still there                       | any                                          | in doubt
+ *  there    | shows the NIC without the address | enacted, and gives the NIC a list without it | gone
+ *  there    | shows the NIC without the address | enacted before the report, whatever it says  | gone
+ *  there    | shows the NIC without the address | none, not enacted, or enacted since          | in doubt
+ *  there    | shows the address, or not the NIC | any                                          | in doubt
  *
- * The times of a report and of an enactment are by the clock of the same node, in seconds; so "before" is in an earlier second.
+ * A handler reports a state once and then only another one, so most reports stay older than the enactment that leads to them.
+ * The times of both are by the clock of the same node, in seconds; so "before" is in an earlier second.
  */
 export function goneFromNodes(
   objects: readonly Bag[],
@@ -39,12 +42,12 @@ export function goneFromNodes(
     const policy = childName(policyOfKey(line.claim), node);
     const child = byName.get(`NodeNetworkConfigurationPolicy/${policy}`);
     const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${policy}`);
-    return proven.has(line) && child !== undefined && isEnactedBefore(child, enactment, state);
+    if (!proven.has(line) || child === undefined || faresBy(child, enactment) !== "available") return false;
+    return isTakenOff(line, (child.lists ?? []) as Lists) || isEnactedBefore(enactment, state);
   });
 }
 
-function isEnactedBefore(child: Bag, enactment: Bag | undefined, state: Bag | undefined): boolean {
-  if (faresBy(child, enactment) !== "available") return false;
+function isEnactedBefore(enactment: Bag | undefined, state: Bag | undefined): boolean {
   const enacted = conditionOf(asBag(enactment?.status)?.conditions, "Available")?.lastTransitionTime;
   const reported = asBag(state?.status)?.lastSuccessfulUpdateTime;
   return typeof enacted === "string" && typeof reported === "string" && enacted < reported;

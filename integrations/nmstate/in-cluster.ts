@@ -9,11 +9,18 @@ import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
 import { authorityOf, parkKey } from "./select.ts";
+import { listsOf } from "./taken-off.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
 
 const kinds: readonly WatchedKind[] = [
-  { apiVersion: "nmstate.io/v1", kind: policyKind, plural: "nodenetworkconfigurationpolicies", keep: keepPolicy },
+  {
+    apiVersion: "nmstate.io/v1",
+    kind: policyKind,
+    plural: "nodenetworkconfigurationpolicies",
+    keep: keepPolicy,
+    keepMade: ({ spec }) => ({ lists: listsOf(asBag(spec)?.desiredState) }),
+  },
   {
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkConfigurationEnactment",

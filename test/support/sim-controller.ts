@@ -1,6 +1,7 @@
 import { Engine } from "../../controller/engine.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
 import { keep } from "../../controller/seen.ts";
+import { timing } from "../../controller/timing.ts";
 import { emptySnapshot, type Snapshot } from "../../core/index.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
 import type { Bag } from "../../schema/objects.ts";
@@ -40,6 +41,7 @@ export class SimController {
       state: around(state),
       integrations: [nmstate],
       clock: this.clock,
+      timing,
       random: () => 0.5,
       today: () => new Date(Date.UTC(2026, 0, 1) + this.clock.now()),
       log: this.log,

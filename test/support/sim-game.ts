@@ -124,6 +124,7 @@ export class Game {
       },
       integrations: [nmstate],
       clock: this.time,
+      timing,
       random: this.random,
       today: () => new Date(Date.UTC(2026, 0, 1) + this.time.now()),
       log: ({ message, key, error }) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
@@ -340,8 +341,10 @@ export class Game {
     }));
     const status = { currentState: { interfaces }, lastSuccessfulUpdateTime: this.time.stamp() };
     const resource = kinds.NodeNetworkState;
-    if (this.server.objects.has(`${resource.plural}/${name}`))
-      this.server.change(resource, name, (one) => ({ ...one, status }));
+    const there = this.server.objects.get(`${resource.plural}/${name}`);
+    // As the real handler: what it reported is not reported again, and its time stays.
+    if (JSON.stringify(asBag(there?.status)?.currentState) === JSON.stringify(status.currentState)) return;
+    if (there !== undefined) this.server.change(resource, name, (one) => ({ ...one, status }));
     else
       this.server.create(resource, {
         apiVersion: resource.apiVersion,

@@ -1,0 +1,45 @@
+import { type Allocation, compareAddresses, type Family, familyOf, parseAddress } from "../../core/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { reportedName } from "./nic-names.ts";
+import { asTruth } from "./truth.ts";
+
+/** The address lists that a policy gives: NIC, family, addresses. */
+export type Lists = readonly (readonly [nic: string, family: Family, addresses: readonly string[]])[];
+
+/**
+ * Which lists nmstate puts in place of what a NIC has, once it has applied a desired state.
+ *
+ *  an interface in it                     | its section of a family       | the addresses of that family
+ *  ---------------------------------------+-------------------------------+-----------------------------
+ *  found by another mark than its name    | any                           | not told: which NIC is it?
+ *  found by its name                      | none                          | not told: they stay
+ *  found by its name                      | off                           | none
+ *  found by its name                      | on, with a list               | those
+ *  found by its name                      | on, with no list, or by DHCP  | not told
+ */
+export function listsOf(desiredState: unknown): Lists {
+  return asList(asBag(desiredState)?.interfaces).flatMap((item) => {
+    const entry = asBag(item) ?? {};
+    const nic = reportedName(entry);
+    if (nic === undefined || (entry.identifier ?? "name") !== "name" || entry["profile-name"] !== undefined) return [];
+    return ([4, 6] as const).flatMap((family): Lists => {
+      const addresses = listOf(asBag(entry[`ipv${family}`]));
+      return addresses === undefined ? [] : [[nic, family, addresses]];
+    });
+  });
+}
+
+function listOf(section: Bag | undefined): string[] | undefined {
+  if (section === undefined) return undefined;
+  if (asTruth(section.enabled) === false) return [];
+  const isLearned = [section.dhcp, section.autoconf].some((one) => asTruth(one ?? false) !== false);
+  if (isLearned || !Array.isArray(section.address)) return undefined;
+  return section.address.map((one) => `${asBag(one)?.ip}`);
+}
+
+/** Is an address off its NIC where these lists are applied? */
+export function isTakenOff({ address, interface: nic }: Allocation, lists: Lists): boolean {
+  const about = lists.filter(([name, family]) => name === nic && family === familyOf(address));
+  const others = about.flatMap(([, , addresses]) => addresses).map((text) => parseAddress(text).value);
+  return about.length > 0 && others.every((other) => other !== undefined && compareAddresses(other, address) !== 0);
+}

@@ -1,0 +1,229 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runController } from "../../controller/start.ts";
+import { timing } from "../../controller/timing.ts";
+import { formatAddress, type Snapshot } from "../../core/index.ts";
+import { findAccess, objectsOf } from "../../kube/index.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
+import type { Cluster } from "./cluster.ts";
+import { root } from "./console.ts";
+import { Handler } from "./handler.ts";
+import { MemoryMachine } from "./handler-machine.ts";
+
+/** In the usual proportions, so that an address is free after seconds. */
+const hurried = { ...timing, fresh: 300, send: 700, request: 2_500, hold: 4_000, settle: 20 };
+/** The child process has the usual timing. */
+const patience = 90_000;
+
+let count = 0;
+
+/**
+ * A play on a real API server: nodes, each with a machine and its handler, controllers, and what must hold all the time: no
+ * address is on two machines, and no live line changes its address.
+ */
+export class Stage {
+  readonly machines = new Map<string, MemoryMachine>();
+  readonly namespace = `stage-${++count}`;
+  private readonly cluster: Cluster;
+  private readonly handlers = new Map<string, Handler>();
+  private readonly running = new Set<string>();
+  private readonly ends = new Set<() => Promise<void>>();
+  private readonly broken: string[] = [];
+  private given = new Map<string, string>();
+
+  private constructor(cluster: Cluster) {
+    this.cluster = cluster;
+  }
+
+  static async open(cluster: Cluster): Promise<Stage> {
+    const stage = new Stage(cluster);
+    await stage.kubectl(`create namespace ${stage.namespace}`);
+    return stage;
+  }
+
+  kubectl(args: string, input?: string): Promise<string> {
+    return this.cluster.kubectl(args.split(" "), input);
+  }
+
+  async apply(...objects: readonly object[]): Promise<void> {
+    await this.kubectl("apply -f -", JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+  }
+
+  /** Nodes that join, each with its handler. */
+  async join(...names: readonly string[]): Promise<void> {
+    await Promise.all(names.map((name) => this.joinOne(name)));
+  }
+
+  private async joinOne(name: string): Promise<void> {
+    const labels = { "kubernetes.io/hostname": name, role: "worker" };
+    await this.kubectl("create -f -", JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name, labels } }));
+    this.machines.set(name, new MemoryMachine(["eth1", "eth2"], () => this.look()));
+    this.startHandler(name);
+    await this.ready(name, true);
+  }
+
+  startHandler(name: string): void {
+    this.running.add(name);
+    const access = findAccess({ kubeconfig: this.cluster.kubeconfig });
+    const machine = this.machines.get(name) as MemoryMachine;
+    const pace = { retry: 100, report: 500 };
+    this.handlers.set(name, new Handler({ access, node: name, machine, running: this.running, pace }));
+  }
+
+  async stopHandler(name: string): Promise<void> {
+    this.running.delete(name);
+    await this.handlers.get(name)?.stop();
+    this.handlers.delete(name);
+  }
+
+  async ready(name: string, is: boolean): Promise<void> {
+    const status = { conditions: [{ type: "Ready", status: is ? "True" : "False", reason: "Test", message: "" }] };
+    await this.kubectl(`patch node ${name} --subresource=status --type=merge -p ${JSON.stringify({ status })}`);
+  }
+
+  /** The machine goes, and then its Node. */
+  async leave(...names: readonly string[]): Promise<void> {
+    await Promise.all(names.map((name) => this.stopHandler(name)));
+    for (const name of names) this.machines.delete(name);
+    await this.kubectl(`delete node ${names.join(" ")}`);
+  }
+
+  /** Starts a controller in this process; returns what stops it. */
+  controller(): () => Promise<void> {
+    const stop = new AbortController();
+    const access = findAccess({ kubeconfig: this.cluster.kubeconfig });
+    const options = { access, namespace: this.namespace, timing: hurried, signal: stop.signal, log: () => {} };
+    const running = runController(options);
+    return this.ending(async () => {
+      stop.abort();
+      await running;
+    });
+  }
+
+  /** Starts `nodeippool controller` as a process of its own, with the usual timing. */
+  controllerProcess(): { readonly signal: (name: NodeJS.Signals) => void; readonly stop: () => Promise<void> } {
+    const args = [join(root, "cli/main.ts"), "controller", "--namespace", this.namespace, "--listen", "off"];
+    const env = { ...process.env, KUBECONFIG: this.cluster.kubeconfig };
+    const child = spawn(process.execPath, args, { env, stdio: "ignore" });
+    const ended = once(child, "exit");
+    const stop = this.ending(async () => {
+      child.kill("SIGKILL");
+      await ended;
+    });
+    return { signal: (name) => void child.kill(name), stop };
+  }
+
+  private ending(end: () => Promise<void>): () => Promise<void> {
+    const once = async () => {
+      if (this.ends.delete(once)) await end();
+    };
+    this.ends.add(once);
+    return once;
+  }
+
+  /** The record, as `CLAIM ADDRESS`, sorted; lines that are releasing end with a word. */
+  async lines(): Promise<string[]> {
+    const { allocations, releasing } = await this.record();
+    const text = ({ claim, address }: Snapshot["allocations"][number]) =>
+      `${claim.replace(/^Node\//, "").replace(/\/address.*$/, "")} ${formatAddress(address)}`;
+    const live = new Map(allocations.map((line) => [`${line.pool} ${line.claim}`, formatAddress(line.address)]));
+    for (const [claim, address] of live) {
+      const before = this.given.get(claim);
+      if (before !== undefined && before !== address) this.broken.push(`${claim} moved from ${before} to ${address}`);
+    }
+    this.given = live;
+    return [...allocations.map(text), ...releasing.map((line) => `${text(line)} releasing`)].sort();
+  }
+
+  private async record(): Promise<Snapshot> {
+    const objects = objectsOf(findAccess({ kubeconfig: this.cluster.kubeconfig }));
+    try {
+      return await kubernetes(objects, this.namespace).read();
+    } finally {
+      objects.close();
+    }
+  }
+
+  /** `NODE ADDRESS`, sorted, of every address on a machine. */
+  onMachines(): string[] {
+    return [...this.machines].flatMap(([name, machine]) => machine.addresses().map((ip) => `${name} ${ip}`)).sort();
+  }
+
+  private look(): void {
+    const all = [...this.machines].flatMap(([name, machine]) => machine.addresses().map((ip) => [ip, name] as const));
+    for (const [ip, holders] of Map.groupBy(all, ([ip]) => ip))
+      if (holders.length > 1) this.broken.push(`${ip} is on ${holders.map(([, name]) => name).join(" and ")}`);
+  }
+
+  /** Waits until something is so, looking at the record meanwhile. Throws what it is instead. */
+  async until(what: () => unknown | Promise<unknown>, expected: unknown, within = patience): Promise<void> {
+    const wanted = JSON.stringify(expected);
+    const end = Date.now() + within;
+    for (;;) {
+      const found = JSON.stringify(await what());
+      if (found === wanted) break;
+      if (Date.now() > end) throw new Error(`not within ${within} ms:\n${found}\nbut expected:\n${wanted}`);
+      await sleep(100);
+    }
+    this.check();
+  }
+
+  /** Waits until the record is this, and the machines have just that. */
+  async settles(lines: readonly string[]): Promise<void> {
+    const bare = lines.map((line) => line.replace(/\/\S+/, "")).sort();
+    await this.until(() => this.lines(), [...lines].sort());
+    await this.until(() => this.onMachines(), bare);
+  }
+
+  /** For so long nothing changes in the record or on the machines. */
+  async stays(lines: readonly string[], ms: number): Promise<void> {
+    for (const end = Date.now() + ms; Date.now() < end; await sleep(200)) {
+      const found = JSON.stringify(await this.lines());
+      if (found !== JSON.stringify([...lines].sort())) throw new Error(`it changed: ${found}`);
+    }
+    this.check();
+  }
+
+  /** What is true of an object, as kubectl prints it. */
+  async says(object: string, path: string): Promise<string> {
+    return this.cluster.kubectl(["get", ...object.split(" "), "-o", `jsonpath=${path}`]);
+  }
+
+  private check(): void {
+    if (this.broken.length > 0) throw new Error(this.broken.join("\n"));
+  }
+
+  /** Ends all, and takes all objects away. */
+  async close(): Promise<void> {
+    await Promise.all([...this.ends].map((end) => end()));
+    await Promise.all([...this.handlers.keys()].map((name) => this.stopHandler(name)));
+    await this.kubectl("delete nncp,nnce,nns,nodeippools,nodes --all --wait=false --ignore-not-found");
+    await this.until(() => this.kubectl("get nncp,nodeippools,nodes -o name"), "");
+    this.check();
+  }
+}
+
+/** A pool of the addresses .1 to .`last` of 10.0.`net`.0/24. */
+export function pool(name: string, net: number, last: number): object {
+  const range = { cidr: `10.0.${net}.0/24`, start: `10.0.${net}.1`, end: `10.0.${net}.${last}` };
+  return { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec: { range } };
+}
+
+/** A policy that gives each worker an address of a pool on a NIC. */
+export function policy(name: string, from: string, nic = "eth1", more: object = {}): object {
+  const address = [{ ip: "{{ capture.address.ip }}", "prefix-length": "{{ capture.address.prefix-length }}" }];
+  const ipv4 = { enabled: true, dhcp: false, address };
+  return {
+    apiVersion: "nmstate.io/v1",
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: { name },
+    spec: {
+      nodeSelector: { role: "worker" },
+      capture: { address: `ippool.${from}.allocate` },
+      desiredState: { interfaces: [{ name: nic, type: "ethernet", state: "up", ipv4 }] },
+      ...more,
+    },
+  };
+}

@@ -5,9 +5,11 @@ import type { ClusterNode } from "../schema/node.ts";
 import { asBag } from "../schema/objects.ts";
 import { decide, type Question } from "./decide.ts";
 import type { Ground } from "./ground.ts";
+import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { ReleaseHold } from "./release-hold.ts";
 import { clusterNode, readScene, type Scene, sourceOf, unselectable } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
+import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
 /** What came of looking at some owners. */
@@ -38,6 +40,7 @@ export class Allocator {
   private snapshot: Snapshot | undefined;
   private readAt = Number.NEGATIVE_INFINITY;
   private seen: Scene | undefined;
+  readonly shown = new Shown();
 
   constructor(ground: Ground, world: World, set: string) {
     this.ground = ground;
@@ -112,7 +115,8 @@ export class Allocator {
     const desired = this.desiredFor(owners, nodes, scene);
     const releasing = snapshot.releasing.filter((line) => line.set === this.set && owners.has(ownerOfKey(line.claim)));
     const gone = await this.goneOf(releasing, nodes, scene);
-    const { plan, pending } = decide({ ...this.question(owners, nodes, scene, desired), gone }, snapshot);
+    const question = this.question(owners, nodes, scene, desired, await this.occupied());
+    const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (!isNoop(plan)) {
       this.snapshot = undefined;
       this.know(await this.ground.state.commit(plan));
@@ -148,6 +152,7 @@ export class Allocator {
     nodes: readonly ClusterNode[],
     scene: Scene,
     desired: Desired,
+    occupied: Occupied,
   ): Omit<Question, "gone"> {
     const barred = unselectable(nodes);
     const isHeld = (line: Allocation) =>
@@ -155,13 +160,18 @@ export class Allocator {
       barred.has(ownerOfKey(line.claim).slice("Node/".length)) ||
       this.isRetained(line, scene);
     return {
-      pools: scene.sound,
-      claims: desired.claims,
+      pools: scene.sound.map((pool) => without(pool, occupied)),
+      claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
       owners,
       set: this.set,
       waiting: new Set(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => `Node/${name}`)),
       isHeld,
     };
+  }
+
+  /** What owners show to have, beside the record. */
+  async occupied(): Promise<Occupied> {
+    return occupied((await this.scene()).sound, this.shown.uses(), await this.record());
   }
 
   /** The releasing lines that may be free: by evidence, held long enough, and of no owner that is back. */

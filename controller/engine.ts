@@ -6,6 +6,7 @@ import { Applier } from "./applier.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
+import { usesIn } from "./scene.ts";
 import { isManaged, objectKey } from "./seen.ts";
 import type { Timing } from "./timing.ts";
 import { Wanted, type WantedObject } from "./wanted.ts";
@@ -33,6 +34,7 @@ export class Engine {
   private readonly reporter: Reporter;
   private readonly observer: Observer | undefined;
   private readonly timing: Timing;
+  private readonly integrations: Ground["integrations"];
   private readonly wanted = new Wanted();
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
@@ -42,7 +44,8 @@ export class Engine {
   hasDecided = false;
 
   constructor(ground: Ground) {
-    const { clock, timing, random, log, observer } = ground;
+    const { clock, timing, random, log, observer, integrations } = ground;
+    this.integrations = integrations;
     this.world = new World(kindsOf(ground.integrations), (concern, key) => this.changed(concern, key));
     this.queue = new Queue((key) => this.run(key), {
       parallel,
@@ -79,9 +82,20 @@ export class Engine {
       this.isAll = true;
       this.allocator.forgetScene();
     } else for (const owner of owners) if (!isEvidence || this.allocator.isReleasing(owner)) this.waiting.add(owner);
+    const isReport = this.world.kind(key.slice(0, key.indexOf("/"))).isReport ?? false;
+    if (isReport) this.heard(key);
     if (!this.isOpen) return;
     if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");
     for (const one of new Set([key, ...sources, ...sources.flatMap((source) => this.above(source))])) this.tell(one);
+  }
+
+  /** An owner reports what it has: pools have collisions by that, or room. */
+  private heard(key: string): void {
+    const changed = this.allocator.shown.set(key, usesIn(this.world.get(key), this.integrations));
+    if (changed.length === 0 || !this.isOpen) return;
+    for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    for (const pool of this.world.all("NodeIPPool"))
+      this.queue.addAfter(`report ${objectKey(pool)}`, this.timing.settle);
   }
 
   /** What an object was made of. */

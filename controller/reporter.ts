@@ -40,7 +40,7 @@ export class Reporter {
       live: allocations.filter(isOf),
       releasing: releasing.filter(isOf),
       pending: [...this.allocator.pending.values()].flat().filter(isOf),
-      collisions: [],
+      collisions: (await this.allocator.occupied()).collisions.get(name) ?? [],
       isResetting: false,
     });
     await this.write(object, status, { generation, hasHeartbeat: false });

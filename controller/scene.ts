@@ -1,6 +1,7 @@
-import { checkPools, IpamError, type Pool, type Snapshot } from "../core/index.ts";
+import { checkPools, IpamError, type Pool, type Snapshot, type Use } from "../core/index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { readDesired } from "../pipeline/desired.ts";
+import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
 import { asBag, asList } from "../schema/objects.ts";
@@ -43,6 +44,14 @@ export function readScene(world: World, integrations: readonly Integration[], sn
 /** An object of a watch has no lines: its place is its name. */
 export function sourceOf(object: Seen): SourceObject {
   return { object, at: () => ({ file: objectKey(object), line: 1, column: 1 }) };
+}
+
+/** The addresses that a report shows; none of one that is gone, or cannot be read. */
+export function usesIn(report: Seen | undefined, integrations: readonly Integration[]): readonly Use[] {
+  if (report === undefined) return [];
+  const found = emptyFindings();
+  for (const integration of integrations) integration.uses([])(sourceOf(report), found);
+  return found.uses;
 }
 
 /** A pool whose lines on record do not fit what it says now gives nothing until that is settled. */

@@ -12,6 +12,8 @@ export interface WatchedKind {
   keep(object: Bag): Bag;
   /** What is kept of one that the controller made, beside its status and a digest of what it says. */
   keepMade?(object: Bag): Bag;
+  /** Does it report what an owner really has? */
+  readonly isReport?: boolean;
 }
 
 /** Whom a change of an object concerns. */

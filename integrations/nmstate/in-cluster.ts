@@ -34,6 +34,7 @@ const kinds: readonly WatchedKind[] = [
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkState",
     plural: "nodenetworkstates",
+    isReport: true,
     keep: ({ status }) => {
       const { currentState, conditions, lastSuccessfulUpdateTime } = asBag(status) ?? {};
       const interfaces = asList(asBag(currentState)?.interfaces).map(keepInterface);

@@ -39,6 +39,8 @@ interface Machine {
   readonly nics: Map<string, Set<string>>;
   /** What the handler has read and not yet applied. */
   readonly work: Bag[];
+  /** Which version of each policy it has enacted. */
+  readonly enacted: Map<string, string>;
 }
 
 /**
@@ -219,7 +221,15 @@ export class Game {
     const labels = { "kubernetes.io/hostname": name, role: "worker" };
     const status = { conditions: [{ type: "Ready", status: "True" }] };
     this.server.create(kinds.Node, { apiVersion: "v1", kind: "Node", metadata: { name, labels }, status } as never);
-    this.machines.set(name, { name, nics: new Map(), work: [] });
+    this.machines.set(name, { name, nics: new Map(), work: [], enacted: new Map() });
+  }
+
+  /** A machine that has an address since before there were pools, and says so. */
+  addOldNode(name: string, nic: string, ip: string): void {
+    this.addNode(name);
+    const machine = this.machines.get(name) as Machine;
+    machine.nics.set(nic, new Set([ip]));
+    this.reportState(machine);
   }
 
   /** The machine goes, and so do its Node and its report. */
@@ -285,20 +295,15 @@ export class Game {
       if (!policies.some(({ metadata }) => metadata.name === labels["nmstate.io/policy"]))
         this.server.remove(kinds.NodeNetworkConfigurationEnactment, enactment);
     }
-    for (const policy of policies) if (!this.isEnacted(name, policy)) work.push(structuredClone(policy));
+    for (const policy of policies)
+      if (machine.enacted.get(policy.metadata.name) !== versionOf(policy)) work.push(structuredClone(policy));
     if (work.length === 0) this.reportState(machine);
-  }
-
-  private isEnacted(node: string, policy: { metadata: { name: string } } & Bag): boolean {
-    const enactment = this.server.objects.get(
-      `${kinds.NodeNetworkConfigurationEnactment.plural}/${node}.${policy.metadata.name}`,
-    );
-    return asBag(enactment?.status)?.policyGeneration === (policy.metadata as Bag).generation;
   }
 
   private enact(machine: Machine, policy: Bag): void {
     const { name, generation } = policy.metadata as { name: string; generation: number };
     this.trace.push(`${machine.name} enacts ${name} ${generation}`);
+    machine.enacted.set(name, versionOf(policy));
     for (const item of asList(asBag(asBag(policy.spec)?.desiredState)?.interfaces)) {
       const nic = asBag(item) ?? {};
       const ipv4 = asBag(nic.ipv4);
@@ -333,7 +338,7 @@ export class Game {
   }
 
   private reportState({ name, nics }: Machine): void {
-    const interfaces = ["eth1", "eth2"].map((nic) => ({
+    const interfaces = [...new Set(["eth1", "eth2", ...nics.keys()])].map((nic) => ({
       name: nic,
       type: "ethernet",
       state: "up",
@@ -422,6 +427,11 @@ export class Game {
   broken(what: string): Error {
     return new Error(`${what}\n${this.trace.slice(-Number(process.env.TRACE ?? 60)).join("\n")}`);
   }
+}
+
+function versionOf({ metadata }: Bag): string {
+  const { uid, generation } = metadata as { uid: string; generation: number };
+  return `${uid} ${generation}`;
 }
 
 function kept(engine: Engine, object: Bag) {

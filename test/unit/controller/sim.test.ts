@@ -8,6 +8,9 @@ async function play(seed: number): Promise<Game> {
   game.addPool("p", "10.0.0.0/24", "10.0.0.8");
   game.addPool("q", "10.0.1.0/24", "10.0.1.20");
   game.togglePolicy("a", "eth1", "p");
+  // What somebody set by hand before: on the NIC of the policy, and on another one.
+  game.addOldNode("old1", "eth1", "10.0.0.3");
+  game.addOldNode("old2", "eth9", "10.0.0.1");
   game.start();
   while (game.steps < 2000) await game.step();
   await game.calm();

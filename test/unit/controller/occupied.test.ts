@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { asOwned, occupied, without } from "../../../controller/occupied.ts";
+import { formatAddress, parseAddress, type Use, unwrap } from "../../../core/index.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
+
+describe("what owners show to have, beside the record", () => {
+  const pools = [poolOf("p", "10.0.0.0/29"), poolOf("q", "10.0.1.0/29")];
+  const shown = (text: string): Use => {
+    const [ip = "", owner = "", nic = "", temporary] = text.split(" ");
+    const use = {
+      address: unwrap(parseAddress(ip)),
+      owner,
+      interface: nic,
+      at: { file: "report", line: 1, column: 1 },
+    };
+    return temporary === undefined ? use : { ...use, isTemporary: true };
+  };
+  const a = "10.0.0.2 Node/a eth1";
+  const b = "10.0.0.2 Node/b eth3";
+
+  it.each<[string, string[], string[], { taken: string[]; own: string[]; collisions: number }]>([
+    ["on record for who shows it", [a], ["10.0.0.2 Node/a/x pool=p"], { taken: [], own: [], collisions: 0 }],
+    ["on record for nobody", [a], [], { taken: ["10.0.0.2"], own: ["p Node/a eth1"], collisions: 0 }],
+    ["for a time", [`${a} dhcp`], [], { taken: ["10.0.0.2"], own: [], collisions: 0 }],
+    ["on record for another one", [a], ["10.0.0.2 Node/c/x pool=p"], { taken: [], own: [], collisions: 1 }],
+    ["of two, one on record", [a, b], ["10.0.0.2 Node/a/x pool=p"], { taken: [], own: [], collisions: 1 }],
+    ["of two, none on record", [a, b], [], { taken: ["10.0.0.2"], own: [], collisions: 1 }],
+    ["in no pool", ["10.9.0.2 Node/a eth1"], [], { taken: [], own: [], collisions: 0 }],
+  ])("%s", (_, uses, lines, expected) => {
+    const found = occupied(pools, uses.map(shown), recordOf(lines, pools));
+    expect({
+      taken: (found.taken.get("p") ?? []).map(formatAddress),
+      own: [...found.own.keys()],
+      collisions: found.collisions.get("p")?.length ?? 0,
+    }).toEqual(expected);
+  });
+
+  it("is given to nobody but its owner, on its NIC", () => {
+    const found = occupied(pools, [shown(a)], recordOf([], pools));
+    const byName = new Map(pools.map((pool) => [pool.name, pool]));
+    const wanted = (claim: string) => asOwned(claimOf(claim), byName, found).wanted;
+    expect(wanted("Node/a/x pool=p if=eth1")).toBe(shown(a).address);
+    for (const other of [
+      "Node/a/x pool=p if=eth2",
+      "Node/a/x pool=p",
+      "Node/b/x pool=p if=eth1",
+      "Node/a/x pool=q if=eth1",
+    ])
+      expect(wanted(other)).toBeUndefined();
+    const [pool] = pools.map((one) => without(one, found));
+    expect(pool?.automatic.some(({ first, last }) => first <= shown(a).address && shown(a).address <= last)).toBe(
+      false,
+    );
+  });
+});

@@ -41,6 +41,8 @@ export class Allocator {
   private readAt = Number.NEGATIVE_INFINITY;
   private seen: Scene | undefined;
   readonly shown = new Shown();
+  /** Owners whose lines somebody else changed, or lost. */
+  private readonly changed = new Set<string>();
 
   constructor(ground: Ground, world: World, set: string) {
     this.ground = ground;
@@ -70,6 +72,7 @@ export class Allocator {
     const at = clock.now();
     const snapshot = await state.read();
     this.readAt = at;
+    for (const owner of changedOwners(this.latest, snapshot)) this.changed.add(owner);
     return this.know(snapshot);
   }
 
@@ -83,6 +86,13 @@ export class Allocator {
   async scene(): Promise<Scene> {
     this.seen ??= readScene(this.world, this.ground.integrations, await this.record(), this.set);
     return this.seen;
+  }
+
+  /** The owners whose lines somebody else changed since this was asked. */
+  takeChanged(): string[] {
+    const owners = [...this.changed];
+    this.changed.clear();
+    return owners;
   }
 
   /** Has an owner something that it is to lose? */
@@ -220,4 +230,19 @@ export class Allocator {
     const { instead, added } = renderDesired(desired, { snapshot: looked, set: this.set });
     return [...[...instead.values()].flat(), ...added];
   }
+}
+
+/** The owners whose lines differ between two reads. */
+function changedOwners(before: Snapshot | undefined, now: Snapshot): Set<string> {
+  if (before === undefined) return new Set();
+  const isOther = (pool: string) => before.base.get(pool) !== now.base.get(pool);
+  const linesOf = ({ allocations, releasing }: Snapshot) =>
+    new Set(
+      [...allocations, ...releasing.map((line) => ({ ...line, releasing: true }))]
+        .filter(({ pool }) => isOther(pool))
+        .map((line) => JSON.stringify(line, (_, value) => (typeof value === "bigint" ? `${value}` : value))),
+    );
+  const [had, has] = [linesOf(before), linesOf(now)];
+  const differing = [...had, ...has].filter((line) => !(had.has(line) && has.has(line)));
+  return new Set(differing.map((line) => ownerOfKey(JSON.parse(line).claim)));
 }

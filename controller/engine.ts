@@ -158,6 +158,7 @@ export class Engine {
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    for (const owner of this.allocator.takeChanged()) if (!owners.has(owner)) this.waiting.add(owner);
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     const sources = isAll ? await this.allocator.sources() : wanted.map(({ source }) => source);

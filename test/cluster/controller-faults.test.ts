@@ -75,4 +75,14 @@ describe("the controller in trouble", () => {
     await stage.stays(after, 8_000);
     await stage.settles(after);
   });
+
+  it("a record that is lost comes back from what nodes show: nobody moves, and nobody else gets their addresses", async () => {
+    stage.controller();
+    await stage.join("n1", "n2");
+    await stage.apply(pool("p", 1, 6), policy("a", "p"));
+    await stage.settles(both);
+    await stage.kubectl("delete configmap --all-namespaces -l nodeippool.nmstate.io/record");
+    await stage.join("n3");
+    await stage.settles([...both, "n3/a 10.0.1.3"]);
+  });
 });

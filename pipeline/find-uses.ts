@@ -40,7 +40,7 @@ export function findUses(
   for (const chunk of files.flatMap(splitDocuments)) {
     const tokens = tokensIn(chunk.text, scope);
     if (tokens.length === 0 && !tellsAddresses(chunk.text)) continue;
-    const objects = readable.test(chunk.text) ? objectsIn(chunk) : { value: [] };
+    const objects = readable.test(chunk.text) || tellsAddresses(chunk.text) ? objectsIn(chunk) : { value: [] };
     for (const { object, at } of objects.value ?? []) {
       const message = misspeltKind(object);
       if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });

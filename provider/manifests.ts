@@ -88,7 +88,8 @@ function objectsOf(objects: readonly Bag[], { instead, added }: Rendered): objec
 }
 
 function nameOf({ kind, metadata }: Bag): string {
-  return `${kind} ${asBag(metadata)?.name}`;
+  const { namespace, name } = asBag(metadata) ?? {};
+  return `${kind} ${namespace}/${name}`;
 }
 
 function orRunError<T>(name: string, work: () => T): T {

@@ -1,11 +1,12 @@
 import { compareAddresses } from "../address.ts";
 import type { Snapshot } from "../allocation.ts";
 import type { Use } from "../audit.ts";
-import { lengthOf } from "../block.ts";
+import { blockAt, isSingle, lengthOf } from "../block.ts";
 import type { Claim } from "../claim.ts";
 import { byCodeUnit, IpamError } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import { checkPools } from "../pools.ts";
+import { contains } from "../range.ts";
 import { type Had, PoolImport } from "./import-pool.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { checkSet, requestsByPool } from "./request.ts";
@@ -45,7 +46,10 @@ export function planImport(input: ImportInput): Plan {
   checkPools(input.pools, snapshot, set);
   const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
   const requests = requestsByPool(pools, input.claims);
-  const had = input.uses.filter((use): use is Had => use.owner !== undefined).sort(byPlace);
+  const had = input.uses
+    .filter((use): use is Had => use.owner !== undefined)
+    .map((use) => asBlock(use, pools))
+    .sort(byPlace);
   const uses = had.filter((use) => !use.isTemporary);
   const temporary = had.filter((use) => use.isTemporary);
   const parts = pools.map((pool) => new PoolImport(pool, requests.get(pool.name) ?? [], had, snapshot, set));
@@ -57,6 +61,14 @@ export function planImport(input: ImportInput): Plan {
   const issues = [...conflicts, ...parts.flatMap((part) => part.issues["out-of-range"])];
   if (issues.length > 0) throw new IpamError(conflicts.length > 0 ? "conflict" : "out-of-range", issues);
   return planOf(set, snapshot, pools, parts);
+}
+
+/** In a pool of blocks, who has an address has its whole block; and all of a wider prefix, where it has one inside the pool. */
+function asBlock(use: Had, pools: readonly Pool[]): Had {
+  const pool = pools.find(({ name, range }) => (use.pool ?? name) === name && contains(range, use.address));
+  if (pool === undefined || use.length !== undefined || isSingle({ ...use, length: pool.blockLength })) return use;
+  const isWider = use.prefixLength !== undefined && use.prefixLength > pool.prefix.length;
+  return { ...use, ...blockAt(use.address, Math.min(pool.blockLength, isWider ? use.prefixLength : pool.blockLength)) };
 }
 
 function byPlace(a: Had, b: Had): number {

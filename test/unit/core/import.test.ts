@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { parseAddress } from "../../../core/address.ts";
+import { formatBlock } from "../../../core/block.ts";
+import { unwrap } from "../../../core/errors.ts";
 import { type ImportInput, planImport } from "../../../core/plan/import.ts";
 import { isNoop, plan } from "../../../core/plan/plan.ts";
 import { apply } from "../../support/core-apply.ts";
@@ -283,5 +286,23 @@ describe("planImport with several pools", () => {
       expect.stringMatching(/^keep 10.0.0.1 /),
       expect.stringMatching(/^keep 10.0.0.6 /),
     ]);
+  });
+
+  it.each([
+    ["10.64.8.1/16", "10.64.8.0/24"],
+    ["10.64.8.0/24", "10.64.8.0/24"],
+    ["10.64.8.64/26", "10.64.8.0/24"],
+    ["10.64.8.0/23", "10.64.8.0/23"],
+  ])("in a pool of blocks, a node that has %s has the block %s", (text, block) => {
+    const [ip = "", length] = text.split("/");
+    const pools = [poolOf("pods", "10.64.0.0/16", { blockLength: 24 })];
+    const use = {
+      ...useOf("10.64.8.0 Node/n cni0", 0),
+      address: unwrap(parseAddress(ip)),
+      prefixLength: Number(length),
+    };
+    const input = { pools, claims: ["Node/n/cidr pool=pods if=cni0"].map(claimOf), snapshot: recordOf([], pools) };
+    const made = planImport({ ...input, uses: [use] });
+    expect(made.assign.map(formatBlock)).toEqual([block]);
   });
 });

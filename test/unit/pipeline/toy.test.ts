@@ -32,6 +32,14 @@ describe("an integration of one's own, in a folder", () => {
     expect((await run("plan", "m")).stdout).toContain("Nothing to record.");
   });
 
+  it("is audited, in a document that has nothing else in it", async () => {
+    const run = inFolder({ "m/a.json": json(pool, printer("lobby")), "b.json": JSON.stringify(scanner("10.0.0.1")) });
+    await run("allocate", "m");
+    const audited = await run("audit", "b.json", "--pools", "m");
+    expect(audited.status).toBe(5);
+    expect(audited.stdout).toContain("Scanner/s");
+  });
+
   it("says where something is wrong with it", async () => {
     const run = inFolder({
       "m/a.yaml": "apiVersion: toys.example.org/v1\nkind: Printer\nmetadata: {name: x}\nspec: {}\n",

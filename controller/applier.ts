@@ -4,6 +4,7 @@ import type { Stored } from "../kube/index.ts";
 import type { Allocator } from "./allocator.ts";
 import { changeOf } from "./change.ts";
 import type { Ground } from "./ground.ts";
+import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
 import { isManaged, keep, managedBy, type Seen } from "./seen.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
@@ -97,7 +98,7 @@ export class Applier {
   private async delete(key: string, there: Seen): Promise<void> {
     try {
       await this.ground.objects.delete(this.world.kind(there.kind), there as unknown as Stored);
-      await this.refresh(key);
+      await refresh(key, this.world, this.ground.objects);
     } catch (error) {
       await this.recover(key, error);
     }
@@ -106,17 +107,9 @@ export class Applier {
   /** Somebody else was there before: what there is now is looked at, and decided upon anew. */
   private async recover(key: string, error: unknown): Promise<never> {
     const isRead = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
-    if (isRead) await this.refresh(key);
+    if (isRead) await refresh(key, this.world, this.ground.objects);
     this.fares(key);
     throw error;
-  }
-
-  private async refresh(key: string): Promise<void> {
-    const kind = this.world.kind(key.slice(0, key.indexOf("/")));
-    const name = key.slice(key.indexOf("/") + 1);
-    const stored = await this.ground.objects.get(kind, name);
-    if (stored === undefined) this.world.delete(kind.kind, key);
-    else this.world.set(keep(kind, stored));
   }
 
   private callNext(source: string, part: InCluster): void {

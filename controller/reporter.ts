@@ -1,8 +1,11 @@
+import { IpamError } from "../core/index.ts";
 import type { Known } from "../integrations/in-cluster.ts";
+import { refusalOf } from "../kube/index.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
 import type { Ground } from "./ground.ts";
 import { poolStatus } from "./pool-status.ts";
+import { refresh } from "./refresh.ts";
 import { clusterNode, type Scene } from "./scene.ts";
 import { isManaged, keep, objectKey, type Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
@@ -24,8 +27,14 @@ export class Reporter {
     const object = this.world.get(key);
     if (object === undefined || isManaged(object)) return;
     const scene = await this.allocator.scene();
-    if (object.kind === "NodeIPPool") await this.reportPool(object, scene);
-    else await this.reportSource(object, key, scene);
+    try {
+      if (object.kind === "NodeIPPool") await this.reportPool(object, scene);
+      else await this.reportSource(object, key, scene);
+    } catch (error) {
+      const isOutdated = error instanceof IpamError && (error.code === "conflict" || refusalOf(error)?.status === 404);
+      if (isOutdated) await refresh(key, this.world, this.ground.objects);
+      throw error;
+    }
   }
 
   private async reportPool(object: Seen, { pools }: Scene): Promise<void> {

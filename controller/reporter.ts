@@ -32,7 +32,8 @@ export class Reporter {
       else await this.reportSource(object, key, scene);
     } catch (error) {
       const isOutdated = error instanceof IpamError && (error.code === "conflict" || refusalOf(error)?.status === 404);
-      if (isOutdated) await refresh(key, this.world, this.ground.objects);
+      // Of pools, which hardly anybody else writes, the watch tells soon enough.
+      if (isOutdated && object.kind !== "NodeIPPool") await refresh(key, this.world, this.ground.objects);
       throw error;
     }
   }

@@ -57,9 +57,7 @@ export class Engine {
     this.observer = observer;
     this.timing = timing;
     this.allocator = new Allocator(ground, this.world, clusterSet);
-    this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) =>
-      this.queue.add(`apply ${key}`),
-    );
+    this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) => this.queue.add(key));
     this.reporter = new Reporter(ground, this.world, this.allocator);
   }
 

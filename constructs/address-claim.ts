@@ -1,5 +1,5 @@
 import { IpamError } from "../core/index.ts";
-import { isCaptureName } from "../schema/template.ts";
+import { anyField, type Field, isCaptureName } from "../schema/template.ts";
 
 /**
  * The address that each node of a policy gets from a pool. It stands in an address list; its texts stand wherever
@@ -34,13 +34,13 @@ export class AddressClaim {
     return { ip: this.ip, "prefix-length": this.text("prefix-length") };
   }
 
-  private text(field: string): string {
+  private text(field: Field): string {
     return `${opening}${this.pool}.${this.name}.${field} }}`;
   }
 }
 
 const opening = "{{ ippool.";
-const claimText = /^\{\{ ippool\.([^\s{}]+)\.([^\s.{}]+)\.(ip|gateway|prefix-length) \}\}$/;
+const claimText = new RegExp(`^\\{\\{ ippool\\.([^\\s{}]+)\\.([^\\s.{}]+)\\.(${anyField}) \\}\\}$`);
 
 /** Throws IpamError `invalid` for a text that only a policy could have made an address of. */
 export function refuseClaimText(text: string): void {

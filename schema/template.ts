@@ -4,6 +4,8 @@ import type { Path } from "./yaml.ts";
 export const fields = ["ip", "prefix-length", "gateway"] as const;
 /** One of `fields`. */
 export type Field = (typeof fields)[number];
+/** Any of them, as a part of a regular expression. */
+export const anyField = fields.join("|");
 
 /** `{{ capture.NAME.FIELD }}` in a desired state, where NAME is a claim on a pool: filled in per node, its type kept. */
 export class Reference {

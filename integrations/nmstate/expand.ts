@@ -1,4 +1,4 @@
-import { type Address, type Allocation, formatAddress, type Pool } from "../../core/index.ts";
+import { type Address, type Allocation, formatAddress, IpamError, type Pool } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { type Field, Reference } from "../../schema/template.ts";
 import { childPolicy, lastApplied } from "./child.ts";
@@ -28,14 +28,18 @@ export function expandPolicy({ policy, node, addresses, releasing }: ChildInput)
   });
 }
 
+/** Throws IpamError `invalid` for what the pool does not have: without it, the policy would be another one. */
 function literalOf({ capture, field }: Reference, addresses: ChildInput["addresses"]): string | number {
   const { address, pool } = addresses.get(capture) as { address: Address; pool: Pool };
-  const values: Record<Field, () => string | number> = {
-    ip: () => formatAddress(address),
-    "prefix-length": () => pool.prefix.length,
-    gateway: () => formatAddress(pool.gateway as Address),
+  const values: Record<Field, string | number | undefined> = {
+    ip: formatAddress(address),
+    "prefix-length": pool.prefix.length,
+    gateway: pool.gateway === undefined ? undefined : formatAddress(pool.gateway),
   };
-  return values[field]();
+  const value = values[field];
+  if (value === undefined)
+    throw new IpamError("invalid", `capture.${capture}.${field}: pool ${pool.name} has no ${field}`);
+  return value;
 }
 
 /** A copy of plain data with every reference replaced. */

@@ -1,7 +1,7 @@
 import { nameIssue } from "../../schema/names.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { poolOfCapture } from "../../schema/template.ts";
+import { anyField, poolOfCapture } from "../../schema/template.ts";
 
 /** One address that a policy asks for on every node it selects. */
 export interface Capture {
@@ -39,7 +39,7 @@ export interface PolicyObject {
 }
 
 /** What only a capture of a pool can give: nmstate's own captures have longer paths. */
-export const ofAllocation = /\{\{\s*capture\.[\w-]+\.(?:ip|prefix-length|gateway)\s*\}\}/;
+export const ofAllocation = new RegExp(`\\{\\{\\s*capture\\.[\\w-]+\\.(?:${anyField})\\s*\\}\\}`);
 
 /** Does this object have a capture that asks a pool for an address, or a reference that only such a capture could give? */
 export function usesPools(object: Bag): boolean {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { expandPolicy } from "../../../integrations/nmstate/expand.ts";
+import type { Policy } from "../../../integrations/nmstate/policy.ts";
+import type { ClusterNode } from "../../../schema/node.ts";
+import { poolOf } from "../../support/core-text.ts";
 import { type Manifest, policiesOf, rendered } from "../../support/schema-render.ts";
-import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, read } from "../../support/schema-text.ts";
 
 const pools = documentsOf(
   poolText("  range: {cidr: 10.0.0.0/26}\n  gateway: 10.0.0.1"),
@@ -130,5 +134,19 @@ describe("a gateway that the pool does not have", () => {
       code: "invalid",
       message: expect.stringMatching(/\ba\b.*capture\.x\.gateway.*pool p has no gateway/),
     });
+  });
+});
+
+describe("a child of a policy alone, which nobody has held against its pools", () => {
+  it("is invalid where a pool does not have what the policy asks for", () => {
+    const pool = poolOf("p", "10.0.0.0/26");
+    const text = policyText('  capture: {x: ippool.p.allocate}\n  desiredState: {a: "{{ capture.x.gateway }}"}');
+    const [policy] = read(documentsOf(poolText("  range: {cidr: 10.0.0.0/26}\n  gateway: 10.0.0.1"), text))
+      .policies as [Policy];
+    const addresses = new Map([["x", { address: pool.start, pool }]]);
+    const [node] = nodesOf("n1") as [ClusterNode];
+    expect(() => expandPolicy({ policy, node, addresses, releasing: [] })).toThrow(
+      expect.objectContaining({ code: "invalid", message: "capture.x.gateway: pool p has no gateway" }),
+    );
   });
 });

@@ -40,7 +40,7 @@ export function readApp(
   const pools = poolConstructs.map(({ pool }) => pool);
   const names = new Names();
   for (const one of objects) {
-    names.take(one.object.kind, asBag(one.object.metadata)?.name, one.node.path);
+    names.take(asBag(one.object) ?? {}, one.node.path);
     const refusal = one.refusal?.(pools);
     if (refusal !== undefined) throw refusal;
   }

@@ -3,7 +3,6 @@ import type { Construct } from "constructs";
 import { byCodeUnit } from "../core/index.ts";
 import type { Rendered, RenderedObject } from "../integrations/integration.ts";
 import { Names } from "../pipeline/names.ts";
-import { asBag } from "../schema/objects.ts";
 import type { AppDesired, AppObjects } from "./app-objects.ts";
 import { ClusterObject } from "./cluster-object.ts";
 
@@ -28,8 +27,8 @@ export function addRendered(rendered: Rendered, objects: AppObjects, { construct
     ...(home === undefined ? [] : rendered.added.map((object): Addition => ({ scope: home, object }))),
   ];
   const names = new Names();
-  for (const { object, at } of others) names.take(object.kind, asBag(object.metadata)?.name, at([], "").file);
-  for (const { scope, object } of additions) names.take(object.kind, object.metadata.name, scope.node.path);
+  for (const { object, at } of others) names.take(object, at([], "").file);
+  for (const { scope, object } of additions) names.take(object, scope.node.path);
   return additions.map(({ scope, object }) => {
     const id = scope === home ? `nodeippool-releasing-${object.metadata.name}` : object.metadata.name;
     return new ClusterObject(scope, id, object);

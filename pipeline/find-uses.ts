@@ -12,12 +12,13 @@ import {
   type Use,
 } from "../core/index.ts";
 import { type Evidence, emptyFindings } from "../schema/findings.ts";
+import { kindPattern } from "../schema/manifests.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { isJson, type LocatedObject, linesOf, misspeltKind, objectsIn, placeIn } from "../schema/objects.ts";
 import { isTemplated } from "../schema/template.ts";
 import { type Chunk, refuseConflicts, type SourceFile, splitDocuments } from "../schema/yaml.ts";
 import { usesOf } from "./desired.ts";
-import { integrations, tellsAddresses } from "./integrations.ts";
+import { integrations, tellingKinds, tellsAddresses } from "./integrations.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
@@ -25,14 +26,18 @@ import { integrations, tellsAddresses } from "./integrations.ts";
  * prefix, and not in a YAML comment) has none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody
  * mentions what the same document configures, or writes out for a NIC or family that is off. `elsewhere` is what has
  * an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses in reports
- * and our own policies, kinds that are nearly ours, and policies and NodeNetworkStates that cannot be read.
+ * and our own policies, kinds that are nearly ours, and objects of kinds that tell of addresses and cannot be read.
  */
 export function findUses(
   files: readonly SourceFile[],
   pools: readonly Pool[],
   nodes: readonly ClusterNode[],
 ): Evidence & { readonly elsewhere: readonly Use[] } {
-  refuseConflicts(files, readable);
+  const kinds = tellingKinds();
+  // What is more to us than a text, and what may be meant for it.
+  const ours = new RegExp(`\\b(?:${["NodeIPPool", ...kinds].join("|")})(?:List)?\\b|\\bnmstate\\.io/v`);
+  const stated = kindPattern(kinds);
+  refuseConflicts(files, ours);
   const scope = new Scope(pools);
   const readers = integrations.map((integration) => integration.uses(nodes));
   const all = emptyFindings();
@@ -40,12 +45,13 @@ export function findUses(
   for (const chunk of files.flatMap(splitDocuments)) {
     const tokens = tokensIn(chunk.text, scope);
     if (tokens.length === 0 && !tellsAddresses(chunk.text)) continue;
-    const objects = readable.test(chunk.text) || tellsAddresses(chunk.text) ? objectsIn(chunk) : { value: [] };
+    const objects = ours.test(chunk.text) ? objectsIn(chunk) : { value: [] };
     for (const { object, at } of objects.value ?? []) {
       const message = misspeltKind(object);
       if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });
     }
-    if (objects.issues && isOurs(chunk.text)) all.issues.push(...objects.issues);
+    // Whoever passes it over would say of its addresses that nobody uses them.
+    if (objects.issues && stated.test(chunk.text) && !isTemplated(chunk.text)) all.issues.push(...objects.issues);
     const owned = (objects.value ?? []).flatMap((object) => usesOf(object, readers, all));
     const configured = owned.filter((use) => scope.holds(use.address));
     for (const use of owned) if (!scope.holds(use.address)) elsewhere.push(use);
@@ -57,15 +63,6 @@ export function findUses(
   }
   if (all.issues.length > 0) throw new IpamError("invalid", all.issues);
   return { ...all, elsewhere };
-}
-
-/** The kinds that are more to us than a text, and those that may be meant for them. */
-const readable = /\bNode(?:IPPool|NetworkState|NetworkConfigurationPolicy)(?:List)?\b|\bnmstate\.io\/v/;
-const stated =
-  /(?:^|[\s{,])["']?kind["']?\s*:\s*(?:[&!]\S+\s+)?["']?NodeNetwork(?:State|ConfigurationPolicy)(?:List)?\b/;
-/** Must a text be one that can be read? Whoever passes it over would say of its addresses that nobody uses them. */
-function isOurs(text: string): boolean {
-  return stated.test(text) && !isTemplated(text);
 }
 
 /** The addresses of some pools. Most texts are told apart from them without being parsed. */

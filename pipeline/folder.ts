@@ -2,11 +2,10 @@ import { IpamError } from "../core/index.ts";
 import type { Integration, Rendered } from "../integrations/integration.ts";
 import type { ManifestDocument, Manifests } from "../schema/manifest-document.ts";
 import { readManifests } from "../schema/manifests.ts";
-import { asBag } from "../schema/objects.ts";
 import type { SourceFile } from "../schema/yaml.ts";
 import { yamlOfEach } from "../schema/yaml-text.ts";
 import { integrations } from "./integrations.ts";
-import { Names } from "./names.ts";
+import { refuseSharedNames } from "./names.ts";
 
 /** Reads a folder of manifests, and says everything that is wrong with it: `readDesired` throws that. */
 export function readFolder(files: readonly SourceFile[], known: readonly Integration[] = integrations): Manifests {
@@ -24,26 +23,21 @@ export const releasingFile = "nodeippool-releasing.yaml";
  * byte; Node documents are input and stay behind. A JSON file that had to be changed becomes YAML, and says so in its name.
  * Pure. Throws IpamError `invalid` if two objects or two files would have one name.
  */
-export function renderFolder(
-  files: readonly SourceFile[],
-  { documents, others }: Manifests,
-  { instead, added }: Rendered,
-): SourceFile[] {
-  const names = new Names();
-  for (const { object } of others) names.take(object.kind, asBag(object.metadata)?.name, "your own manifests");
-  const byFile = Map.groupBy(documents, (document) => document.file);
-  const rendered = files.flatMap((file): SourceFile[] => {
+export function renderFolder(files: readonly SourceFile[], manifests: Manifests, rendered: Rendered): SourceFile[] {
+  refuseSharedNames(manifests, rendered);
+  const { instead, added } = rendered;
+  const byFile = Map.groupBy(manifests.documents, (document) => document.file);
+  const changed = files.flatMap((file): SourceFile[] => {
     const own = byFile.get(file.path) ?? [];
     if (own.every((document) => document.kind === "foreign")) return [file];
-    const texts = own.flatMap((document) => textsOf(document, instead, names));
+    const texts = own.flatMap((document) => textsOf(document, instead));
     return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joinDocuments(texts) }];
   });
-  names.takeAll(added, "clean-up");
   const cleanup = added.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(added)) }];
-  return distinct([...rendered, ...cleanup]);
+  return distinct([...changed, ...cleanup]);
 }
 
-function textsOf(document: ManifestDocument, instead: Rendered["instead"], names: Names): string[] {
+function textsOf(document: ManifestDocument, instead: Rendered["instead"]): string[] {
   switch (document.kind) {
     case "foreign":
       return [document.text];
@@ -51,12 +45,8 @@ function textsOf(document: ManifestDocument, instead: Rendered["instead"], names
       return [];
     case "pool":
       return [poolText(document)];
-    case "owned": {
-      const objects = instead.get(document.source) ?? [];
-      const { kind, metadata } = document.source.object;
-      names.takeAll(objects, `${kind} ${asBag(metadata)?.name}`);
-      return yamlOfEach(objects);
-    }
+    case "owned":
+      return yamlOfEach(instead.get(document.source) ?? []);
   }
 }
 

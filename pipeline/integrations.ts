@@ -4,7 +4,12 @@ import { nmstate } from "../integrations/nmstate/nmstate.ts";
 /** Every foreign system that nodeippool knows. A new one is a folder in integrations/, and a line here. */
 export const integrations: Integration[] = [nmstate];
 
+/** The kinds whose objects tell of somebody's addresses. */
+export function tellingKinds(): string[] {
+  return integrations.flatMap(({ usedIn }) => usedIn);
+}
+
 /** May a text tell of somebody's addresses? One that names none of the kinds need not be parsed. */
 export function tellsAddresses(text: string): boolean {
-  return integrations.some(({ usedIn }) => usedIn.some((kind) => text.includes(kind)));
+  return tellingKinds().some((kind) => text.includes(kind));
 }

@@ -5,7 +5,9 @@ import { type Desired, readDesired } from "../pipeline/desired.ts";
 import { readFolder } from "../pipeline/folder.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
 import { integrations } from "../pipeline/integrations.ts";
+import { refuseSharedNames } from "../pipeline/names.ts";
 import { recorded } from "../pipeline/proposal.ts";
+import type { ManifestDocument, Manifests as ReadManifests } from "../schema/manifest-document.ts";
 import { checkNodes } from "../schema/node.ts";
 import { asBag, type Bag, flat } from "../schema/objects.ts";
 import { AllocationSet } from "./allocation-set.ts";
@@ -35,13 +37,13 @@ export class Manifests extends pulumi.ComponentResource {
     const { objects, nodes = [], ...rest } = args;
     const given = flat(objects).map(({ object }) => object);
     const pools = poolSpecs(given);
-    const desired = orRunError(name, () => read(given, nodes));
+    const { manifests, desired } = orRunError(name, () => read(given, nodes));
     this.allocations = new AllocationSet(name, { ...rest, pools, claims: claimsOf(desired) }, { parent: this });
     const { set = "default", state = { backend: "stack" } } = args;
     const { addresses, releasing } = this.allocations;
     this.objects = pulumi.all([addresses, releasing]).apply(([addresses, releasing]) => {
       const snapshot = recordOf([{ addresses, releasing, pools, state, set }]);
-      return orRunError(name, () => objectsOf(given, render(desired, snapshot, set)));
+      return orRunError(name, () => objectsOf(given, manifests, render(desired, snapshot, set)));
     });
     this.registerOutputs({ objects: this.objects });
   }
@@ -52,12 +54,13 @@ function poolSpecs(objects: readonly Bag[]): Record<string, PoolSpec> {
   return Object.fromEntries(pools.map(({ metadata, spec }) => [`${asBag(metadata)?.name}`, spec as PoolSpec]));
 }
 
-function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]>): Desired {
-  const list = { apiVersion: "v1", kind: "List", items: objects };
-  const manifests = readFolder([{ path: "objects", text: JSON.stringify(list) }]);
+/** Each object is a file of one document. */
+function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]>) {
+  const manifests = readFolder(objects.map((object, i) => ({ path: `objects[${i}]`, text: JSON.stringify(object) })));
   const given = checkNodes(nodes.map((node) => (typeof node === "string" ? { name: node } : node)));
   const issues = [...manifests.issues, ...given.issues];
-  return readDesired({ ...manifests, issues, nodes: [...manifests.nodes, ...given.nodes] }, integrations);
+  const source = { ...manifests, issues, nodes: [...manifests.nodes, ...given.nodes] };
+  return { manifests, desired: readDesired(source, integrations) };
 }
 
 function claimsOf({ claims }: Desired): ClaimArgs[] {
@@ -76,20 +79,24 @@ function render(desired: Desired, snapshot: Snapshot, set: string): Rendered {
   return proposal.rendered();
 }
 
-/** Nodes are input; a pool says that tools plan it. */
-function objectsOf(objects: readonly Bag[], { instead, added }: Rendered): object[] {
-  const owned = new Map([...instead].map(([source, list]) => [nameOf(source.object), list]));
-  const rendered = objects.flatMap((object): readonly object[] => {
-    if (object.kind === "Node") return [];
-    if (object.kind === "NodeIPPool") return [{ ...object, spec: { ...asBag(object.spec), authority: "Plan" } }];
-    return owned.get(nameOf(object)) ?? [object];
-  });
-  return [...rendered, ...added];
+/** As `renderFolder` does with texts. Throws IpamError `invalid` as it does. */
+function objectsOf(given: readonly Bag[], manifests: ReadManifests, rendered: Rendered): object[] {
+  refuseSharedNames(manifests, rendered);
+  const own = manifests.documents.flatMap((document, i) => objectsFor(document, given[i] as Bag, rendered));
+  return [...own, ...rendered.added];
 }
 
-function nameOf({ kind, metadata }: Bag): string {
-  const { namespace, name } = asBag(metadata) ?? {};
-  return `${kind} ${namespace}/${name}`;
+function objectsFor(document: ManifestDocument, object: Bag, { instead }: Rendered): readonly object[] {
+  switch (document.kind) {
+    case "foreign":
+      return [object];
+    case "node":
+      return [];
+    case "pool":
+      return [{ ...object, spec: { ...asBag(object.spec), authority: "Plan" } }];
+    case "owned":
+      return instead.get(document.source) ?? [];
+  }
 }
 
 function orRunError<T>(name: string, work: () => T): T {

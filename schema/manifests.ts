@@ -11,7 +11,9 @@ import {
   isCut,
   type LocatedObject,
   misspeltKind,
+  objectIdentity,
   objectsIn,
+  titleOf,
   within,
 } from "./objects.ts";
 import { isTemplated, isUnrendered, quoteTemplates } from "./template.ts";
@@ -57,16 +59,18 @@ function definedTwice(documents: readonly ManifestDocument[]): Issue[] {
   return documents.flatMap((document): Issue[] => {
     if (document.kind !== "pool" && document.kind !== "owned") return [];
     const { yaml, path } = document;
-    const { kind, metadata } =
-      document.kind === "pool" ? { kind: "NodeIPPool", metadata: document.pool } : document.source.object;
-    const key = `${kind} ${asBag(metadata)?.name}`;
+    const object =
+      document.kind === "pool"
+        ? { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: document.pool }
+        : document.source.object;
+    const key = objectIdentity(object);
     const at = yaml.at([...path, "metadata", "name"]);
     const first = seen.get(key);
     seen.set(key, first ?? at);
     if (first === undefined) return [];
     const place = `${first.file}:${first.line}:${first.column}`;
     const hint = "If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER.";
-    return [{ message: `${key} is defined twice, here and in ${place}`, at, hint }];
+    return [{ message: `${titleOf(object)} is defined twice, here and in ${place}`, at, hint }];
   });
 }
 
@@ -78,9 +82,10 @@ const rawField = "object-templates-raw";
 
 const listKind = /^(\w*)List$/;
 
-function kindPattern(kinds: readonly string[], end = ""): RegExp {
+/** Texts that say that they are of one of these kinds, or Lists of it. */
+export function kindPattern(kinds: readonly string[], end = ""): RegExp {
   const names = kinds.join("|");
-  return new RegExp(`(?:^|[\\s{,])["']?kind["']?\\s*:\\s*(?:&\\S+\\s+)?["']?(?:${names})(?:List)?\\b${end}`, "m");
+  return new RegExp(`(?:^|[\\s{,])["']?kind["']?\\s*:\\s*(?:[&!]\\S+\\s+)?["']?(?:${names})(?:List)?\\b${end}`, "m");
 }
 
 const kindOfPool = kindPattern(["NodeIPPool"]);

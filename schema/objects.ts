@@ -157,6 +157,25 @@ export function asBag(value: unknown): Bag | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : undefined;
 }
 
+/** What tells an object from others. */
+type Named = { readonly [field in "apiVersion" | "kind" | "metadata"]?: unknown };
+
+/**
+ * Which object of a cluster it is: two of one identity are one object there. Without a namespace it is in `default`;
+ * the kinds of nmstate.io are in none, whatever an object says.
+ */
+export function objectIdentity({ apiVersion, kind, metadata }: Named): string {
+  const group = /^(.*)\//.exec(`${apiVersion}`)?.[1] ?? "";
+  const { namespace, name } = asBag(metadata) ?? {};
+  return [group, kind, group === "nmstate.io" ? "" : namespace || "default", name].join(" ");
+}
+
+/** An object, as messages call it. */
+export function titleOf({ kind, metadata }: Named): string {
+  const { namespace, name } = asBag(metadata) ?? {};
+  return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
+}
+
 /** A list; empty if it is none. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -1,19 +1,23 @@
-import { formatAddress, type Issue, parseAddress, unwrap } from "../../core/index.ts";
+import { claimKey, formatAddress, type Issue, type Owner, parseAddress, unwrap } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { issueIn } from "../../schema/manifests.ts";
-import { asBag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, type Bag, type LocatedObject } from "../../schema/objects.ts";
 
 interface Printer {
-  readonly name: string;
+  readonly owner: Owner;
   readonly pool: string;
   readonly source: LocatedObject;
+}
+
+function isToy({ apiVersion }: Bag): boolean {
+  return apiVersion === "toys.example.org/v1";
 }
 
 /** A foreign system in one file: each Printer gets an address of a pool, and a ConfigMap that says which. */
 export const toy: Integration<readonly Printer[]> = {
   name: "toy",
   reads: [
-    { group: "toys.example.org", kind: "Printer", plural: "printers", owns: () => true, mark: /\bpool\b/ },
+    { group: "toys.example.org", kind: "Printer", plural: "printers", owns: isToy, mark: /\bpool\b/ },
     { group: "toys.example.org", kind: "Scanner", plural: "scanners", owns: () => false, mark: /(?!)/ },
   ],
   usedIn: ["Scanner"],
@@ -21,19 +25,28 @@ export const toy: Integration<readonly Printer[]> = {
     const issues: Issue[] = [];
     const value = owned.map((source): Printer => {
       const { metadata, spec } = source.object;
+      const { name, namespace } = asBag(metadata) ?? {};
+      const owner = {
+        kind: "Printer",
+        name: `${name}`,
+        ...(namespace === undefined ? {} : { namespace: `${namespace}` }),
+      };
       const pool = asBag(spec)?.pool;
       if (typeof pool !== "string") issues.push(issueIn(source, { message: "a printer needs a pool", path: ["spec"] }));
-      return { name: `${asBag(metadata)?.name}`, pool: `${pool}`, source };
+      return { owner, pool: `${pool}`, source };
     });
     return issues.length > 0 ? { issues } : { value };
   },
-  claims: (printers) => printers.map(({ name, pool }) => ({ owner: { kind: "Printer", name }, name: "lan", pool })),
+  claims: (printers) => printers.map(({ owner, pool }) => ({ owner, name: "lan", pool })),
   render: (printers, _, { snapshot }) => ({
     instead: new Map(
-      printers.map(({ name, source }) => {
-        const line = snapshot.allocations.find(({ claim }) => claim === `Printer/${name}/lan`);
+      printers.map(({ owner: { kind: _, ...metadata }, owner, source }) => {
+        const line = snapshot.allocations.find(({ claim }) => claim === claimKey(owner, "lan"));
         const data = { address: line === undefined ? "none" : formatAddress(line.address) };
-        return [source, [{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: `printer-${name}` }, data }]];
+        return [
+          source,
+          [{ apiVersion: "v1", kind: "ConfigMap", metadata: { ...metadata, name: `printer-${metadata.name}` }, data }],
+        ];
       }),
     ),
     added: [],
@@ -56,10 +69,10 @@ export const toyObjects = {
     metadata: { name: "office" },
     spec: { range: { cidr: "10.0.0.0/29" } },
   },
-  printer: (name: string) => ({
+  printer: (name: string, namespace?: string) => ({
     apiVersion: "toys.example.org/v1",
     kind: "Printer",
-    metadata: { name },
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
     spec: { pool: "office" },
   }),
   scanner: (ip: string) => ({

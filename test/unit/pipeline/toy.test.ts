@@ -40,6 +40,35 @@ describe("an integration of one's own, in a folder", () => {
     expect(audited.stdout).toContain("Scanner/s");
   });
 
+  it("is not audited where it cannot be read, or is in the middle of a merge", async () => {
+    const broken = "apiVersion: toys.example.org/v1\nkind: Scanner\nspec: {ip: 10.0.0.1\n";
+    const sides = "<<<<<<< a\nkind: Scanner\n=======\nkind: Scanner\n>>>>>>> b\n";
+    const run = inFolder({ "m/a.json": json(pool), "b.yaml": broken, "c.yaml": sides });
+    await run("allocate", "m");
+    for (const [file, why] of [
+      ["b.yaml", /b\.yaml:\d+:\d+: /],
+      ["c.yaml", /c\.yaml:1:1: .*merge conflict/],
+    ] as const)
+      expect(await run("audit", file, "--pools", "m")).toMatchObject({ status: 2, stderr: expect.stringMatching(why) });
+  });
+
+  it("may have one name in two namespaces and in another group, but not twice", async () => {
+    const other = { ...printer("lobby"), apiVersion: "example.net/v1" };
+    const run = inFolder({ "m/a.json": json(pool, printer("lobby", "hq"), printer("lobby", "branch"), other) });
+    expect(await run("allocate", "m")).toMatchObject({ status: 0 });
+    const { stdout } = await run("render", "m");
+    expect(stdout.match(/name: printer-lobby/g)).toHaveLength(2);
+    expect(stdout.match(/kind"?: "?Printer/g)).toHaveLength(1);
+    for (const [first, second] of [
+      [printer("lobby", "hq"), printer("lobby", "hq")],
+      [printer("lobby"), printer("lobby", "default")],
+    ] as const)
+      expect(await inFolder({ "m/a.json": json(pool, first, second) })("plan", "m")).toMatchObject({
+        status: 2,
+        stderr: expect.stringMatching(/Printer \S*lobby is defined twice/),
+      });
+  });
+
   it("says where something is wrong with it", async () => {
     const run = inFolder({
       "m/a.yaml": "apiVersion: toys.example.org/v1\nkind: Printer\nmetadata: {name: x}\nspec: {}\n",

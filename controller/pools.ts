@@ -1,6 +1,6 @@
-import { IpamError, overlaps, type Pool } from "../core/index.ts";
+import { type Issue, overlaps, type Parsed, type Pool } from "../core/index.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
-import { asBag, type Bag } from "../schema/objects.ts";
+import { asBag } from "../schema/objects.ts";
 import type { Seen } from "./seen.ts";
 
 /** A pool as the controller takes it. */
@@ -25,7 +25,7 @@ export interface PoolProblem {
  *
  *  the NodeIPPool                     | what may be taken
  *  -----------------------------------+-----------------------------------------
- *  cannot be read                     | nothing: InvalidSpec
+ *  cannot be read, also as Cluster    | nothing: InvalidSpec
  *  is being deleted                   | nothing: Terminating
  *  shares addresses with another one  | nothing, of both: OverlappingIPPool
  *  authority Cluster, or none         | all of it
@@ -35,17 +35,14 @@ export interface PoolProblem {
 export function clusterPools(objects: readonly Seen[]): ClusterPool[] {
   const read = objects.map((object): ClusterPool => {
     const { name } = object.metadata;
-    const { value: whole, issues } = parsePoolSpec(name, object.spec);
-    if (whole === undefined)
-      return {
-        name,
-        object,
-        problem: { reason: "InvalidSpec", message: (issues ?? []).map(({ message }) => message).join("; ") },
-      };
-    const pool = asTaken(name, object);
+    const { value: whole, issues = [] } = parsePoolSpec(name, object.spec);
+    if (whole === undefined) return { name, object, problem: invalid(issues) };
     if (object.metadata.deletionTimestamp !== undefined)
       return { name, object, whole, problem: { reason: "Terminating", message: "The NodeIPPool is being deleted." } };
-    return { name, object, whole, pool };
+    const taken = asTaken(whole, object);
+    return taken.issues === undefined
+      ? { name, object, whole, pool: taken.value }
+      : { name, object, whole, problem: invalid(taken.issues) };
   });
   return read.map((one) => {
     const other = read.find((pool) => pool !== one && share(pool.whole, one.whole));
@@ -56,24 +53,18 @@ export function clusterPools(objects: readonly Seen[]): ClusterPool[] {
   });
 }
 
+function invalid(issues: readonly Issue[]): PoolProblem {
+  return { reason: "InvalidSpec", message: issues.map(({ message }) => message).join("; ") };
+}
+
 /** The pool as the controller has it: a Plan pool with a clusterRange is that range to it. */
-function asTaken(name: string, { spec }: Seen): Pool {
-  const {
-    authority = "Cluster",
-    clusterRange,
-    additionalRanges,
-    reservations,
-    ...rest
-  } = asBag(spec) as Bag & {
-    readonly range: Bag;
-  };
-  const own =
-    authority === "Plan" && clusterRange !== undefined
-      ? { ...rest, range: { ...rest.range, ...(clusterRange as Bag) }, authority: "Cluster" }
-      : { ...(spec as Bag), authority };
-  const { value, issues } = parsePoolSpec(name, own);
-  if (value === undefined) throw new IpamError("invalid", issues ?? []);
-  return value;
+function asTaken(whole: Pool, { metadata, spec }: Seen): Parsed<Pool> {
+  const { clusterRange, authority = "Cluster", ...rest } = asBag(spec) ?? {};
+  if (clusterRange === undefined) return { value: { ...whole, authority: whole.authority ?? "Cluster" } };
+  if (authority !== "Plan") return parsePoolSpec(metadata.name, { ...rest, clusterRange, authority });
+  const { additionalRanges: _, reservations: __, ...own } = rest;
+  const range = { ...asBag(rest.range), ...asBag(clusterRange) };
+  return parsePoolSpec(metadata.name, { ...own, range, authority: "Cluster" });
 }
 
 function share(a: Pool | undefined, b: Pool | undefined): boolean {

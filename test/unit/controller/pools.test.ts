@@ -31,6 +31,11 @@ describe("what the controller may take from pools", () => {
       [p({ authority: "Plan", clusterRange: { start: "10.0.0.8", end: "10.0.0.9" } })],
       ["p: 10.0.0.8-10.0.0.9"],
     ],
+    [
+      "of no authority with a clusterRange, nothing: it is wrong, and no obstacle to others",
+      [p({ clusterRange: { start: "10.0.0.8", end: "10.0.0.9" } }), object("q", { range: { cidr: "10.0.1.0/29" } })],
+      ["p: InvalidSpec", "q: 10.0.1.1-10.0.1.6"],
+    ],
     ["that cannot be read, nothing", [p({ range: { cidr: "x" } })], ["p: InvalidSpec, unread"]],
     ["that is being deleted, nothing", [p({}, deleted)], ["p: Terminating"]],
     [

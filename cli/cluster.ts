@@ -1,7 +1,7 @@
 import { clusterPools } from "../controller/pools.ts";
 import type { Seen } from "../controller/seen.ts";
 import type { Authority, Pool } from "../core/index.ts";
-import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { asBag, type Bag, conditionOf } from "../schema/objects.ts";
 import type { StateOptions } from "./state.ts";
 
 /** A NodeIPPool of the cluster that has the record. */
@@ -34,9 +34,7 @@ export async function poolsOfCluster({ context }: StateOptions): Promise<PoolOfC
 }
 
 function problemOf({ status }: Bag): { readonly problem?: string } {
-  const available = asList(asBag(status)?.conditions)
-    .map(asBag)
-    .find((condition) => condition?.type === "Available");
+  const available = conditionOf(asBag(status)?.conditions, "Available");
   if (available === undefined || available.status === "True") return {};
   return { problem: `${available.reason}: ${available.message}` };
 }

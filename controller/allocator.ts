@@ -2,12 +2,13 @@ import { type Allocation, isNoop, ownerOfKey, type Pending, type Snapshot } from
 import type { RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import { asBag } from "../schema/objects.ts";
+import { asBag, placeless } from "../schema/objects.ts";
 import { decide, type Question } from "./decide.ts";
 import type { Ground } from "./ground.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
+import { fetched } from "./refresh.ts";
 import { ReleaseHold } from "./release-hold.ts";
-import { clusterNode, readScene, type Scene, sourceOf, unselectable } from "./scene.ts";
+import { clusterNode, readScene, type Scene, unselectable } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
@@ -149,7 +150,7 @@ export class Allocator {
   private desiredFor(owners: ReadonlySet<string>, nodes: readonly ClusterNode[], scene: Scene): Desired {
     const barred = unselectable(nodes);
     const looked = nodes.filter(({ name }) => owners.has(`Node/${name}`) && !barred.has(name));
-    const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).map(sourceOf);
+    const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).map(placeless);
     const { sources, sound } = scene;
     return readDesired(
       { owned: sources, others: about, pools: sound, nodes: looked, authority: "Cluster" },
@@ -205,8 +206,7 @@ export class Allocator {
   /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
   private async isBack(owner: string): Promise<boolean> {
     if (this.world.get(owner) !== undefined) return false;
-    const [kind = "", name = ""] = owner.split("/");
-    return (await this.ground.objects.get(this.world.kind(kind), name)) !== undefined;
+    return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
   }
 
   private isRetained(line: Allocation, { pools }: Scene): boolean {

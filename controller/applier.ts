@@ -6,7 +6,7 @@ import { changeOf } from "./change.ts";
 import type { Ground } from "./ground.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
-import { isManaged, keep, managedBy, type Seen } from "./seen.ts";
+import { isManaged, keep, kindOf, managedBy, objectKey, type Seen } from "./seen.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
 import type { World } from "./world.ts";
 
@@ -82,13 +82,15 @@ export class Applier {
     const kind = this.world.kind(object.kind);
     const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
     const whole = { ...object, metadata: { ...object.metadata, labels } };
-    const key = `${object.kind}/${object.metadata.name}`;
+    const key = objectKey(object);
     try {
       const { objects } = this.ground;
       const stored =
         there === undefined
           ? await objects.create(kind, whole)
-          : await objects.patch(kind, object.metadata.name, undefined, replacement(whole, there), { type: "json" });
+          : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there), {
+              type: "json",
+            });
       this.world.set(keep(kind, stored));
     } catch (error) {
       await this.recover(key, error);
@@ -138,7 +140,7 @@ export class Applier {
   }
 
   private partOf(key: string): InCluster | undefined {
-    const kind = key.slice(0, key.indexOf("/"));
+    const kind = kindOf(key);
     const parts = this.ground.integrations.map(({ inCluster }) => inCluster);
     return parts.find((part) => part?.kinds.some((one) => one.kind === kind));
   }

@@ -7,7 +7,7 @@ import type { Ground, Observer } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
 import { usesIn } from "./scene.ts";
-import { isManaged, objectKey } from "./seen.ts";
+import { isManaged, kindOf, objectKey } from "./seen.ts";
 import type { Timing } from "./timing.ts";
 import { Wanted, type WantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
@@ -16,8 +16,8 @@ import { World } from "./world.ts";
 const parallel = 16;
 
 /**
- * The controller without its watches. Whatever changes in the world is only a reason to look again; what is looked at is one
- * of three things, each a key of one queue:
+ * The controller without its watches. Whatever changes in the world is only a reason to look again; what is looked at is
+ * a key of one queue:
  *
  *  key        | what is done                                              | by
  *  -----------+-----------------------------------------------------------+-----------
@@ -80,8 +80,7 @@ export class Engine {
       this.isAll = true;
       this.allocator.forgetScene();
     } else for (const owner of owners) if (!isEvidence || this.allocator.isReleasing(owner)) this.waiting.add(owner);
-    const isReport = this.world.kind(key.slice(0, key.indexOf("/"))).isReport ?? false;
-    if (isReport) this.heard(key);
+    if (this.world.kind(kindOf(key)).isReport) this.heard(key);
     if (!this.isOpen) return;
     if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");
     for (const one of new Set([key, ...sources, ...sources.flatMap((source) => this.above(source))])) this.tell(one);

@@ -1,7 +1,7 @@
 import type { Allocation } from "../core/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import { eventOfProblem, eventsOf, eventWrite, type Said, type Written } from "./events.ts";
-import type { Ground } from "./ground.ts";
+import { type Ground, timeOf } from "./ground.ts";
 import type { World } from "./world.ts";
 
 /** What happens within so many milliseconds is said at once. */
@@ -102,7 +102,7 @@ export class EventWriter {
   private async create(said: Said, key: string, now: number): Promise<void> {
     const object = this.world.get(said.about);
     if (object === undefined) return;
-    const time = this.time();
+    const time = timeOf(this.ground);
     const { apiVersion, kind, metadata } = object;
     const { name: of, namespace, uid } = metadata;
     const name = `${of.slice(0, 200)}.${Date.parse(time).toString(16)}${(++this.number).toString(16)}`;
@@ -127,14 +127,7 @@ export class EventWriter {
   /** Says it once more. */
   private async count(said: Said, { name, count }: { readonly name: string; readonly count: number }): Promise<void> {
     const namespace = this.world.get(said.about)?.metadata.namespace ?? "default";
-    const body = { count: count + 1, message: said.message.slice(0, longest), lastTimestamp: this.time() };
+    const body = { count: count + 1, message: said.message.slice(0, longest), lastTimestamp: timeOf(this.ground) };
     await this.ground.objects.patch(resource, name, namespace, body, { type: "merge" });
-  }
-
-  private time(): string {
-    return this.ground
-      .today()
-      .toISOString()
-      .replace(/\.\d+Z$/, "Z");
   }
 }

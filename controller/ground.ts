@@ -19,6 +19,13 @@ export interface Ground {
   readonly observer?: Observer;
 }
 
+/** The time of day as objects have it: in seconds. */
+export function timeOf({ today }: Pick<Ground, "today">): string {
+  return today()
+    .toISOString()
+    .replace(/\.\d+Z$/, "Z");
+}
+
 /** Told of what was done. Nothing that the engine does depends on it. */
 export interface Observer {
   /** A key of the queue has run, for so long. */

@@ -3,7 +3,7 @@ import type { Known } from "../integrations/in-cluster.ts";
 import { refusalOf } from "../kube/index.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
-import type { Ground } from "./ground.ts";
+import { type Ground, timeOf } from "./ground.ts";
 import { poolStatus } from "./pool-status.ts";
 import { refresh } from "./refresh.ts";
 import { clusterNode, type Scene } from "./scene.ts";
@@ -100,17 +100,13 @@ export class Reporter {
   }
 
   private async write(object: Seen, status: Status, style: Style): Promise<Seen> {
-    const now = this.ground
-      .today()
-      .toISOString()
-      .replace(/\.\d+Z$/, "Z");
-    const patch = statusPatch(asBag(object.status), status, style, now);
+    const patch = statusPatch(asBag(object.status), status, style, timeOf(this.ground));
     if (patch === undefined) return object;
     const resource = this.world.kind(object.kind);
-    const { name, uid, resourceVersion } = object.metadata;
+    const { name, namespace, uid, resourceVersion } = object.metadata;
     const body = { metadata: { uid, resourceVersion }, status: patch };
     const options = { type: "merge", subresource: "status" } as const;
-    const stored = await this.ground.objects.patch(resource, name, undefined, body, options);
+    const stored = await this.ground.objects.patch(resource, name, namespace, body, options);
     const seen = keep(resource, stored);
     this.world.set(seen);
     return seen;

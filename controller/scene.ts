@@ -4,7 +4,7 @@ import { readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
-import { asBag, asList } from "../schema/objects.ts";
+import { asBag, conditionOf, placeless } from "../schema/objects.ts";
 import { type ClusterPool, clusterPools } from "./pools.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import type { World } from "./world.ts";
@@ -31,7 +31,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const rejected = new Map<string, string>();
   for (const object of owned) {
     if (object.metadata.deletionTimestamp !== undefined) continue;
-    const source = sourceOf(object);
+    const source = placeless(object);
     const why = whyNot(() =>
       readDesired({ owned: [source], others: [], pools: sound, nodes: [], authority: "Cluster" }, integrations),
     );
@@ -41,16 +41,11 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   return { pools: new Map(pools.map((pool) => [pool.name, pool])), sound, sources, rejected };
 }
 
-/** An object of a watch has no lines: its place is its name. */
-export function sourceOf(object: Seen): SourceObject {
-  return { object, at: () => ({ file: objectKey(object), line: 1, column: 1 }) };
-}
-
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */
 export function usesIn(report: Seen | undefined, integrations: readonly Integration[]): readonly Use[] {
   if (report === undefined) return [];
   const found = emptyFindings();
-  for (const integration of integrations) integration.uses([])(sourceOf(report), found);
+  for (const integration of integrations) integration.uses([])(placeless(report), found);
   return found.uses;
 }
 
@@ -75,9 +70,7 @@ export function whyNot(work: () => unknown): string | undefined {
 
 /** A Node as integrations take it. */
 export function clusterNode({ metadata, status }: Seen): ClusterNode {
-  const ready = asList(asBag(status)?.conditions)
-    .map(asBag)
-    .find((condition) => condition?.type === "Ready");
+  const ready = conditionOf(asBag(status)?.conditions, "Ready");
   const { name, uid, labels = {} } = metadata;
   return { name, uid, labels: new Map(Object.entries(labels)), bare: false, isReady: ready?.status === "True" };
 }

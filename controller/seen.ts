@@ -32,6 +32,17 @@ export function objectKey({
   return namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}:${name}`;
 }
 
+/** The kind in a key. */
+export function kindOf(key: string): string {
+  return key.slice(0, key.indexOf("/"));
+}
+
+/** Name and namespace in a key. */
+export function namesOf(key: string): { readonly name: string; readonly namespace?: string } {
+  const [, namespace, name = ""] = /^[^/]*\/(?:([^:]*):)?(.*)$/s.exec(key) ?? [];
+  return namespace === undefined ? { name } : { name, namespace };
+}
+
 /** On every object that the controller makes: nothing else is ever changed or deleted as a whole. */
 export const managedBy = { "app.kubernetes.io/managed-by": "nodeippool-controller" };
 

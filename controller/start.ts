@@ -113,7 +113,7 @@ function sinkOf(engine: Engine, { kind }: WorldKind, states: States, log: Contro
   return {
     replace: (all: Map<string, Seen>) => world.replace(kind, [...all.values()]),
     set: (_: string, object: Seen) => world.set(object),
-    delete: (key: string) => world.delete(kind, `${kind}/${key.replace("/", ":")}`),
+    delete: (key: string) => world.delete(`${kind}/${key.replace("/", ":")}`),
     state: (state: WatchState, error?: unknown) => {
       states.set(kind, state);
       if (state === "failing") log({ level: "warn", message: "a watch fails", kind, error });

@@ -1,6 +1,6 @@
 import type { Concern, WatchedKind } from "../integrations/in-cluster.ts";
 import type { Bag } from "../schema/objects.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import { kindOf, objectKey, type Seen } from "./seen.ts";
 
 /** A kind that is watched, and whom its objects concern. */
 export interface WorldKind extends WatchedKind {
@@ -27,7 +27,7 @@ export class World {
   /** All objects of a kind, as a list shows them: what is not among them is gone. */
   replace(kind: string, all: readonly Seen[]): void {
     const listed = new Set(all.map(objectKey));
-    for (const key of [...this.of(kind).keys()]) if (!listed.has(key)) this.delete(kind, key);
+    for (const key of [...this.of(kind).keys()]) if (!listed.has(key)) this.delete(key);
     for (const object of all) this.set(object);
   }
 
@@ -42,10 +42,11 @@ export class World {
     this.tell(key, before, object);
   }
 
-  delete(kind: string, key: string): void {
-    const before = this.of(kind).get(key);
+  delete(key: string): void {
+    const objects = this.of(kindOf(key));
+    const before = objects.get(key);
     if (before === undefined) return;
-    this.of(kind).delete(key);
+    objects.delete(key);
     this.unlink(key, before);
     this.tell(key, before);
   }
@@ -56,7 +57,7 @@ export class World {
   }
 
   get(key: string): Seen | undefined {
-    return this.objects.get(key.slice(0, key.indexOf("/")))?.get(key);
+    return this.of(kindOf(key)).get(key);
   }
 
   all(kind: string): Seen[] {

@@ -176,6 +176,18 @@ export function titleOf({ kind, metadata }: Named): string {
   return namespace === undefined ? `${kind} ${name}` : `${kind} ${namespace}/${name}`;
 }
 
+/** An object that stands in no text: its place is what messages call it. */
+export function placeless(object: Bag & Named): LocatedObject {
+  return { object, at: () => ({ file: titleOf(object), line: 1, column: 1 }) };
+}
+
+/** The condition of a type, of those in a status. */
+export function conditionOf(conditions: unknown, type: string): Bag | undefined {
+  return asList(conditions)
+    .map(asBag)
+    .find((one) => one?.type === type);
+}
+
 /** A list; empty if it is none. */
 export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];

@@ -1,4 +1,4 @@
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Fares } from "../in-cluster.ts";
 
 /**
@@ -18,10 +18,4 @@ export function faresBy(policy: Bag, enactment: Bag | undefined): Fares {
   const isTrue = (type: string) => conditionOf(conditions, type)?.status === "True";
   if (isTrue("Available")) return "available";
   return (isTrue("Failing") && !isTrue("Progressing")) || isTrue("Aborted") ? "failing" : "progressing";
-}
-
-export function conditionOf(conditions: unknown, type: string): Bag | undefined {
-  return asList(conditions)
-    .map(asBag)
-    .find((one) => one?.type === type);
 }

@@ -1,9 +1,9 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
-import { asBag, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
-import { conditionOf, faresBy } from "./enactment.ts";
+import { faresBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isTakenOff, type Lists } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
@@ -33,7 +33,7 @@ export function goneFromNodes(
   const reports = objects.filter(({ kind }) => kind === "NodeNetworkState");
   const found = emptyFindings();
   const read = usesOn(nodes);
-  for (const object of reports) read(located(object), found);
+  for (const object of reports) read(placeless(object), found);
   const proven = new Set(provenGone(releasing, found.nodes, found.uses).gone);
   return releasing.filter((line) => {
     const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
@@ -51,8 +51,4 @@ function isEnactedBefore(enactment: Bag | undefined, state: Bag | undefined): bo
   const enacted = conditionOf(asBag(enactment?.status)?.conditions, "Available")?.lastTransitionTime;
   const reported = asBag(state?.status)?.lastSuccessfulUpdateTime;
   return typeof enacted === "string" && typeof reported === "string" && enacted < reported;
-}
-
-function located(object: Bag): LocatedObject {
-  return { object, at: () => ({ file: `${object.kind}/${asBag(object.metadata)?.name}`, line: 1, column: 1 }) };
 }

@@ -1,5 +1,4 @@
-import type { Bag } from "../../schema/objects.ts";
-import { conditionOf } from "./enactment.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
 
 /** How the nodes of a parked policy fare. */
 export interface Count {

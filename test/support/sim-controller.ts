@@ -89,7 +89,7 @@ export class SimController {
       if (plurals[object.kind] === undefined) continue;
       const known = world.kind(`${object.kind}`);
       if (type === "set") world.set(keep(known, structuredClone(object)));
-      else world.delete(object.kind, `${object.kind}/${object.metadata.name}`);
+      else world.delete(`${object.kind}/${object.metadata.name}`);
     }
     this.heard = this.server.events.length;
   }

@@ -173,7 +173,7 @@ export class Game {
     const { world } = one.engine;
     const seen = kept(one.engine, event.object);
     if (event.type === "set") world.set(seen);
-    else world.delete(seen.kind, `${seen.kind}/${seen.metadata.name}`);
+    else world.delete(`${seen.kind}/${seen.metadata.name}`);
   }
 
   private kill(): void {

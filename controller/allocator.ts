@@ -1,4 +1,13 @@
-import { type Allocation, isNoop, ownerOfKey, type Pending, type Snapshot } from "../core/index.ts";
+import {
+  type Allocation,
+  isNoop,
+  nodeOwner,
+  ownerOfKey,
+  type Pending,
+  placeOf,
+  type Snapshot,
+  sameLine,
+} from "../core/index.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -42,6 +51,8 @@ export class Allocator {
   private readAt = Number.NEGATIVE_INFINITY;
   private seen: Scene | undefined;
   readonly shown = new Shown();
+  /** What `occupied` said last, and of what: each pool that reports asks for it. */
+  private known: (Pick<Scene, "sound"> & Pick<Shown, "version"> & { snapshot: Snapshot; value: Occupied }) | undefined;
   /** Owners whose lines somebody else changed, or lost. */
   private readonly changed = new Set<string>();
 
@@ -123,10 +134,11 @@ export class Allocator {
     const snapshot = await this.record();
     const asOf = this.readAt;
     const nodes = this.world.all("Node").map(clusterNode);
-    const desired = this.desiredFor(owners, nodes, scene);
+    const barred = new Set([...unselectable(nodes).keys()].map(nodeOwner));
+    const desired = this.desiredFor(owners, nodes, barred, scene);
     const releasing = snapshot.releasing.filter((line) => line.set === this.set && owners.has(ownerOfKey(line.claim)));
     const gone = await this.goneOf(releasing, nodes, scene);
-    const question = this.question(owners, nodes, scene, desired, await this.occupied());
+    const question = this.question(owners, nodes, barred, scene, desired, await this.occupied());
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (!isNoop(plan)) {
       this.snapshot = undefined;
@@ -147,9 +159,13 @@ export class Allocator {
     };
   }
 
-  private desiredFor(owners: ReadonlySet<string>, nodes: readonly ClusterNode[], scene: Scene): Desired {
-    const barred = unselectable(nodes);
-    const looked = nodes.filter(({ name }) => owners.has(`Node/${name}`) && !barred.has(name));
+  private desiredFor(
+    owners: ReadonlySet<string>,
+    nodes: readonly ClusterNode[],
+    barred: ReadonlySet<string>,
+    scene: Scene,
+  ): Desired {
+    const looked = nodes.filter(({ name }) => owners.has(nodeOwner(name)) && !barred.has(nodeOwner(name)));
     const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).map(placeless);
     const { sources, sound } = scene;
     return readDesired(
@@ -161,28 +177,33 @@ export class Allocator {
   private question(
     owners: ReadonlySet<string>,
     nodes: readonly ClusterNode[],
+    barred: ReadonlySet<string>,
     scene: Scene,
     desired: Desired,
     occupied: Occupied,
   ): Omit<Question, "gone"> {
-    const barred = unselectable(nodes);
     const isHeld = (line: Allocation) =>
       scene.rejected.has(this.sourceOf(line.claim)) ||
-      barred.has(ownerOfKey(line.claim).slice("Node/".length)) ||
+      barred.has(ownerOfKey(line.claim)) ||
       this.isRetained(line, scene);
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
       claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
       owners,
       set: this.set,
-      waiting: new Set(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => `Node/${name}`)),
+      waiting: new Set(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => nodeOwner(name))),
       isHeld,
     };
   }
 
   /** What owners show to have, beside the record. */
   async occupied(): Promise<Occupied> {
-    return occupied((await this.scene()).sound, this.shown.uses(), await this.record());
+    const [{ sound }, snapshot, { version }] = [await this.scene(), await this.record(), this.shown];
+    const known = this.known;
+    if (known?.sound === sound && known.snapshot === snapshot && known.version === version) return known.value;
+    const value = occupied(sound, this.shown.uses(), snapshot);
+    this.known = { sound, snapshot, version, value };
+    return value;
   }
 
   /** The releasing lines that may be free: by evidence, held long enough, and of no owner that is back. */
@@ -235,14 +256,17 @@ export class Allocator {
 /** The owners whose lines differ between two reads. */
 function changedOwners(before: Snapshot | undefined, now: Snapshot): Set<string> {
   if (before === undefined) return new Set();
-  const isOther = (pool: string) => before.base.get(pool) !== now.base.get(pool);
-  const linesOf = ({ allocations, releasing }: Snapshot) =>
-    new Set(
-      [...allocations, ...releasing.map((line) => ({ ...line, releasing: true }))]
-        .filter(({ pool }) => isOther(pool))
-        .map((line) => JSON.stringify(line, (_, value) => (typeof value === "bigint" ? `${value}` : value))),
-    );
-  const [had, has] = [linesOf(before), linesOf(now)];
-  const differing = [...had, ...has].filter((line) => !(had.has(line) && has.has(line)));
-  return new Set(differing.map((line) => ownerOfKey(JSON.parse(line).claim)));
+  const isOther = ({ pool }: Allocation) => before.base.get(pool) !== now.base.get(pool);
+  const missing = (lines: readonly Allocation[], others: readonly Allocation[]) => {
+    const byPlace = new Map(others.filter(isOther).map((line) => [placeOf(line), line]));
+    return lines.filter(isOther).filter((line) => {
+      const other = byPlace.get(placeOf(line));
+      return other === undefined || !sameLine(line, other);
+    });
+  };
+  const differing = (["allocations", "releasing"] as const).flatMap((list) => [
+    ...missing(before[list], now[list]),
+    ...missing(now[list], before[list]),
+  ]);
+  return new Set(differing.map(({ claim }) => ownerOfKey(claim)));
 }

@@ -88,8 +88,8 @@ export class Engine {
 
   /** An owner reports what it has: pools have collisions by that, or room. */
   private heard(key: string): void {
-    const changed = this.allocator.shown.set(key, usesIn(this.world.get(key), this.integrations));
-    if (changed.length === 0 || !this.isOpen) return;
+    const isNew = this.allocator.shown.set(key, usesIn(this.world.get(key), this.integrations));
+    if (!isNew || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     for (const pool of this.world.all("NodeIPPool"))
       this.queue.addAfter(`report ${objectKey(pool)}`, this.timing.settle);

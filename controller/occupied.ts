@@ -5,12 +5,13 @@ import {
   contains,
   formatAddress,
   formatOwner,
+  intervalOf,
   lastOf,
   minus,
   nodeNameOf,
-  normalised,
   ownerOfKey,
   type Pool,
+  rangeOf,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
@@ -60,7 +61,7 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, snapshot: 
 export function without(pool: Pool, { taken }: Occupied): Pool {
   const addresses = taken.get(pool.name);
   if (addresses === undefined) return pool;
-  const range = normalised(addresses.map((address) => ({ first: address, last: address })));
+  const range = rangeOf(...addresses.map((address) => intervalOf({ address })));
   return { ...pool, automatic: minus(pool.automatic, range) };
 }
 

@@ -1,4 +1,4 @@
-import type { Address, Use } from "../core/index.ts";
+import type { Use } from "../core/index.ts";
 
 /** The addresses that owners show to have, by their own reports. */
 export class Shown {
@@ -6,17 +6,14 @@ export class Shown {
   /** Counts the changes. */
   version = 0;
 
-  /** Says all that a report shows; returns the addresses that came or went by it. */
-  set(report: string, uses: readonly Use[]): Address[] {
-    const before = this.byReport.get(report) ?? [];
-    const [had, has] = [before, uses].map((list) => new Map(list.map((use) => [textOf(use), use.address])));
-    const changed = [...(has as Map<string, Address>)].filter(([text]) => !had?.has(text));
-    const gone = [...(had as Map<string, Address>)].filter(([text]) => !has?.has(text));
-    if (changed.length + gone.length === 0) return [];
+  /** Says all that a report shows. Is it other than before? */
+  set(report: string, uses: readonly Use[]): boolean {
+    const [before, now] = [this.byReport.get(report) ?? [], uses].map((list) => list.map(textOf).sort().join("\n"));
+    if (before === now) return false;
     this.version++;
     if (uses.length === 0) this.byReport.delete(report);
     else this.byReport.set(report, uses);
-    return [...changed, ...gone].map(([, address]) => address);
+    return true;
   }
 
   /** All of them. */

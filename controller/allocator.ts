@@ -1,22 +1,13 @@
-import {
-  type Allocation,
-  isNoop,
-  nodeOwner,
-  ownerOfKey,
-  type Pending,
-  placeOf,
-  type Snapshot,
-  sameLine,
-} from "../core/index.ts";
+import { type Allocation, isNoop, nodeOwner, ownerOfKey, type Pending, type Snapshot } from "../core/index.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, placeless } from "../schema/objects.ts";
 import { decide, type Question } from "./decide.ts";
 import type { Ground } from "./ground.ts";
+import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { fetched } from "./refresh.ts";
-import { ReleaseHold } from "./release-hold.ts";
 import { clusterNode, readScene, type Scene, unselectable } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import { Shown } from "./shown.ts";
@@ -44,23 +35,17 @@ export class Allocator {
   private readonly world: World;
   private readonly ground: Ground;
   private readonly set: string;
-  private readonly hold: ReleaseHold;
-  /** The record as it was last read or written, whether or not it is still so. */
-  latest: Snapshot | undefined;
-  private snapshot: Snapshot | undefined;
-  private readAt = Number.NEGATIVE_INFINITY;
+  readonly record: KnownRecord;
   private seen: Scene | undefined;
   readonly shown = new Shown();
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
   private known: (Pick<Scene, "sound"> & Pick<Shown, "version"> & { snapshot: Snapshot; value: Occupied }) | undefined;
-  /** Owners whose lines somebody else changed, or lost. */
-  private readonly changed = new Set<string>();
 
   constructor(ground: Ground, world: World, set: string) {
     this.ground = ground;
     this.world = world;
     this.set = set;
-    this.hold = new ReleaseHold(ground.clock, ground.timing.hold);
+    this.record = new KnownRecord(ground);
   }
 
   /** Something that all owners share has changed. */
@@ -70,51 +55,18 @@ export class Allocator {
 
   /** The record may be another one than we know. */
   forgetRecord(): void {
-    this.snapshot = undefined;
+    this.record.forget();
     this.seen = undefined;
   }
 
-  /** The record as it was last seen. */
-  async record(): Promise<Snapshot> {
-    return this.snapshot ?? this.readAnew();
-  }
-
-  private async readAnew(): Promise<Snapshot> {
-    const { clock, state } = this.ground;
-    const at = clock.now();
-    const snapshot = await state.read();
-    this.readAt = at;
-    for (const owner of changedOwners(this.latest, snapshot)) this.changed.add(owner);
-    return this.know(snapshot);
-  }
-
-  private know(snapshot: Snapshot): Snapshot {
-    this.snapshot = snapshot;
-    this.latest = snapshot;
-    this.hold.see(snapshot.releasing);
-    return snapshot;
-  }
-
   async scene(): Promise<Scene> {
-    this.seen ??= readScene(this.world, this.ground.integrations, await this.record(), this.set);
+    this.seen ??= readScene(this.world, this.ground.integrations, await this.record.get(), this.set);
     return this.seen;
-  }
-
-  /** The owners whose lines somebody else changed since this was asked. */
-  takeChanged(): string[] {
-    const owners = [...this.changed];
-    this.changed.clear();
-    return owners;
-  }
-
-  /** Has an owner something that it is to lose? */
-  isReleasing(owner: string): boolean {
-    return this.hold.hasOwner(owner);
   }
 
   /** Every owner that asks for something, has something, or is there. */
   async owners(): Promise<Set<string>> {
-    const { allocations, releasing } = await this.record();
+    const { allocations, releasing } = await this.record.get();
     const lines = [...allocations, ...releasing].filter(({ set }) => set === this.set);
     return new Set([...this.world.owners(), ...lines.map(({ claim }) => ownerOfKey(claim))]);
   }
@@ -128,11 +80,10 @@ export class Allocator {
 
   /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
   async look(owners: ReadonlySet<string>): Promise<Looked> {
-    const { clock, timing } = this.ground;
-    if (clock.now() - this.readAt > timing.fresh) await this.readAnew();
+    await this.record.fresh();
     const scene = await this.scene();
-    const snapshot = await this.record();
-    const asOf = this.readAt;
+    const snapshot = await this.record.get();
+    const asOf = this.record.readAt;
     const nodes = this.world.all("Node").map(clusterNode);
     const barred = new Set([...unselectable(nodes).keys()].map(nodeOwner));
     const desired = this.desiredFor(owners, nodes, barred, scene);
@@ -140,22 +91,19 @@ export class Allocator {
     const gone = await this.goneOf(releasing, nodes, scene);
     const question = this.question(owners, nodes, barred, scene, desired, await this.occupied());
     const { plan, pending } = decide({ ...question, gone }, snapshot);
-    if (!isNoop(plan)) {
-      this.snapshot = undefined;
-      this.know(await this.ground.state.commit(plan));
-    }
+    const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
     for (const owner of owners) this.pending.delete(owner);
     for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
     const changed = [...plan.assign, ...plan.release.map(({ allocation }) => allocation), ...pending, ...before];
     return {
-      rendered: this.render(desired, owners),
+      rendered: this.render(desired, owners, after),
       pools: new Set(changed.map(({ pool }) => pool)),
       claims: changed.map(({ claim }) => claim),
       given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
       asOf,
-      later: this.hold.later(this.snapshot?.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))) ?? []),
+      later: this.record.hold.later(after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)))),
     };
   }
 
@@ -198,7 +146,7 @@ export class Allocator {
 
   /** What owners show to have, beside the record. */
   async occupied(): Promise<Occupied> {
-    const [{ sound }, snapshot, { version }] = [await this.scene(), await this.record(), this.shown];
+    const [{ sound }, snapshot, { version }] = [await this.scene(), await this.record.get(), this.shown];
     const known = this.known;
     if (known?.sound === sound && known.snapshot === snapshot && known.version === version) return known.value;
     const value = occupied(sound, this.shown.uses(), snapshot);
@@ -212,7 +160,7 @@ export class Allocator {
     nodes: readonly ClusterNode[],
     scene: Scene,
   ): Promise<Allocation[]> {
-    const held = releasing.filter((line) => this.hold.isLongEnough(line));
+    const held = releasing.filter((line) => this.record.hold.isLongEnough(line));
     if (held.length === 0) return [];
     const owners = new Set(held.map(({ claim }) => ownerOfKey(claim)));
     const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
@@ -240,8 +188,7 @@ export class Allocator {
     return this.ground.integrations.flatMap(({ inCluster }) => inCluster?.sourceOf(claim) ?? [])[0] ?? "";
   }
 
-  private render(desired: Desired, owners: ReadonlySet<string>): RenderedObject[] {
-    const snapshot = this.snapshot as Snapshot;
+  private render(desired: Desired, owners: ReadonlySet<string>, snapshot: Snapshot): RenderedObject[] {
     const isLooked = ({ claim }: Allocation) => owners.has(ownerOfKey(claim));
     const looked = {
       ...snapshot,
@@ -251,22 +198,4 @@ export class Allocator {
     const { instead, added } = renderDesired(desired, { snapshot: looked, set: this.set });
     return [...[...instead.values()].flat(), ...added];
   }
-}
-
-/** The owners whose lines differ between two reads. */
-function changedOwners(before: Snapshot | undefined, now: Snapshot): Set<string> {
-  if (before === undefined) return new Set();
-  const isOther = ({ pool }: Allocation) => before.base.get(pool) !== now.base.get(pool);
-  const missing = (lines: readonly Allocation[], others: readonly Allocation[]) => {
-    const byPlace = new Map(others.filter(isOther).map((line) => [placeOf(line), line]));
-    return lines.filter(isOther).filter((line) => {
-      const other = byPlace.get(placeOf(line));
-      return other === undefined || !sameLine(line, other);
-    });
-  };
-  const differing = (["allocations", "releasing"] as const).flatMap((list) => [
-    ...missing(before[list], now[list]),
-    ...missing(now[list], before[list]),
-  ]);
-  return new Set(differing.map(({ claim }) => ownerOfKey(claim)));
 }

@@ -79,7 +79,9 @@ export class Engine {
     if (owners === "all") {
       this.isAll = true;
       this.allocator.forgetScene();
-    } else for (const owner of owners) if (!isEvidence || this.allocator.isReleasing(owner)) this.waiting.add(owner);
+    } else
+      for (const owner of owners)
+        if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
     if (this.world.kind(kindOf(key)).isReport) this.heard(key);
     if (!this.isOpen) return;
     if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");
@@ -155,7 +157,7 @@ export class Engine {
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    for (const owner of this.allocator.takeChanged()) if (!owners.has(owner)) this.waiting.add(owner);
+    for (const owner of this.allocator.record.takeChanged()) if (!owners.has(owner)) this.waiting.add(owner);
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     const sources = isAll ? await this.allocator.sources() : wanted.map(({ source }) => source);

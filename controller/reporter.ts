@@ -42,7 +42,7 @@ export class Reporter {
     const { name, generation } = object.metadata;
     const one = pools.get(name);
     if (one === undefined) return;
-    const { allocations, releasing } = await this.allocator.record();
+    const { allocations, releasing } = await this.allocator.record.get();
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     const status = poolStatus({
       pool: one.pool ?? one.whole,

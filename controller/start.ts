@@ -93,7 +93,7 @@ function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSign
 function counted({ world, allocator, queue }: Engine, watches: States): Counted {
   return {
     pools: clusterPools(world.all("NodeIPPool")).flatMap(({ pool, whole }) => pool ?? whole ?? []),
-    snapshot: allocator.latest ?? emptySnapshot,
+    snapshot: allocator.record.latest ?? emptySnapshot,
     pending: [...allocator.pending.values()].flat(),
     queue: { length: queue.length(), oldest: queue.oldest() },
     watches,

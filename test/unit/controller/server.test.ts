@@ -63,7 +63,7 @@ describe("over HTTP", () => {
     const metrics = await metricsOf(
       () => ({
         pools: clusterPools(sim.engine.world.all("NodeIPPool")).flatMap(({ pool }) => pool ?? []),
-        snapshot: sim.engine.allocator.latest ?? emptySnapshot,
+        snapshot: sim.engine.allocator.record.latest ?? emptySnapshot,
         pending: [...sim.engine.allocator.pending.values()].flat(),
         queue: { length: sim.engine.queue.length(), oldest: sim.engine.queue.oldest() },
         watches,

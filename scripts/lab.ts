@@ -6,7 +6,8 @@ import { logger } from "../controller/log.ts";
 import { runController } from "../controller/start.ts";
 import { findAccess } from "../kube/index.ts";
 import { startCluster } from "../test/support/cluster.ts";
-import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../test/support/cluster-kinds.ts";
+import { installAll } from "../test/support/cluster-kinds.ts";
+import { addNodes } from "../test/support/cluster-nodes.ts";
 import { root } from "../test/support/console.ts";
 import { Handler } from "../test/support/handler.ts";
 import { labMachine } from "../test/support/handler-machine.ts";
@@ -19,14 +20,12 @@ const stopped = Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => onc
 
 const lab = await createLab(["node01", "node02", "node03"]);
 const cluster = await startCluster({ controllers: ["garbage-collector-controller", "namespace-controller"] });
-await installNodeIPPool(cluster);
-await installNmstate(cluster);
-await installNmstateAdmission(cluster);
+await installAll(cluster);
 await cluster.kubectl(["create", "namespace", namespace]);
 
 const access = findAccess({ kubeconfig: cluster.kubeconfig });
 const running = new Set(lab.nodes.map(({ name }) => name));
-for (const { name } of lab.nodes) await readyNode(name);
+await addNodes(cluster, ...running);
 const handlers = lab.nodes.map(handlerOf);
 const log = logger(
   "error",
@@ -55,13 +54,6 @@ await stopped;
 stop.abort();
 await Promise.all([controller, ...handlers.map((handler) => handler.stop())]);
 await Promise.all([cluster.stop(), lab.close()]);
-
-async function readyNode(name: string): Promise<void> {
-  const metadata = { name, labels: { "kubernetes.io/hostname": name } };
-  await cluster.kubectl(["create", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Node", metadata }));
-  const status = JSON.stringify({ status: { conditions: [{ type: "Ready", status: "True" }] } });
-  await cluster.kubectl(["patch", "node", name, "--subresource=status", "--type=merge", "-p", status]);
-}
 
 function handlerOf(node: LabNode): Handler {
   const pace = { retry: 1_000, report: 5_000 };

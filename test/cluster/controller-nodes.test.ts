@@ -1,85 +1,70 @@
-import { afterEach, beforeEach, describe, it } from "vitest";
-import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { policy, pool, Stage } from "../support/controller-stage.ts";
+import { describe, it } from "vitest";
+import { installAll } from "../support/cluster-kinds.ts";
+import { policy, pool } from "../support/controller-objects.ts";
+import { stageOfFile } from "../support/stage-of-file.ts";
 
 // What becomes of the addresses of nodes, with a handler for each node that does what the real one does.
 
 describe("nodes come and go", () => {
-  const cluster = clusterOfFile(
-    async (started) => {
-      await installNodeIPPool(started);
-      await installNmstate(started);
-      await installNmstateAdmission(started);
-    },
-    { controllers: ["garbage-collector-controller"] },
-  );
-  let stage: Stage;
-  beforeEach(async () => {
-    stage = await Stage.open(cluster());
-  });
-  afterEach(() => stage.close());
-
-  const reason = (name: string) => stage.says(`nodeippool ${name}`, "{.status.conditions[0].reason}");
-  const message = (name: string) => stage.says(`nncp ${name}`, "{.status.conditions[?(@.status=='True')].message}");
+  const { stage } = stageOfFile(installAll);
 
   it("three get addresses, a fourth waits until the pool grows, a fifth joins later", async () => {
-    stage.controller();
-    await stage.join("n1", "n2", "n3");
-    await stage.apply(pool("p", 1, 3), policy("a", "p"));
+    stage().controller();
+    await stage().join("n1", "n2", "n3");
+    await stage().apply(pool("p", 1, 3), policy("a", "p"));
     const three = ["n1/a 10.0.1.1", "n2/a 10.0.1.2", "n3/a 10.0.1.3"];
-    await stage.settles(three);
-    await stage.kubectl("wait nncp/a --for condition=Available --timeout=20s");
-    await stage.join("n4");
-    await stage.until(() => reason("p"), "ExhaustedIPPool");
-    await stage.stays(three, 1_000);
-    await stage.apply(pool("p", 1, 9));
-    await stage.settles([...three, "n4/a 10.0.1.4"]);
-    await stage.join("n5");
-    await stage.settles([...three, "n4/a 10.0.1.4", "n5/a 10.0.1.5"]);
-    await stage.until(() => reason("p"), "ReconciledPool");
-    await stage.until(() => message("a"), "5/5 nodes successfully configured");
+    await stage().settles(three);
+    await stage().kubectl("wait nncp/a --for condition=Available --timeout=20s");
+    await stage().join("n4");
+    await stage().until(() => stage().reason("p"), "ExhaustedIPPool");
+    await stage().stays(three, 1_000);
+    await stage().apply(pool("p", 1, 9));
+    await stage().settles([...three, "n4/a 10.0.1.4"]);
+    await stage().join("n5");
+    await stage().settles([...three, "n4/a 10.0.1.4", "n5/a 10.0.1.5"]);
+    await stage().until(() => stage().reason("p"), "ReconciledPool");
+    await stage().until(() => stage().message("a"), "5/5 nodes successfully configured");
   });
 
   it("a node that goes gives its address to one that waits; NotReady or drained alone frees nothing", async () => {
-    stage.controller();
-    await stage.join("n1", "n2");
-    await stage.apply(pool("p", 1, 2), policy("a", "p"));
+    stage().controller();
+    await stage().join("n1", "n2");
+    await stage().apply(pool("p", 1, 2), policy("a", "p"));
     const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
-    await stage.settles(both);
-    await stage.kubectl("cordon n1");
-    await stage.ready("n1", false);
-    await stage.join("n3");
-    await stage.until(() => reason("p"), "ExhaustedIPPool");
-    await stage.stays(both, 6_000);
-    await stage.leave("n1");
-    await stage.settles(["n2/a 10.0.1.2", "n3/a 10.0.1.1"]);
+    await stage().settles(both);
+    await stage().kubectl("cordon n1");
+    await stage().ready("n1", false);
+    await stage().join("n3");
+    await stage().until(() => stage().reason("p"), "ExhaustedIPPool");
+    await stage().stays(both, 6_000);
+    await stage().leave("n1");
+    await stage().settles(["n2/a 10.0.1.2", "n3/a 10.0.1.1"]);
   });
 
   it("a node that is relabelled out loses its address, and the next one gets it once it is off; back in it gets one", async () => {
-    stage.controller();
-    await stage.join("n1", "n2");
-    await stage.apply(pool("p", 1, 2), policy("a", "p"));
-    await stage.settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
-    await stage.kubectl("label node n1 role-");
-    await stage.settles(["n2/a 10.0.1.2"]);
-    await stage.join("n3");
-    await stage.settles(["n2/a 10.0.1.2", "n3/a 10.0.1.1"]);
-    await stage.kubectl("label node n1 role=worker");
-    await stage.until(() => reason("p"), "ExhaustedIPPool");
-    await stage.apply(pool("p", 1, 3));
-    await stage.settles(["n1/a 10.0.1.3", "n2/a 10.0.1.2", "n3/a 10.0.1.1"]);
+    stage().controller();
+    await stage().join("n1", "n2");
+    await stage().apply(pool("p", 1, 2), policy("a", "p"));
+    await stage().settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
+    await stage().kubectl("label node n1 role-");
+    await stage().settles(["n2/a 10.0.1.2"]);
+    await stage().join("n3");
+    await stage().settles(["n2/a 10.0.1.2", "n3/a 10.0.1.1"]);
+    await stage().kubectl("label node n1 role=worker");
+    await stage().until(() => stage().reason("p"), "ExhaustedIPPool");
+    await stage().apply(pool("p", 1, 3));
+    await stage().settles(["n1/a 10.0.1.3", "n2/a 10.0.1.2", "n3/a 10.0.1.1"]);
   });
 
   it("a node that goes while no controller runs gives its address back; one that is imaged anew keeps its own", async () => {
-    const stop = stage.controller();
-    await stage.join("n1", "n2");
-    await stage.apply(pool("p", 1, 2), policy("a", "p"));
-    await stage.settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
+    const stop = stage().controller();
+    await stage().join("n1", "n2");
+    await stage().apply(pool("p", 1, 2), policy("a", "p"));
+    await stage().settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
     await stop();
-    await stage.leave("n1", "n2");
-    await stage.join("n2");
-    stage.controller();
-    await stage.settles(["n2/a 10.0.1.2"]);
+    await stage().leave("n1", "n2");
+    await stage().join("n2");
+    stage().controller();
+    await stage().settles(["n2/a 10.0.1.2"]);
   });
 });

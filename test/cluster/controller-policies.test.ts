@@ -1,30 +1,18 @@
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { beforeEach, describe, it } from "vitest";
 import { replay } from "../support/cluster-history.ts";
-import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { policy, pool, Stage } from "../support/controller-stage.ts";
+import { installAll } from "../support/cluster-kinds.ts";
+import { policy, pool } from "../support/controller-objects.ts";
+import { stageOfFile } from "../support/stage-of-file.ts";
 
 // What becomes of policies and pools, and how policies stand beside handlers that take them for nobody's.
 
 describe("policies and pools", () => {
-  const cluster = clusterOfFile(
-    async (started) => {
-      await installNodeIPPool(started);
-      await installNmstate(started);
-      await installNmstateAdmission(started);
-    },
-    { controllers: ["garbage-collector-controller"] },
-  );
-  let stage: Stage;
+  const { cluster, stage } = stageOfFile(installAll);
   beforeEach(async () => {
-    stage = await Stage.open(cluster());
-    stage.controller();
-    await stage.join("n1", "n2");
+    stage().controller();
+    await stage().join("n1", "n2");
   });
-  afterEach(() => stage.close());
 
-  const reason = (name: string) => stage.says(`nodeippool ${name}`, "{.status.conditions[0].reason}");
-  const message = (name: string) => stage.says(`nncp ${name}`, "{.status.conditions[?(@.status=='True')].message}");
   /** How often a handler has said of policy `a` that it matches no node. */
   async function ignored(): Promise<number> {
     let times = 0;
@@ -36,69 +24,69 @@ describe("policies and pools", () => {
   const available = "2/2 nodes successfully configured";
 
   it("stays Available although handlers say that it matches no node, at their start and when nodes are relabelled", async () => {
-    await stage.apply(pool("p", 1, 9), policy("a", "p"));
-    await stage.until(() => message("a"), available);
+    await stage().apply(pool("p", 1, 9), policy("a", "p"));
+    await stage().until(() => stage().message("a"), available);
     const before = await ignored();
-    await stage.stopHandler("n1");
-    stage.startHandler("n1");
-    await stage.until(async () => (await ignored()) > before, true);
-    await stage.until(() => message("a"), available);
+    await stage().stopHandler("n1");
+    stage().startHandler("n1");
+    await stage().until(async () => (await ignored()) > before, true);
+    await stage().until(() => stage().message("a"), available);
     const between = await ignored();
-    await stage.kubectl("label node n2 colour=green");
-    await stage.until(async () => (await ignored()) > between, true);
-    await stage.until(() => message("a"), available);
-    await stage.kubectl("wait nncp/a --for condition=Available --timeout=20s");
-    await stage.settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
+    await stage().kubectl("label node n2 colour=green");
+    await stage().until(async () => (await ignored()) > between, true);
+    await stage().until(() => stage().message("a"), available);
+    await stage().kubectl("wait nncp/a --for condition=Available --timeout=20s");
+    await stage().settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
   });
 
   it("two policies share a pool; one is made anew over another pool, and its addresses come back", async () => {
-    await stage.apply(pool("p", 1, 4), pool("q", 2, 4), policy("a", "p"));
-    await stage.settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
-    await stage.apply(policy("b", "p", "eth2"));
-    await stage.settles(["n1/a 10.0.1.1", "n1/b 10.0.1.3", "n2/a 10.0.1.2", "n2/b 10.0.1.4"]);
-    await stage.kubectl("delete nncp a");
-    await stage.apply(policy("a", "q"));
-    await stage.settles(["n1/a 10.0.2.1", "n1/b 10.0.1.3", "n2/a 10.0.2.2", "n2/b 10.0.1.4"]);
-    await stage.join("n3");
-    await stage.settles([
+    await stage().apply(pool("p", 1, 4), pool("q", 2, 4), policy("a", "p"));
+    await stage().settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
+    await stage().apply(policy("b", "p", "eth2"));
+    await stage().settles(["n1/a 10.0.1.1", "n1/b 10.0.1.3", "n2/a 10.0.1.2", "n2/b 10.0.1.4"]);
+    await stage().kubectl("delete nncp a");
+    await stage().apply(policy("a", "q"));
+    await stage().settles(["n1/a 10.0.2.1", "n1/b 10.0.1.3", "n2/a 10.0.2.2", "n2/b 10.0.1.4"]);
+    await stage().join("n3");
+    await stage().settles([
       ...["n1/a 10.0.2.1", "n1/b 10.0.1.3", "n2/a 10.0.2.2", "n2/b 10.0.1.4"],
       ...["n3/a 10.0.2.3", "n3/b 10.0.1.1"],
     ]);
   });
 
   it("pools that overlap give nothing and say so, until one of them goes", async () => {
-    await stage.apply(pool("p", 1, 4));
-    await stage.apply({ ...pool("q", 1, 9) });
-    await stage.until(() => reason("p"), "OverlappingIPPool");
-    await stage.until(() => reason("q"), "OverlappingIPPool");
-    await stage.apply(policy("a", "p"));
-    await stage.stays([], 1_000);
-    await stage.kubectl("delete nodeippool q");
-    await stage.settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
+    await stage().apply(pool("p", 1, 4));
+    await stage().apply({ ...pool("q", 1, 9) });
+    await stage().until(() => stage().reason("p"), "OverlappingIPPool");
+    await stage().until(() => stage().reason("q"), "OverlappingIPPool");
+    await stage().apply(policy("a", "p"));
+    await stage().stays([], 1_000);
+    await stage().kubectl("delete nodeippool q");
+    await stage().settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
   });
 
   it("a pool that is deleted while it is in use takes no address from anybody", async () => {
-    await stage.apply(pool("p", 1, 4), policy("a", "p"));
+    await stage().apply(pool("p", 1, 4), policy("a", "p"));
     const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
-    await stage.settles(both);
-    await stage.kubectl("delete nodeippool p --wait=false");
-    await stage.stays(both, 6_000);
-    await stage.settles(both);
-    await stage.kubectl("delete nncp a");
-    await stage.settles([]);
+    await stage().settles(both);
+    await stage().kubectl("delete nodeippool p --wait=false");
+    await stage().stays(both, 6_000);
+    await stage().settles(both);
+    await stage().kubectl("delete nncp a");
+    await stage().settles([]);
   });
 
   it("a node that fails stops the others; once its policy is mended they go on", async () => {
-    const n1 = stage.machines.get("n1");
+    const n1 = stage().machines.get("n1");
     if (n1 !== undefined) n1.failure = "no carrier";
-    await stage.apply(pool("p", 1, 4), policy("a", "p", "eth1", { maxUnavailable: 1 }));
-    await stage.until(() => message("a"), "1/2 nodes failed to configure");
+    await stage().apply(pool("p", 1, 4), policy("a", "p", "eth1", { maxUnavailable: 1 }));
+    await stage().until(() => stage().message("a"), "1/2 nodes failed to configure");
     const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
-    await stage.stays(both, 2_000);
-    await stage.until(() => stage.onMachines(), []);
+    await stage().stays(both, 2_000);
+    await stage().until(() => stage().onMachines(), []);
     if (n1 !== undefined) n1.failure = undefined;
-    await stage.kubectl("delete nncp a--n1");
-    await stage.settles(both);
-    await stage.until(() => message("a"), available);
+    await stage().kubectl("delete nncp a--n1");
+    await stage().settles(both);
+    await stage().until(() => stage().message("a"), available);
   });
 });

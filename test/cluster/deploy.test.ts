@@ -4,11 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { LogEvent } from "../../controller/ground.ts";
-import { runController } from "../../controller/start.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
+import { withController } from "../support/controller-run.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -66,19 +66,12 @@ describe("deploy/ on a real API server", () => {
 
   /** Runs a controller as somebody, around what is to be tried; that may ask what the controller was refused so far. */
   async function asUser(access: Access, work: (refused: ReadonlySet<string>) => Promise<void>): Promise<void> {
-    const stop = new AbortController();
     const refused = new Set<string>();
     const log = ({ error }: LogEvent) => {
       const [, verb, resource] = /cannot (\w+) resource \\?"([^"\\]+)/.exec(`${error}`) ?? [];
       if (verb !== undefined) refused.add(`${verb} ${resource}`);
     };
-    const running = runController({ access, namespace: "nodeippool", signal: stop.signal, log });
-    try {
-      await work(refused);
-    } finally {
-      stop.abort();
-      await running;
-    }
+    await withController(access, () => work(refused), log);
   }
 
   const labels = { "kubernetes.io/hostname": "node01" };

@@ -2,14 +2,14 @@ import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "vitest";
-import { runController } from "../../controller/start.ts";
 import { findAccess } from "../../kube/index.ts";
 import { installNmstate } from "../support/cluster-kinds.ts";
+import { addNodes } from "../support/cluster-nodes.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
+import { eventually, withController } from "../support/controller-run.ts";
 import { tool } from "../support/tools.ts";
 
 const cluster = clusterOfFile(installNmstate, { controllers: ["namespace-controller"] });
@@ -36,34 +36,9 @@ async function type(commands: string): Promise<void> {
 
 const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
 
-/** Until kubectl prints this. */
-async function eventually(args: string, expected: string): Promise<void> {
-  let printed = "";
-  for (let tries = 0; tries < 150 && printed !== expected; tries++) {
-    await sleep(100);
-    printed = await kubectl(args).catch((error) => `${error}`);
-  }
-  expect(printed).toBe(expected);
-}
-
-async function withController(work: () => Promise<void>): Promise<void> {
-  const stop = new AbortController();
+async function asInstalled(work: () => Promise<void>): Promise<void> {
   const token = (await kubectl("create token nodeippool-controller -n nodeippool")).trim();
-  const access = { ...findAccess({ kubeconfig: cluster().kubeconfig }), user: { token } };
-  const running = runController({ access, namespace: "nodeippool", signal: stop.signal, log: () => {} });
-  try {
-    await work();
-  } finally {
-    stop.abort();
-    await running;
-  }
-}
-
-async function addNode(name: string): Promise<void> {
-  const labels = { "kubernetes.io/hostname": name };
-  await kubectl("create -f -", JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name, labels } }));
-  const status = { conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "" }] };
-  await kubectl(`patch node ${name} --subresource=status --type=merge -p ${JSON.stringify({ status })}`);
+  await withController({ ...findAccess({ kubeconfig: cluster().kubeconfig }), user: { token } }, work);
 }
 
 const manifest = (name: string) => join(root, `examples/static-ip/manifests/${name}.yaml`);
@@ -88,11 +63,11 @@ it("is installed, upgraded and uninstalled by Helm, which leaves the kind and it
 
 it("leaves the policies of nodes as they are, and comes back with the same addresses", async () => {
   await type("kubectl apply -k deploy/");
-  await withController(async () => {
-    await addNode("node02");
+  await asInstalled(async () => {
+    await addNodes(cluster(), "node02");
     await kubectl(`apply -f ${manifest("pools")} -f ${manifest("static-ip")}`);
-    await eventually(`get nncp static-ip--node02 -o ${ips}`, "10.10.10.1 10.10.11.1");
-    await eventually(selector, '{"nmstate.io/ippool-template":"parked"}');
+    await eventually(cluster(), `get nncp static-ip--node02 -o ${ips}`, "10.10.10.1 10.10.11.1");
+    await eventually(cluster(), selector, '{"nmstate.io/ippool-template":"parked"}');
   });
   const before = await kubectl("get nncp -o json");
 
@@ -106,16 +81,17 @@ it("leaves the policies of nodes as they are, and comes back with the same addre
   expect(await kubectl(selector)).toBe("{}");
   // An ordinary policy now: it can be changed.
   await eventually(
+    cluster(),
     'patch nncp static-ip--node02 --type=merge -p {"spec":{"maxUnavailable":1}} --dry-run=server -o name',
     "nodenetworkconfigurationpolicy.nmstate.io/static-ip--node02\n",
   );
 
   await type(comeBack);
   // Without the record it would be the first, and have the address of node02.
-  await addNode("node01");
-  await withController(async () => {
-    await eventually(`get nncp static-ip--node02 -o ${ips}`, "10.10.10.1 10.10.11.1");
-    await eventually(selector, '{"nmstate.io/ippool-template":"parked"}');
-    await eventually("get nodeippool traffic-1 -o jsonpath={.status.allocated-offsets}", "[0,1]");
+  await addNodes(cluster(), "node01");
+  await asInstalled(async () => {
+    await eventually(cluster(), `get nncp static-ip--node02 -o ${ips}`, "10.10.10.1 10.10.11.1");
+    await eventually(cluster(), selector, '{"nmstate.io/ippool-template":"parked"}');
+    await eventually(cluster(), "get nodeippool traffic-1 -o jsonpath={.status.allocated-offsets}", "[0,1]");
   });
 });

@@ -29,6 +29,13 @@ export async function installNmstate(cluster: Cluster): Promise<void> {
   await installCrds(cluster, join(await goModule("github.com/nmstate/kubernetes-nmstate"), "deploy/crds"));
 }
 
+/** Our kind and theirs, with what they admit. */
+export async function installAll(cluster: Cluster): Promise<void> {
+  await installNodeIPPool(cluster);
+  await installNmstate(cluster);
+  await installNmstateAdmission(cluster);
+}
+
 /** Returns once the server answers for each of the kinds. */
 async function installCrds(cluster: Cluster, folder: string): Promise<void> {
   const kube = administrator(cluster);

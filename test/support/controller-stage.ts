@@ -8,6 +8,7 @@ import { formatAddress, type Snapshot } from "../../core/index.ts";
 import { findAccess, objectsOf } from "../../kube/index.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
+import { createNode, setReady } from "./cluster-nodes.ts";
 import { root } from "./console.ts";
 import { Handler } from "./handler.ts";
 import { MemoryMachine } from "./handler-machine.ts";
@@ -57,8 +58,7 @@ export class Stage {
   }
 
   private async joinOne(name: string): Promise<void> {
-    const labels = { "kubernetes.io/hostname": name, role: "worker" };
-    await this.kubectl("create -f -", JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name, labels } }));
+    await createNode(this.cluster, name, { role: "worker" });
     this.machines.set(name, new MemoryMachine(["eth1", "eth2"], () => this.look()));
     this.startHandler(name);
     await this.ready(name, true);
@@ -78,9 +78,8 @@ export class Stage {
     this.handlers.delete(name);
   }
 
-  async ready(name: string, is: boolean): Promise<void> {
-    const status = { conditions: [{ type: "Ready", status: is ? "True" : "False", reason: "Test", message: "" }] };
-    await this.kubectl(`patch node ${name} --subresource=status --type=merge -p ${JSON.stringify({ status })}`);
+  ready(name: string, is: boolean): Promise<void> {
+    return setReady(this.cluster, name, is);
   }
 
   /** The machine goes, and then its Node. */
@@ -191,6 +190,15 @@ export class Stage {
     return this.cluster.kubectl(["get", ...object.split(" "), "-o", `jsonpath=${path}`]);
   }
 
+  /** Why a pool is as it is, and what is true of a policy. */
+  reason(pool: string): Promise<string> {
+    return this.says(`nodeippool ${pool}`, "{.status.conditions[0].reason}");
+  }
+
+  message(policy: string): Promise<string> {
+    return this.says(`nncp ${policy}`, "{.status.conditions[?(@.status=='True')].message}");
+  }
+
   private check(): void {
     if (this.broken.length > 0) throw new Error(this.broken.join("\n"));
   }
@@ -203,27 +211,4 @@ export class Stage {
     await this.until(() => this.kubectl("get nncp,nodeippools,nodes -o name"), "");
     this.check();
   }
-}
-
-/** A pool of the addresses .1 to .`last` of 10.0.`net`.0/24. */
-export function pool(name: string, net: number, last: number): object {
-  const range = { cidr: `10.0.${net}.0/24`, start: `10.0.${net}.1`, end: `10.0.${net}.${last}` };
-  return { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec: { range } };
-}
-
-/** A policy that gives each worker an address of a pool on a NIC. */
-export function policy(name: string, from: string, nic = "eth1", more: object = {}): object {
-  const address = [{ ip: "{{ capture.address.ip }}", "prefix-length": "{{ capture.address.prefix-length }}" }];
-  const ipv4 = { enabled: true, dhcp: false, address };
-  return {
-    apiVersion: "nmstate.io/v1",
-    kind: "NodeNetworkConfigurationPolicy",
-    metadata: { name },
-    spec: {
-      nodeSelector: { role: "worker" },
-      capture: { address: `ippool.${from}.allocate` },
-      desiredState: { interfaces: [{ name: nic, type: "ethernet", state: "up", ipv4 }] },
-      ...more,
-    },
-  };
 }

@@ -6,6 +6,7 @@ import { emptySnapshot, formatAddress, IpamError, identityOf, type Snapshot } fr
 import { nmstate } from "../../integrations/nmstate/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
+import { policy } from "./controller-objects.ts";
 import { type Around, SimServer } from "./sim-server.ts";
 import { SimTime, seeded } from "./sim-time.ts";
 
@@ -260,7 +261,7 @@ export class Game {
     this.trace.push(`${there ? "delete" : "create"} policy ${name}`);
     const resource = kinds.NodeNetworkConfigurationPolicy;
     if (there) this.server.remove(resource, { metadata: { name } } as never);
-    else this.server.create(resource, policyOf(name, nic, pool) as never);
+    else this.server.create(resource, policy(name, pool, nic) as never);
   }
 
   addPool(name: string, cidr: string, end: string): void {
@@ -436,30 +437,4 @@ function versionOf({ metadata }: Bag): string {
 
 function kept(engine: Engine, object: Bag) {
   return keep(engine.world.kind(`${object.kind}`), structuredClone(object));
-}
-
-export function policyOf(name: string, nic: string, pool: string): Bag {
-  return {
-    apiVersion: "nmstate.io/v1",
-    kind: "NodeNetworkConfigurationPolicy",
-    metadata: { name },
-    spec: {
-      nodeSelector: { role: "worker" },
-      capture: { address: `ippool.${pool}.allocate` },
-      desiredState: {
-        interfaces: [
-          {
-            name: nic,
-            type: "ethernet",
-            state: "up",
-            ipv4: {
-              enabled: true,
-              dhcp: false,
-              address: [{ ip: "{{ capture.address.ip }}", "prefix-length": "{{ capture.address.prefix-length }}" }],
-            },
-          },
-        ],
-      },
-    },
-  };
 }

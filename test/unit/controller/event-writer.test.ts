@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { EventWriter } from "../../../controller/event-writer.ts";
 import type { Observer } from "../../../controller/ground.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
+import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
-import { policyOf } from "../../support/sim-game.ts";
 
 /** A controller in memory that writes Events, and what it has written by now. */
 function started({ isFailing = false } = {}) {
@@ -38,20 +38,20 @@ describe("Events", () => {
     const { sim, written } = started();
     sim.pool("p", "10.0.0.0/24", "10.0.0.9");
     sim.node("n1");
-    sim.create(policyOf("a", "eth1", "p") as never);
+    sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(20_000);
-    const policy = "NodeNetworkConfigurationPolicy/a";
+    const about = "NodeNetworkConfigurationPolicy/a";
     expect(written()).toEqual([
       `1 Normal Node/n1 Allocated: 10.0.0.1 of p for a`,
       `1 Normal NodeIPPool/p Allocated: n1 10.0.0.1 for a`,
-      `1 Normal ${policy} Allocated: n1 10.0.0.1 of p`,
+      `1 Normal ${about} Allocated: n1 10.0.0.1 of p`,
     ]);
     sim.remove("Node", "n1");
     await sim.pass(60_000);
     // The node is gone, so nobody would read an Event on it.
     expect(written().slice(3)).toEqual([
       `1 Normal NodeIPPool/p Released: n1 10.0.0.1 for a`,
-      `1 Normal ${policy} Released: n1 10.0.0.1 of p`,
+      `1 Normal ${about} Released: n1 10.0.0.1 of p`,
     ]);
   });
 
@@ -59,7 +59,7 @@ describe("Events", () => {
     const { sim, written } = started();
     sim.pool("p", "10.0.0.0/24", "10.0.0.1");
     for (const name of ["n1", "n2"]) sim.node(name);
-    sim.create(policyOf("a", "eth1", "p") as never);
+    sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(20_000);
     sim.engine.lookAgain();
     await sim.pass(20_000);
@@ -74,14 +74,14 @@ describe("Events", () => {
     const { sim, written } = started();
     sim.pool("p", "10.0.0.0/24", "10.0.0.9");
     sim.node("n1");
-    sim.create(policyOf("wrong", "eth1", "q") as never);
+    sim.create(policy("wrong", "q", "eth1") as never);
     sim.create({
       apiVersion: "nmstate.io/v1",
       kind: "NodeNetworkConfigurationPolicy",
       metadata: { name: "a--n1" },
       spec: {},
     });
-    sim.create(policyOf("a", "eth1", "p") as never);
+    sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(20_000);
     const warnings = written().filter((text) => text.includes("Warning"));
     expect(warnings).toEqual([
@@ -94,7 +94,7 @@ describe("Events", () => {
     const { sim, written } = started();
     sim.pool("p", "10.0.0.0/16", "10.0.20.0");
     for (let i = 1; i <= 500; i++) sim.node(`n${i}`);
-    sim.create(policyOf("a", "eth1", "p") as never);
+    sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(5000);
     expect(written().map((text) => text.replace(/:.*/, ""))).toEqual([
       "1 Normal NodeIPPool/p Allocated",
@@ -106,7 +106,7 @@ describe("Events", () => {
     const { sim, failures } = started({ isFailing: true });
     sim.pool("p", "10.0.0.0/24", "10.0.0.9");
     sim.node("n1");
-    sim.create(policyOf("a", "eth1", "p") as never);
+    sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(20_000);
     expect(failures()).toBe(3);
     expect(sim.logged.filter(({ message }) => message === "an Event cannot be written")).toHaveLength(1);

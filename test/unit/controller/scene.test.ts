@@ -5,8 +5,8 @@ import type { Seen } from "../../../controller/seen.ts";
 import { World } from "../../../controller/world.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import type { Bag } from "../../../schema/objects.ts";
+import { policy } from "../../support/controller-objects.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
-import { policyOf } from "../../support/sim-game.ts";
 
 let number = 0;
 function seen(object: Bag, metadata: Bag = {}): Seen {
@@ -28,15 +28,15 @@ describe("readScene", () => {
   const key = (name: string) => `NodeNetworkConfigurationPolicy/${name}`;
 
   it("takes each object by itself: one that is wrong keeps no other one from being served", () => {
-    const wrong = seen(policyOf("wrong", "eth1", "q"));
-    const { sources, rejected, sound } = sceneOf([p, poolObject("bad", "x"), seen(policyOf("a", "eth1", "p")), wrong]);
+    const wrong = seen(policy("wrong", "q", "eth1"));
+    const { sources, rejected, sound } = sceneOf([p, poolObject("bad", "x"), seen(policy("a", "p", "eth1")), wrong]);
     expect(sources.map(({ object }) => (object.metadata as Bag).name)).toEqual(["a"]);
     expect([...rejected].map(([name, why]) => [name, /pool q.*not defined/.test(why)])).toEqual([[key("wrong"), true]]);
     expect(sound.map(({ name }) => name)).toEqual(["p"]);
   });
 
   it("leaves out what is being deleted, and what uses no pool", () => {
-    const going = seen(policyOf("going", "eth1", "p"), { deletionTimestamp: "2026-01-01T00:00:00Z" });
+    const going = seen(policy("going", "p", "eth1"), { deletionTimestamp: "2026-01-01T00:00:00Z" });
     const plain = seen({
       kind: "NodeNetworkConfigurationPolicy",
       metadata: { name: "plain" },

@@ -8,9 +8,9 @@ import { parseListen, serve } from "../../../controller/server.ts";
 import { emptySnapshot, IpamError } from "../../../core/index.ts";
 import type { WatchState } from "../../../kube/index.ts";
 import { root } from "../../support/console.ts";
+import { policy } from "../../support/controller-objects.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { SimController } from "../../support/sim-controller.ts";
-import { policyOf } from "../../support/sim-game.ts";
 
 describe("health", () => {
   const rows = tableOf(`
@@ -96,7 +96,7 @@ describe("over HTTP", () => {
     expect(await get("/readyz")).toMatchObject({ status: 503, text: "nothing was decided yet\n" });
     sim.pool("p", "10.0.0.0/24", "10.0.0.2");
     for (const name of ["n1", "n2", "n3"]) sim.node(name);
-    sim.create(policyOf("a", "eth1", "p") as never);
+    sim.create(policy("a", "p", "eth1") as never);
     await sim.pass();
     metrics.sent("get", 200);
     metrics.sent("watch", 0);

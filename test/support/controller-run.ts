@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "vitest";
+import type { LogEvent } from "../../controller/ground.ts";
+import { runController } from "../../controller/start.ts";
+import type { Access } from "../../kube/index.ts";
+import type { Cluster } from "./cluster.ts";
+
+/** Runs a controller as somebody, around what is to be tried. */
+export async function withController(
+  access: Access,
+  work: () => Promise<void>,
+  log: (event: LogEvent) => void = () => {},
+): Promise<void> {
+  const stop = new AbortController();
+  const running = runController({ access, namespace: "nodeippool", signal: stop.signal, log });
+  try {
+    await work();
+  } finally {
+    stop.abort();
+    await running;
+  }
+}
+
+/** Until kubectl prints this. */
+export async function eventually(cluster: Cluster, args: string, expected: string): Promise<void> {
+  let printed = "";
+  for (let tries = 0; tries < 150 && printed !== expected; tries++) {
+    await sleep(100);
+    printed = await cluster.kubectl(args.split(" ")).catch((error) => `${error}`);
+  }
+  expect(printed).toBe(expected);
+}

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { Engine } from "../../controller/engine.ts";
+import { timeOf } from "../../controller/ground.ts";
 import { keep } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
 import { emptySnapshot, formatAddress, IpamError, identityOf, type Snapshot } from "../../core/index.ts";
@@ -7,8 +8,9 @@ import { nmstate } from "../../integrations/nmstate/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
 import { policy } from "./controller-objects.ts";
+import { seeded } from "./seeded.ts";
 import { type Around, SimServer } from "./sim-server.ts";
-import { SimTime, seeded } from "./sim-time.ts";
+import { VirtualClock } from "./virtual-clock.ts";
 
 const kinds = {
   Node: { apiVersion: "v1", plural: "nodes" },
@@ -50,7 +52,7 @@ interface Machine {
  */
 export class Game {
   readonly server = new SimServer();
-  readonly time = new SimTime();
+  readonly time = new VirtualClock();
   record: Snapshot = emptySnapshot;
   readonly machines = new Map<string, Machine>();
   readonly trace: string[] = [];
@@ -69,6 +71,8 @@ export class Game {
     this.random = seeded(seed);
     this.odds = odds;
   }
+
+  readonly today = () => new Date(Date.UTC(2026, 0, 1) + this.time.now());
 
   pick(below: number): number {
     return Math.floor(this.random() * below);
@@ -129,7 +133,7 @@ export class Game {
       clock: this.time,
       timing,
       random: this.random,
-      today: () => new Date(Date.UTC(2026, 0, 1) + this.time.now()),
+      today: this.today,
       log: ({ message, key, error }) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
     });
     me = { engine, heard: 0, isDead: false };
@@ -153,7 +157,7 @@ export class Game {
       ...(this.open.length > 0 ? [() => this.answer(), () => this.answer(), () => this.answer()] : []),
       ...(behind.length > 0 ? [() => this.tell(behind[this.pick(behind.length)] as Running)] : []),
       ...(busy.length > 0 ? [() => this.handle(busy[this.pick(busy.length)] as Machine)] : []),
-      () => this.time.advance(),
+      () => this.time.step(1000),
     ];
     if (this.chance(this.odds.kill)) this.kill();
     else if (this.chance(this.odds.change)) this.change();
@@ -313,7 +317,7 @@ export class Game {
       machine.nics.set(`${nic.name}`, new Set(ips));
     }
     const key = `${machine.name}.${name}`;
-    const now = this.time.stamp();
+    const now = timeOf(this);
     const status = {
       policyGeneration: generation,
       conditions: [{ type: "Available", status: "True", lastTransitionTime: now }],
@@ -345,7 +349,7 @@ export class Game {
       state: "up",
       ipv4: { enabled: true, address: [...(nics.get(nic) ?? [])].map((ip) => ({ ip, "prefix-length": 24 })) },
     }));
-    const status = { currentState: { interfaces }, lastSuccessfulUpdateTime: this.time.stamp() };
+    const status = { currentState: { interfaces }, lastSuccessfulUpdateTime: timeOf(this) };
     const resource = kinds.NodeNetworkState;
     const there = this.server.objects.get(`${resource.plural}/${name}`);
     // As the real handler: what it reported is not reported again, and its time stays.

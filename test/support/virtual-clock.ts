@@ -42,6 +42,13 @@ export class VirtualClock implements Clock {
     this.time = end;
   }
 
+  /** Lets so much time pass, or less if somebody wakes before: one only, and nothing waits for what that one does. */
+  step(most: number): void {
+    const next = this.next();
+    this.time = Math.max(this.time, Math.min(this.time + most, next?.until ?? Number.POSITIVE_INFINITY));
+    if (next !== undefined && next.until <= this.time) next.wake();
+  }
+
   /** How long until somebody wakes; undefined if nobody sleeps. */
   untilNext(): number | undefined {
     const next = this.next();

@@ -1,14 +1,14 @@
 import { nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
-import { type ClusterNode, childLabels } from "../../schema/node.ts";
+import { childLabels } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { parsePolicy } from "./parse-policy.ts";
-import { type Policy, usesPools } from "./policy.ts";
+import { usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
-import { authorityOf, parkKey } from "./select.ts";
+import { authorityOf, parkKey, selectedBy } from "./select.ts";
 import { listsOf } from "./taken-off.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
@@ -120,11 +120,6 @@ function report({ object, made, rejected, pending }: Known, { nodes, pools }: Fa
   });
   const unlock = unlocking(asBag(object.status)?.conditions);
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
-}
-
-function selectedBy({ nodeSelector }: Policy, nodes: readonly ClusterNode[]): ClusterNode[] {
-  const selector = Object.entries(nodeSelector).filter(([key]) => key !== parkKey);
-  return nodes.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value));
 }
 
 /** As the handler reads it: a count or a percentage that is rounded up, at least one; half of the nodes if it says nothing. */

@@ -11,7 +11,7 @@ import { misfits } from "./misfits.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import type { Policy } from "./policy.ts";
 import { type ScopedPolicy, scopedTo } from "./scoped-policy.ts";
-import { authorityOf, claimsOf, parkKey, refuseTwins, selectNodes } from "./select.ts";
+import { authorityOf, claimsOf, refuseTwins, selectedBy, selectNodes, selectorOf } from "./select.ts";
 
 /** A policy that takes addresses from pools, and the object that it was read from. */
 export interface OwnPolicy {
@@ -81,12 +81,12 @@ export function nodesOf({ policy, source }: OwnPolicy, { nodes }: Facts): Cluste
 
 /** Policies that select none of the nodes: of one node, the labels that it lacks. */
 export function idlePolicies({ own }: NmstateModel, { nodes }: Facts): string[] {
-  return own.flatMap(({ policy: { name, nodeSelector } }) => {
-    const selector = Object.entries(nodeSelector).filter(([label]) => label !== parkKey);
-    if (nodes.some(({ labels }) => selector.every(([label, value]) => labels.get(label) === value))) return [];
+  return own.flatMap(({ policy }) => {
+    if (selectedBy(policy, nodes).length > 0) return [];
+    const { name } = policy;
     const [node, ...others] = nodes;
     if (node === undefined || others.length > 0) return [`policy ${name} selects none of the nodes`];
-    const why = selector
+    const why = selectorOf(policy)
       .filter(([label, value]) => node.labels.get(label) !== value)
       .map(([label, value]) => `${label}: ${value}, and the node has ${node.labels.get(label) ?? "no such label"}`);
     return [`policy ${name} does not select ${node.name}: it wants ${why.join("; ")}`];

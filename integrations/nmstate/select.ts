@@ -11,7 +11,7 @@ export const parkKey = "nmstate.io/ippool-template";
  * where a policy could not be written for one of them alone.
  */
 export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): ClusterNode[] {
-  const selector = Object.entries(policy.nodeSelector).filter(([key]) => key !== parkKey);
+  const selector = selectorOf(policy);
   const other = selector.map(([key]) => key).find((key) => key !== hostnameLabel);
   const bare = nodes.find((node) => node.bare);
   if (other !== undefined && bare !== undefined)
@@ -23,9 +23,20 @@ export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): Clus
       },
     );
   refuseTwins(nodes);
-  const selected = nodes.filter((node) => selector.every(([key, value]) => node.labels.get(key) === value));
+  const selected = selectedBy(policy, nodes);
   selected.forEach(hostnameOf);
   return selected;
+}
+
+/** The labels that the user wants a node to have: without what parks the policy. */
+export function selectorOf({ nodeSelector }: Pick<Policy, "nodeSelector">): [key: string, value: string][] {
+  return Object.entries(nodeSelector).filter(([key]) => key !== parkKey);
+}
+
+/** The nodes that have them. */
+export function selectedBy(policy: Pick<Policy, "nodeSelector">, nodes: readonly ClusterNode[]): ClusterNode[] {
+  const selector = selectorOf(policy);
+  return nodes.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value));
 }
 
 /** A policy for one node is selected by its hostname label: two nodes with one label would each get both. Throws `invalid`. */

@@ -11,6 +11,8 @@ import {
   rangeOf,
   type Use,
 } from "../core/index.ts";
+import { partition } from "../core/partition.ts";
+import { isCsv, readCsv } from "../schema/csv.ts";
 import { type Evidence, emptyFindings } from "../schema/findings.ts";
 import { kindPattern } from "../schema/manifests.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -22,10 +24,10 @@ import { integrations, tellingKinds, tellsAddresses } from "./integrations.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
- * has an owner, the policy itself where its nodes are not known; every other text that reads as an address (not as a
- * prefix, and not in a YAML comment) has none: a mention. NodeIPPools and NodeNetworkStates mention nothing, and nobody
- * mentions what the same document configures, or writes out for a NIC or family that is off. `elsewhere` is what has
- * an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses in reports
+ * has an owner, the policy itself where its nodes are not known, and so has a line of CSV (`node,interface,address`); every
+ * other text that reads as an address (not as a prefix, and not in a YAML comment) has none: a mention. NodeIPPools and
+ * NodeNetworkStates mention nothing, and nobody mentions what the same document configures, or writes out for a NIC or
+ * family that is off. `elsewhere` is what has an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses in reports
  * and our own policies, kinds that are nearly ours, and objects of kinds that tell of addresses and cannot be read.
  */
 export function findUses(
@@ -41,8 +43,9 @@ export function findUses(
   const scope = new Scope(pools);
   const readers = integrations.map((integration) => integration.uses(nodes));
   const all = emptyFindings();
-  const elsewhere: Use[] = [];
-  for (const chunk of files.flatMap(splitDocuments)) {
+  const [lists, texts] = partition(files, isCsv);
+  for (const list of lists) readCsv(list, all);
+  for (const chunk of texts.flatMap(splitDocuments)) {
     const tokens = tokensIn(chunk.text, scope);
     if (tokens.length === 0 && !tellsAddresses(chunk.text)) continue;
     const objects = ours.test(chunk.text) ? objectsIn(chunk) : { value: [] };
@@ -52,9 +55,7 @@ export function findUses(
     }
     // Whoever passes it over would say of its addresses that nobody uses them.
     if (objects.issues && stated.test(chunk.text) && !isTemplated(chunk.text)) all.issues.push(...objects.issues);
-    const owned = (objects.value ?? []).flatMap((object) => usesOf(object, readers, all));
-    const configured = owned.filter((use) => scope.holds(use.address));
-    for (const use of owned) if (!scope.holds(use.address)) elsewhere.push(use);
+    const configured = (objects.value ?? []).flatMap((object) => usesOf(object, readers, all));
     const known = new Set([...configured.map((use) => use.address), ...all.idle]);
     all.idle.clear();
     const others = tokens.filter(({ address }) => !known.has(address));
@@ -62,7 +63,8 @@ export function findUses(
     for (const use of [...configured, ...mentions]) all.uses.push(use);
   }
   if (all.issues.length > 0) throw new IpamError("invalid", all.issues);
-  return { ...all, elsewhere };
+  const [uses, elsewhere] = partition(all.uses, (use) => scope.holds(use.address));
+  return { ...all, uses, elsewhere };
 }
 
 /** The addresses of some pools. Most texts are told apart from them without being parsed. */

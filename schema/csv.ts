@@ -11,10 +11,10 @@ interface Cell {
   readonly at: Place;
 }
 
-/** Is this CSV? By its name; or by its first line that says something, which in YAML and JSON has a colon or a bracket before any comma. */
+/** Is this CSV? By its name; or by its first line that says something, which in YAML and JSON has a dash, a colon, a bracket or a comment before any comma. */
 export function isCsv({ path, text }: SourceFile): boolean {
   const first = /^(?![^\S\n]*(?:#|$)).+$/m.exec(text)?.[0] ?? "";
-  return /\.csv$/i.test(path) || /^[^:{[]*,/.test(first);
+  return /\.csv$/i.test(path) || /^(?!-)[^:{[#]*,/.test(first);
 }
 
 /** Adds what lines of `node,interface,address` say; a first line may name the columns in another order. */

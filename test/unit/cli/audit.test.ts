@@ -374,6 +374,39 @@ describe("NodeNetworkStates", () => {
   });
 });
 
+describe("a list (CSV) of what nodes have", () => {
+  const rows = [1, 2, 3].flatMap((i) => [`node0${i},eth1,10.10.10.${i}/24`, `node0${i},eth2,10.10.11.${i}/24`]);
+  it.each<[string, string, string, string[]]>([
+    ["as recorded", "", "", []],
+    [
+      "another node's address",
+      "node01,eth1,10.10.10.1",
+      "node01,eth1,10.10.10.2",
+      ["leaked 10.10.10.1 nodeippool.lock", "duplicate 10.10.10.2 list.csv", "wrong-owner 10.10.10.2 list.csv"],
+    ],
+    ["an address under another name", "node02,eth1", "node09,eth1", ["wrong-owner 10.10.10.2 list.csv"]],
+    ["an address outside", "10.10.10.3", "10.10.10.200", ["leaked 10.10.10.3 list.csv"]],
+    [
+      "a free address",
+      "10.10.11.3",
+      "10.10.11.9",
+      ["leaked 10.10.11.3 nodeippool.lock", "stranger 10.10.11.9 list.csv"],
+    ],
+    ["another NIC", "node01,eth1", "node01,eth5", ["wrong-interface 10.10.10.1 list.csv"]],
+  ])("%s", async (_, from, to, expected) => {
+    const folder = edited();
+    writeFileSync(join(folder, "list.csv"), `node,interface,address\n${rows.join("\n").replace(from, to)}\n`);
+    expect(await findingsIn(folder, "list.csv", "--pools", "manifests")).toEqual(expected);
+  });
+
+  it("which cannot be read is refused, with its place", async () => {
+    const folder = edited();
+    writeFileSync(join(folder, "list.csv"), "node01,eth1,10.10.10.1\nnode02,10.10.10.2\n");
+    const { status, stderr } = await cli(["audit", "list.csv", "--pools", "manifests"], folder);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^invalid: list\.csv:2:1: a line is node,interface,/)]);
+  });
+});
+
 it("finds addresses in any text, and passes over pools of which nothing is configured", async () => {
   const folder = edited();
   const chart = "{{- if .Values.x }}\nkind: Service\nspec: {loadBalancerIP: 10.10.10.9} # not 10.10.10.8\n{{- end }}\n";

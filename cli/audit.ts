@@ -3,7 +3,7 @@ import {
   clusterSet,
   codes,
   type Finding,
-  formatAddress,
+  formatBlock,
   IpamError,
   importedSet,
   isPlanned,
@@ -139,7 +139,7 @@ function placesIn(lock: string): (finding: Finding) => Finding {
   });
   return (finding) => {
     if (finding.line === undefined) return finding;
-    const start = `- {"address":"${formatAddress(finding.address)}","pool":"${finding.line.pool}"`;
+    const start = `- {"address":"${formatBlock(finding.line)}","pool":"${finding.line.pool}"`;
     return { ...finding, at: { file: lock, line: numbers.get(start) ?? 1, column: 1 } };
   };
 }
@@ -155,6 +155,6 @@ function findingLine({ kind, message, at }: Finding): string {
   return `${place}${paint("red", `${kind}:`)} ${message}`;
 }
 
-function findingJson({ kind, address, message, at }: Finding) {
-  return { kind, address: formatAddress(address), message, at };
+function findingJson({ kind, address, line, message, at }: Finding) {
+  return { kind, address: formatBlock(line ?? { address }), message, at };
 }

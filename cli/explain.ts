@@ -4,6 +4,7 @@ import {
   compareAddresses,
   contains,
   formatAddress,
+  formatBlock,
   formatOwner,
   IpamError,
   isNamedBy,
@@ -41,7 +42,7 @@ export async function explainVerb(what: string, options: ExplainOptions): Promis
   if (address !== undefined) return printAddress(address, views, options);
   const held = factsNamed(what, views);
   if (held.length === 0) return await printNode(what, files, views, options);
-  const addresses = held.map((fact) => ({ address: formatAddress(fact.address), pools: [factJson(fact)] }));
+  const addresses = held.map((fact) => ({ address: formatBlock(fact.line ?? fact), pools: [factJson(fact)] }));
   if (options.json) printJson({ name: what, addresses });
   else print(...held.map(sentence));
 }

@@ -1,6 +1,7 @@
 import {
   type Address,
   audit,
+  BlockIndex,
   type Claim,
   checkSet,
   contains,
@@ -133,10 +134,10 @@ function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void 
 /** What nodes have, and an import does not record: from DHCP or SLAAC alone; what no pool hands out. */
 function passedOver(uses: readonly Use[], { allocations, releasing }: Snapshot) {
   const lasting = new Set(uses.filter((use) => !use.isTemporary).map((use) => use.address));
-  const recorded = new Set([...allocations, ...releasing].map(({ address }) => address));
+  const recorded = new BlockIndex([...allocations, ...releasing]);
   return {
     temporary: [...new Set(uses.map((use) => use.address))].filter((address) => !lasting.has(address)),
-    ignored: [...lasting].filter((address) => !recorded.has(address)),
+    ignored: [...lasting].filter((address) => recorded.at({ address }).length === 0),
   };
 }
 

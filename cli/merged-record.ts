@@ -1,4 +1,4 @@
-import { formatAddress, IpamError, lineJson, nameOfKey, ownerName, planRelease, type Snapshot } from "../core/index.ts";
+import { formatBlock, IpamError, lineJson, nameOfKey, ownerName, planRelease, type Snapshot } from "../core/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Loser } from "../state/merge.ts";
 import { refuseMissing } from "../state/missing-lock.ts";
@@ -61,6 +61,6 @@ function loserLine({ line, winner, isReleasing }: Loser): string {
   const who = isOwn ? `${owner} (${nameOfKey(line.claim)})` : owner;
   const whose = isOwn ? `${owner} (${nameOfKey(winner.claim)})` : other;
   const what = isReleasing ? `it is releasing, and ${whose} may still have it` : `${whose} keeps it`;
-  const reason = line.address === winner.address ? what : `it keeps ${formatAddress(winner.address)}`;
-  return paint("yellow", `  ! ${formatAddress(line.address)}  ${who}  lost in the merge: ${reason}`);
+  const reason = line.address === winner.address ? what : `it keeps ${formatBlock(winner)}`;
+  return paint("yellow", `  ! ${formatBlock(line)}  ${who}  lost in the merge: ${reason}`);
 }

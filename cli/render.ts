@@ -1,4 +1,4 @@
-import { describeLine, formatAddress, IpamError, type Plan } from "../core/index.ts";
+import { describeLine, formatBlock, IpamError, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { joinDocuments, renderFolder } from "../pipeline/folder.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
@@ -40,7 +40,7 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
 /** On standard error: standard output may be the manifests. */
 function leftNote({ line, why }: Left): string {
   const isSeen = line.interface !== undefined;
-  const next = `release ${isSeen ? "--evidence nns.json" : `${formatAddress(line.address)} --confirm`}`;
+  const next = `release ${isSeen ? "--evidence nns.json" : `${formatBlock(line)} --confirm`}`;
   return `Note: ${describeLine(line)}  is releasing and stays on its node: ${plain(why)}. Take it off by hand, then nodeippool ${next}\n`;
 }
 

@@ -1,13 +1,4 @@
-import {
-  blockAt,
-  contains,
-  formatAddress,
-  formatBlock,
-  isSingle,
-  nameOfKey,
-  ownerName,
-  ownerOfKey,
-} from "../../core/index.ts";
+import { blockAt, contains, formatAddress, formatBlock, nameOfKey, ownerName, ownerOfKey } from "../../core/index.ts";
 import { plain } from "../terminal.ts";
 import type { Fact } from "./pools.ts";
 
@@ -21,8 +12,9 @@ export function sentence(fact: Fact): string {
   const { address, record, pool, line, standing } = fact;
   const network = record.network === "default" ? "" : ` of network ${record.network}`;
   const block = line ?? (pool === undefined || isNear(fact) ? { address } : blockAt(address, pool.blockLength));
+  const where = address === block.address ? "" : `${formatAddress(address)} in `;
   const words = [
-    `${formatAddress(address)}${isSingle(block) ? "" : ` in ${formatBlock(block)}`}: pool ${record.name}${network}`,
+    `${where}${formatBlock(block)}: pool ${record.name}${network}`,
     ...(pool === undefined ? ["which is not defined here"] : []),
     ...(pool !== undefined && contains(pool.range, address) ? [offsetText(fact)] : []),
     ...(line === undefined ? [standing?.text ?? "not recorded"] : holderWords(fact)),

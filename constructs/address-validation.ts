@@ -1,5 +1,6 @@
 import { advised, IpamError, type Issue, type Place } from "../core/index.ts";
 import type { ManifestFinding } from "./audit-manifests.ts";
+import { howToExpand } from "./unexpanded.ts";
 import type { AddressValidationProps } from "./validation-props.ts";
 
 /** The part of cdk8s-cli's `ValidationContext` that is used. */
@@ -88,7 +89,7 @@ const fixes: Readonly<Record<ManifestFinding["rule"], string>> = {
   "wrong-owner": "Write ippool://POOL/OWNER instead of the address, or run nodeippool allocate and synthesise anew.",
   unresolved:
     "Put the token into the object itself, not into a patch; call AddressPlan.configure(app) in an app that has no pool.",
-  unexpanded: "Make it with NodeNetworkPolicy, whose claims become literal addresses: pool.claim(NAME).",
+  unexpanded: howToExpand,
   "wrong-interface": "Give it to the interface that the record says, or run nodeippool allocate and synthesise anew.",
   "no-record":
     "Correct lock in the properties of the validation, or record what the app claims; for a record in a cluster, say backend: kubernetes.",

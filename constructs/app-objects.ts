@@ -11,6 +11,7 @@ import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
 import { asBag, flat, type LocatedObject } from "../schema/objects.ts";
 import { type Holders, replaceTokens } from "./address-token.ts";
 import type { PlannedObject, PlannedPool } from "./planned-construct.ts";
+import { describeUnexpanded, howToExpand, isUnexpanded } from "./unexpanded.ts";
 
 /** What an app says of addresses, and which construct each object is from. */
 export interface AppDesired extends Desired {
@@ -46,6 +47,12 @@ export function readApp(
   }
   const constructs = new Map(objects.map((one) => [sourceOf(one, holders), one]));
   const others = holders === undefined ? [] : otherObjects(app, added, known);
+  const unexpanded = others.filter(({ object }) => isUnexpanded(object, known));
+  if (unexpanded.length > 0)
+    throw new IpamError(
+      "invalid",
+      unexpanded.map(({ object, at }) => ({ message: describeUnexpanded(object), at: at([], ""), hint: howToExpand })),
+    );
   const source = { owned: [...constructs.keys()], others, pools, nodes: nodesOf(objects) };
   return { ...readDesired(source, known), constructs, others };
 }

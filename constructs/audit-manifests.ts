@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { audit, type Finding, IpamError, isPlanned, type Place, usedIn } from "../core/index.ts";
-import { parkKey } from "../integrations/nmstate/select.ts";
 import { findUses } from "../pipeline/find-uses.ts";
-import { integrations, tellsAddresses } from "../pipeline/integrations.ts";
+import { tellsAddresses } from "../pipeline/integrations.ts";
 import { definedPools } from "../schema/defined-pools.ts";
 import { readNodes, type SourceFile } from "../schema/index.ts";
 import { asBag, type Bag, type LocatedObject, objectsIn, within } from "../schema/objects.ts";
 import { type Path, splitDocuments, YamlDocument } from "../schema/yaml.ts";
 import { openToken } from "./address-token.ts";
+import { describeUnexpanded, isUnexpanded } from "./unexpanded.ts";
 import { type AddressValidationProps, refuseProps } from "./validation-props.ts";
 import { readRecord } from "./validation-record.ts";
 
@@ -85,24 +85,16 @@ function unexpanded(file: SourceFile): ManifestFinding[] {
     .filter(({ text }) => tellsAddresses(text))
     .flatMap((chunk) => objectsIn(chunk).value ?? [])
     .flatMap((one) => [one, ...within(one.object).map((inner) => locatedIn(one, inner))])
-    .filter(({ object }) => isOwned(object) && !isParked(object))
+    .filter(({ object }) => isUnexpanded(object))
     .map(({ object, at }) => {
       const name = String(asBag(object.metadata)?.name);
-      const message = `policy ${name} asks a pool for addresses, and no handler can run that`;
+      const message = describeUnexpanded(object);
       return { rule: "unexpanded", message, at: at(["metadata", "name"], name), manifest: file.path, resource: name };
     });
 }
 
 function locatedIn({ at }: LocatedObject, { object, path }: { object: Bag; path: Path }): LocatedObject {
   return { object, at: (inside, text, part) => at([...path, ...inside], text, part) };
-}
-
-function isOwned(object: Bag): boolean {
-  return integrations.some(({ reads }) => reads.some(({ kind, owns }) => kind === object.kind && owns(object)));
-}
-
-function isParked({ spec }: Bag): boolean {
-  return asBag(asBag(spec)?.nodeSelector)?.[parkKey] !== undefined;
 }
 
 /** A manifest, or the file that a property of the validation names. */

@@ -2,6 +2,7 @@ import { ApiObject, type Chart, Include } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import type { Snapshot } from "../../../core/index.ts";
+import { parkKey } from "../../../integrations/nmstate/select.ts";
 import {
   type AppOptions,
   appOf,
@@ -132,6 +133,30 @@ describe("a policy of the app that is no NodeNetworkPolicy", () => {
     expect(refusal(() => synthesised(appOf(build, { record })))).toMatch(
       /NodeNetworkConfigurationPolicy a--n2 is written by network\/z and by network\/a/,
     );
+  });
+
+  const asking = (nodeSelector = {}) => ({
+    ...object([], undefined, "q"),
+    spec: { nodeSelector, capture: { x: "ippool.p.allocate" }, desiredState: { interfaces: [{ name: "eth9" }] } },
+  });
+  it.each([
+    ["beside a claim", beside],
+    ["alone", (build: Build) => build],
+  ])("may not ask a pool for addresses, which nothing would expand: %s", async (_, around) => {
+    const record = await recordAfter(beside(() => {}));
+    const synth = (policy: object) =>
+      synthesised(
+        appOf(
+          around((chart) => new ApiObject(chart, "q", policy as never)),
+          { record },
+        ),
+      );
+    expect(refusal(() => synth(asking()))).toContain(
+      "network/q: policy q asks a pool for addresses, and no handler can run that\n  Make it with NodeNetworkPolicy",
+    );
+    // What is parked waits for the controller.
+    const parked = synth(asking({ [parkKey]: "true" }));
+    expect(parked.find(({ metadata }) => metadata.name === "q")?.spec.capture).toEqual({ x: "ippool.p.allocate" });
   });
 
   it("may not, once the app has been synthesised before, do so either", async () => {

@@ -36,8 +36,8 @@ export function isNamedBy(line: Allocation, word: string): boolean {
  * A releasing line whose new name somebody live has keeps its old one, as long as anything else is renamed. What was
  * imported for an owner, for whatever set adopts it, is renamed with that owner.
  * With `toSet`, what is named so goes to that claim set, and `to` may be `from`.
- * Throws `invalid` if nothing has the old name or the new one is no name, `in-use` if the new name is taken, or all that
- * is renamed is releasing and the new name has another address releasing.
+ * Throws `invalid` if nothing has the old name or the new one is no name, `in-use` if the new name is taken, or that of an
+ * owner with other live claims of the set, or all that is renamed is releasing and the new name has another address releasing.
  */
 export function planRename(snapshot: Snapshot, from: string, to: string, set = "default", toSet = set): Plan {
   if (toSet !== set) for (const one of [set, toSet]) checkSet(one);
@@ -69,6 +69,8 @@ export function planRename(snapshot: Snapshot, from: string, to: string, set = "
   const clash = named.length === 0 ? keep[0] : named.find(isTaken);
   if (clash === undefined) {
     refuseTwoLeaving(named, snapshot);
+    const others = snapshot.allocations.filter((line) => line.set === set && !going.has(line));
+    if (set === toSet) refuseTwoOwners(to, named, others);
     return { ...noChanges, set, pools: [], base: snapshot.base, keep: named };
   }
   const { claim, pool } = clash.allocation;
@@ -88,6 +90,16 @@ function refuseTwoLeaving(keep: readonly Kept[], { releasing }: Snapshot): void 
   throw new IpamError("in-use", `${first.claim} has ${formatBlock(first)} releasing already`, {
     hint: `A claim comes back to one address: free ${addresses} first, when off the node.`,
     remedy: ["release"],
+  });
+}
+
+/** An owner that has live claims is somebody else, who would take the addresses of the renamed one. Policies may become one. */
+function refuseTwoOwners(owner: string, keep: readonly Kept[], others: readonly Allocation[]): void {
+  const other = others.find((line) => ownerOfKey(line.claim) === owner);
+  if (other === undefined) return;
+  const { was, allocation } = keep[0] as Kept;
+  throw new IpamError("in-use", `${owner} is there already, and has ${formatBlock(other)} (${other.claim})`, {
+    hint: `Two owners never become one. If a claim changed its owner, rename it by its full name: ${was?.claim} to ${allocation.claim}.`,
   });
 }
 

@@ -197,6 +197,20 @@ describe("nodeippool mv refuses, and leaves the lock as it was:", () => {
     expect(filesOf(folder)).toEqual(before);
   });
 
+  it("an owner that is another one's name, live with other claims; one claim of it is renamed", async () => {
+    const lock = lockText("10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n2/b/p");
+    const folder = projectOf({ "nodeippool.lock": lock });
+    const { stderr, status } = await cli(["mv", "Node/n1", "Node/n2"], folder);
+    expect([status, stderr]).toEqual([
+      3,
+      "in-use: Node/n2 is there already, and has 10.0.0.5 (Node/n2/b/p)\n" +
+        "  Two owners never become one. If a claim changed its owner, rename it by its full name: Node/n1/a/p to Node/n2/a/p.\n",
+    ]);
+    expect(lockIn(folder)).toBe(lock);
+    expect(await cli(["mv", "Node/n1/a/p", "Node/n2/a/p"], folder)).toMatchObject({ status: 0, stderr: "" });
+    expect(lockIn(folder)).toBe(lock.replace("n1", "n2"));
+  });
+
   it("with no lock at all, and makes none", async () => {
     const folder = projectOf();
     const before = filesOf(folder);

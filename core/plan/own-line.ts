@@ -1,8 +1,8 @@
 import { type Allocation, byAddress, importedSet, isOfOtherSet, type PoolLines, sameLine } from "../allocation.ts";
-import { blocksOverlap, formatBlock, holds } from "../block.ts";
+import { blocksOverlap, formatBlock, holds, isSingle } from "../block.ts";
 import { type Claim, formatOwner, policyOfKey } from "../claim.ts";
 import type { Remedy } from "../errors.ts";
-import type { Pool } from "../pool.ts";
+import { isOfAddresses, type Pool } from "../pool.ts";
 import type { Kept, Pending } from "./changes.ts";
 import { inUse, lineFor, type Request, wantedBy } from "./request.ts";
 
@@ -109,6 +109,10 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
   if (wanted !== undefined && holds(pool.assignable, line)) {
     const message = `${held}, which now wants ${formatBlock(wanted)}`;
     return inUse(request, message, "Ask for the address it has, or allow the move.", move);
+  }
+  if (!isSingle(line) && isOfAddresses(pool)) {
+    const message = `${held}, but pool ${pool.name} has no blockLength any more: it hands out single addresses`;
+    return inUse(request, message, `Put blockLength: ${line.length} back into the pool.`);
   }
   const message = `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`;
   const hint = "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.";

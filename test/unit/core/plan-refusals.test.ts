@@ -308,6 +308,13 @@ describe("a pending claim says", () => {
       hint: /, or allow the move\.$/,
       remedy: ["allow", "move"],
     },
+    {
+      name: "held as a block, in a pool of blocks no more",
+      record: ["10.0.0.0/30 Node/n/a"],
+      claims: ["Node/n/a"],
+      message: "10.0.0.0/30 is held by Node/n/a, but pool p has no blockLength any more: it hands out single addresses",
+      hint: /^Put blockLength: 30 back into the pool\.$/,
+    },
   ])("$name: $message", ({ record, claims, allowMove = false, code, message, hint, remedy }) => {
     const pool = poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2");
     const { pending } = plan({

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import {
   type Allocation,
   emptySnapshot,
@@ -14,7 +15,7 @@ import {
   shellWord,
 } from "../core/index.ts";
 import type { Guard } from "../pipeline/guards.ts";
-import { incomingHeads, isUnmerged, mergedHeads } from "../state/git-merge.ts";
+import { incomingHeads, isUnmerged, lastMerges, mergedHeads } from "../state/git-merge.ts";
 import { lockAt } from "../state/git-versions.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
@@ -24,8 +25,16 @@ interface Lost {
   readonly fresh: Allocation;
 }
 
+/** A version of the lock, and others than the present one that may know what became of its lines. */
+interface Version {
+  readonly revision: string;
+  readonly record: Snapshot;
+  readonly others: readonly Snapshot[];
+}
+
 /**
- * The live lines of another version of the record that the present one has lost, and whose owners a plan would move:
+ * The live lines of another version of the record that the present one has lost, and whose owners a plan would move. A line
+ * that one of `others` knows counts as one that the present one knows.
  *
  *  the plan gives a new address to    | the present record has    | lost
  *  -----------------------------------+---------------------------+-----
@@ -34,7 +43,12 @@ interface Lost {
  *                                     | the NIC at the address    | no: under another name, or releasing
  *                                     | neither                   | yes, unless the plan gives it that very address
  */
-export function lostLines({ assign }: Plan, present: Snapshot, version: Snapshot): Lost[] {
+export function lostLines(
+  { assign }: Plan,
+  present: Snapshot,
+  version: Snapshot,
+  others: readonly Snapshot[] = [],
+): Lost[] {
   const keysOf = (line: Allocation) => [
     identityOf(line),
     ...(line.interface === undefined ? [] : [`${ownerInPool(line)} ${line.interface}`]),
@@ -44,8 +58,10 @@ export function lostLines({ assign }: Plan, present: Snapshot, version: Snapshot
     ({ key }) => key,
   );
   const holder = (line: Allocation) => `${line.address} ${keysOf(line).at(-1)}`;
-  const holders = new Set([...present.allocations, ...present.releasing].map(holder));
-  const claims = new Set(present.allocations.map(identityOf));
+  const live = [present, ...others].flatMap(({ allocations }) => allocations);
+  const releasing = [present, ...others].flatMap((record) => record.releasing);
+  const holders = new Set([...live, ...releasing].map(holder));
+  const claims = new Set(live.map(identityOf));
   return version.allocations.flatMap((line) => {
     const given = keysOf(line).flatMap((key) => fresh.get(key) ?? []);
     if (given[0] === undefined || given.some((one) => one.line.address === line.address)) return [];
@@ -55,9 +71,9 @@ export function lostLines({ assign }: Plan, present: Snapshot, version: Snapshot
 
 /**
  * `stale` for a plan that moves an owner because the lock was taken from one side of a merge, or from an older commit:
- * HEAD, a side of the merge in progress, or a parent of the merge that HEAD is, has another address for it. Where both
- * sides have been merged, just now (`isMerged`) or before `git add`, an owner whose address somebody has who stays is to
- * get another one. Undefined where nothing is lost.
+ * HEAD, a side of the merge in progress or a parent of the merge that HEAD is has another address for it, or one of the last
+ * merges has dropped that. Where both sides have been merged, just now (`isMerged`) or before `git add`, an owner whose
+ * address somebody has who stays is to get another one. Undefined where nothing is lost.
  */
 export function refusalOfLost(
   proposed: Plan,
@@ -70,9 +86,8 @@ export function refusalOfLost(
   const staying = [...present.allocations, ...present.releasing].filter(({ claim }) => !gone.has(ownerOfKey(claim)));
   const settled = new Set(isMerged || isUnmerged(options.lock) ? staying.map(placeOf) : []);
   const incoming = incomingHeads(options.lock);
-  for (const revision of [...incoming, "HEAD", ...(incoming.length > 0 ? [] : mergedHeads(options.lock))]) {
-    const version = versionAt(options.lock, revision);
-    const lost = lostLines(proposed, present, version).filter(({ line }) => !settled.has(placeOf(line)));
+  for (const { revision, record, others } of versionsOf(options.lock, incoming)) {
+    const lost = lostLines(proposed, present, record, others).filter(({ line }) => !settled.has(placeOf(line)));
     if (lost.length === 0) continue;
     return new IpamError("stale", issuesOf(lost, revision, options.lock, incoming.length > 0));
   }
@@ -82,6 +97,20 @@ export function refusalOfLost(
 /** The guard of that: an owner keeps the address that another version of the lock has for it, unless moves are allowed. */
 export function keepsLines(isMerged: boolean, options: StateOptions & { readonly allowMove?: boolean }): Guard {
   return ({ plan, before }) => (options.allowMove ? undefined : refusalOfLost(plan, before, isMerged, options));
+}
+
+/**
+ * The versions that a plan is held against. Of a merge before HEAD only what it dropped itself counts: a line that its base
+ * has was taken away by one side.
+ */
+function* versionsOf(lock: string, incoming: readonly string[]): Generator<Version> {
+  const heads = incoming.length > 0 ? [...incoming, "HEAD"] : ["HEAD", ...mergedHeads(lock)];
+  for (const revision of heads) yield { revision, record: versionAt(lock, revision), others: [] };
+  if (incoming.length > 0) return;
+  for (const { commit, base, parents } of lastMerges(lock)) {
+    const others = [commit, base].map((revision) => versionAt(lock, revision));
+    for (const revision of parents) yield { revision, record: versionAt(lock, revision), others };
+  }
 }
 
 /** A version of the lock; empty where git has none, or it cannot be read. */
@@ -107,7 +136,9 @@ function issuesOf(lost: readonly Lost[], revision: string, lock: string, isMergi
     ? `Bring both sides back, and settle them: git checkout -m -- ${shellWord(lock)} && nodeippool allocate --landed REV`
     : revision === "HEAD"
       ? `Take the lock of HEAD back: git checkout HEAD -- ${shellWord(lock)}`
-      : "Make that merge again, and settle the lock in it: nodeippool allocate --landed REV";
+      : revision.startsWith("HEAD")
+        ? "Make that merge again, and settle the lock in it: nodeippool allocate --landed REV"
+        : `Put the line back, if nobody has the address now: git show ${shellWord(`${revision}:./${basename(lock)}`)}`;
   return [
     ...issues.slice(0, -1),
     { ...(issues.at(-1) as Issue), hint: `${more}${back}. If the new addresses are meant: --allow-move.` },

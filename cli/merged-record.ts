@@ -55,12 +55,15 @@ export function loserJson({ line, winner }: Loser) {
   return { ...lineJson(line), winner: lineJson(winner) };
 }
 
-function loserLine({ line, winner, isReleasing }: Loser): string {
+/** What it lost, and to whom: of one address, or of a block and an address in it. */
+export function loserLine({ line, winner, isReleasing }: Loser): string {
   const [owner, other] = [line, winner].map(({ claim }) => ownerName(claim)) as [string, string];
   const isOwn = owner === other && line.claim !== winner.claim;
   const who = isOwn ? `${owner} (${nameOfKey(line.claim)})` : owner;
   const whose = isOwn ? `${owner} (${nameOfKey(winner.claim)})` : other;
-  const what = isReleasing ? `it is releasing, and ${whose} may still have it` : `${whose} keeps it`;
-  const reason = line.address === winner.address ? what : `it keeps ${formatBlock(winner)}`;
-  return paint("yellow", `  ! ${formatBlock(line)}  ${who}  lost in the merge: ${reason}`);
+  const [lost, kept] = [line, winner].map(formatBlock) as [string, string];
+  const it = lost === kept ? "it" : kept;
+  const what = isReleasing ? `${it} is releasing, and ${whose} may still have it` : `${whose} keeps ${it}`;
+  const reason = lost !== kept && line.claim === winner.claim ? `it keeps ${kept}` : what;
+  return paint("yellow", `  ! ${lost}  ${who}  lost in the merge: ${reason}`);
 }

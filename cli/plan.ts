@@ -1,27 +1,28 @@
 import { isNoop } from "../core/index.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
 import { planJson } from "./json.ts";
+import { loserLine, readMerged } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
-import { isToBegin, openToPlan, type StateOptions } from "./state.ts";
+import { isToBegin, type StateOptions } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
 import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
-  const snapshot = await (await openToPlan(options)).read();
+  const { snapshot, merge } = await readMerged(options);
   const proposal = proposeFor(workspace, snapshot, options);
-  const refusal = firstRefusal(proposal, guardsFor(workspace, options));
+  const refusal = firstRefusal(proposal, guardsFor(workspace, options, merge.merged));
   // The plan shows what an address is in use by, or what is released; of broken input there is nothing to show.
   if (refusal?.code === "invalid") throw refusal;
   const { plan } = proposal;
   const notes = notesOn(workspace, plan);
   if (options.json) printJson({ ...planJson(plan), notes });
   else {
-    print(...reportPlan(plan, workspace.manifests.pools, snapshot), ...notes);
+    print(...merge.losers.map(loserLine), ...reportPlan(plan, workspace.manifests.pools, snapshot), ...notes);
     if (refusal === undefined)
       print(
-        isNoop(plan)
+        isNoop(plan) && !merge.merged
           ? "Nothing to record."
           : `Run nodeippool allocate${options.init ? " --init" : ""} to ${recording(options)}.`,
       );

@@ -40,6 +40,26 @@ export function mergedHeads(path: string): readonly string[] {
   return git(dirname(path), "rev-parse", "--verify", "--quiet", "HEAD^2") === undefined ? [] : ["HEAD^1", "HEAD^2"];
 }
 
+interface PastMerge {
+  readonly commit: string;
+  readonly base: string;
+  readonly parents: readonly string[];
+}
+
+/** The last three merges of which a side had another lock than they have, not further back than 200 commits. */
+export function lastMerges(path: string): PastMerge[] {
+  const [folder, name] = [dirname(path), basename(path)];
+  const old = git(folder, "rev-parse", "--verify", "--quiet", "HEAD~200")?.trim();
+  const range = old === undefined ? ["HEAD"] : ["HEAD", `^${old}`];
+  const merges = git(folder, "log", "--merges", "--full-history", "-n3", "--format=%h %p", ...range, "--", name);
+  const lines = (merges ?? "").split("\n").filter((line) => line !== "");
+  return lines.flatMap((line) => {
+    const [commit = "", ...sides] = line.split(" ");
+    const base = git(folder, "merge-base", "--octopus", ...sides)?.trim();
+    return base === undefined ? [] : { commit, base, parents: sides.map((_, i) => `${commit}^${i + 1}`) };
+  });
+}
+
 /** The sides of the merge in progress. Of several heads git merges one after the other into HEAD, and stops at the last one. */
 function sidesOf(path: string): { readonly ours: readonly string[]; readonly theirs: readonly string[] } {
   const heads = incomingHeads(path);

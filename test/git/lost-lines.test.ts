@@ -454,6 +454,27 @@ describe("a merge that was committed with the lock of one side", () => {
     await expectLost(who);
   });
 
+  it.each([
+    ["git merge -q -X theirs f", "", 1],
+    ["git merge -q -X ours f", "", 2],
+    ["git merge -q -X theirs f", ", and another merge", 1],
+  ])("before the last commit, by %s%s: likewise", async (merge, another, parent) => {
+    await fork(["f5"], ["m5"]);
+    git(`git checkout f -- nodes.txt; git commit -qm same; ${merge}`);
+    const commit = git("git rev-parse --short HEAD").trim();
+    if (another) {
+      git("git checkout -qb g");
+      nodes("n1", "n2", "n3", "n4", "f5", "g6");
+      await allocate();
+      git("git checkout -q main; git merge -q --no-ff -m another g");
+    }
+    nodes("n1", "n2", "n3", "n4", "f5", "m5", ...(another ? ["g6"] : []));
+    git("git commit -qam everybody");
+    await expectLost(`${parent === 1 ? "m5" : "f5"} has 10.0.0.5 in ${commit}^${parent}`);
+    expect((await run("plan")).stderr).toContain(`: git show '${commit}^${parent}:./nodeippool.lock'. If the`);
+    expect((await run("allocate", "--allow-move")).status).toBe(0);
+  });
+
   it("a node that was renamed on a branch, and whose name another one has now, looks like one that lost its address", async () => {
     git("git checkout -qb f; nodeippool mv Node/n4 Node/k4; git commit -qam renamed; git checkout -q main");
     git("touch other; git add -A; git commit -qm other; git merge -q f");
@@ -477,6 +498,7 @@ it.each([
   await allocate();
   git("git merge f || true");
   nodes("a5", "n1", "n2", "n3", "n4", "z5", "z6");
+  expect((await run("plan")).status).toBe(status);
   const { stderr, ...ran } = await run("allocate");
   expect(ran.status).toBe(status);
   if (status !== 0) expect(stderr).toContain("z5 has 10.0.0.5 in MERGE_HEAD, and would get 10.0.0.7");
@@ -610,6 +632,17 @@ describe("a merge that has ended", () => {
     for (const verb of ["plan", "allocate"]) expect((await run(verb)).status).toBe(0);
   });
 
+  it("nor to a node that lost its address in it, has left since, and is back", async () => {
+    nodes("n1", "n2", "n3", "n4", "m5");
+    await allocate();
+    await nodeippool("release f5 --confirm");
+    nodes("n1", "n2", "n3", "n4", "m5", "d9");
+    await allocate();
+    nodes("n1", "n2", "n3", "n4", "m5", "d9", "f5");
+    for (const verb of ["plan", "allocate"]) expect((await run(verb)).status).toBe(0);
+    expect(holders().slice(4)).toEqual(["5 m5", "6 d9", "7 f5"]);
+  });
+
   it("nor is it in the way of a lock that was taken from an older commit", async () => {
     nodes("n1", "n2", "n3", "n4", "m5", "f5", "c7");
     await allocate();
@@ -629,6 +662,9 @@ it("a node that is back, after git merged by itself what gave it up, is not move
   git("git checkout -q main; echo x > other; git add other; git commit -qm other; git merge -q --no-edit f");
   nodes("n1", "n2", "n3", "n4", "n9");
   await expectLost("n2 has 10.0.0.2 in HEAD^1");
+  // What a side gave up is not what the merge lost: that is said of the merge itself, not for ever.
+  git("git commit -qam back");
+  expect((await run("plan")).status).toBe(0);
   expect((await run("allocate", "--allow-move")).status).toBe(0);
   expect(holders()).toContain("2 n9");
 });

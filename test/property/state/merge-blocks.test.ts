@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { loserLine } from "../../../cli/merged-record.ts";
 import type { Snapshot } from "../../../core/allocation.ts";
 import { IpamError } from "../../../core/errors.ts";
 import { plan } from "../../../core/plan/plan.ts";
@@ -7,7 +8,7 @@ import { applyPlan } from "../../../state/apply.ts";
 import { encode, snapshotOf } from "../../../state/codec.ts";
 import { mergeRecords } from "../../../state/merge.ts";
 import { freed } from "../../support/core-apply.ts";
-import { claimOf, poolOf, recordOf, textOf } from "../../support/core-text.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
 import { tries } from "../../support/long.ts";
 import { duplicates, recordTexts } from "../../support/state-record.ts";
 
@@ -27,20 +28,30 @@ describe("two records of blocks", () => {
       ours: ["10.0.4.0/22 Node/n/a"],
       theirs: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a", "10.0.8.0/24 Node/p/a"],
       want: ["10.0.4.0/22 Node/n/a", "10.0.8.0/24 Node/p/a"],
-      losers: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a"],
+      losers: [
+        "10.0.5.0/24  m  lost in the merge: n keeps 10.0.4.0/22",
+        "10.0.7.9  o  lost in the merge: n keeps 10.0.4.0/22",
+      ],
     },
     {
       name: "of which the one in force gave parts: who has a block around them is planned anew",
       ours: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a"],
       theirs: ["10.0.4.0/22 Node/n/a"],
       want: ["10.0.5.0/24 Node/m/a", "10.0.7.9 Node/o/a"],
-      losers: ["10.0.4.0/22 Node/n/a"],
+      losers: ["10.0.4.0/22  n  lost in the merge: m keeps 10.0.5.0/24"],
+    },
+    {
+      name: "of which the one in force gave a claim another block",
+      ours: ["10.0.4.0/22 Node/n/a"],
+      theirs: ["10.0.5.0/24 Node/n/a"],
+      want: ["10.0.4.0/22 Node/n/a"],
+      losers: ["10.0.5.0/24  n  lost in the merge: it keeps 10.0.4.0/22"],
     },
   ])("$name", ({ ours, theirs, want, losers = [] }) => {
     const base = record([]);
     const merged = mergeRecords(base, record(ours), record(theirs), record(ours));
     expect(recordTexts(merged.snapshot)).toEqual(want);
-    expect(merged.losers.map(({ line }) => textOf(line))).toEqual(losers);
+    expect(merged.losers.map(loserLine)).toEqual(losers.map((line) => `  ! ${line}`));
     if (losers.length === 0) return;
     expect(() => mergeRecords(base, record(ours), record(theirs))).toThrow(/which overlap/);
   });

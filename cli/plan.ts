@@ -1,7 +1,7 @@
-import { isNoop } from "../core/index.ts";
+import { IpamError, isNoop } from "../core/index.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
 import { planJson } from "./json.ts";
-import { loserLine, readMerged } from "./merged-record.ts";
+import { readMerged } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
@@ -11,18 +11,23 @@ import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./wo
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const { snapshot, merge } = await readMerged(options);
+  if (merge.merged)
+    throw new IpamError("conflict", `${options.lock} is in the middle of a merge`, {
+      hint: "Merge both sides; whoever loses is planned anew.",
+      remedy: ["record"],
+    });
   const proposal = proposeFor(workspace, snapshot, options);
-  const refusal = firstRefusal(proposal, guardsFor(workspace, options, merge.merged));
+  const refusal = firstRefusal(proposal, guardsFor(workspace, options));
   // The plan shows what an address is in use by, or what is released; of broken input there is nothing to show.
   if (refusal?.code === "invalid") throw refusal;
   const { plan } = proposal;
   const notes = notesOn(workspace, plan);
   if (options.json) printJson({ ...planJson(plan), notes });
   else {
-    print(...merge.losers.map(loserLine), ...reportPlan(plan, workspace.manifests.pools, snapshot), ...notes);
+    print(...reportPlan(plan, workspace.manifests.pools, snapshot), ...notes);
     if (refusal === undefined)
       print(
-        isNoop(plan) && !merge.merged
+        isNoop(plan)
           ? "Nothing to record."
           : `Run nodeippool allocate${options.init ? " --init" : ""} to ${recording(options)}.`,
       );

@@ -207,12 +207,15 @@ it.each(["--lock", "--set", "--out"])("an empty %s is no value, exit 2", async (
 });
 
 describe("a record in the middle of a merge", () => {
-  it.each(["plan", "render"])("is a conflict for %s, exit 4", async (verb) => {
+  it.each([
+    ["plan", "is in the middle of a merge"],
+    ["render", "has merge conflict markers"],
+  ])("is a conflict for %s, exit 4", async (verb, what) => {
     const folder = projectOf({ "nodeippool.lock": markers });
     const { stdout, stderr, status } = await run(folder, verb);
     expect({ stdout, status }).toEqual({ stdout: "", status: 4 });
     expect(stderr).toBe(
-      "conflict: nodeippool.lock has merge conflict markers\n  Merge both sides; whoever loses is planned anew: nodeippool allocate\n",
+      `conflict: nodeippool.lock ${what}\n  Merge both sides; whoever loses is planned anew: nodeippool allocate\n`,
     );
     expect(filesOf(folder)["nodeippool.lock"]).toBe(markers);
   });

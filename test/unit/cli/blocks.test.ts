@@ -81,7 +81,7 @@ describe("a recorded block is shown with its prefix", () => {
   });
 
   it("by a merge that it is lost in", () => {
-    const [lost, kept] = ["10.4.0.0/22 Node/a/x pool=s", "10.4.8.0/22 Node/b/x pool=s"].map(lineOf);
+    const [lost, kept] = ["10.4.0.0/22 Node/a/x pool=s", "10.4.8.0/22 Node/a/x pool=s"].map(lineOf);
     const loser = { line: lost as Allocation, winner: kept as Allocation, isReleasing: false };
     expect(mergeLines({ name: "lock" } as StateBackend, { merged: true, losers: [loser] })).toEqual([
       "Merged lock.",

@@ -14,6 +14,7 @@ const subjects = {
   kubernetes: () => import("./kubernetes.ts"),
   synth: () => import("./synth.ts"),
   pulumi: () => import("./pulumi.ts"),
+  controller: () => import("./controller.ts"),
 };
 type Subject = keyof typeof subjects;
 const all = Object.keys(subjects) as Subject[];

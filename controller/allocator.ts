@@ -1,4 +1,12 @@
-import { type Allocation, isNoop, nodeOwner, ownerOfKey, type Pending, type Snapshot } from "../core/index.ts";
+import {
+  type Allocation,
+  byAddress,
+  isNoop,
+  nodeOwner,
+  ownerOfKey,
+  type Pending,
+  type Snapshot,
+} from "../core/index.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -149,7 +157,7 @@ export class Allocator {
     const [{ sound }, snapshot, { version }] = [await this.scene(), await this.record.get(), this.shown];
     const known = this.known;
     if (known?.sound === sound && known.snapshot === snapshot && known.version === version) return known.value;
-    const value = occupied(sound, this.shown.uses(), snapshot);
+    const value = occupied(sound, this.shown.uses(), this.record.lines);
     this.known = { sound, snapshot, version, value };
     return value;
   }
@@ -189,11 +197,11 @@ export class Allocator {
   }
 
   private render(desired: Desired, owners: ReadonlySet<string>, snapshot: Snapshot): RenderedObject[] {
-    const isLooked = ({ claim }: Allocation) => owners.has(ownerOfKey(claim));
+    const lines = [...owners].map((owner) => this.record.lines.of(owner));
     const looked = {
       ...snapshot,
-      allocations: snapshot.allocations.filter(isLooked),
-      releasing: snapshot.releasing.filter(isLooked),
+      allocations: lines.flatMap(({ allocations }) => allocations).sort(byAddress),
+      releasing: lines.flatMap(({ releasing }) => releasing).sort(byAddress),
     };
     const { instead, added } = renderDesired(desired, { snapshot: looked, set: this.set });
     return [...[...instead.values()].flat(), ...added];

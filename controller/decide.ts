@@ -51,7 +51,8 @@ export interface Decision {
  */
 export function decide(question: Question, snapshot: Snapshot): Decision {
   const { pools, owners, set, isHeld, gone } = question;
-  const held = new Set(snapshot.allocations.map(identityOf));
+  const asked = new Set(question.claims.map(({ owner, name }) => claimKey(owner, name)));
+  const held = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
   const isNew = ({ owner, name, pool }: Claim) => !held.has(identityOf({ pool, claim: claimKey(owner, name) }));
   const unserved = new Set(question.waiting);
   const planFor = () => {

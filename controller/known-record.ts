@@ -1,17 +1,20 @@
-import { type Allocation, ownerOfKey, type Plan, placeOf, type Snapshot, sameLine } from "../core/index.ts";
+import type { Plan, Snapshot } from "../core/index.ts";
 import type { Ground } from "./ground.ts";
+import { LinesByOwner } from "./lines-by-owner.ts";
 import { ReleaseHold } from "./release-hold.ts";
 
 /** The record as this controller knows it: by its own commits, and read anew now and then. */
 export class KnownRecord {
   readonly hold: ReleaseHold;
+  /** Of the record as it was last read or written. */
+  readonly lines = new LinesByOwner();
   /** As it was last read or written, whether or not it is still so. */
   latest: Snapshot | undefined;
   /** When it was last read. */
   readAt = Number.NEGATIVE_INFINITY;
   private readonly ground: Ground;
   private snapshot: Snapshot | undefined;
-  /** Owners whose lines somebody else changed, or lost. */
+  /** Owners whose lines changed: by a commit of ours, or somebody else's. */
   private readonly changed = new Set<string>();
 
   constructor(ground: Ground) {
@@ -41,7 +44,7 @@ export class KnownRecord {
     this.snapshot = undefined;
   }
 
-  /** The owners whose lines somebody else changed since this was asked. */
+  /** The owners whose lines changed since this was asked. */
   takeChanged(): string[] {
     const owners = [...this.changed];
     this.changed.clear();
@@ -53,11 +56,13 @@ export class KnownRecord {
     const at = clock.now();
     const snapshot = await state.read();
     this.readAt = at;
-    for (const owner of changedOwners(this.latest, snapshot)) this.changed.add(owner);
-    return this.know(snapshot);
+    // Most often nobody else has written; then all that was made of what we know may stay.
+    return this.know(this.latest !== undefined && isSame(this.latest, snapshot) ? this.latest : snapshot);
   }
 
   private know(snapshot: Snapshot): Snapshot {
+    const changed = this.lines.follow(snapshot);
+    if (this.latest !== undefined) for (const owner of changed) this.changed.add(owner);
     this.snapshot = snapshot;
     this.latest = snapshot;
     this.hold.see(snapshot.releasing);
@@ -65,20 +70,7 @@ export class KnownRecord {
   }
 }
 
-/** The owners whose lines differ between two reads. */
-function changedOwners(before: Snapshot | undefined, now: Snapshot): Set<string> {
-  if (before === undefined) return new Set();
-  const isOther = ({ pool }: Allocation) => before.base.get(pool) !== now.base.get(pool);
-  const missing = (lines: readonly Allocation[], others: readonly Allocation[]) => {
-    const byPlace = new Map(others.filter(isOther).map((line) => [placeOf(line), line]));
-    return lines.filter(isOther).filter((line) => {
-      const other = byPlace.get(placeOf(line));
-      return other === undefined || !sameLine(line, other);
-    });
-  };
-  const differing = (["allocations", "releasing"] as const).flatMap((list) => [
-    ...missing(before[list], now[list]),
-    ...missing(now[list], before[list]),
-  ]);
-  return new Set(differing.map(({ claim }) => ownerOfKey(claim)));
+/** Do two snapshots say the same? Each pool has a token of its content. */
+function isSame({ base: before }: Snapshot, { base: now }: Snapshot): boolean {
+  return before.size === now.size && [...now].every(([pool, token]) => before.get(pool) === token);
 }

@@ -15,6 +15,7 @@ import {
   type Snapshot,
   type Use,
 } from "../core/index.ts";
+import type { LinesByOwner, OwnLines } from "./lines-by-owner.ts";
 
 /** What owners show to have beside the record. */
 export interface Occupied {
@@ -38,9 +39,12 @@ export interface Occupied {
  *  several owners                   | one of them   | a collision
  *  several owners                   | nobody        | taken, and a collision
  */
-export function occupied(pools: readonly Pool[], uses: Iterable<Use>, snapshot: Snapshot): Occupied {
-  const holders = holdersOf(snapshot);
-  const strange = [...uses].filter(({ address, owner }) => !holders.get(address)?.has(owner ?? ""));
+export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: LinesByOwner): Occupied {
+  const strange = [...uses].filter(
+    ({ address, owner = "" }) =>
+      !hasIt(lines.of(owner), address) && pools.some(({ range }) => contains(range, address)),
+  );
+  const holders = holdersOf(new Set(strange.map(({ address }) => address)), lines.record);
   const byAddress = Map.groupBy(strange, ({ address }) => address);
   const taken = new Map<string, Address[]>();
   const own = new Map<string, Address>();
@@ -77,15 +81,19 @@ function placeOnNic(pool: string, owner: string | undefined, nic: string | undef
   return `${pool} ${owner} ${nic}`;
 }
 
-/** Who has each single address on record; a block counts with its ends. */
-function holdersOf({ allocations, releasing }: Snapshot): Map<Address, Set<string>> {
+/** Is a single address in one of these lines? A block counts with its ends. */
+function hasIt({ allocations, releasing }: OwnLines, address: Address): boolean {
+  const isIt = (line: Allocation) => line.address === address || lastOf(line) === address;
+  return allocations.some(isIt) || releasing.some(isIt);
+}
+
+/** Who has these addresses on record; a block counts with its ends. */
+function holdersOf(asked: ReadonlySet<Address>, { allocations, releasing }: Snapshot): Map<Address, Set<string>> {
   const holders = new Map<Address, Set<string>>();
-  const add = (address: Address, line: Allocation) => {
-    const found = holders.get(address);
-    if (found === undefined) holders.set(address, new Set([ownerOfKey(line.claim)]));
-    else found.add(ownerOfKey(line.claim));
+  const add = (address: Address, { claim }: Allocation) => {
+    if (asked.has(address)) holders.set(address, (holders.get(address) ?? new Set()).add(ownerOfKey(claim)));
   };
-  for (const line of [...allocations, ...releasing]) {
+  for (const line of asked.size === 0 ? [] : [...allocations, ...releasing]) {
     add(line.address, line);
     if (lastOf(line) !== line.address) add(lastOf(line), line);
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { LinesByOwner } from "../../../controller/lines-by-owner.ts";
 import { asOwned, occupied, without } from "../../../controller/occupied.ts";
 import { formatAddress, parseAddress, type Use, unwrap } from "../../../core/index.ts";
 import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
@@ -15,6 +16,11 @@ describe("what owners show to have, beside the record", () => {
     };
     return temporary === undefined ? use : { ...use, isTemporary: true };
   };
+  const recorded = (lines: string[]) => {
+    const byOwner = new LinesByOwner();
+    byOwner.follow(recordOf(lines, pools));
+    return byOwner;
+  };
   const a = "10.0.0.2 Node/a eth1";
   const b = "10.0.0.2 Node/b eth3";
 
@@ -27,7 +33,7 @@ describe("what owners show to have, beside the record", () => {
     ["of two, none on record", [a, b], [], { taken: ["10.0.0.2"], own: [], collisions: 1 }],
     ["in no pool", ["10.9.0.2 Node/a eth1"], [], { taken: [], own: [], collisions: 0 }],
   ])("%s", (_, uses, lines, expected) => {
-    const found = occupied(pools, uses.map(shown), recordOf(lines, pools));
+    const found = occupied(pools, uses.map(shown), recorded(lines));
     expect({
       taken: (found.taken.get("p") ?? []).map(formatAddress),
       own: [...found.own.keys()],
@@ -36,7 +42,7 @@ describe("what owners show to have, beside the record", () => {
   });
 
   it("is given to nobody but its owner, on its NIC", () => {
-    const found = occupied(pools, [shown(a)], recordOf([], pools));
+    const found = occupied(pools, [shown(a)], recorded([]));
     const byName = new Map(pools.map((pool) => [pool.name, pool]));
     const wanted = (claim: string) => asOwned(claimOf(claim), byName, found).wanted;
     expect(wanted("Node/a/x pool=p if=eth1")).toBe(shown(a).address);

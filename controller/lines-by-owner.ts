@@ -1,0 +1,63 @@
+import { type Allocation, byAddress, emptySnapshot, ownerOfKey, type Snapshot, sameLine } from "../core/index.ts";
+
+/** The lines of one owner. */
+export type OwnLines = Pick<Snapshot, "allocations" | "releasing">;
+
+/** The lines of a record by their owners, kept up with it by what is other than before: most of it never is. */
+export class LinesByOwner {
+  /** The record that this is about. */
+  record: Snapshot = emptySnapshot;
+  private readonly byOwner = new Map<string, { allocations: Allocation[]; releasing: Allocation[] }>();
+
+  of(owner: string): OwnLines {
+    return this.byOwner.get(owner) ?? emptySnapshot;
+  }
+
+  /** Goes over to another record. Returns the owners of lines that are not the same in both. */
+  follow(record: Snapshot): Set<string> {
+    const changed = new Set<string>();
+    for (const list of ["allocations", "releasing"] as const)
+      for (const { was, now } of differing(this.record[list], record[list])) {
+        if (was !== undefined) this.drop(list, was);
+        if (now !== undefined) this.add(list, now);
+        if (was !== undefined && now !== undefined && sameLine(was, now)) continue;
+        for (const line of [was, now]) if (line !== undefined) changed.add(ownerOfKey(line.claim));
+      }
+    this.record = record;
+    return changed;
+  }
+
+  private add(list: keyof OwnLines, line: Allocation): void {
+    const owner = ownerOfKey(line.claim);
+    const lines = this.byOwner.get(owner) ?? { allocations: [], releasing: [] };
+    lines[list].push(line);
+    this.byOwner.set(owner, lines);
+  }
+
+  private drop(list: keyof OwnLines, line: Allocation): void {
+    const owner = ownerOfKey(line.claim);
+    const lines = this.byOwner.get(owner);
+    if (lines === undefined) return;
+    lines[list] = lines[list].filter((one) => one !== line);
+    if (lines.allocations.length + lines.releasing.length === 0) this.byOwner.delete(owner);
+  }
+}
+
+/** The lines of two sorted lists that are not one and the same, those of one place together. */
+function* differing(
+  before: readonly Allocation[],
+  after: readonly Allocation[],
+): Iterable<{ readonly was?: Allocation | undefined; readonly now?: Allocation | undefined }> {
+  for (let i = 0, j = 0; i < before.length || j < after.length; ) {
+    const [was, now] = [before[i], after[j]];
+    if (was === now) {
+      i++;
+      j++;
+      continue;
+    }
+    const order = was === undefined ? 1 : now === undefined ? -1 : byAddress(was, now);
+    yield { was: order <= 0 ? was : undefined, now: order >= 0 ? now : undefined };
+    if (order <= 0) i++;
+    if (order >= 0) j++;
+  }
+}

@@ -35,7 +35,7 @@ interface Written {
 function writeLines({ pools, allocations, releasing }: Content): Written {
   return {
     pools: pools.map(poolLine),
-    allocations: allocations.map((line) => allocationLine(line)),
+    allocations: allocations.map(liveLine),
     releasing: releasing.map((line) => allocationLine(line, true)),
   };
 }
@@ -63,6 +63,15 @@ export function allocationLine(line: Allocation, releasing = false): string {
     uid: line.uid,
     releasing: releasing ? true : undefined,
   } satisfies Record<Exclude<keyof Allocation, "length"> | "releasing", unknown>)}`;
+}
+
+/** What live lines are written as: a record is written far more often than most of its lines change. */
+const known = new WeakMap<Allocation, string>();
+
+function liveLine(line: Allocation): string {
+  const text = known.get(line) ?? allocationLine(line);
+  known.set(line, text);
+  return text;
 }
 
 /** A record with the tokens of its pools. */

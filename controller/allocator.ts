@@ -12,10 +12,11 @@ import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, placeless } from "../schema/objects.ts";
 import { decide, type Question } from "./decide.ts";
+import { Evidence } from "./evidence.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
-import { fetched } from "./refresh.ts";
+import { Resets } from "./resets.ts";
 import { clusterNode, readScene, type Scene, unselectable } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import { Shown } from "./shown.ts";
@@ -46,6 +47,8 @@ export class Allocator {
   readonly record: KnownRecord;
   private seen: Scene | undefined;
   readonly shown = new Shown();
+  readonly resets: Resets;
+  private readonly evidence: Evidence;
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
   private known: (Pick<Scene, "sound"> & Pick<Shown, "version"> & { snapshot: Snapshot; value: Occupied }) | undefined;
 
@@ -54,6 +57,8 @@ export class Allocator {
     this.world = world;
     this.set = set;
     this.record = new KnownRecord(ground);
+    this.resets = new Resets(world, (claim) => this.sourceOf(claim));
+    this.evidence = new Evidence(ground, world, this.record.hold, this.resets);
   }
 
   /** Something that all owners share has changed. */
@@ -95,8 +100,12 @@ export class Allocator {
     const nodes = this.world.all("Node").map(clusterNode);
     const barred = new Set([...unselectable(nodes).keys()].map(nodeOwner));
     const desired = this.desiredFor(owners, nodes, barred, scene);
-    const releasing = snapshot.releasing.filter((line) => line.set === this.set && owners.has(ownerOfKey(line.claim)));
-    const gone = await this.goneOf(releasing, nodes, scene);
+    const releasing = snapshot.releasing.filter((line) => line.set === this.set);
+    this.resets.begin(scene.pools, releasing, (lines) => this.evidence.proven(lines, scene, true));
+    const gone = await this.evidence.gone(
+      releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))),
+      scene,
+    );
     const question = this.question(owners, nodes, barred, scene, desired, await this.occupied());
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
@@ -139,9 +148,9 @@ export class Allocator {
     occupied: Occupied,
   ): Omit<Question, "gone"> {
     const isHeld = (line: Allocation) =>
-      scene.rejected.has(this.sourceOf(line.claim)) ||
-      barred.has(ownerOfKey(line.claim)) ||
-      this.isRetained(line, scene);
+      this.world.get(ownerOfKey(line.claim)) === undefined
+        ? isRetained(line, scene)
+        : scene.rejected.has(this.sourceOf(line.claim)) || barred.has(ownerOfKey(line.claim));
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
       claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
@@ -162,33 +171,11 @@ export class Allocator {
     return value;
   }
 
-  /** The releasing lines that may be free: by evidence, held long enough, and of no owner that is back. */
-  private async goneOf(
-    releasing: readonly Allocation[],
-    nodes: readonly ClusterNode[],
-    scene: Scene,
-  ): Promise<Allocation[]> {
-    const held = releasing.filter((line) => this.record.hold.isLongEnough(line));
-    if (held.length === 0) return [];
-    const owners = new Set(held.map(({ claim }) => ownerOfKey(claim)));
-    const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
-    const facts = { nodes, pools: new Map(scene.sound.map((pool) => [pool.name, pool])) };
-    const gone = this.ground.integrations.flatMap(({ inCluster }) => inCluster?.gone(objects, facts, held) ?? []);
-    const back = new Set<string>();
-    for (const owner of new Set(gone.map(({ claim }) => ownerOfKey(claim))))
-      if (await this.isBack(owner)) back.add(owner);
-    return gone.filter(({ claim }) => !back.has(ownerOfKey(claim)));
-  }
-
-  /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
-  private async isBack(owner: string): Promise<boolean> {
-    if (this.world.get(owner) !== undefined) return false;
-    return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
-  }
-
-  private isRetained(line: Allocation, { pools }: Scene): boolean {
-    const spec = asBag(pools.get(line.pool)?.object.spec);
-    return spec?.reclaimPolicy === "Retain" && this.world.get(ownerOfKey(line.claim)) === undefined;
+  /** Is there a line that a reset will free, once it was held long enough? */
+  async hasToFree(key: string): Promise<boolean> {
+    const { releasing } = await this.record.get();
+    const lines = releasing.filter((line) => this.resets.isAbout(line, key));
+    return this.evidence.proven(lines, await this.scene(), true).length > 0;
   }
 
   /** The key of the object that asked for a claim. */
@@ -206,4 +193,9 @@ export class Allocator {
     const { instead, added } = renderDesired(desired, { snapshot: looked, set: this.set });
     return [...[...instead.values()].flat(), ...added];
   }
+}
+
+/** Does its pool keep addresses of owners that are gone for their return? */
+function isRetained(line: Allocation, { pools }: Scene): boolean {
+  return asBag(pools.get(line.pool)?.object.spec)?.reclaimPolicy === "Retain";
 }

@@ -38,7 +38,7 @@ export interface Decision {
  *
  *  an owner's claim                     | what becomes of it
  *  -------------------------------------+-------------------------------------------------------
- *  has a line                           | keeps it
+ *  has a line                           | keeps it, also where its pool gives that address no more: but says so
  *  new, and the owner is waiting        | nothing yet
  *  new, all claims of the owner fit     | gets an address
  *  new, one claim of the owner does not | none of its new claims gets one: others may be served
@@ -53,16 +53,17 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   const { pools, owners, set, isHeld, gone } = question;
   const asked = new Set(question.claims.map(({ owner, name }) => claimKey(owner, name)));
   const held = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
-  const isNew = ({ owner, name, pool }: Claim) => !held.has(identityOf({ pool, claim: claimKey(owner, name) }));
+  const isNew = (line: { readonly pool: string; readonly claim: string }) => !held.has(identityOf(line));
+  const isNewClaim = ({ owner, name, pool }: Claim) => isNew({ pool, claim: claimKey(owner, name) });
   const unserved = new Set(question.waiting);
   const planFor = () => {
-    const claims = question.claims.filter((claim) => !unserved.has(formatOwner(claim.owner)) || !isNew(claim));
+    const claims = question.claims.filter((claim) => !unserved.has(formatOwner(claim.owner)) || !isNewClaim(claim));
     return plan({ pools, claims, snapshot, owners, set });
   };
   const pending: Pending[] = [];
   let made = planFor();
-  for (let partly = partlyServed(made); partly.size > 0; partly = partlyServed(made)) {
-    pending.push(...made.pending.filter(({ claim }) => partly.has(ownerOfKey(claim))));
+  for (let partly = partlyServed(made, isNew); partly.size > 0; partly = partlyServed(made, isNew)) {
+    pending.push(...made.pending.filter((one) => isNew(one) && partly.has(ownerOfKey(one.claim))));
     for (const owner of partly) unserved.add(owner);
     made = planFor();
   }
@@ -74,8 +75,9 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
 }
 
-/** The owners of which one claim gets an address and another one does not. */
-function partlyServed({ assign, pending }: Plan): Set<string> {
+/** The owners of which one new claim gets an address and another one does not. */
+function partlyServed({ assign, pending }: Plan, isNew: (one: Pending) => boolean): Set<string> {
   const served = new Set(assign.map(({ claim }) => ownerOfKey(claim)));
-  return new Set(pending.map(({ claim }) => ownerOfKey(claim)).filter((owner) => served.has(owner)));
+  const unserved = pending.filter(isNew).map(({ claim }) => ownerOfKey(claim));
+  return new Set(unserved.filter((owner) => served.has(owner)));
 }

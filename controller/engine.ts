@@ -6,6 +6,7 @@ import { Applier } from "./applier.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
+import { Resetter } from "./resetter.ts";
 import { usesIn } from "./scene.ts";
 import { isManaged, kindOf, objectKey } from "./seen.ts";
 import type { Timing } from "./timing.ts";
@@ -25,6 +26,7 @@ const parallel = 16;
  *  look OWNER | an owner waits                                            |
  *  apply KEY  | an object is made what it should be, or deleted           | Applier
  *  report KEY | a pool, or a source object, says how it stands            | Reporter
+ *  reset KEY  | a reset that an object asks for comes to its end          | Resetter
  */
 export class Engine {
   readonly world: World;
@@ -32,6 +34,7 @@ export class Engine {
   readonly allocator: Allocator;
   private readonly applier: Applier;
   private readonly reporter: Reporter;
+  private readonly resetter: Resetter;
   private readonly observer: Observer | undefined;
   private readonly timing: Timing;
   private readonly integrations: Ground["integrations"];
@@ -59,6 +62,7 @@ export class Engine {
     this.allocator = new Allocator(ground, this.world, clusterSet);
     this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) => this.queue.add(key));
     this.reporter = new Reporter(ground, this.world, this.allocator);
+    this.resetter = new Resetter(ground, this.world, this.allocator, this.reporter);
   }
 
   /** The world is known: from now on it is acted upon. */
@@ -82,6 +86,7 @@ export class Engine {
     } else
       for (const owner of owners)
         if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
+    if (this.world.asksReset(key)) this.lookAgain();
     if (this.world.kind(kindOf(key)).isReport) this.heard(key);
     if (!this.isOpen) return;
     if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");
@@ -118,6 +123,7 @@ export class Engine {
     if (verb === "allocate") return this.allocate();
     if (verb === "look") return this.look(object);
     if (verb === "apply") return this.applier.apply(object);
+    if (verb === "reset") return this.resetter.reset(object);
     return this.reporter.report(object);
   }
 
@@ -160,6 +166,7 @@ export class Engine {
     for (const owner of this.allocator.record.takeChanged()) if (!owners.has(owner)) this.waiting.add(owner);
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
+    if (isAll) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
     const sources = isAll ? await this.allocator.sources() : wanted.map(({ source }) => source);
     const about = [...sources, ...claims.map((claim) => this.allocator.sourceOf(claim))];
     for (const pool of pools) about.push(`NodeIPPool/${pool}`);

@@ -56,7 +56,7 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *
  *  what is wrong                                                        | the reason of the Event
  *  ---------------------------------------------------------------------+-------------------------
- *  InvalidSpec                                                          | Invalid
+ *  InvalidSpec, InvalidReset                                            | Invalid
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused     | the same
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
@@ -73,6 +73,7 @@ const reasons: Readonly<Record<string, string>> = {
   OverlappingIPPool: "OverlappingIPPool",
   UnsynchronizedIPPool: "UnsynchronizedIPPool",
   Refused: "Refused",
+  InvalidReset: "Invalid",
 };
 
 /** The Event that was last written for an object and a reason. */

@@ -7,7 +7,7 @@ import {
   type Pending,
   type Pool,
 } from "../core/index.ts";
-import type { Bag } from "../schema/objects.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
 import type { PoolProblem } from "./pools.ts";
 
 /** What is known of a pool. */
@@ -40,6 +40,7 @@ const shown = 1000;
  *  is being reset                          | Unknown   | ReconcilingPool     | False | True        | False
  *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
  *  claims get nothing from it              | False     | ExhaustedIPPool     | False | False       | True
+ *  claims hold what it gives no more       | False     | UnsynchronizedIPPool| False | False       | True
  *  otherwise                               | True      | ReconciledPool      | True  | False       | False
  */
 export function poolStatus(facts: PoolFacts): { readonly fields: Bag; readonly conditions: readonly Bag[] } {
@@ -66,6 +67,8 @@ function verdict({ problem, isResetting, collisions, pending, live }: PoolFacts)
       "ExhaustedIPPool",
       `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. Let spec.range.end grow, or add spec.additionalRanges.`,
     ];
+  const [outside] = pending.filter(({ code }) => code === "in-use");
+  if (outside !== undefined) return ["False", "UnsynchronizedIPPool", outside.message];
   return ["True", "ReconciledPool", "The pool is up to date"];
 }
 
@@ -82,11 +85,22 @@ function names(claims: readonly { readonly claim: string }[]): string {
 
 function counts(pool: Pool, { live, releasing }: PoolFacts): Bag {
   const { capacity, free } = freeSpaceOf(pool, pool.assignable, live, releasing);
-  const offsets = live.flatMap(({ address }) => offsetOf(pool, address) ?? []).map(Number);
   return {
     capacity: `${capacity}`,
     allocated: live.length,
     free: `${free}`,
-    "allocated-offsets": offsets.sort((a, b) => a - b).slice(0, shown),
+    "allocated-offsets": offsetsOf(pool, live).slice(0, shown),
   };
+}
+
+function offsetsOf(pool: Pool, live: readonly Allocation[]): number[] {
+  const offsets = live.flatMap(({ address }) => offsetOf(pool, address) ?? []).map(Number);
+  return offsets.sort((a, b) => a - b);
+}
+
+/** Has somebody emptied the list of offsets, which asks for a reset? Then the count beside it is as we wrote it. */
+export function isEmptied(status: unknown, pool: Pool | undefined, live: readonly Allocation[]): boolean {
+  const { allocated, "allocated-offsets": offsets } = asBag(status) ?? {};
+  const isEmpty = Array.isArray(offsets) && offsets.length === 0 && Number(allocated) > 0;
+  return isEmpty && pool !== undefined && offsetsOf(pool, live).length > 0;
 }

@@ -46,6 +46,7 @@ export class ReleaseHold {
   }
 }
 
-function keyOfLine(line: Allocation): string {
+/** Tells lines apart, also from one that the same claim had elsewhere. */
+export function keyOfLine(line: Allocation): string {
   return `${placeOf(line)} ${line.claim}`;
 }

@@ -1,10 +1,13 @@
-import { IpamError } from "../core/index.ts";
+import { type Allocation, clusterSet, IpamError } from "../core/index.ts";
 import type { Known } from "../integrations/in-cluster.ts";
 import { refusalOf } from "../kube/index.ts";
+import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
+import { finalizersFor } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
-import { poolStatus } from "./pool-status.ts";
+import { editMetadata } from "./metadata.ts";
+import { isEmptied, poolStatus } from "./pool-status.ts";
 import { refresh } from "./refresh.ts";
 import { clusterNode, type Scene } from "./scene.ts";
 import { isManaged, keep, objectKey, type Seen } from "./seen.ts";
@@ -44,16 +47,28 @@ export class Reporter {
     if (one === undefined) return;
     const { allocations, releasing } = await this.allocator.record.get();
     const isOf = (line: { readonly pool: string }) => line.pool === name;
+    const live = allocations.filter(isOf);
+    const pool = one.pool ?? one.whole;
+    if (isEmptied(object.status, pool, live) && !this.world.asksReset(objectKey(object))) {
+      await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
+      return;
+    }
     const status = poolStatus({
-      pool: one.pool ?? one.whole,
+      pool,
       problem: one.problem,
-      live: allocations.filter(isOf),
+      live,
       releasing: releasing.filter(isOf),
       pending: [...this.allocator.pending.values()].flat().filter(isOf),
       collisions: (await this.allocator.occupied()).collisions.get(name) ?? [],
-      isResetting: false,
+      isResetting: this.allocator.resets
+        .list(pools)
+        .some((reset) => reset.pool === name && reset.problem === undefined),
     });
-    await this.write(object, status, { generation, hasHeartbeat: false });
+    const written = await this.write(object, status, { generation, hasHeartbeat: false });
+    const isOurs = ({ set }: Allocation) => set === clusterSet;
+    const isInUse = [...live, ...releasing.filter(isOf)].some(isOurs);
+    const finalizers = finalizersFor(object.metadata.finalizers ?? [], isInUse);
+    if (finalizers !== undefined) await editMetadata(written, { finalizers }, this.world, this.ground.objects);
     const [available] = status.conditions;
     if (available?.status === "False")
       this.ground.observer?.wrong(objectKey(object), `${available.reason}`, `${available.message}`);

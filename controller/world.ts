@@ -1,4 +1,5 @@
 import type { Concern, WatchedKind } from "../integrations/in-cluster.ts";
+import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import type { Bag } from "../schema/objects.ts";
 import { kindOf, objectKey, type Seen } from "./seen.ts";
 
@@ -17,6 +18,7 @@ export class World {
   private readonly objects = new Map<string, Map<string, Seen>>();
   private readonly byOwner = new Map<string, Map<string, Seen>>();
   private readonly bySource = new Map<string, Map<string, Seen>>();
+  private readonly asking = new Set<string>();
 
   constructor(kinds: readonly WorldKind[], changed: (concern: Concern, key: string) => void) {
     this.kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
@@ -79,6 +81,16 @@ export class World {
     return [...(this.bySource.get(source)?.values() ?? [])];
   }
 
+  /** Does it bear the annotation that asks for a reset? */
+  asksReset(key: string): boolean {
+    return this.asking.has(key);
+  }
+
+  /** The objects that do. */
+  resetting(): Seen[] {
+    return [...this.asking].flatMap((key) => this.get(key) ?? []);
+  }
+
   private of(kind: string): Map<string, Seen> {
     return this.objects.get(kind) ?? new Map();
   }
@@ -92,12 +104,14 @@ export class World {
     const { owners, sources } = this.concerns(object);
     if (owners !== "all") for (const owner of owners) put(this.byOwner, owner, key, object);
     for (const source of sources) if (source !== key) put(this.bySource, source, key, object);
+    if (object.metadata.annotations?.[resetAnnotation] !== undefined) this.asking.add(key);
   }
 
   private unlink(key: string, object: Seen): void {
     const { owners, sources } = this.concerns(object);
     if (owners !== "all") for (const owner of owners) drop(this.byOwner, owner, key);
     for (const source of sources) drop(this.bySource, source, key);
+    this.asking.delete(key);
   }
 
   private tell(key: string, ...objects: readonly (Seen | undefined)[]): void {

@@ -58,9 +58,14 @@ export interface InCluster {
   sourceOf(claim: string): string;
   /**
    * The releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
-   * time.
+   * time. In a reset somebody says that the reports of the owners are up to date.
    */
-  gone(objects: readonly Bag[], facts: Facts, releasing: readonly Allocation[]): readonly Allocation[];
+  gone(
+    objects: readonly Bag[],
+    facts: Facts,
+    releasing: readonly Allocation[],
+    isReset: boolean,
+  ): readonly Allocation[];
   report(known: Known, facts: Facts): Report;
   /** How many of the objects made of a source may be on their way at once, and how one of them fares. */
   readonly rollout: {

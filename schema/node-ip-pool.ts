@@ -4,6 +4,9 @@ import { isNodeIPPool } from "./generated/node-ip-pool.validator.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
 
+/** Somebody asks by it that a pool, named by its value, is rebuilt from what nodes report. */
+export const resetAnnotation = "nmstate.io/reset-ippool";
+
 /** The validator that ajv generated: all errors of the object it saw last. */
 export interface Validator {
   (object: unknown): object is NodeIPPool;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { IpamError } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
+import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 
 const limit = 63;
@@ -67,7 +68,7 @@ export function childMetadata(
   node: string,
   policy: Partial<Pick<Policy, "labels" | "annotations">>,
 ) {
-  const { [lastApplied]: _, ...annotations } = policy.annotations ?? {};
+  const { [lastApplied]: _, [resetAnnotation]: __, ...annotations } = policy.annotations ?? {};
   const labels = {
     ...policy.labels,
     [childLabels.policy]: labelValue(policyName),

@@ -17,7 +17,8 @@ import { usesOn } from "./uses.ts";
  *  gone     | still there                       | any                                          | in doubt
  *  there    | shows the NIC without the address | enacted, and gives the NIC a list without it | gone
  *  there    | shows the NIC without the address | enacted before the report, whatever it says  | gone
- *  there    | shows the NIC without the address | none, not enacted, or enacted since          | in doubt
+ *  there    | shows the NIC without the address | none, failed, or enacted since               | in doubt; gone in a reset
+ *  there    | shows the NIC without the address | on its way                                   | in doubt
  *  there    | shows the address, or not the NIC | any                                          | in doubt
  *
  * A handler reports a state once and then only another one, so most reports stay older than the enactment that leads to them.
@@ -27,6 +28,7 @@ export function goneFromNodes(
   objects: readonly Bag[],
   { nodes }: Facts,
   releasing: readonly Allocation[],
+  isReset = false,
 ): Allocation[] {
   const there = new Set(nodes.map(({ name }) => name));
   const byName = new Map(objects.map((object) => [`${object.kind}/${asBag(object.metadata)?.name}`, object]));
@@ -42,9 +44,17 @@ export function goneFromNodes(
     const policy = childName(policyOfKey(line.claim), node);
     const child = byName.get(`NodeNetworkConfigurationPolicy/${policy}`);
     const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${policy}`);
-    if (!proven.has(line) || child === undefined || faresBy(child, enactment) !== "available") return false;
+    if (!proven.has(line)) return false;
+    if (isReset) return !isOnItsWay(child, enactment);
+    if (child === undefined || faresBy(child, enactment) !== "available") return false;
     return isTakenOff(line, (child.lists ?? []) as Lists) || isEnactedBefore(enactment, state);
   });
+}
+
+/** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */
+function isOnItsWay(child: Bag | undefined, enactment: Bag | undefined): boolean {
+  if (child !== undefined) return faresBy(child, enactment) === "progressing";
+  return conditionOf(asBag(enactment?.status)?.conditions, "Progressing")?.status === "True";
 }
 
 function isEnactedBefore(enactment: Bag | undefined, state: Bag | undefined): boolean {

@@ -45,7 +45,8 @@ function objectsOf(own: OwnPolicy, facts: Facts, lines: PolicyLines): PolicyObje
   return [...children, inLastWave(parkPolicy(policy), policy)];
 }
 
-/** In a cluster a node may wait for its address. */
+/** In a cluster a node may wait for its address, while it gives up another one. */
 function childOf(policy: Policy, node: ClusterNode, { pools, authority }: Facts, lines: PolicyLines) {
-  return authority === "Cluster" && !lines.cover(policy, node) ? undefined : lines.child(policy, node, pools);
+  const isWaiting = authority === "Cluster" && !lines.cover(policy, node);
+  return isWaiting ? lines.cleanup(policy, node) : lines.child(policy, node, pools);
 }

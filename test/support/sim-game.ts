@@ -5,7 +5,8 @@ import { keep } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
 import { emptySnapshot, formatAddress, IpamError, identityOf, type Snapshot } from "../../core/index.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { resetAnnotation } from "../../schema/node-ip-pool.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
 import { policy } from "./controller-objects.ts";
 import { seeded } from "./seeded.ts";
@@ -44,6 +45,8 @@ interface Machine {
   readonly work: Bag[];
   /** Which version of each policy it has enacted. */
   readonly enacted: Map<string, string>;
+  /** Its handler fails to apply anything. */
+  isBroken: boolean;
 }
 
 /**
@@ -64,6 +67,7 @@ export class Game {
   private readonly open: (() => void)[] = [];
   private readonly running: Running[] = [];
   private readonly given = new Map<string, string>();
+  private readonly poolSpecs = new Map<string, Bag>();
   private isCalm = false;
   private count = 0;
 
@@ -192,9 +196,10 @@ export class Game {
 
   /** What people and machines do. */
   private change(): void {
+    if (this.missingPools().length > 0 && this.pick(2) === 0) this.changePool();
     const nodes = this.all("Node");
     const node = nodes[this.pick(nodes.length)];
-    switch (this.pick(8)) {
+    switch (this.pick(12)) {
       case 0:
       case 1:
         if (nodes.length < 12) this.addNode(`n${++this.count}`);
@@ -214,6 +219,18 @@ export class Game {
       case 6:
         this.togglePolicy("b", "eth2", "q");
         return;
+      case 7:
+        this.changePool();
+        return;
+      case 8:
+        if (node) this.toggleFailing(node.metadata.name);
+        return;
+      case 9:
+        this.reset();
+        return;
+      case 10:
+        this.emptyOffsets();
+        return;
       default:
         if (node) this.removeNode(node.metadata.name);
         if (node) this.addNode(node.metadata.name);
@@ -226,7 +243,7 @@ export class Game {
     const labels = { "kubernetes.io/hostname": name, role: "worker" };
     const status = { conditions: [{ type: "Ready", status: "True" }] };
     this.server.create(kinds.Node, { apiVersion: "v1", kind: "Node", metadata: { name, labels }, status } as never);
-    this.machines.set(name, { name, nics: new Map(), work: [], enacted: new Map() });
+    this.machines.set(name, { name, nics: new Map(), work: [], enacted: new Map(), isBroken: false });
   }
 
   /** A machine that has an address since before there were pools, and says so. */
@@ -268,14 +285,92 @@ export class Game {
     else this.server.create(resource, policy(name, pool, nic) as never);
   }
 
-  addPool(name: string, cidr: string, end: string): void {
-    this.server.create(kinds.NodeIPPool, {
-      apiVersion: "nmstate.io/v1",
-      kind: "NodeIPPool",
-      metadata: { name },
-      spec: { range: { cidr, end }, network: name },
-      status: { observedGeneration: -1 },
-    } as never);
+  addPool(name: string, cidr: string, end: string, more: Bag = {}): void {
+    const spec = { range: { cidr, end }, network: name, ...more };
+    this.poolSpecs.set(name, spec);
+    this.createPool(name, spec);
+  }
+
+  private createPool(name: string, spec: Bag): void {
+    const status = { observedGeneration: -1 };
+    const object = { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec, status };
+    this.server.create(kinds.NodeIPPool, object as never);
+  }
+
+  private pool(name: string) {
+    return this.all("NodeIPPool").find(({ metadata }) => metadata.name === name);
+  }
+
+  /** Somebody deletes a pool; who finds one gone, or on its way, makes it anew, larger or smaller than it was. */
+  private changePool(): void {
+    const missing = this.missingPools();
+    const [name, { range, ...spec }] = (missing[0] ?? [...this.poolSpecs][this.pick(2)]) as [string, Bag];
+    if (missing.length === 0) {
+      this.trace.push(`delete pool ${name}`);
+      this.server.remove(kinds.NodeIPPool, { metadata: { name } } as never);
+      return;
+    }
+    const end = `${asBag(range)?.end}`.replace(/\d+$/, `${4 + this.pick(20)}`);
+    this.recreatePool(name, { ...spec, range: { ...asBag(range), end } });
+  }
+
+  /** The pools that are gone, or about to go, and how they were. */
+  private missingPools(): [name: string, spec: Bag][] {
+    return [...this.poolSpecs].filter(
+      ([name]) => asBag(this.pool(name)?.metadata ?? { deletionTimestamp: "" })?.deletionTimestamp !== undefined,
+    );
+  }
+
+  private recreatePool(name: string, spec: Bag): void {
+    this.trace.push(`recreate pool ${name} ${JSON.stringify(spec.range)}`);
+    if (this.pool(name) !== undefined)
+      this.server.change(kinds.NodeIPPool, name, (one) => ({
+        ...one,
+        metadata: { ...one.metadata, finalizers: [], deletionTimestamp: "2026-01-01T00:00:00Z" },
+      }));
+    this.createPool(name, spec);
+  }
+
+  private toggleFailing(name: string): void {
+    const machine = this.machines.get(name) as Machine;
+    machine.isBroken = !machine.isBroken;
+    this.trace.push(`${name} ${machine.isBroken ? "fails" : "is mended"}`);
+    // What failed is tried again once it is mended.
+    if (!machine.isBroken) machine.enacted.clear();
+  }
+
+  /** Somebody asks for a reset, and sees to it that all nodes have done what they know of, and have reported it. */
+  private reset(): void {
+    for (const machine of this.machines.values()) {
+      for (const policy of machine.work.splice(0)) this.enact(machine, policy);
+      this.reportState(machine);
+    }
+    const some = (["NodeIPPool", "NodeNetworkConfigurationPolicy", "NodeNetworkConfigurationEnactment"] as const)[
+      this.pick(3)
+    ];
+    const all = this.all(some as Kind);
+    const object = all[this.pick(all.length)];
+    if (object === undefined) return;
+    const { name } = object.metadata;
+    this.trace.push(`reset by ${object.kind} ${name}`);
+    const value = ["p", "q", "r"][this.pick(3)] as string;
+    this.server.change(kinds[some as Kind], name, (one) => ({
+      ...one,
+      metadata: {
+        ...one.metadata,
+        annotations: { ...((one.metadata as Bag).annotations as Bag), [resetAnnotation]: value },
+      },
+    }));
+  }
+
+  private emptyOffsets(): void {
+    const name = this.pick(2) === 0 ? "p" : "q";
+    if (this.pool(name) === undefined) return;
+    this.trace.push(`empty the offsets of ${name}`);
+    this.server.change(kinds.NodeIPPool, name, (one) => ({
+      ...one,
+      status: { ...asBag(one.status), "allocated-offsets": [] },
+    }));
   }
 
   all(kind: Kind) {
@@ -309,6 +404,10 @@ export class Game {
     const { name, generation } = policy.metadata as { name: string; generation: number };
     this.trace.push(`${machine.name} enacts ${name} ${generation}`);
     machine.enacted.set(name, versionOf(policy));
+    if (machine.isBroken) {
+      this.enactment(machine, name, generation, "Failing");
+      return;
+    }
     for (const item of asList(asBag(asBag(policy.spec)?.desiredState)?.interfaces)) {
       const nic = asBag(item) ?? {};
       const ipv4 = asBag(nic.ipv4);
@@ -316,12 +415,12 @@ export class Game {
       const ips = ipv4.enabled === false ? [] : asList(ipv4.address).map((one) => `${asBag(one)?.ip}`);
       machine.nics.set(`${nic.name}`, new Set(ips));
     }
-    const key = `${machine.name}.${name}`;
-    const now = timeOf(this);
-    const status = {
-      policyGeneration: generation,
-      conditions: [{ type: "Available", status: "True", lastTransitionTime: now }],
-    };
+    this.enactment(machine, name, generation, "Available");
+  }
+
+  private enactment(machine: Machine, policy: string, policyGeneration: number, type: "Available" | "Failing"): void {
+    const key = `${machine.name}.${policy}`;
+    const status = { policyGeneration, conditions: [{ type, status: "True", lastTransitionTime: timeOf(this) }] };
     const resource = kinds.NodeNetworkConfigurationEnactment;
     if (this.server.objects.has(`${resource.plural}/${key}`))
       this.server.change(resource, key, (one) => ({ ...one, status }));
@@ -330,7 +429,7 @@ export class Game {
         ...{ apiVersion: resource.apiVersion, kind: "NodeNetworkConfigurationEnactment" },
         metadata: {
           name: key,
-          labels: { "nmstate.io/node": machine.name, "nmstate.io/policy": name },
+          labels: { "nmstate.io/node": machine.name, "nmstate.io/policy": policy },
           ownerReferences: this.ownerOf(machine),
         },
         status,
@@ -378,11 +477,16 @@ export class Game {
     const full = this.all("NodeIPPool").filter(({ status }) => JSON.stringify(status).includes("ExhaustedIPPool"));
     const missing = wanted.filter((claim) => !lines.includes(claim));
     if (missing.length > 0 && full.length === 0) throw this.broken(`no address: ${missing}`);
-    const strange = lines.filter((claim) => !wanted.includes(claim));
+    const retained = new Set(
+      [...this.poolSpecs].filter(([, { reclaimPolicy }]) => reclaimPolicy === "Retain").map(([name]) => name),
+    );
+    const isThere = (claim: string) => this.machines.has(claim.split("/")[1] ?? "");
+    const kept = this.record.allocations.filter(({ claim, pool }) => retained.has(pool) && !isThere(claim));
+    const strange = lines.filter((claim) => !wanted.includes(claim) && !kept.some((line) => line.claim === claim));
     if (strange.length > 0) throw this.broken(`lines of nobody: ${strange}`);
     if (this.record.releasing.length > 0)
       throw this.broken(`never freed: ${this.record.releasing.map(({ claim }) => claim)}`);
-    for (const line of this.record.allocations) {
+    for (const line of this.record.allocations.filter((line) => !kept.includes(line))) {
       const [, node = ""] = line.claim.split("/");
       const ips = this.machines.get(node)?.nics.get(`${line.interface}`) ?? new Set();
       if (!ips.has(formatAddress(line.address))) throw this.broken(`${line.claim} is not on its node`);
@@ -390,8 +494,12 @@ export class Game {
     const children = this.all("NodeNetworkConfigurationPolicy").filter(
       ({ spec }) => asBag(spec)?.capture === undefined,
     );
-    if (children.length !== lines.length)
+    if (children.length !== lines.length - kept.length)
       throw this.broken(`children: ${children.map(({ metadata }) => metadata.name)}`);
+    for (const { metadata, status } of this.all("NodeIPPool")) {
+      const reason = conditionOf(asBag(status)?.conditions, "Available")?.reason;
+      if (reason === "ReconcilingPool") throw this.broken(`the reset of ${metadata.name} does not end`);
+    }
   }
 
   /** At every moment: no address on two machines, and no owner's address moves while the record has it. */
@@ -416,6 +524,8 @@ export class Game {
   /** Nothing changes from now on, and nothing fails; every node becomes Ready. Resolves when nothing is left to do. */
   async calm(): Promise<void> {
     for (const node of this.all("Node")) this.ready(node.metadata.name, true);
+    for (const { name, isBroken } of this.machines.values()) if (isBroken) this.toggleFailing(name);
+    for (const [name, spec] of this.missingPools()) this.recreatePool(name, spec);
     this.isCalm = true;
     // Handlers report for ever.
     const written = () => this.server.events.filter(({ object }) => object.kind !== "NodeNetworkState").length;

@@ -94,11 +94,11 @@ export class SimServer {
     const there = this.found(key);
     if (type === "json") return this.keep(key, jsonPatched(there, body as JsonPatch) as Stored & Bag);
     const { metadata, status, ...rest } = asBag(body) ?? {};
-    const { uid, resourceVersion } = asBag(metadata) ?? {};
+    const { uid, resourceVersion, ...marks } = asBag(metadata) ?? {};
     if (uid !== undefined && uid !== there.metadata.uid) throw refused(409, "Conflict", there.metadata.name);
     if (resourceVersion !== undefined && resourceVersion !== there.metadata.resourceVersion)
       throw refused(409, "Conflict", there.metadata.name);
-    const part = subresource === "status" ? { status } : rest;
+    const part = subresource === "status" ? { status } : { ...rest, metadata: marks };
     return this.keep(key, merged(there, part as Bag) as Stored & Bag);
   }
 

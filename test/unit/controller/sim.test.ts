@@ -4,9 +4,9 @@ import { Game } from "../../support/sim-game.ts";
 
 /** Plays a history, lets it come to rest, and looks at what came of it. The seed is all it takes to play it again. */
 async function play(seed: number): Promise<Game> {
-  const game = new Game(seed, { fault: 3, kill: 0.3, change: 2 });
+  const game = new Game(seed, { fault: 3, kill: 0.3, change: 3 });
   game.addPool("p", "10.0.0.0/24", "10.0.0.8");
-  game.addPool("q", "10.0.1.0/24", "10.0.1.20");
+  game.addPool("q", "10.0.1.0/24", "10.0.1.20", seed % 2 === 0 ? { reclaimPolicy: "Retain" } : {});
   game.togglePolicy("a", "eth1", "p");
   // What somebody set by hand before: on the NIC of the policy, and on another one.
   game.addOldNode("old1", "eth1", "10.0.0.3");

@@ -1,0 +1,50 @@
+import { type Allocation, ownerOfKey } from "../core/index.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import type { Ground } from "./ground.ts";
+import { fetched } from "./refresh.ts";
+import type { ReleaseHold } from "./release-hold.ts";
+import type { Resets } from "./resets.ts";
+import { clusterNode, type Scene } from "./scene.ts";
+import type { World } from "./world.ts";
+
+/** What the cluster shows of addresses that nobody claims. */
+export class Evidence {
+  private readonly ground: Ground;
+  private readonly world: World;
+  private readonly hold: ReleaseHold;
+  private readonly resets: Resets;
+
+  constructor(ground: Ground, world: World, hold: ReleaseHold, resets: Resets) {
+    this.ground = ground;
+    this.world = world;
+    this.hold = hold;
+    this.resets = resets;
+  }
+
+  /** The releasing lines that may be free: by evidence or in a reset, held long enough, and of no owner that is back. */
+  async gone(releasing: readonly Allocation[], scene: Scene): Promise<Allocation[]> {
+    const held = releasing.filter((line) => this.hold.isLongEnough(line));
+    const inReset = held.filter((line) => this.resets.isAbout(line));
+    const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
+    const back = new Set<string>();
+    for (const owner of new Set([...gone].map(({ claim }) => ownerOfKey(claim))))
+      if (await this.isBack(owner)) back.add(owner);
+    return [...gone].filter(({ claim }) => !back.has(ownerOfKey(claim)));
+  }
+
+  /** Those that integrations say to be off their owners. */
+  proven(lines: readonly Allocation[], { sound }: Scene, isReset: boolean): Allocation[] {
+    if (lines.length === 0) return [];
+    const owners = new Set(lines.map(({ claim }) => ownerOfKey(claim)));
+    const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
+    const nodes: ClusterNode[] = this.world.all("Node").map(clusterNode);
+    const facts = { nodes, pools: new Map(sound.map((pool) => [pool.name, pool])) };
+    return this.ground.integrations.flatMap(({ inCluster }) => inCluster?.gone(objects, facts, lines, isReset) ?? []);
+  }
+
+  /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
+  private async isBack(owner: string): Promise<boolean> {
+    if (this.world.get(owner) !== undefined) return false;
+    return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Allocation } from "../core/index.ts";
+import type { ClusterPool } from "./pools.ts";
+import { keyOfLine } from "./release-hold.ts";
+import { type Reset, resetOf } from "./reset.ts";
+import type { World } from "./world.ts";
+
+/** The resets that are asked for. Each is about lines that were off their owners when it was first seen: the word was about then. */
+export class Resets {
+  private readonly world: World;
+  private readonly sourceOf: (claim: string) => string;
+  /** The lines of each, by the key of the object that asks. */
+  private begun = new Map<string, ReadonlySet<string>>();
+
+  constructor(world: World, sourceOf: (claim: string) => string) {
+    this.world = world;
+    this.sourceOf = sourceOf;
+  }
+
+  list(pools: ReadonlyMap<string, ClusterPool>): Reset[] {
+    return this.world.resetting().map((object) => resetOf(object, this.world.concerns(object), pools, this.sourceOf));
+  }
+
+  /** Begins those that are new, of all releasing lines; `isOff` tells which of some are off their owners by the reports. */
+  begin(
+    pools: ReadonlyMap<string, ClusterPool>,
+    releasing: readonly Allocation[],
+    isOff: (lines: readonly Allocation[]) => readonly Allocation[],
+  ): void {
+    const possible = this.list(pools).filter(({ problem }) => problem === undefined);
+    const linesOf = ({ covers }: Reset) => new Set(isOff(releasing.filter(covers)).map(keyOfLine));
+    this.begun = new Map(possible.map((reset) => [reset.key, this.begun.get(reset.key) ?? linesOf(reset)]));
+  }
+
+  /** Is a line one of those that a reset, or this one, is about? */
+  isAbout(line: Allocation, key?: string): boolean {
+    const about = key === undefined ? [...this.begun.values()] : [this.begun.get(key)];
+    return about.some((lines) => lines?.has(keyOfLine(line)));
+  }
+}

@@ -1,0 +1,56 @@
+import { resetAnnotation } from "../schema/node-ip-pool.ts";
+import { asBag, conditionOf } from "../schema/objects.ts";
+import type { Allocator } from "./allocator.ts";
+import type { Ground } from "./ground.ts";
+import { editMetadata } from "./metadata.ts";
+import type { Reporter } from "./reporter.ts";
+import type { Seen } from "./seen.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Brings resets to their end; the allocator frees what they free.
+ *
+ *  the pool says ReconcilingPool | a line is still to be freed | to do
+ *  ------------------------------+-----------------------------+---------------------------
+ *  no                            | any                         | the pool says so
+ *  yes                           | yes                         | look again
+ *  yes                           | no                          | the annotation is removed
+ */
+export class Resetter {
+  private readonly ground: Ground;
+  private readonly world: World;
+  private readonly allocator: Allocator;
+  private readonly reporter: Reporter;
+
+  constructor(ground: Ground, world: World, allocator: Allocator, reporter: Reporter) {
+    this.ground = ground;
+    this.world = world;
+    this.allocator = allocator;
+    this.reporter = reporter;
+  }
+
+  /** Resolves to the milliseconds after which to look again, if it is not done. */
+  async reset(key: string): Promise<number | undefined> {
+    const { pools } = await this.allocator.scene();
+    const reset = this.allocator.resets.list(pools).find((one) => one.key === key);
+    const object = this.world.get(key);
+    if (reset === undefined || object === undefined) return undefined;
+    if (reset.problem !== undefined) {
+      this.ground.observer?.wrong(key, "InvalidReset", reset.problem);
+      return undefined;
+    }
+    const pool = `NodeIPPool/${reset.pool}`;
+    if (!isReconciling(this.world.get(pool))) {
+      await this.reporter.report(pool);
+      return 0;
+    }
+    if (await this.allocator.hasToFree(key)) return this.ground.timing.fresh;
+    await editMetadata(object, { annotations: { [resetAnnotation]: null } }, this.world, this.ground.objects);
+    await this.reporter.report(pool);
+    return undefined;
+  }
+}
+
+function isReconciling(pool: Seen | undefined): boolean {
+  return conditionOf(asBag(pool?.status)?.conditions, "Available")?.reason === "ReconcilingPool";
+}

@@ -147,18 +147,32 @@ export class Allocator {
     desired: Desired,
     occupied: Occupied,
   ): Omit<Question, "gone"> {
-    const isHeld = (line: Allocation) =>
-      this.world.get(ownerOfKey(line.claim)) === undefined
-        ? isRetained(line, scene)
-        : scene.rejected.has(this.sourceOf(line.claim)) || barred.has(ownerOfKey(line.claim));
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
       claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
       owners,
       set: this.set,
       waiting: new Set(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => nodeOwner(name))),
-      isHeld,
+      isHeld: (line) => this.isHeld(line, scene, barred),
     };
+  }
+
+  /**
+   * Does a line stay although nobody claims it now?
+   *
+   *  its owner | its pool, and what asked for it            | it
+   *  ----------+--------------------------------------------+-----------
+   *  gone      | the pool is gone, or retains its addresses | stays
+   *  gone      | the pool is there                          | is released
+   *  there     | what asked for it cannot be read           | stays
+   *  there     | nothing can be made for the owner          | stays
+   *  there     | anything else                              | is released
+   */
+  private isHeld({ pool, claim }: Allocation, { pools, rejected }: Scene, barred: ReadonlySet<string>): boolean {
+    const owner = ownerOfKey(claim);
+    if (this.world.get(owner) !== undefined) return rejected.has(this.sourceOf(claim)) || barred.has(owner);
+    const object = pools.get(pool)?.object;
+    return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
   }
 
   /** What owners show to have, beside the record. */
@@ -193,9 +207,4 @@ export class Allocator {
     const { instead, added } = renderDesired(desired, { snapshot: looked, set: this.set });
     return [...[...instead.values()].flat(), ...added];
   }
-}
-
-/** Does its pool keep addresses of owners that are gone for their return? */
-function isRetained(line: Allocation, { pools }: Scene): boolean {
-  return asBag(pools.get(line.pool)?.object.spec)?.reclaimPolicy === "Retain";
 }

@@ -31,6 +31,11 @@ export class Resets {
     this.begun = new Map(possible.map((reset) => [reset.key, this.begun.get(reset.key) ?? linesOf(reset)]));
   }
 
+  /** Was a reset begun for this object? It is, until the next begin, if it asks no more. */
+  hasBegun(key: string): boolean {
+    return this.begun.has(key);
+  }
+
   /** Is a line one of those that a reset, or this one, is about? */
   isAbout(line: Allocation, key?: string): boolean {
     const about = key === undefined ? [...this.begun.values()] : [this.begun.get(key)];

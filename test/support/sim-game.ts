@@ -3,7 +3,14 @@ import { Engine } from "../../controller/engine.ts";
 import { timeOf } from "../../controller/ground.ts";
 import { keep } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
-import { emptySnapshot, formatAddress, IpamError, identityOf, type Snapshot } from "../../core/index.ts";
+import {
+  type Allocation,
+  emptySnapshot,
+  formatAddress,
+  IpamError,
+  identityOf,
+  type Snapshot,
+} from "../../core/index.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
@@ -197,9 +204,10 @@ export class Game {
   /** What people and machines do. */
   private change(): void {
     if (this.missingPools().length > 0 && this.pick(2) === 0) this.changePool();
+    if (this.record.releasing.length > 0 && this.pick(3) === 0) this.reset();
     const nodes = this.all("Node");
     const node = nodes[this.pick(nodes.length)];
-    switch (this.pick(12)) {
+    switch (this.pick(11)) {
       case 0:
       case 1:
         if (nodes.length < 12) this.addNode(`n${++this.count}`);
@@ -226,9 +234,6 @@ export class Game {
         if (node) this.toggleFailing(node.metadata.name);
         return;
       case 9:
-        this.reset();
-        return;
-      case 10:
         this.emptyOffsets();
         return;
       default:
@@ -463,43 +468,63 @@ export class Game {
       } as never);
   }
 
-  /** At rest: every node that a policy selects has its address on its NIC, nobody has another one, and nothing is left over. */
+  /**
+   * At rest: every node that a policy selects has its address on its NIC, nobody has another one, and nothing is left over. Where
+   * a pool is missing, what nodes have of it stays.
+   */
   checkRest(): void {
-    const policies = this.all("NodeNetworkConfigurationPolicy").filter(
-      ({ spec }) => asBag(spec)?.capture !== undefined,
+    const missing = new Set(this.missingPools().map(([name]) => name));
+    const { allocations, releasing } = this.record;
+    const isThere = ({ claim }: Allocation) => this.machines.has(nodeOf(claim));
+    const isFrozen = (line: Allocation) =>
+      missing.has(line.pool) && (isThere(line) || this.pool(line.pool) === undefined);
+    const isRetained = (line: Allocation) =>
+      this.poolSpecs.get(line.pool)?.reclaimPolicy === "Retain" && !isThere(line);
+    const wanted = new Set(this.wantedClaims(missing));
+    const strange = allocations.filter((line) => !wanted.has(line.claim) && !isRetained(line) && !isFrozen(line));
+    this.expectNone("lines of nobody", strange);
+    this.expectNone(
+      "never freed",
+      releasing.filter((line) => !isFrozen(line)),
     );
-    const wanted = policies.flatMap((policy) =>
-      this.all("Node")
-        .filter(({ metadata }) => metadata.labels?.role === "worker")
-        .map(({ metadata }) => `Node/${metadata.name}/${policy.metadata.name}/address`),
+    const isOn = ({ claim, interface: nic, address }: Allocation) =>
+      this.machines.get(nodeOf(claim))?.nics.get(`${nic}`)?.has(formatAddress(address));
+    this.expectNone(
+      "not on its node",
+      allocations.filter((line) => wanted.has(line.claim) && !isOn(line)),
     );
-    const lines = this.record.allocations.map(({ claim }) => claim);
-    const full = this.all("NodeIPPool").filter(({ status }) => JSON.stringify(status).includes("ExhaustedIPPool"));
-    const missing = wanted.filter((claim) => !lines.includes(claim));
-    if (missing.length > 0 && full.length === 0) throw this.broken(`no address: ${missing}`);
-    const retained = new Set(
-      [...this.poolSpecs].filter(([, { reclaimPolicy }]) => reclaimPolicy === "Retain").map(([name]) => name),
+    const given = new Set(allocations.map(({ claim }) => claim));
+    const isFull = this.all("NodeIPPool").some(({ status }) => JSON.stringify(status).includes("ExhaustedIPPool"));
+    const without = isFull ? [] : [...wanted].filter((claim) => !given.has(claim));
+    this.expectNone(
+      "no address",
+      without.map((claim) => ({ claim })),
     );
-    const isThere = (claim: string) => this.machines.has(claim.split("/")[1] ?? "");
-    const kept = this.record.allocations.filter(({ claim, pool }) => retained.has(pool) && !isThere(claim));
-    const strange = lines.filter((claim) => !wanted.includes(claim) && !kept.some((line) => line.claim === claim));
-    if (strange.length > 0) throw this.broken(`lines of nobody: ${strange}`);
-    if (this.record.releasing.length > 0)
-      throw this.broken(`never freed: ${this.record.releasing.map(({ claim }) => claim)}`);
-    for (const line of this.record.allocations.filter((line) => !kept.includes(line))) {
-      const [, node = ""] = line.claim.split("/");
-      const ips = this.machines.get(node)?.nics.get(`${line.interface}`) ?? new Set();
-      if (!ips.has(formatAddress(line.address))) throw this.broken(`${line.claim} is not on its node`);
-    }
     const children = this.all("NodeNetworkConfigurationPolicy").filter(
       ({ spec }) => asBag(spec)?.capture === undefined,
     );
-    if (children.length !== lines.length - kept.length)
-      throw this.broken(`children: ${children.map(({ metadata }) => metadata.name)}`);
-    for (const { metadata, status } of this.all("NodeIPPool")) {
-      const reason = conditionOf(asBag(status)?.conditions, "Available")?.reason;
-      if (reason === "ReconcilingPool") throw this.broken(`the reset of ${metadata.name} does not end`);
-    }
+    const names = new Set([...wanted].filter((claim) => given.has(claim)).map(childOf));
+    const leftOver = children.map(({ metadata }) => metadata.name).filter((name) => !names.has(name));
+    if (missing.size === 0 && leftOver.length > 0) throw this.broken(`children: ${leftOver}`);
+    for (const { metadata, status } of this.all("NodeIPPool"))
+      if (conditionOf(asBag(status)?.conditions, "Available")?.reason === "ReconcilingPool")
+        throw this.broken(`the reset of ${metadata.name} does not end`);
+  }
+
+  /** What policies ask of the pools that are there. */
+  private wantedClaims(missing: ReadonlySet<string>): string[] {
+    const policies = this.all("NodeNetworkConfigurationPolicy").filter(({ metadata, spec }) => {
+      const pool = { a: "p", b: "q" }[metadata.name];
+      return asBag(spec)?.capture !== undefined && pool !== undefined && !missing.has(pool);
+    });
+    const nodes = this.all("Node").filter(({ metadata }) => metadata.labels?.role === "worker");
+    return policies.flatMap((policy) =>
+      nodes.map((node) => `Node/${node.metadata.name}/${policy.metadata.name}/address`),
+    );
+  }
+
+  private expectNone(what: string, lines: readonly { readonly claim: string }[]): void {
+    if (lines.length > 0) throw this.broken(`${what}: ${lines.map(({ claim }) => claim)}`);
   }
 
   /** At every moment: no address on two machines, and no owner's address moves while the record has it. */
@@ -525,7 +550,7 @@ export class Game {
   async calm(): Promise<void> {
     for (const node of this.all("Node")) this.ready(node.metadata.name, true);
     for (const { name, isBroken } of this.machines.values()) if (isBroken) this.toggleFailing(name);
-    for (const [name, spec] of this.missingPools()) this.recreatePool(name, spec);
+    if (this.pick(3) > 0) for (const [name, spec] of this.missingPools()) this.recreatePool(name, spec);
     this.isCalm = true;
     // Handlers report for ever.
     const written = () => this.server.events.filter(({ object }) => object.kind !== "NodeNetworkState").length;
@@ -542,6 +567,15 @@ export class Game {
   broken(what: string): Error {
     return new Error(`${what}\n${this.trace.slice(-Number(process.env.TRACE ?? 60)).join("\n")}`);
   }
+}
+
+function nodeOf(claim: string): string {
+  return claim.split("/")[1] ?? "";
+}
+
+function childOf(claim: string): string {
+  const [, node, policy] = claim.split("/");
+  return `${policy}--${node}`;
 }
 
 function versionOf({ metadata }: Bag): string {

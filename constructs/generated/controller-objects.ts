@@ -491,7 +491,8 @@ export const controllerObjects: readonly ApiObjectProps[] = [
         ],
         "verbs": [
           "list",
-          "watch"
+          "watch",
+          "patch"
         ]
       },
       {
@@ -537,7 +538,19 @@ export const controllerObjects: readonly ApiObjectProps[] = [
           "nmstate.io"
         ],
         "resources": [
-          "nodenetworkconfigurationenactments",
+          "nodenetworkconfigurationenactments"
+        ],
+        "verbs": [
+          "list",
+          "watch",
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
           "nodenetworkstates"
         ],
         "verbs": [

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { finalizer } from "../../controller/finalizer.ts";
 import type { LogEvent } from "../../controller/ground.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
@@ -25,6 +26,7 @@ const rbac = (plural: string): Resource => ({ apiVersion: "rbac.authorization.k8
 const nodes: Resource = { apiVersion: "v1", plural: "nodes" };
 const pools: Resource = { apiVersion: nmstate, plural: "nodeippools" };
 const policies: Resource = { apiVersion: nmstate, plural: "nodenetworkconfigurationpolicies" };
+const enactments: Resource = { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" };
 const events: Resource = { apiVersion: "v1", plural: "events" };
 const configMaps: Resource = { apiVersion: "v1", plural: "configmaps" };
 
@@ -76,8 +78,13 @@ describe("deploy/ on a real API server", () => {
 
   const labels = { "kubernetes.io/hostname": "node01" };
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: "node01", labels } };
+  const about = { "nmstate.io/node": "node01", "nmstate.io/policy": "static-ip--node01" };
   const ready = { conditions: [{ type: "Ready", status: "True", reason: "KubeletReady", message: "" }] };
-  const pool = (name: string) => kube.get<KubeObject & { status?: { allocated?: number; free?: string } }>(pools, name);
+  const pool = (name: string) =>
+    kube.get<KubeObject & { metadata: { finalizers?: string[] }; status?: { allocated?: number; free?: string } }>(
+      pools,
+      name,
+    );
   const policy = (name: string) => kube.get<KubeObject & { spec: Policy; status?: unknown }>(policies, name);
   interface Policy {
     readonly nodeSelector?: Record<string, string>;
@@ -97,7 +104,9 @@ describe("deploy/ on a real API server", () => {
   }
 
   async function clear(): Promise<void> {
-    for (const resource of [policies, pools, nodes, events])
+    for (const { metadata } of await kube.list(pools))
+      await kube.patch(pools, metadata.name, undefined, { metadata: { finalizers: null } }, { type: "merge" });
+    for (const resource of [policies, enactments, pools, nodes, events])
       for (const object of await kube.list(resource)) await kube.delete(resource, object);
     for (const object of await kube.list(configMaps, { namespace: "nodeippool" }))
       await kube.delete(configMaps, object);
@@ -116,11 +125,28 @@ describe("deploy/ on a real API server", () => {
     return all.some(({ message }) => message.includes(text));
   }
 
+  /** Asks for a reset. Is it done? */
+  async function isReset(): Promise<boolean> {
+    const name = "node01.static-ip--node01";
+    const annotations = { "nmstate.io/reset-ippool": "traffic-2" };
+    const there = await kube.get(enactments, name);
+    const apiVersion = "nmstate.io/v1beta1";
+    const kind = "NodeNetworkConfigurationEnactment";
+    if (there === undefined)
+      await kube.create(enactments, { apiVersion, kind, metadata: { name, labels: about, annotations } });
+    return there !== undefined && there.metadata.annotations?.["nmstate.io/reset-ippool"] === undefined;
+  }
+
   /** What comes of it, one after the other. */
   const steps: readonly (readonly [string, () => Promise<boolean>])[] = [
     ["the node has a policy", async () => (await policy("static-ip--node01")) !== undefined],
     ["the policy is parked", async () => (await policy("static-ip"))?.spec.nodeSelector !== undefined],
     ["the policy has conditions", async () => (await policy("static-ip"))?.status !== undefined],
+    [
+      "a pool in use has a finalizer",
+      async () => (await pool("traffic-2"))?.metadata.finalizers?.includes(finalizer) === true,
+    ],
+    ["a reset that an enactment asks for is done", isReset],
     ["the pool counts it", async () => (await pool("traffic-2"))?.status?.allocated === 1],
     [
       "a change reaches the node's policy",

@@ -207,6 +207,8 @@ export class Stage {
   async close(): Promise<void> {
     await Promise.all([...this.ends].map((end) => end()));
     await Promise.all([...this.handlers.keys()].map((name) => this.stopHandler(name)));
+    for (const pool of (await this.kubectl("get nodeippools -o name")).split("\n").filter(Boolean))
+      await this.kubectl(`patch ${pool} --type=merge -p {"metadata":{"finalizers":null}}`);
     await this.kubectl("delete nncp,nnce,nns,nodeippools,nodes --all --wait=false --ignore-not-found");
     await this.until(() => this.kubectl("get nncp,nodeippools,nodes -o name"), "");
     this.check();

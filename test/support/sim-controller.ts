@@ -4,7 +4,7 @@ import { keep } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
 import { emptySnapshot, type Snapshot } from "../../core/index.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
-import type { Bag } from "../../schema/objects.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
 import type { StateBackend } from "../../state/backend.ts";
 import { SimServer } from "./sim-server.ts";
@@ -15,6 +15,7 @@ const plurals: Readonly<Record<string, string>> = {
   NodeIPPool: "nodeippools",
   NodeNetworkConfigurationPolicy: "nodenetworkconfigurationpolicies",
   NodeNetworkState: "nodenetworkstates",
+  NodeNetworkConfigurationEnactment: "nodenetworkconfigurationenactments",
 };
 
 /** One engine on a cluster in memory where nothing fails, in virtual time. */
@@ -72,6 +73,38 @@ export class SimController {
   remove(kind: string, name: string): void {
     this.server.remove({ apiVersion: "", plural: plurals[kind] as string }, { metadata: { name } } as never);
     this.server.collect();
+  }
+
+  /** Somebody changes an object. */
+  change(kind: string, name: string, update: (object: Bag) => Bag): void {
+    this.server.change({ apiVersion: "", plural: plurals[kind] as string }, name, update);
+  }
+
+  /** The handler of a node says that it cannot apply a policy. */
+  fail(policy: string, node: string): void {
+    const { generation } = asBag(this.object("NodeNetworkConfigurationPolicy", policy)?.metadata) ?? {};
+    const conditions = [{ type: "Failing", status: "True" }];
+    this.create({
+      apiVersion: "nmstate.io/v1beta1",
+      kind: "NodeNetworkConfigurationEnactment",
+      metadata: { name: `${node}.${policy}`, labels: { "nmstate.io/node": node, "nmstate.io/policy": policy } },
+      status: { policyGeneration: generation, conditions },
+    });
+  }
+
+  all(kind: string) {
+    return [...this.server.objects.values()].filter((one) => one.kind === kind);
+  }
+
+  object(kind: string, name: string) {
+    return this.all(kind).find(({ metadata }) => metadata.name === name);
+  }
+
+  /** Each status that an object has had. */
+  statuses(kind: string, name: string): (Bag | undefined)[] {
+    return this.server.events
+      .filter(({ object }) => object.kind === kind && object.metadata.name === name)
+      .map(({ object }) => asBag(object.status));
   }
 
   /** The watches tell of all that there is, and time passes. */

@@ -1,0 +1,74 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
+import { replay } from "../support/cluster-history.ts";
+import { installAll } from "../support/cluster-kinds.ts";
+import { policy, pool } from "../support/controller-objects.ts";
+import { stageOfFile } from "../support/stage-of-file.ts";
+
+// What becomes of a pool: in use, deleted, made anew, reset.
+
+describe("a NodeIPPool", () => {
+  const { cluster, stage } = stageOfFile(installAll);
+  const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
+  beforeEach(async () => {
+    stage().controller();
+    await stage().join("n1", "n2");
+    await stage().apply(pool("p", 1, 2), policy("a", "p"));
+    await stage().settles(both);
+  });
+
+  /** How often the pool has become one that is being rebuilt. */
+  async function resets(): Promise<number> {
+    const reasons: unknown[] = [];
+    await replay(cluster(), "nmstate.io/nodeippools", ({ object }) => {
+      const { conditions } = ((object as Bag | undefined)?.status ?? {}) as Bag;
+      reasons.push(conditionOf(conditions, "Available")?.reason);
+    });
+    return reasons.filter((reason, i) => reason === "ReconcilingPool" && reasons[i - 1] !== reason).length;
+  }
+
+  it("is not deleted while it is in use, and goes once nothing of it is on record", async () => {
+    await stage().kubectl("delete nodeippool p --wait=false");
+    await stage().until(() => stage().reason("p"), "Terminating");
+    await stage().leave("n1");
+    await stage().settles(["n2/a 10.0.1.2"]);
+    expect(await stage().reason("p")).toBe("Terminating");
+    await stage().kubectl("delete nncp a");
+    await stage().until(() => stage().kubectl("get nodeippools -o name"), "");
+    await stage().settles([]);
+  });
+
+  it("is full, and made anew with a larger range: all keep their addresses, and who waits is served", async () => {
+    await stage().join("n3");
+    await stage().until(() => stage().reason("p"), "ExhaustedIPPool");
+    await stage().kubectl("delete nodeippool p --wait=false");
+    await stage().kubectl('patch nodeippool p --type=merge -p {"metadata":{"finalizers":null}}');
+    await stage().apply(pool("p", 1, 9));
+    await stage().settles([...both, "n3/a 10.0.1.3"]);
+  });
+
+  it("is reset by its annotation, by a policy's, by an enactment's and by emptied offsets: nobody's address changes", async () => {
+    const isAsked = async () => (await stage().kubectl("get nodeippool,nncp,nnce -o json")).includes("reset-ippool");
+    for (const asks of ["nodeippool p nmstate.io/reset-ippool=", "nncp a nmstate.io/reset-ippool=p"]) {
+      await stage().kubectl(`annotate ${asks}`);
+      await stage().until(isAsked, false);
+    }
+    await stage().kubectl("annotate nnce n1.a--n1 nmstate.io/reset-ippool=p");
+    await stage().until(isAsked, false);
+    await stage().kubectl(
+      'patch nodeippool p --subresource=status --type=merge -p {"status":{"allocated-offsets":[]}}',
+    );
+    await stage().until(() => stage().says("nodeippool p", "{.status.allocated-offsets}"), "[0,1]");
+    await stage().until(isAsked, false);
+    await stage().until(() => stage().reason("p"), "ReconciledPool");
+    expect(await resets()).toBe(4);
+    await stage().settles(both);
+  });
+
+  it("whose name is mistyped in a reset is named to whoever asked", async () => {
+    await stage().kubectl("annotate nncp a nmstate.io/reset-ippool=pp");
+    const events = () => stage().kubectl("get events -n default -o jsonpath={..message}");
+    const isSaid = async () => (await events()).includes("there is no NodeIPPool pp; did you mean p?");
+    await stage().until(isSaid, true);
+  });
+});

@@ -25,7 +25,7 @@ export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page) || isKub
 const isKubernetes = (page: string) => ["docs/install.md", "docs/state-backends.md"].includes(page) || isOperated(page);
 
 /** Pages whose commands find a controller there, and nodes. */
-const isOperated = (page: string) => page === "docs/operate.md";
+const isOperated = (page: string) => ["docs/operate.md", "docs/cluster-pools.md"].includes(page);
 
 /** Pages whose commands run at the root of a clone, where the project's own Pulumi.yaml is. */
 const isPulumi = (page: string) => /\bpulumi\b/.test(page);

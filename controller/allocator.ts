@@ -12,10 +12,10 @@ import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, placeless } from "../schema/objects.ts";
 import { decide, type Question } from "./decide.ts";
-import { Evidence } from "./evidence.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
+import { Proof } from "./proof.ts";
 import { Resets } from "./resets.ts";
 import { clusterNode, readScene, type Scene, unselectable } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
@@ -48,7 +48,7 @@ export class Allocator {
   private seen: Scene | undefined;
   readonly shown = new Shown();
   readonly resets: Resets;
-  private readonly evidence: Evidence;
+  private readonly proof: Proof;
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
   private known: (Pick<Scene, "sound"> & Pick<Shown, "version"> & { snapshot: Snapshot; value: Occupied }) | undefined;
 
@@ -58,7 +58,7 @@ export class Allocator {
     this.set = set;
     this.record = new KnownRecord(ground);
     this.resets = new Resets(world, (claim) => this.sourceOf(claim));
-    this.evidence = new Evidence(ground, world, this.record.hold, this.resets);
+    this.proof = new Proof(ground, world, this.record.hold, this.resets);
   }
 
   /** Something that all owners share has changed. */
@@ -101,8 +101,8 @@ export class Allocator {
     const barred = new Set([...unselectable(nodes).keys()].map(nodeOwner));
     const desired = this.desiredFor(owners, nodes, barred, scene);
     const releasing = snapshot.releasing.filter((line) => line.set === this.set);
-    this.resets.begin(scene.pools, releasing, (lines) => this.evidence.proven(lines, scene, true));
-    const gone = await this.evidence.gone(
+    this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
+    const gone = await this.proof.gone(
       releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))),
       scene,
     );
@@ -189,7 +189,7 @@ export class Allocator {
   async hasToFree(key: string): Promise<boolean> {
     const { releasing } = await this.record.get();
     const lines = releasing.filter((line) => this.resets.isAbout(line, key));
-    return this.evidence.proven(lines, await this.scene(), true).length > 0;
+    return this.proof.proven(lines, await this.scene(), true).length > 0;
   }
 
   /** The key of the object that asked for a claim. */

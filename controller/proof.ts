@@ -8,7 +8,7 @@ import { clusterNode, type Scene } from "./scene.ts";
 import type { World } from "./world.ts";
 
 /** What the cluster shows of addresses that nobody claims. */
-export class Evidence {
+export class Proof {
   private readonly ground: Ground;
   private readonly world: World;
   private readonly hold: ReleaseHold;

@@ -37,7 +37,9 @@ export class ControllerProcess {
   async ready(): Promise<number> {
     while (this.daemon.isRunning()) {
       const port = this.port();
-      if (port !== undefined && (await fetch(`http://127.0.0.1:${port}/readyz`)).ok) return this.age();
+      const url = `http://127.0.0.1:${port}/readyz`;
+      // A busy process may end a connection that was kept open.
+      if (port !== undefined && (await fetch(url).catch(() => undefined))?.ok) return this.age();
       await sleep(20);
     }
     throw new Error(`the controller ended:\n${readFileSync(this.log, "utf8").slice(-2000)}`);
@@ -45,7 +47,7 @@ export class ControllerProcess {
 
   /** Requests that it has sent so far, by its own count. */
   async requests(): Promise<number> {
-    const reply = await fetch(`http://127.0.0.1:${this.port()}/metrics`);
+    const reply = await fetch(`http://127.0.0.1:${this.port()}/metrics`, { headers: { connection: "close" } });
     const counts = (await reply.text()).matchAll(/^nodeippool_api_requests_total\{.*\} (\d+)$/gm);
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   }

@@ -1,5 +1,6 @@
 import { IpamError } from "../core/index.ts";
 import type { InCluster } from "../integrations/in-cluster.ts";
+import type { RenderedObject } from "../integrations/integration.ts";
 import type { Stored } from "../kube/index.ts";
 import type { Allocator } from "./allocator.ts";
 import { changeOf } from "./change.ts";
@@ -53,13 +54,15 @@ export class Applier {
     }
     if ((await this.allocator.scene()).rejected.has(source)) return;
     if (wanted === undefined && !this.isKnown(there)) return;
-    const change = changeOf(wanted?.object, there, this.world.ofSource(key).length);
+    const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length);
     const rollout = this.rollout(source);
     if (change === "create" || change === "replace") {
-      if (this.isOld(wanted as WantedObject)) this.again(`look ${wanted?.owner}`);
-      else if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
+      const object = this.fresh(wanted as WantedObject);
+      if (object === undefined) this.again(`look ${wanted?.owner}`);
+      else if (rollout.start(key, this.limit(source, part))) await this.write(object, there);
       return;
     }
+    if (change === "none") this.wanted.isThere(key);
     rollout.leave(key);
     if (change === "delete") await this.delete(key, there as Seen);
     if (change === "refuse") this.refuse(key, source);
@@ -72,13 +75,13 @@ export class Applier {
     observer?.wrong(source, "Refused", `${key} was made by somebody else. Delete it, or rename it.`);
   }
 
-  /** Was it made of a record that may be outdated? timing.ts says why that matters. */
-  private isOld({ asOf }: WantedObject): boolean {
+  /** The object, unless it was made of a record that may be outdated; timing.ts says why that matters. */
+  private fresh({ object, asOf }: WantedObject): RenderedObject | undefined {
     const { clock, timing } = this.ground;
-    return clock.now() - asOf > timing.send;
+    return clock.now() - asOf > timing.send ? undefined : object;
   }
 
-  private async write({ object }: WantedObject, there: Seen | undefined): Promise<void> {
+  private async write(object: RenderedObject, there: Seen | undefined): Promise<void> {
     const kind = this.world.kind(object.kind);
     const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
     const whole = { ...object, metadata: { ...object.metadata, labels } };
@@ -158,10 +161,7 @@ export class Applier {
 }
 
 /** Puts what the controller says in the place of what it said, at that version; what others wrote beside it stays. */
-function replacement(
-  { apiVersion: _, kind: __, metadata, ...content }: WantedObject["object"],
-  there: Seen,
-): unknown[] {
+function replacement({ apiVersion: _, kind: __, metadata, ...content }: RenderedObject, there: Seen): unknown[] {
   const merged = (field: "labels" | "annotations") => ({
     ...there.metadata[field],
     ...(metadata[field] as object | undefined),

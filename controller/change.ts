@@ -5,6 +5,23 @@ import { contentDigest, fixedOf, isManaged, type Seen } from "./seen.ts";
 /** What is to be done about one object. */
 export type Change = "none" | "create" | "replace" | "delete" | "refuse";
 
+/** What tells whether an object is as it is to be. */
+export interface Fingerprint {
+  readonly digest: string;
+  /** What cannot be changed in it. */
+  readonly fixed: string;
+  readonly labels: unknown;
+  readonly annotations: unknown;
+  /** The uid of what it belongs to. */
+  readonly owner: unknown;
+}
+
+export function fingerprint(object: RenderedObject): Fingerprint {
+  const { labels, annotations } = object.metadata;
+  const [digest, fixed] = [contentDigest({ ...object }), fixedOf({ ...object })];
+  return { digest, fixed, labels, annotations, owner: ownerOf(object.metadata) };
+}
+
 /**
  * What is to be done about an object that the controller makes.
  *
@@ -20,26 +37,26 @@ export type Change = "none" | "create" | "replace" | "delete" | "refuse";
  *  yes         | otherwise, in what cannot be changed      | delete: it is created once it is gone
  *  yes         | otherwise                                 | replace
  */
-export function changeOf(wanted: RenderedObject | undefined, there: Seen | undefined, reports: number): Change {
+export function changeOf(wanted: Fingerprint | undefined, there: Seen | undefined, reports: number): Change {
   if (there === undefined) return wanted === undefined || reports > 0 ? "none" : "create";
   if (!isManaged(there)) return wanted === undefined ? "none" : "refuse";
   if (there.metadata.deletionTimestamp !== undefined) return "none";
-  if (wanted === undefined || there.fixed !== fixedOf({ ...wanted })) return "delete";
+  if (wanted === undefined || there.fixed !== wanted.fixed) return "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
 }
 
 /** Labels and annotations of others may stand beside ours. */
-function isAsWanted(wanted: RenderedObject, there: Seen): boolean {
+function isAsWanted({ digest, labels, annotations, owner }: Fingerprint, there: Seen): boolean {
   const has = (all: unknown, some: unknown) =>
     Object.entries((some ?? {}) as object).every(([key, value]) => (all as Record<string, string>)?.[key] === value);
   return (
-    there.digest === contentDigest({ ...wanted }) &&
-    has(there.metadata.labels, wanted.metadata.labels) &&
-    has(there.metadata.annotations, wanted.metadata.annotations) &&
-    has({ uid: firstOwner(there.metadata) }, { uid: firstOwner(wanted.metadata) })
+    there.digest === digest &&
+    has(there.metadata.labels, labels) &&
+    has(there.metadata.annotations, annotations) &&
+    ownerOf(there.metadata) === owner
   );
 }
 
-function firstOwner({ ownerReferences }: { readonly [field: string]: unknown }): unknown {
+function ownerOf({ ownerReferences }: { readonly [field: string]: unknown }): unknown {
   return asBag(asList(ownerReferences)[0])?.uid;
 }

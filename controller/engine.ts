@@ -1,8 +1,10 @@
 import { clusterSet, IpamError } from "../core/index.ts";
 import type { Concern } from "../integrations/in-cluster.ts";
+import type { RenderedObject } from "../integrations/integration.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
 import { Applier } from "./applier.ts";
+import { fingerprint } from "./change.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
@@ -173,8 +175,9 @@ export class Engine {
     for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, this.timing.settle);
   }
 
-  private wantedObject(object: WantedObject["object"], asOf: number): WantedObject {
+  private wantedObject(object: RenderedObject, asOf: number): WantedObject {
     const { owners, sources } = this.world.concerns({ ...object });
-    return { object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
+    const [key, mark] = [objectKey(object), fingerprint(object)];
+    return { key, fingerprint: mark, object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
   }
 }

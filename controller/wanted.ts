@@ -1,9 +1,12 @@
 import type { RenderedObject } from "../integrations/integration.ts";
-import { objectKey } from "./seen.ts";
+import type { Fingerprint } from "./change.ts";
 
 /** An object that is to exist, whose it is, and what it was made of. */
 export interface WantedObject {
-  readonly object: RenderedObject;
+  readonly key: string;
+  readonly fingerprint: Fingerprint;
+  /** To be written; absent once it was there. There are tens of thousands, and rendering makes it again. */
+  readonly object?: RenderedObject;
   readonly owner: string;
   readonly source: string;
   /** When the record was read that it was made of. */
@@ -39,11 +42,18 @@ export class Wanted {
     return new Set([...before, ...keys]);
   }
 
+  /** It is there as wanted. */
+  isThere(key: string): void {
+    const one = this.objects.get(key);
+    if (one?.object === undefined) return;
+    const { object: _, ...rest } = one;
+    this.objects.set(key, rest);
+  }
+
   private put(one: WantedObject): string {
-    const key = objectKey(one.object);
-    this.objects.set(key, one);
+    this.objects.set(one.key, one);
     this.counts.set(one.source, this.countOf(one.source) + 1);
-    return key;
+    return one.key;
   }
 
   private drop(key: string): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changeOf } from "../../../controller/change.ts";
+import { changeOf, fingerprint } from "../../../controller/change.ts";
 import { keep, managedBy, type Seen } from "../../../controller/seen.ts";
 import type { WatchedKind } from "../../../integrations/in-cluster.ts";
 import type { RenderedObject } from "../../../integrations/integration.ts";
@@ -66,7 +66,8 @@ describe("changeOf", () => {
   )("$title", ({ cell }) => {
     const state = `${cell("is there")[0]}`;
     expect(Object.keys(states)).toContain(state);
-    const change = (object: RenderedObject | undefined) => changeOf(object, states[state], Number(cell("reports")[0]));
+    const change = (object: RenderedObject | undefined) =>
+      changeOf(object && fingerprint(object), states[state], Number(cell("reports")[0]));
     expect([change(wanted), change(undefined)]).toEqual([cell("wanted")[0], cell("not wanted")[0]]);
   });
 });

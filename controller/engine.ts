@@ -92,7 +92,9 @@ export class Engine {
     if (this.world.kind(kindOf(key)).isReport) this.heard(key);
     if (!this.isOpen) return;
     if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");
-    for (const one of new Set([key, ...sources, ...sources.flatMap((source) => this.above(source))])) this.tell(one);
+    this.tell(key, this.timing.settle);
+    const above = new Set([...sources, ...sources.flatMap((source) => this.above(source))]);
+    for (const one of above) if (one !== key) this.tell(one, this.timing.gather);
   }
 
   /** An owner reports what it has: pools have collisions by that, or room. */
@@ -101,7 +103,7 @@ export class Engine {
     if (!isNew || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     for (const pool of this.world.all("NodeIPPool"))
-      this.queue.addAfter(`report ${objectKey(pool)}`, this.timing.settle);
+      this.queue.addAfter(`report ${objectKey(pool)}`, this.timing.gather);
   }
 
   /** What an object was made of. */
@@ -111,13 +113,13 @@ export class Engine {
   }
 
   /** An object changed, or something that tells about it did. */
-  private tell(key: string): void {
+  private tell(key: string, pause: number): void {
     const there = this.world.get(key);
     const isMade = this.wanted.get(key) !== undefined || there === undefined || isManaged(there);
     if (isMade) {
       this.applier.fares(key);
       this.queue.add(`apply ${key}`);
-    } else this.queue.addAfter(`report ${key}`, this.timing.settle);
+    } else this.queue.addAfter(`report ${key}`, pause);
   }
 
   private async run(key: string): Promise<number | undefined> {

@@ -68,8 +68,16 @@ export function whyNot(work: () => unknown): string | undefined {
   }
 }
 
-/** A Node as integrations take it. */
-export function clusterNode({ metadata, status }: Seen): ClusterNode {
+const known = new WeakMap<Seen, ClusterNode>();
+
+/** A Node as integrations take it. Of each Node that was seen there is one: every decision and every report asks for all. */
+export function clusterNode(seen: Seen): ClusterNode {
+  const node = known.get(seen) ?? readNode(seen);
+  known.set(seen, node);
+  return node;
+}
+
+function readNode({ metadata, status }: Seen): ClusterNode {
   const ready = conditionOf(asBag(status)?.conditions, "Ready");
   const { name, uid, labels = {} } = metadata;
   return { name, uid, labels: new Map(Object.entries(labels)), bare: false, isReady: ready?.status === "True" };

@@ -46,8 +46,8 @@ export function namesOf(key: string): { readonly name: string; readonly namespac
 /** On every object that the controller makes: nothing else is ever changed or deleted as a whole. */
 export const managedBy = { "app.kubernetes.io/managed-by": "nodeippool-controller" };
 
-export function isManaged({ metadata }: Pick<Seen, "metadata">): boolean {
-  return Object.entries(managedBy).every(([key, value]) => metadata.labels?.[key] === value);
+export function isManaged({ metadata: { labels } }: Pick<Seen, "metadata">): boolean {
+  return labels?.["app.kubernetes.io/managed-by"] === managedBy["app.kubernetes.io/managed-by"];
 }
 
 /** What is kept of an object in memory: of those that the controller made, little more than a digest of what they say. */

@@ -17,6 +17,8 @@ export const timing = {
   hold: 25_000,
   /** How long a status waits for what else changes. */
   settle: 100,
+  /** How long it waits for how others fare: a rollout has thousands of them, and each report looks at all. */
+  gather: 1_000,
   /** After so long everything is looked at once more: nothing depends on it, it mends what nobody thought of. */
   again: 10 * 60_000,
   /** When it is told to stop, it waits at most so long for what is in flight. */

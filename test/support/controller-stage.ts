@@ -14,7 +14,7 @@ import { Handler } from "./handler.ts";
 import { MemoryMachine } from "./handler-machine.ts";
 
 /** In the usual proportions, so that an address is free after seconds. */
-const hurried = { ...timing, fresh: 300, send: 700, request: 2_500, hold: 4_000, settle: 20 };
+const hurried = { ...timing, fresh: 300, send: 700, request: 2_500, hold: 4_000, settle: 20, gather: 200 };
 /** The child process has the usual timing. */
 const patience = 90_000;
 

@@ -7,6 +7,7 @@ import {
   type Pending,
   type Snapshot,
 } from "../core/index.ts";
+import { isManaged } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -131,10 +132,10 @@ export class Allocator {
     scene: Scene,
   ): Desired {
     const looked = nodes.filter(({ name }) => owners.has(nodeOwner(name)) && !barred.has(nodeOwner(name)));
-    const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).map(placeless);
+    const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).filter((one) => !isManaged(one));
     const { sources, sound } = scene;
     return readDesired(
-      { owned: sources, others: about, pools: sound, nodes: looked, authority: "Cluster" },
+      { owned: sources, others: about.map(placeless), pools: sound, nodes: looked, authority: "Cluster" },
       this.ground.integrations,
     );
   }

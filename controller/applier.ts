@@ -1,5 +1,5 @@
 import { IpamError } from "../core/index.ts";
-import type { InCluster } from "../integrations/in-cluster.ts";
+import { type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import type { Stored } from "../kube/index.ts";
 import type { Allocator } from "./allocator.ts";
@@ -7,7 +7,7 @@ import { changeOf } from "./change.ts";
 import type { Ground } from "./ground.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
-import { isManaged, keep, kindOf, managedBy, objectKey, type Seen } from "./seen.ts";
+import { keep, kindOf, objectKey, type Seen } from "./seen.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
 import type { World } from "./world.ts";
 

@@ -1,6 +1,7 @@
+import { isManaged } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { asBag, asList } from "../schema/objects.ts";
-import { contentDigest, fixedOf, isManaged, type Seen } from "./seen.ts";
+import { contentDigest, fixedOf, type Seen } from "./seen.ts";
 
 /** What is to be done about one object. */
 export type Change = "none" | "create" | "replace" | "delete" | "refuse";

@@ -1,5 +1,5 @@
 import { clusterSet, IpamError } from "../core/index.ts";
-import type { Concern } from "../integrations/in-cluster.ts";
+import { type Concern, isManaged } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
@@ -10,7 +10,7 @@ import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
 import { usesIn } from "./scene.ts";
-import { isManaged, kindOf, objectKey } from "./seen.ts";
+import { kindOf, objectKey } from "./seen.ts";
 import type { Timing } from "./timing.ts";
 import { Wanted, type WantedObject } from "./wanted.ts";
 import { World } from "./world.ts";

@@ -1,5 +1,5 @@
 import { type Allocation, clusterSet, IpamError } from "../core/index.ts";
-import type { Known } from "../integrations/in-cluster.ts";
+import { isManaged, type Known } from "../integrations/in-cluster.ts";
 import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
@@ -10,7 +10,7 @@ import { editMetadata } from "./metadata.ts";
 import { isEmptied, poolStatus } from "./pool-status.ts";
 import { refresh } from "./refresh.ts";
 import { clusterNode, type Scene } from "./scene.ts";
-import { isManaged, keep, objectKey, type Seen } from "./seen.ts";
+import { keep, objectKey, type Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 import type { World } from "./world.ts";
 
@@ -83,10 +83,7 @@ export class Reporter {
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
     const known: Known = {
       object,
-      made: this.world
-        .ofSource(key)
-        .filter(isManaged)
-        .map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
+      made: this.world.ofSource(key).map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
       rejected,
       pending: [...this.allocator.pending.values()]
         .flat()

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { WatchedKind } from "../integrations/in-cluster.ts";
+import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 
 /** An object as the server has it, as far as it is kept. */
@@ -41,13 +41,6 @@ export function kindOf(key: string): string {
 export function namesOf(key: string): { readonly name: string; readonly namespace?: string } {
   const [, namespace, name = ""] = /^[^/]*\/(?:([^:]*):)?(.*)$/s.exec(key) ?? [];
   return namespace === undefined ? { name } : { name, namespace };
-}
-
-/** On every object that the controller makes: nothing else is ever changed or deleted as a whole. */
-export const managedBy = { "app.kubernetes.io/managed-by": "nodeippool-controller" };
-
-export function isManaged({ metadata: { labels } }: Pick<Seen, "metadata">): boolean {
-  return labels?.["app.kubernetes.io/managed-by"] === managedBy["app.kubernetes.io/managed-by"];
 }
 
 /** What is kept of an object in memory: of those that the controller made, little more than a digest of what they say. */

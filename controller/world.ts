@@ -114,14 +114,26 @@ export class World {
     this.asking.delete(key);
   }
 
-  private tell(key: string, ...objects: readonly (Seen | undefined)[]): void {
-    for (const object of objects) if (object !== undefined) this.changed(this.concerns(object), key);
+  /** How an object stands is no reason to look at all owners again: the controller writes it itself. */
+  private tell(key: string, before: Seen | undefined, now?: Seen): void {
+    const isSame = before !== undefined && now !== undefined && meaning(before) === meaning(now);
+    for (const object of [before, now]) {
+      if (object === undefined) continue;
+      const concern = this.concerns(object);
+      this.changed(isSame && concern.owners === "all" ? { ...concern, owners: [] } : concern, key);
+    }
   }
 }
 
 /** Is it a version that was overtaken, or the same? We hear of our own writes twice. */
 function isOlder(a: Seen, b: Seen): boolean {
   return a.metadata.uid === b.metadata.uid && BigInt(a.metadata.resourceVersion) <= BigInt(b.metadata.resourceVersion);
+}
+
+/** All of an object but its status: a server counts the changes of the spec. */
+function meaning({ metadata }: Seen): string {
+  const { uid, generation, labels, annotations, deletionTimestamp } = metadata;
+  return JSON.stringify([uid, generation, labels, annotations, deletionTimestamp]);
 }
 
 function put(index: Map<string, Map<string, Seen>>, at: string, key: string, object: Seen): void {

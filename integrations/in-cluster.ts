@@ -1,6 +1,14 @@
 import type { Allocation } from "../core/index.ts";
-import type { Bag } from "../schema/objects.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
 import type { Facts } from "./facts.ts";
+
+/** The labels of every object that the controller makes: nothing else is ever changed or deleted as a whole. */
+export const managedBy = { "app.kubernetes.io/managed-by": "nodeippool-controller" };
+
+export function isManaged({ metadata }: Bag): boolean {
+  const labels = asBag(asBag(metadata)?.labels);
+  return labels?.["app.kubernetes.io/managed-by"] === managedBy["app.kubernetes.io/managed-by"];
+}
 
 /** A kind of object that the controller watches. */
 export interface WatchedKind {
@@ -32,7 +40,7 @@ export type Fares = "available" | "failing" | "progressing";
 /** What is known of a source object. */
 export interface Known {
   readonly object: Bag;
-  /** The objects that were made of it, each with those that tell about it. */
+  /** The objects that were made of it, or tell about it, each with those that tell about that one. */
   readonly made: readonly { readonly object: Bag; readonly about: readonly Bag[] }[];
   /** Why it is not acted upon, if so. */
   readonly rejected?: string | undefined;

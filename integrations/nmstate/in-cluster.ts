@@ -1,7 +1,7 @@
 import { nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { childLabels } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
+import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
@@ -81,7 +81,12 @@ function concerns(object: Bag): Concern {
   switch (object.kind) {
     case policyKind:
       if (usesPools(object)) return { owners: "all", sources: policies(name) };
-      return { owners: nodes(nodeOf(object)), sources: policies(labels?.[childLabels.policy]), isEvidence: true };
+      // Where a plan has a policy for a node, the node asks for nothing.
+      return {
+        owners: nodes(nodeOf(object)),
+        sources: policies(labels?.[childLabels.policy]),
+        isEvidence: isManaged(object),
+      };
     case "NodeNetworkConfigurationEnactment": {
       const owners = nodes(labels?.["nmstate.io/node"]);
       return { owners, sources: policies(labels?.["nmstate.io/policy"]), isEvidence: true };
@@ -108,7 +113,8 @@ function report({ object, made, rejected, pending }: Known, { nodes, pools }: Fa
   if (policy !== undefined && authorityOf(policy, pools) === "Plan") return {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
-  const fares = made.map(({ object: child, about }) => faresBy(child, about[0]));
+  const children = made.filter(({ object: one }) => one.kind === policyKind);
+  const fares = children.map(({ object: child, about }) => faresBy(child, about[0]));
   const waiting = new Map(pending.map(({ claim, message }) => [nodeNameOf(ownerOfKey(claim)), message]));
   const conditions = policyConditions({
     nodes: selected.length,

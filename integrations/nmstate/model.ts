@@ -2,11 +2,11 @@ import { type Claim, IpamError, type Issue, isOfAddresses, type Parsed } from ".
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { issueIn } from "../../schema/manifests.ts";
 import { didYouMean } from "../../schema/nearest.ts";
-import type { ClusterNode } from "../../schema/node.ts";
-import type { Bag } from "../../schema/objects.ts";
+import { type ClusterNode, childLabels } from "../../schema/node.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import { enough } from "../../schema/yaml.ts";
 import type { Facts, ReadObjects } from "../integration.ts";
-import { labelValue } from "./child.ts";
+import { childName, labelValue } from "./child.ts";
 import { misfits } from "./misfits.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import type { Policy } from "./policy.ts";
@@ -17,6 +17,8 @@ import { authorityOf, claimsOf, refuseTwins, selectedBy, selectNodes, selectorOf
 export interface OwnPolicy {
   readonly policy: Policy;
   readonly source: SourceObject;
+  /** The names of policies that a plan has made of policies for single nodes. */
+  readonly planned: ReadonlySet<unknown>;
 }
 
 /** What policies say. */
@@ -29,12 +31,17 @@ export interface NmstateModel {
 /** Reads policies. All issues, each with its place. */
 export function readPolicies({ owned, others }: ReadObjects): Parsed<NmstateModel> {
   const issues: Issue[] = [];
+  const planned = new Set(others.map(({ object }) => asBag(object.metadata)).flatMap(plannedName));
   const own = owned.flatMap((source): OwnPolicy[] => {
     const { value: policy, issues: found = [] } = parsePolicy(source.object);
     issues.push(...found.map((issue) => issueIn(source, issue)));
-    return policy === undefined ? [] : [{ policy, source }];
+    return policy === undefined ? [] : [{ policy, source, planned }];
   });
   return issues.length > 0 ? { issues } : { value: { own, others: others.map(({ object }) => object) } };
+}
+
+function plannedName(metadata: Bag | undefined): unknown[] {
+  return asBag(metadata?.labels)?.[childLabels.policy] === undefined ? [] : [metadata?.name];
 }
 
 /** One claim for each node and capture of the policies that are expanded. Throws IpamError `invalid` for what pools cannot give. */
@@ -74,9 +81,13 @@ function poolIssues(policy: Policy, pools: Facts["pools"], before: number): Issu
   return [...found, ...refused];
 }
 
-/** The nodes that a policy of ours is for. Throws IpamError `invalid` where that cannot be told. */
-export function nodesOf({ policy, source }: OwnPolicy, { nodes }: Facts): ClusterNode[] {
-  return selectNodes(policy, source.nodes ?? nodes);
+/**
+ * The nodes that a policy of ours is for. In a cluster these are not the ones for which a plan has written a policy already.
+ * Throws IpamError `invalid` where that cannot be told.
+ */
+export function nodesOf({ policy, source, planned }: OwnPolicy, { nodes, authority }: Facts): ClusterNode[] {
+  const selected = selectNodes(policy, source.nodes ?? nodes);
+  return authority === "Cluster" ? selected.filter(({ name }) => !planned.has(childName(policy.name, name))) : selected;
 }
 
 /** Policies that select none of the nodes: of one node, the labels that it lacks. */

@@ -1,7 +1,11 @@
-import { beforeEach, describe, expect, it } from "vitest";
-import { type Bag, conditionOf } from "../../schema/objects.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { replay } from "../support/cluster-history.ts";
 import { installAll } from "../support/cluster-kinds.ts";
+import { nodeippool } from "../support/console.ts";
 import { policy, pool } from "../support/controller-objects.ts";
 import { stageOfFile } from "../support/stage-of-file.ts";
 
@@ -70,5 +74,58 @@ describe("a NodeIPPool", () => {
     const events = () => stage().kubectl("get events -n default -o jsonpath={..message}");
     const isSaid = async () => (await events()).includes("there is no NodeIPPool pp; did you mean p?");
     await stage().until(isSaid, true);
+  });
+});
+
+describe("a NodeIPPool with authority Plan", () => {
+  const { stage } = stageOfFile(installAll);
+  const folder = mkdtempSync(join(tmpdir(), "nodeippool-plan-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  /** The pool as Git has it. */
+  const planned = (more: object = {}) => {
+    const { spec, ...rest } = pool("p", 1, 9);
+    return { ...rest, spec: { ...asBag(spec), authority: "Plan", ...more } };
+  };
+
+  /** What a plan makes for these nodes is applied. */
+  async function applyPlan(spec: object, ...nodes: readonly string[]): Promise<void> {
+    const list = { apiVersion: "v1", kind: "List", items: [spec, policy("a", "p")] };
+    writeFileSync(join(folder, "manifests.json"), JSON.stringify(list));
+    const rows = nodes.map((name) => `${name} kubernetes.io/hostname=${name},role=worker\n`);
+    writeFileSync(join(folder, "nodes.txt"), rows.join(""));
+    const about = ["manifests.json", "--nodes", "nodes.txt"];
+    expect(nodeippool(["allocate", ...about], folder).status).toBe(0);
+    await stage().kubectl("apply -f -", nodeippool(["render", ...about], folder).stdout);
+    await stage().apply(spec);
+  }
+
+  /** Who wrote what is there. */
+  async function writers(object: string): Promise<string[]> {
+    const found = JSON.parse(await stage().kubectl(`get ${object} -o json --show-managed-fields`)) as Bag;
+    const all = asList(asBag(found.metadata)?.managedFields).map((one) => asBag(one) ?? {});
+    return all.map(({ manager, subresource = "all" }) => `${manager} ${subresource}`).sort();
+  }
+
+  it("is counted and never written to, but for its status", async () => {
+    stage().controller();
+    await stage().join("n1", "n2");
+    await applyPlan(planned(), "n1");
+    await stage().until(() => stage().onMachines(), ["n1 10.0.1.1"]);
+    await stage().until(() => stage().reason("p"), "ReconciledPool");
+    await stage().stays([], 2_000);
+    expect(await writers("nodeippool p")).toEqual(["kubectl-client-side-apply all", "nodeippool status"]);
+    expect(await writers("nncp a--n1")).toEqual(["kubectl-client-side-apply all", "nodeippool status"]);
+  });
+
+  it("hands out its clusterRange to nodes for which there is no plan; those of the plan keep theirs", async () => {
+    const range = planned({ clusterRange: { start: "10.0.1.5", end: "10.0.1.9" } });
+    await stage().join("n1", "n2");
+    await applyPlan(range, "n1");
+    stage().controller();
+    await stage().settles(["n2/a 10.0.1.5"], ["n1 10.0.1.1"]);
+    await stage().join("n3");
+    await stage().settles(["n2/a 10.0.1.5", "n3/a 10.0.1.6"], ["n1 10.0.1.1"]);
+    await stage().until(() => stage().message("a"), "3/3 nodes successfully configured");
   });
 });

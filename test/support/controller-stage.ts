@@ -169,9 +169,9 @@ export class Stage {
     this.check();
   }
 
-  /** Waits until the record is this, and the machines have just that. */
-  async settles(lines: readonly string[]): Promise<void> {
-    const bare = lines.map((line) => line.replace(/\/\S+/, "")).sort();
+  /** Waits until the record is this, and the machines have just that, and `besides`. */
+  async settles(lines: readonly string[], besides: readonly string[] = []): Promise<void> {
+    const bare = [...lines.map((line) => line.replace(/\/\S+/, "")), ...besides].sort();
     await this.until(() => this.lines(), [...lines].sort());
     await this.until(() => this.onMachines(), bare);
   }

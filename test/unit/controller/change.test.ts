@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { changeOf, fingerprint } from "../../../controller/change.ts";
-import { keep, managedBy, type Seen } from "../../../controller/seen.ts";
+import { keep, type Seen } from "../../../controller/seen.ts";
 import type { WatchedKind } from "../../../integrations/in-cluster.ts";
+import { managedBy } from "../../../integrations/in-cluster.ts";
 import type { RenderedObject } from "../../../integrations/integration.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { tableOf } from "../../support/core-table.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { finalizer } from "../../../controller/finalizer.ts";
 import { formatAddress } from "../../../core/index.ts";
+import { childLabels } from "../../../schema/node.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/controller-objects.ts";
@@ -94,6 +95,23 @@ describe("a pool in use", () => {
     sim.node("n1");
     await sim.pass(2000);
     expect(list()).toEqual(["10.0.0.1 n1", "10.0.0.2 n2", "10.0.0.3 n3"]);
+  });
+});
+
+describe("a pool that a plan allocates", () => {
+  it("gives of its clusterRange to nodes for which the plan has no policy", async () => {
+    const range = { authority: "Plan", clusterRange: { start: "10.0.0.5", end: "10.0.0.9" } };
+    const { sim, list } = await begin([], range);
+    const metadata = { name: "a--n1", labels: { [childLabels.policy]: "a", [childLabels.node]: "n1" } };
+    sim.create({ ...policy("a--n1", "p"), metadata, spec: { desiredState: {} } } as never);
+    await sim.pass(1000);
+    for (const name of ["n1", "n2"]) sim.node(name);
+    await sim.pass(2000);
+    expect(list()).toEqual(["10.0.0.5 n2"]);
+    sim.remove("NodeNetworkConfigurationPolicy", "a--n1");
+    sim.node("n3");
+    await sim.pass(2000);
+    expect(list()).toEqual(["10.0.0.5 n2", "10.0.0.6 n1", "10.0.0.7 n3"]);
   });
 });
 

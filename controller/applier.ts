@@ -42,6 +42,8 @@ export class Applier {
   }
 
   async apply(key: string): Promise<undefined> {
+    const { rejected } = await this.allocator.scene();
+    // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
     const source = this.sourceOf(key, there);
@@ -52,7 +54,7 @@ export class Applier {
       this.callNext(source, part);
       return;
     }
-    if ((await this.allocator.scene()).rejected.has(source)) return;
+    if (rejected.has(source)) return;
     if (wanted === undefined && !this.isKnown(there)) return;
     const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length);
     const rollout = this.rollout(source);

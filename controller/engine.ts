@@ -17,6 +17,8 @@ import { World } from "./world.ts";
 
 /** How many requests are in flight at once. */
 const parallel = 16;
+/** So many owners are looked at in one go, unless it is all: what is made of them is written before it is too old. */
+const batch = 250;
 
 /**
  * The controller without its watches. Whatever changes in the world is only a reason to look again; what is looked at is
@@ -139,9 +141,9 @@ export class Engine {
 
   private async allocate(): Promise<undefined> {
     const isAll = this.isAll;
-    const owners = new Set(this.waiting);
+    const owners = new Set(isAll ? this.waiting : [...this.waiting].slice(0, batch));
     this.isAll = false;
-    this.waiting.clear();
+    for (const owner of owners) this.waiting.delete(owner);
     try {
       if (isAll) for (const owner of await this.allocator.owners()) owners.add(owner);
       await this.decide(owners, isAll);

@@ -5,6 +5,7 @@ import {
   nodeOwner,
   ownerOfKey,
   type Pending,
+  type Plan,
   type Snapshot,
 } from "../core/index.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
@@ -25,6 +26,8 @@ import type { World } from "./world.ts";
 
 /** What came of looking at some owners. */
 export interface Looked {
+  /** For whom this was decided. */
+  readonly owners: ReadonlySet<string>;
   /** What is to exist for them. */
   readonly rendered: readonly RenderedObject[];
   /** The pools, and the claims, in which something changed, or that get nothing. */
@@ -34,7 +37,7 @@ export interface Looked {
   readonly freed: readonly Allocation[];
   /** When the record was read. */
   readonly asOf: number;
-  /** Owners whose addresses may be free later, and in how many milliseconds. */
+  /** Owners to look at later, and in how many milliseconds: their addresses may be free by then, or they are seen. */
   readonly later: ReadonlyMap<string, number>;
 }
 
@@ -93,10 +96,12 @@ export class Allocator {
   }
 
   /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
-  async look(owners: ReadonlySet<string>): Promise<Looked> {
+  async look(asked: ReadonlySet<string>): Promise<Looked> {
     await this.record.fresh();
     const scene = await this.scene();
     const snapshot = await this.record.get();
+    const unseen = await this.unseen(asked);
+    const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
     const asOf = this.record.readAt;
     const nodes = this.world.all("Node").map(clusterNode);
     const barred = new Set([...unselectable(nodes).keys()].map(nodeOwner));
@@ -107,7 +112,7 @@ export class Allocator {
       releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))),
       scene,
     );
-    const question = this.question(owners, nodes, barred, scene, desired, await this.occupied());
+    const question = this.question(owners, nodes, barred, scene, desired, this.occupied(scene, snapshot));
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
@@ -115,14 +120,41 @@ export class Allocator {
     for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
     const changed = [...plan.assign, ...plan.release.map(({ allocation }) => allocation), ...pending, ...before];
     return {
+      owners,
       rendered: this.render(desired, owners, after),
       pools: new Set(changed.map(({ pool }) => pool)),
       claims: changed.map(({ claim }) => claim),
       given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
       asOf,
-      later: this.record.hold.later(after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)))),
+      later: this.later(owners, unseen, plan, after),
     };
+  }
+
+  /**
+   * Whom to look at again, and when: what an owner lost made way for what it waits for; its addresses may be free by then; it is
+   * not seen yet.
+   */
+  private later(owners: ReadonlySet<string>, unseen: ReadonlySet<string>, { release }: Plan, after: Snapshot) {
+    const lost = release.filter(({ to }) => to === "releasing").map(({ allocation }) => ownerOfKey(allocation.claim));
+    return new Map([
+      ...this.record.hold.later(after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)))),
+      ...[...unseen].map((owner) => [owner, this.ground.timing.send] as const),
+      ...lost.filter((owner) => this.pending.has(owner)).map((owner) => [owner, 0] as const),
+    ]);
+  }
+
+  /**
+   * The owners that have an address and are on the server, but not shown by the watch: nothing is decided for them now. Who
+   * was stopped for a while knows the record before it knows who has come meanwhile.
+   */
+  private async unseen(owners: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const unseen = new Set<string>();
+    for (const owner of owners) {
+      const isLive = this.record.lines.of(owner).allocations.some(({ set }) => set === this.set);
+      if (isLive && (await this.proof.isBack(owner))) unseen.add(owner);
+    }
+    return unseen;
   }
 
   private desiredFor(
@@ -176,10 +208,10 @@ export class Allocator {
     return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
   }
 
-  /** What owners show to have, beside the record. */
-  async occupied(): Promise<Occupied> {
-    const [{ sound }, snapshot, { version }] = [await this.scene(), await this.record.get(), this.shown];
-    const known = this.known;
+  /** What owners show to have, beside the record: of the same pools as what is decided by it. */
+  occupied({ sound }: Scene, snapshot: Snapshot): Occupied {
+    const { known, shown } = this;
+    const { version } = shown;
     if (known?.sound === sound && known.snapshot === snapshot && known.version === version) return known.value;
     const value = occupied(sound, this.shown.uses(), this.record.lines);
     this.known = { sound, snapshot, version, value };

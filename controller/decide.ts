@@ -42,6 +42,7 @@ export interface Decision {
  *  new, and the owner is waiting        | nothing yet
  *  new, all claims of the owner fit     | gets an address
  *  new, one claim of the owner does not | none of its new claims gets one: others may be served
+ *  new, in place of one that goes        | nothing yet: that one is released first
  *
  *  a line without a claim               |
  *  live, held                           | stays
@@ -62,9 +63,9 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   };
   const pending: Pending[] = [];
   let made = planFor();
-  for (let partly = partlyServed(made, isNew); partly.size > 0; partly = partlyServed(made, isNew)) {
-    pending.push(...made.pending.filter((one) => isNew(one) && partly.has(ownerOfKey(one.claim))));
-    for (const owner of partly) unserved.add(owner);
+  for (let some = withheld(made, isNew); some.size > 0; some = withheld(made, isNew)) {
+    pending.push(...made.pending.filter((one) => isNew(one) && some.has(ownerOfKey(one.claim))));
+    for (const owner of some) unserved.add(owner);
     made = planFor();
   }
   const returned = new Set(made.keep.map(({ was }) => was));
@@ -75,9 +76,10 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
 }
 
-/** The owners of which one new claim gets an address and another one does not. */
-function partlyServed({ assign, pending }: Plan, isNew: (one: Pending) => boolean): Set<string> {
+/** The owners that get nothing new in this plan: one new claim gets an address and another one does not, or would move one. */
+function withheld({ assign, pending }: Plan, isNew: (one: Pending) => boolean): Set<string> {
   const served = new Set(assign.map(({ claim }) => ownerOfKey(claim)));
-  const unserved = pending.filter(isNew).map(({ claim }) => ownerOfKey(claim));
-  return new Set(unserved.filter((owner) => served.has(owner)));
+  const unserved = pending.filter(isNew);
+  const some = unserved.filter(({ claim, remedy }) => remedy?.[0] === "rename" || served.has(ownerOfKey(claim)));
+  return new Set(some.map(({ claim }) => ownerOfKey(claim)));
 }

@@ -157,8 +157,8 @@ export class Engine {
     return undefined;
   }
 
-  private async decide(owners: ReadonlySet<string>, isAll: boolean): Promise<void> {
-    const { rendered, pools, claims, given, freed, asOf, later } = await this.allocator.look(owners);
+  private async decide(asked: ReadonlySet<string>, isAll: boolean): Promise<void> {
+    const { owners, rendered, pools, claims, given, freed, asOf, later } = await this.allocator.look(asked);
     this.observer?.recorded(given, freed);
     const wanted = rendered.map((object) => this.wantedObject(object, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
@@ -169,7 +169,7 @@ export class Engine {
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    for (const owner of this.allocator.record.takeChanged()) if (!owners.has(owner)) this.waiting.add(owner);
+    for (const owner of this.allocator.record.takeChanged()) if (!asked.has(owner)) this.waiting.add(owner);
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     if (isAll) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);

@@ -43,7 +43,7 @@ export class Proof {
   }
 
   /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
-  private async isBack(owner: string): Promise<boolean> {
+  async isBack(owner: string): Promise<boolean> {
     if (this.world.get(owner) !== undefined) return false;
     return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
   }

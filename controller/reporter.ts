@@ -41,11 +41,12 @@ export class Reporter {
     }
   }
 
-  private async reportPool(object: Seen, { pools }: Scene): Promise<void> {
+  private async reportPool(object: Seen, scene: Scene): Promise<void> {
     const { name, generation } = object.metadata;
-    const one = pools.get(name);
+    const one = scene.pools.get(name);
     if (one === undefined) return;
-    const { allocations, releasing } = await this.allocator.record.get();
+    const snapshot = await this.allocator.record.get();
+    const { allocations, releasing } = snapshot;
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     const live = allocations.filter(isOf);
     const pool = one.pool ?? one.whole;
@@ -59,9 +60,9 @@ export class Reporter {
       live,
       releasing: releasing.filter(isOf),
       pending: [...this.allocator.pending.values()].flat().filter(isOf),
-      collisions: (await this.allocator.occupied()).collisions.get(name) ?? [],
+      collisions: this.allocator.occupied(scene, snapshot).collisions.get(name) ?? [],
       isResetting: this.allocator.resets
-        .list(pools)
+        .list(scene.pools)
         .some((reset) => reset.pool === name && reset.problem === undefined),
     });
     const written = await this.write(object, status, { generation, hasHeartbeat: false });

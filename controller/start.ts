@@ -40,7 +40,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const told: Sent = (verb, status) => void metrics?.then((one) => one.sent(verb, status));
   // The queue tries again, with what is right by then.
   const objects = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
-  const recorded = objectsOf(access, { server: transport(access, 30_000, told) });
+  const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
   const source = transport(access, 30_000, told);
   const ground = { objects, clock: realClock, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({

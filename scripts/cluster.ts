@@ -8,10 +8,11 @@ import { tool } from "../test/support/tools.ts";
 
 const kubectl = await tool("kubectl");
 const [command, ...args] = process.argv.slice(2);
-const cluster = await startCluster({ controllers: ["garbage-collector-controller", "namespace-controller"] });
+const cluster = await startCluster();
 await installNodeIPPool(cluster);
 await installNmstate(cluster);
 await installNmstateAdmission(cluster);
+await cluster.startControllers("garbage-collector-controller", "namespace-controller");
 
 if (command === undefined) {
   // Before the text below: whoever reads that may stop it at once.

@@ -19,8 +19,9 @@ const stop = new AbortController();
 const stopped = Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));
 
 const lab = await createLab(["node01", "node02", "node03"]);
-const cluster = await startCluster({ controllers: ["garbage-collector-controller", "namespace-controller"] });
+const cluster = await startCluster();
 await installAll(cluster);
+await cluster.startControllers("garbage-collector-controller", "namespace-controller");
 await cluster.kubectl(["create", "namespace", namespace]);
 
 const access = findAccess({ kubeconfig: cluster.kubeconfig });

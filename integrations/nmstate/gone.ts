@@ -5,7 +5,7 @@ import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
-import { isTakenOff, type Lists } from "./taken-off.ts";
+import { isGivenBy, isTakenOff, type Lists } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
 
 /**
@@ -13,12 +13,18 @@ import { usesOn } from "./uses.ts";
  *
  *  the node | its report (NodeNetworkState)     | its policy                                   | the address
  *  ---------+-----------------------------------+----------------------------------------------+------------
- *  gone     | none                              | any                                          | gone
+ *  gone     | none                              | none                                         | gone
+ *  gone     | none                              | still there: a node of this name would act on it | in doubt
  *  gone     | still there                       | any                                          | in doubt
+ *  there    | shows the NIC without the address | still gives it: who tries again puts it back | in doubt
  *  there    | shows the NIC without the address | enacted, and gives the NIC a list without it | gone
- *  there    | shows the NIC without the address | enacted before the report, whatever it says  | gone
- *  there    | shows the NIC without the address | none, failed, or enacted since               | in doubt; gone in a reset
+ *  there    | shows the NIC without the address | enacted before the report, and tells no list | gone
+ *  there    | shows the NIC without the address | failed, or enacted since                     | in doubt; gone in a reset
  *  there    | shows the NIC without the address | on its way                                   | in doubt
+ *  there    | shows the NIC without the address | none, but it is still enacted                | in doubt; gone in a reset
+ *  there    | shows the NIC without the address | none, and another one is enacted that gives  | gone
+ *           |                                   | the NIC a list without it                    |
+ *  there    | shows the NIC without the address | none, nor such another one                   | in doubt; gone in a reset
  *  there    | shows the address, or not the NIC | any                                          | in doubt
  *
  * A handler reports a state once and then only another one, so most reports stay older than the enactment that leads to them.
@@ -37,18 +43,29 @@ export function goneFromNodes(
   const read = usesOn(nodes);
   for (const object of reports) read(placeless(object), found);
   const proven = new Set(provenGone(releasing, found.nodes, found.uses).gone);
+  const policies = objects.filter(({ kind }) => kind === "NodeNetworkConfigurationPolicy");
   return releasing.filter((line) => {
     const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
+    const enactmentOf = (policy: unknown) => byName.get(`NodeNetworkConfigurationEnactment/${node}.${policy}`);
+    const takesOff = (policy: Bag) => {
+      const enactment = enactmentOf(asBag(policy.metadata)?.name);
+      return faresBy(policy, enactment) === "available" && isTakenOff(line, listsOf(policy));
+    };
+    const name = childName(policyOfKey(line.claim), node);
+    const own = byName.get(`NodeNetworkConfigurationPolicy/${name}`);
+    const enactment = enactmentOf(name);
     const state = byName.get(`NodeNetworkState/${node}`);
-    if (!there.has(node)) return state === undefined;
-    const policy = childName(policyOfKey(line.claim), node);
-    const child = byName.get(`NodeNetworkConfigurationPolicy/${policy}`);
-    const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${policy}`);
-    if (!proven.has(line)) return false;
-    if (isReset) return !isOnItsWay(child, enactment);
-    if (child === undefined || faresBy(child, enactment) !== "available") return false;
-    return isTakenOff(line, (child.lists ?? []) as Lists) || isEnactedBefore(enactment, state);
+    if (!there.has(node)) return state === undefined && own === undefined;
+    if (!proven.has(line) || isGivenBy(line, listsOf(own))) return false;
+    if (isReset) return !isOnItsWay(own, enactment);
+    if (own === undefined) return enactment === undefined && policies.some(takesOff);
+    return takesOff(own) || (faresBy(own, enactment) === "available" && isEnactedBefore(enactment, state));
   });
+}
+
+/** The lists that the World keeps of a policy. */
+function listsOf(policy: Bag | undefined): Lists {
+  return (policy?.lists ?? []) as Lists;
 }
 
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */

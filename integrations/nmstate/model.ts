@@ -110,14 +110,18 @@ export function isExpanded({ policy, source }: OwnPolicy, { pools, authority: as
   return authority === asking || (authority === undefined && source.nodes !== undefined);
 }
 
-/** All policies, each with the nodes that it selects. */
-export function scopedPolicies({ own, others }: NmstateModel, facts: Facts): ScopedPolicy[] {
+/** All policies, each with the nodes that it selects; without those that wait for its addresses, and so have nothing of it. */
+export function scopedPolicies(
+  { own, others }: NmstateModel,
+  facts: Facts,
+  waits: (policy: Policy, node: ClusterNode) => boolean = () => false,
+): ScopedPolicy[] {
   const expanded = own.filter((one) => isExpanded(one, facts));
   const asTheyAre = own.filter((one) => !isExpanded(one, facts)).map(({ source }) => source.object);
   return [
     ...expanded.map((one) => ({
       name: one.policy.name,
-      nodes: nodesOf(one, facts),
+      nodes: nodesOf(one, facts).filter((node) => !waits(one.policy, node)),
       desiredState: one.policy.desiredState,
       origin: labelValue(one.policy.name),
     })),

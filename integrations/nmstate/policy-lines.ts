@@ -9,28 +9,37 @@ import type { Policy, PolicyObject } from "./policy.ts";
 import { claimName } from "./select.ts";
 import { inItsWave } from "./sync-wave.ts";
 
-/** The record, looked up the way a renderer asks. */
-export class PolicyLines {
-  private readonly live: ReadonlyMap<string, Allocation>;
-  private readonly leaving: Leaving;
+/** The live lines of a set, by policy, node and capture. */
+export class LiveLines {
+  private readonly lines: ReadonlyMap<string, Allocation>;
 
-  constructor({ snapshot, set }: Holdings, leaving: Leaving) {
-    this.live = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [identityOf(l), l]));
-    this.leaving = leaving;
+  constructor({ snapshot, set }: Holdings) {
+    this.lines = new Map(snapshot.allocations.filter((l) => l.set === set).map((l) => [identityOf(l), l]));
+  }
+
+  of(policy: Policy, node: ClusterNode, capture: string, pool: string): Allocation | undefined {
+    return this.lines.get(identityOf({ pool, claim: `${nodeOwner(node.name)}/${claimName(policy, capture)}` }));
   }
 
   /** Has the node an address for each capture of the policy? */
   cover(policy: Policy, node: ClusterNode): boolean {
-    return [...policy.captures].every(([capture, { pool }]) => this.lineOf(policy, node, capture, pool) !== undefined);
+    return [...policy.captures].every(([capture, { pool }]) => this.of(policy, node, capture, pool) !== undefined);
   }
+}
 
-  private lineOf(policy: Policy, node: ClusterNode, capture: string, pool: string): Allocation | undefined {
-    return this.live.get(identityOf({ pool, claim: `${nodeOwner(node.name)}/${claimName(policy, capture)}` }));
+/** The record, looked up the way a renderer asks. */
+export class PolicyLines {
+  private readonly live: LiveLines;
+  private readonly leaving: Leaving;
+
+  constructor(live: LiveLines, leaving: Leaving) {
+    this.live = live;
+    this.leaving = leaving;
   }
 
   private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
     const entries = [...policy.captures].map(([capture, { pool }]) => {
-      const line = this.lineOf(policy, node, capture, pool);
+      const line = this.live.of(policy, node, capture, pool);
       if (line === undefined) {
         const key = `${nodeOwner(node.name)}/${claimName(policy, capture)}`;
         throw new IpamError("stale", `no address is recorded for ${key} in pool ${pool}`);

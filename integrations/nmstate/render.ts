@@ -6,7 +6,7 @@ import { parkPolicy, servesLaterNodes } from "./expand.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
-import { PolicyLines } from "./policy-lines.ts";
+import { LiveLines, PolicyLines } from "./policy-lines.ts";
 import { authorityOf } from "./select.ts";
 import { inLastWave } from "./sync-wave.ts";
 
@@ -24,29 +24,29 @@ export function renderPolicies(model: NmstateModel, facts: Facts, holdings: Hold
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
   const { snapshot, set } = holdings;
   const isAnyLeaving = snapshot.releasing.some((line) => line.set === set);
-  const leaving = new Leaving(holdings, isAnyLeaving ? scopedPolicies(model, facts) : []);
-  const lines = new PolicyLines(holdings, leaving);
+  const live = new LiveLines(holdings);
+  const waits: Waits = (policy, node) => facts.authority === "Cluster" && !live.cover(policy, node);
+  const leaving = new Leaving(holdings, isAnyLeaving ? scopedPolicies(model, facts, waits) : []);
+  const lines = new PolicyLines(live, leaving);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
-    model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines)]),
+    model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines, waits)]),
   );
   const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
   return { instead, added: lines.orphans([...selected.keys()], nodes), left: leaving.left(selected, nodes) };
 }
 
-function objectsOf(own: OwnPolicy, facts: Facts, lines: PolicyLines): PolicyObject[] {
+/** In a cluster a node may wait for its address, while it gives up another one. */
+type Waits = (policy: Policy, node: ClusterNode) => boolean;
+
+function objectsOf(own: OwnPolicy, facts: Facts, lines: PolicyLines, waits: Waits): PolicyObject[] {
   const { policy } = own;
   if (!isExpanded(own, facts))
     return [authorityOf(policy, facts.pools) === "Cluster" ? parkPolicy(policy) : policy.source];
   const selected = new Set(nodesOf(own, facts).map(({ name }) => name));
+  const isServed = (node: ClusterNode) => selected.has(node.name) && !waits(policy, node);
   const children = facts.nodes.flatMap(
-    (node) => (selected.has(node.name) ? childOf(policy, node, facts, lines) : lines.cleanup(policy, node)) ?? [],
+    (node) => (isServed(node) ? lines.child(policy, node, facts.pools) : lines.cleanup(policy, node)) ?? [],
   );
   if (facts.authority === "Cluster" || !servesLaterNodes(policy, facts.pools)) return children;
   return [...children, inLastWave(parkPolicy(policy), policy)];
-}
-
-/** In a cluster a node may wait for its address, while it gives up another one. */
-function childOf(policy: Policy, node: ClusterNode, { pools, authority }: Facts, lines: PolicyLines) {
-  const isWaiting = authority === "Cluster" && !lines.cover(policy, node);
-  return isWaiting ? lines.cleanup(policy, node) : lines.child(policy, node, pools);
 }

@@ -43,3 +43,9 @@ export function isTakenOff({ address, interface: nic }: Allocation, lists: Lists
   const others = about.flatMap(([, , addresses]) => addresses).map((text) => parseAddress(text).value);
   return about.length > 0 && others.every((other) => other !== undefined && compareAddresses(other, address) !== 0);
 }
+
+/** Is an address in these lists, on whatever NIC? */
+export function isGivenBy({ address }: Allocation, lists: Lists): boolean {
+  const all = lists.flatMap(([, , addresses]) => addresses).map((text) => parseAddress(text).value);
+  return all.some((other) => other !== undefined && compareAddresses(other, address) === 0);
+}

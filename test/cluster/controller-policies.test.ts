@@ -54,6 +54,20 @@ describe("policies and pools", () => {
     ]);
   });
 
+  it("a policy that is renamed: its addresses come back, also where the pool has no room for both", async () => {
+    await stage().apply(pool("p", 1, 3), policy("a", "p"));
+    await stage().settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
+    await stage().kubectl("delete nncp a");
+    await stage().apply(policy("b", "p"));
+    await stage().serves(["n1/b", "n2/b"]);
+    await stage().until(() => stage().message("b"), available);
+    // As tools do that apply what is new, and then delete what is not there any more.
+    await stage().apply(policy("c", "p"));
+    await stage().kubectl("delete nncp b");
+    await stage().serves(["n1/c", "n2/c"]);
+    await stage().until(() => stage().message("c"), available);
+  });
+
   it("pools that overlap give nothing and say so, until one of them goes", async () => {
     await stage().apply(pool("p", 1, 4));
     await stage().apply({ ...pool("q", 1, 9) });

@@ -1,8 +1,9 @@
 import { expect, it } from "vitest";
-import { batchSize, chaos, history, writers } from "../support/cluster-chaos.ts";
+import { batchSize, chaos, writers } from "../support/cluster-chaos.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
+import { recordHistory } from "../support/record-history.ts";
 
 /** How many times the proof; without it a small part, for every day. */
 const long = Number(process.env.NODEIPPOOL_LONG ?? 0);
@@ -26,7 +27,7 @@ it.each([1, 10])(
     const start = performance.now();
     const { acknowledged, kills, faults } = await chaos(cluster(), proxy, namespace.name, { ...scale, pools });
     const seconds = Math.round((performance.now() - start) / 1000);
-    const { revisions, live, wrong } = await history(cluster(), namespace.name);
+    const { revisions, live, wrong } = await recordHistory(cluster(), namespace.name);
     console.log(
       `${pools} pools: ${live.size} allocations, ${kills} writers and ${scale.serverKills} API servers killed, ${faults} faults, ` +
         `${revisions} revisions, ${seconds} s: ${wrong.length} duplicates or moves`,

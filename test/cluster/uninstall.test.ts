@@ -12,7 +12,10 @@ import { root } from "../support/console.ts";
 import { eventually, withController } from "../support/controller-run.ts";
 import { tool } from "../support/tools.ts";
 
-const cluster = clusterOfFile(installNmstate, { controllers: ["namespace-controller"] });
+const cluster = clusterOfFile(async (started) => {
+  await installNmstate(started);
+  await started.startControllers("namespace-controller");
+});
 
 /** What a reader of the page types, in the project's folder. */
 const folder = mkdtempSync(join(tmpdir(), "nodeippool-uninstall-"));

@@ -2,14 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { formatAddress } from "../../core/address.ts";
-import type { Snapshot } from "../../core/allocation.ts";
-import { decodePart } from "../../state/kubernetes/subnet-records.ts";
 import type { Cluster } from "./cluster.ts";
-import { replay } from "./cluster-history.ts";
 import type { FaultProxy, Planted } from "./cluster-proxy.ts";
 import { poolOf } from "./core-text.ts";
-import { duplicates } from "./state-record.ts";
 
 export const batchSize = 5;
 export const writers = 16;
@@ -123,45 +118,4 @@ function startWriter(...args: readonly string[]) {
       return { lines: text.split("\n").slice(0, -1), finished: code === 0 };
     }),
   };
-}
-
-export interface History {
-  readonly revisions: number;
-  /** Every `claim pool address` that was live at any revision. */
-  readonly live: ReadonlySet<string>;
-  /** What was wrong at a revision. */
-  readonly wrong: readonly string[];
-}
-
-/** All that etcd ever held of a record: an address twice at one revision, a claim that moved. */
-export async function history(cluster: Cluster, namespace: string): Promise<History> {
-  const parts = new Map<string, Snapshot>();
-  const live = new Set<string>();
-  const addressOf = new Map<string, string>();
-  const wrong: string[] = [];
-  let revisions = 0;
-  await replay(cluster, "configmaps", ({ number, key, object }) => {
-    if (!key.startsWith(`/registry/configmaps/${namespace}/`)) return;
-    revisions++;
-    const map = object as undefined | { data?: { record?: string }; binaryData?: { record?: string } };
-    const [text, gzip] = [map?.data?.record, map?.binaryData?.record];
-    if (text === undefined && gzip === undefined) return;
-    const part = decodePart(text === undefined ? { gzip: gzip as string } : { text }, key);
-    parts.set(key, part);
-    for (const line of part.allocations) {
-      const address = formatAddress(line.address);
-      live.add(`${line.claim} ${line.pool} ${address}`);
-      const claim = `${line.claim} ${line.pool}`;
-      if ((addressOf.get(claim) ?? address) !== address) wrong.push(`${number}: ${claim} moved to ${address}`);
-      addressOf.set(claim, address);
-    }
-    const all = [...parts.values()];
-    const whole = {
-      pools: all.flatMap(({ pools }) => pools),
-      allocations: all.flatMap(({ allocations }) => allocations),
-      releasing: all.flatMap(({ releasing }) => releasing),
-    };
-    for (const twice of duplicates(whole)) wrong.push(`${number}: ${twice}`);
-  });
-  return { revisions, live, wrong };
 }

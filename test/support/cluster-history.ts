@@ -11,18 +11,29 @@ export interface Revision {
   readonly objects: ReadonlyMap<string, unknown>;
 }
 
+/** The revision that the next change of anything has. */
+export async function nextRevision({ etcd }: Cluster): Promise<number> {
+  const { header } = await call<{ header: { revision: string } }>(etcd, "range", { key: base64("/"), limit: 1 });
+  return Number(header.revision) + 1;
+}
+
 /**
- * Replays all that ever happened to the objects of one kind, from the first revision until now, in order. `kind` is the
- * folder of the kind in etcd, `configmaps` or `nmstate.io/nodeippools`; `visit` throws if it sees what must never be.
- * Returns the number of revisions.
+ * Replays all that ever happened to the objects of one kind, from a revision until now, in order. `kind` is the folder of
+ * the kind in etcd, `configmaps` or `nmstate.io/nodeippools`; `visit` throws if it sees what must never be. Returns the
+ * number of revisions.
  */
-export async function replay({ etcd }: Cluster, kind: string, visit: (revision: Revision) => void): Promise<number> {
+export async function replay(
+  { etcd }: Cluster,
+  kind: string,
+  visit: (revision: Revision) => void,
+  since = 1,
+): Promise<number> {
   const folder = `/registry/${kind}`;
   // The last event to come: written now, outside the folder and next to it.
   const end = `${folder}0`;
   const { header } = await call<{ header: { revision: string } }>(etcd, "put", { key: base64(end), value: "" });
 
-  const create_request = { key: base64(`${folder}/`), range_end: base64(`${end}\0`), start_revision: "1" };
+  const create_request = { key: base64(`${folder}/`), range_end: base64(`${end}\0`), start_revision: `${since}` };
   const objects = new Map<string, unknown>();
   let revisions = 0;
   for await (const line of lines(await post(etcd, "watch", { create_request }))) {

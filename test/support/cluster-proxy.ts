@@ -49,6 +49,8 @@ export interface FaultProxy {
   readonly requests: readonly string[];
   /** What each of them says of who sends it. */
   readonly authorizations: readonly string[];
+  /** Cuts every connection that is open. */
+  cutAll(): void;
   /** How many connections clients have opened so far. */
   readonly connections: number;
   close(): Promise<void>;
@@ -89,6 +91,7 @@ export async function startFaultProxy(cluster: Cluster): Promise<FaultProxy> {
     kubeconfig,
     requests,
     authorizations,
+    cutAll: () => listener.closeAllConnections(),
     get connections() {
       return connections;
     },

@@ -31,6 +31,11 @@ export interface Cluster {
   killApiServer(): Promise<void>;
   /** Starts it again, on the same port, perhaps with more flags. */
   startApiServer(flags?: readonly string[]): Promise<void>;
+  /**
+   * Starts controllers of the controller manager, for example garbage-collector-controller. The collector notices kinds
+   * that are installed after it only half a minute later.
+   */
+  startControllers(...names: readonly string[]): Promise<void>;
   /** A backup of etcd as it is now: the path of a file. */
   backUp(): Promise<string>;
   /**
@@ -42,8 +47,6 @@ export interface Cluster {
 }
 
 export interface ClusterOptions {
-  /** Controllers of the controller manager, for example garbage-collector-controller; none by default. */
-  readonly controllers?: readonly string[];
   /** Whether etcd waits for the disk; off by default. */
   readonly fsync?: boolean;
 }
@@ -52,9 +55,8 @@ const START_TIMEOUT = 180_000;
 const PORT_TAKEN = "address already in use";
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const names = ["etcd", "kube-apiserver", "kubectl", ...(options.controllers ? ["kube-controller-manager"] : [])];
   const tools: Record<string, string> = {};
-  for (const name of names) tools[name] = await tool(name);
+  for (const name of ["etcd", "kube-apiserver", "kubectl"]) tools[name] = await tool(name);
   for (let attempt = 1; ; attempt++) {
     try {
       return await start(options, tools);
@@ -94,17 +96,18 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
     const kill = async (name: string) => running.get(name)?.stop();
     await startEtcd(join(folder, "etcd"));
     await startApiServer();
-    if (options.controllers) {
-      const managerPort = await freePort();
-      const flags = managerFlags(kubeconfig, managerPort, certificates.server, options.controllers);
-      await run("kube-controller-manager", flags, `https://127.0.0.1:${managerPort}/healthz`);
-    }
     // Somebody else's server may have answered on a port that ours could not have.
     for (const [name, daemon] of running)
       if (!daemon.isRunning()) throw new Error(`${name} ended:\n${tail(logOf(name))}`);
     return {
       ...{ folder, server, kubeconfig, tokens, certificates, etcd, stop, startApiServer },
       killApiServer: () => kill("kube-apiserver"),
+      async startControllers(...controllers) {
+        tools["kube-controller-manager"] = await tool("kube-controller-manager");
+        const managerPort = await freePort();
+        const flags = managerFlags(kubeconfig, managerPort, certificates.server, controllers);
+        await run("kube-controller-manager", flags, `https://127.0.0.1:${managerPort}/healthz`);
+      },
       backUp: () => backUp(etcd, folder),
       async restore(backup) {
         await Promise.all([kill("kube-apiserver"), kill("etcd")]);

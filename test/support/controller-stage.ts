@@ -2,32 +2,37 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { LogEvent } from "../../controller/ground.ts";
 import { runController } from "../../controller/start.ts";
-import { timing } from "../../controller/timing.ts";
 import { formatAddress, type Snapshot } from "../../core/index.ts";
-import { findAccess, objectsOf } from "../../kube/index.ts";
+import { findAccess, type Objects, objectsOf } from "../../kube/index.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
+import { nextRevision } from "./cluster-history.ts";
 import { createNode, setReady } from "./cluster-nodes.ts";
-import { root } from "./console.ts";
-import { Handler } from "./handler.ts";
+import { sharedByPolicies } from "./controller-history.ts";
+import { hurried } from "./controller-timing.ts";
+import { Handler, type HandlerOptions } from "./handler.ts";
 import { MemoryMachine } from "./handler-machine.ts";
+import { recordHistory } from "./record-history.ts";
 
-/** In the usual proportions, so that an address is free after seconds. */
-const hurried = { ...timing, fresh: 300, send: 700, request: 2_500, hold: 4_000, settle: 20, gather: 200 };
-/** The child process has the usual timing. */
-const patience = 90_000;
+/** When it has been calm for so long, all is as it should be. */
+const patience = 30_000;
 
 let count = 0;
 
 /**
  * A play on a real API server: nodes, each with a machine and its handler, controllers, and what must hold all the time: no
- * address is on two machines, and no live line changes its address.
+ * address is on two machines, and no live line changes its address. At the end the same is asked of all that etcd ever
+ * held: of the record, and of the policies of nodes.
  */
 export class Stage {
   readonly machines = new Map<string, MemoryMachine>();
   readonly namespace = `stage-${++count}`;
   private readonly cluster: Cluster;
+  private readonly kube: Objects;
+  /** The first revision of etcd that is about this stage. */
+  private since = 1;
   private readonly handlers = new Map<string, Handler>();
   private readonly running = new Set<string>();
   private readonly ends = new Set<() => Promise<void>>();
@@ -36,10 +41,12 @@ export class Stage {
 
   private constructor(cluster: Cluster) {
     this.cluster = cluster;
+    this.kube = objectsOf(findAccess({ kubeconfig: cluster.kubeconfig }));
   }
 
   static async open(cluster: Cluster): Promise<Stage> {
     const stage = new Stage(cluster);
+    stage.since = await nextRevision(cluster);
     await stage.kubectl(`create namespace ${stage.namespace}`);
     return stage;
   }
@@ -48,28 +55,53 @@ export class Stage {
     return this.cluster.kubectl(args.split(" "), input);
   }
 
+  /** Tries until the server does it: a policy may not be changed while it is being configured. */
+  async insist(args: string, input?: string): Promise<void> {
+    const tried = () =>
+      this.kubectl(args, input).then(
+        () => "done",
+        (error) => `${error}`,
+      );
+    await this.until(tried, "done");
+  }
+
   async apply(...objects: readonly object[]): Promise<void> {
     await this.kubectl("apply -f -", JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
   }
 
   /** Nodes that join, each with its handler. */
   async join(...names: readonly string[]): Promise<void> {
-    await Promise.all(names.map((name) => this.joinOne(name)));
+    await this.joinAs("worker", ...names);
   }
 
-  private async joinOne(name: string): Promise<void> {
-    await createNode(this.cluster, name, { role: "worker" });
-    this.machines.set(name, new MemoryMachine(["eth1", "eth2"], () => this.look()));
-    this.startHandler(name);
+  async joinAs(role: string, ...names: readonly string[]): Promise<void> {
+    await Promise.all(names.map((name) => this.joinOne(name, role)));
+  }
+
+  private async joinOne(name: string, role: string): Promise<void> {
+    await createNode(this.kube, name, { role });
+    this.boot(name);
     await this.ready(name, true);
   }
 
-  startHandler(name: string): void {
+  /** A machine, with its handler. */
+  boot(name: string, more: Partial<HandlerOptions> = {}): void {
+    this.machines.set(name, new MemoryMachine(["eth1", "eth2", "eth3", "eth4"], () => this.look()));
+    this.startHandler(name, more);
+  }
+
+  /** The machine goes. */
+  async halt(name: string): Promise<void> {
+    await this.stopHandler(name);
+    this.machines.delete(name);
+  }
+
+  startHandler(name: string, more: Partial<HandlerOptions> = {}): void {
     this.running.add(name);
     const access = findAccess({ kubeconfig: this.cluster.kubeconfig });
     const machine = this.machines.get(name) as MemoryMachine;
     const pace = { retry: 100, report: 500 };
-    this.handlers.set(name, new Handler({ access, node: name, machine, running: this.running, pace }));
+    this.handlers.set(name, new Handler({ access, node: name, machine, running: this.running, pace, ...more }));
   }
 
   async stopHandler(name: string): Promise<void> {
@@ -79,33 +111,35 @@ export class Stage {
   }
 
   ready(name: string, is: boolean): Promise<void> {
-    return setReady(this.cluster, name, is);
+    return setReady(this.kube, name, is);
   }
 
   /** The machine goes, and then its Node. */
   async leave(...names: readonly string[]): Promise<void> {
-    await Promise.all(names.map((name) => this.stopHandler(name)));
-    for (const name of names) this.machines.delete(name);
+    await Promise.all(names.map((name) => this.halt(name)));
     await this.kubectl(`delete node ${names.join(" ")}`);
   }
 
-  /** Starts a controller in this process; returns what stops it. */
-  controller(): () => Promise<void> {
+  /** Starts a controller in this process, perhaps by another way to the server; returns what stops it. */
+  controller({
+    kubeconfig = this.cluster.kubeconfig,
+    timing = hurried,
+    log = (_: LogEvent) => {},
+  } = {}): () => Promise<void> {
     const stop = new AbortController();
-    const access = findAccess({ kubeconfig: this.cluster.kubeconfig });
-    const options = { access, namespace: this.namespace, timing: hurried, signal: stop.signal, log: () => {} };
-    const running = runController(options);
+    const access = findAccess({ kubeconfig });
+    const running = runController({ access, namespace: this.namespace, timing, signal: stop.signal, log });
     return this.ending(async () => {
       stop.abort();
       await running;
     });
   }
 
-  /** Starts `nodeippool controller` as a process of its own, with the usual timing. */
+  /** Starts a controller as a process of its own. */
   controllerProcess(): { readonly signal: (name: NodeJS.Signals) => void; readonly stop: () => Promise<void> } {
-    const args = [join(root, "cli/main.ts"), "controller", "--namespace", this.namespace, "--listen", "off"];
-    const env = { ...process.env, KUBECONFIG: this.cluster.kubeconfig };
-    const child = spawn(process.execPath, args, { env, stdio: "ignore" });
+    const program = join(import.meta.dirname, "controller-child.ts");
+    const args = [program, this.cluster.kubeconfig, this.namespace];
+    const child = spawn(process.execPath, args, { stdio: ["pipe", "ignore", "inherit"] });
     const ended = once(child, "exit");
     const stop = this.ending(async () => {
       child.kill("SIGKILL");
@@ -136,13 +170,8 @@ export class Stage {
     return [...allocations.map(text), ...releasing.map((line) => `${text(line)} releasing`)].sort();
   }
 
-  private async record(): Promise<Snapshot> {
-    const objects = objectsOf(findAccess({ kubeconfig: this.cluster.kubeconfig }));
-    try {
-      return await kubernetes(objects, this.namespace).read();
-    } finally {
-      objects.close();
-    }
+  private record(): Promise<Snapshot> {
+    return kubernetes(this.kube, this.namespace).read();
   }
 
   /** `NODE ADDRESS`, sorted, of every address on a machine. */
@@ -176,6 +205,13 @@ export class Stage {
     await this.until(() => this.onMachines(), bare);
   }
 
+  /** The same for whom the addresses are, whichever these are. */
+  async serves(owners: readonly string[]): Promise<void> {
+    const found = async () => (await this.lines()).map((line) => line.replace(/ [0-9a-f.:]+/, ""));
+    await this.until(found, [...owners].sort());
+    await this.settles(await this.lines());
+  }
+
   /** For so long nothing changes in the record or on the machines. */
   async stays(lines: readonly string[], ms: number): Promise<void> {
     for (const end = Date.now() + ms; Date.now() < end; await sleep(200)) {
@@ -203,14 +239,30 @@ export class Stage {
     if (this.broken.length > 0) throw new Error(this.broken.join("\n"));
   }
 
+  /** Looks at all that etcd held so far. */
+  async checkHistory(): Promise<number> {
+    const { wrong, given } = await recordHistory(this.cluster, this.namespace, { since: this.since, mayReturn: true });
+    this.broken.push(...wrong, ...(await sharedByPolicies(this.cluster, this.since)));
+    this.check();
+    return given;
+  }
+
+  /** Puts the servers back to a backup. The nodes stay as they are. */
+  async restore(backup: string): Promise<void> {
+    await this.checkHistory();
+    await this.cluster.restore(backup);
+    this.since = await nextRevision(this.cluster);
+  }
+
   /** Ends all, and takes all objects away. */
   async close(): Promise<void> {
     await Promise.all([...this.ends].map((end) => end()));
     await Promise.all([...this.handlers.keys()].map((name) => this.stopHandler(name)));
+    await this.checkHistory();
     for (const pool of (await this.kubectl("get nodeippools -o name")).split("\n").filter(Boolean))
       await this.kubectl(`patch ${pool} --type=merge -p {"metadata":{"finalizers":null}}`);
     await this.kubectl("delete nncp,nnce,nns,nodeippools,nodes --all --wait=false --ignore-not-found");
     await this.until(() => this.kubectl("get nncp,nodeippools,nodes -o name"), "");
-    this.check();
+    this.kube.close();
   }
 }

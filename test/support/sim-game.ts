@@ -76,6 +76,7 @@ export class Game {
   private readonly given = new Map<string, string>();
   private readonly poolSpecs = new Map<string, Bag>();
   private isCalm = false;
+  private renamed = "a";
   private count = 0;
 
   constructor(seed: number, odds: Odds) {
@@ -222,7 +223,7 @@ export class Game {
         if (node) this.ready(node.metadata.name, this.pick(3) > 0);
         return;
       case 5:
-        this.togglePolicy("a", "eth1", "p");
+        this.toggleRenamed("a", "c", "eth1", "p");
         return;
       case 6:
         this.togglePolicy("b", "eth2", "q");
@@ -288,6 +289,15 @@ export class Game {
     const resource = kinds.NodeNetworkConfigurationPolicy;
     if (there) this.server.remove(resource, { metadata: { name } } as never);
     else this.server.create(resource, policy(name, pool, nic) as never);
+  }
+
+  /** The same for a policy that comes back by its other name: what is on the NIC then replaces what it had. */
+  private toggleRenamed(name: string, other: string, nic: string, pool: string): void {
+    const last = [name, other].find((one) =>
+      this.server.objects.has(`${kinds.NodeNetworkConfigurationPolicy.plural}/${one}`),
+    );
+    this.renamed = last === undefined && this.renamed === name ? other : (last ?? name);
+    this.togglePolicy(this.renamed, nic, pool);
   }
 
   addPool(name: string, cidr: string, end: string, more: Bag = {}): void {
@@ -514,7 +524,7 @@ export class Game {
   /** What policies ask of the pools that are there. */
   private wantedClaims(missing: ReadonlySet<string>): string[] {
     const policies = this.all("NodeNetworkConfigurationPolicy").filter(({ metadata, spec }) => {
-      const pool = { a: "p", b: "q" }[metadata.name];
+      const pool = { a: "p", c: "p", b: "q" }[metadata.name];
       return asBag(spec)?.capture !== undefined && pool !== undefined && !missing.has(pool);
     });
     const nodes = this.all("Node").filter(({ metadata }) => metadata.labels?.role === "worker");

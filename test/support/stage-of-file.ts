@@ -8,7 +8,10 @@ export function stageOfFile(prepare: (cluster: Cluster) => Promise<void>): {
   readonly cluster: () => Cluster;
   readonly stage: () => Stage;
 } {
-  const cluster = clusterOfFile(prepare, { controllers: ["garbage-collector-controller"] });
+  const cluster = clusterOfFile(async (started) => {
+    await prepare(started);
+    await started.startControllers("garbage-collector-controller");
+  });
   let stage: Stage;
   beforeEach(async () => {
     stage = await Stage.open(cluster());

@@ -28,6 +28,13 @@ describe("decide", () => {
       claims: ["Node/a/x"],
       want: ["keep 10.0.0.2 Node/a/x"],
     },
+    {
+      name: "a claim in place of another one waits until that is released",
+      record: ["10.0.0.2 Node/a/y if=eth1"],
+      claims: ["Node/a/x if=eth1"],
+      want: ["releasing 10.0.0.2 Node/a/y if=eth1"],
+      pending: ["in-use Node/a/x"],
+    },
     { name: "an owner that waits gets nothing new", claims: ["Node/a/x"], waiting: ["Node/a"], want: [] },
     {
       name: "an owner that waits keeps what it has",

@@ -32,6 +32,17 @@ function enactment(condition: string, second: string, policyGeneration = 1): Bag
   };
 }
 
+/** Another policy of the node, and what the node says of it. */
+function other(lists: string, condition: string): Bag[] {
+  const [nic, ...addresses] = lists.split(" ");
+  const metadata = { name: "b--n", generation: 1 };
+  const made = enactment(condition, "4");
+  return [
+    { kind: "NodeNetworkConfigurationPolicy", metadata, lists: [[nic, 4, addresses]] },
+    { ...made, metadata: { name: "n.b--n" } },
+  ];
+}
+
 const child: Bag = { kind: "NodeNetworkConfigurationPolicy", metadata: { name: "a--n", generation: 1 } };
 
 describe("goneFromNodes", () => {
@@ -39,7 +50,7 @@ describe("goneFromNodes", () => {
     tableOf(`
       node  | report        | at | child | enacted       | at2 | gone
       gone  |               |    | no    |               |     | yes
-      gone  |               |    | yes   | Available     | 1   | yes
+      gone  |               |    | yes   | Available     | 1   | no
       gone  | eth1          | 5  | no    |               |     | no
       gone  | eth1 10.0.0.4 | 5  | no    |               |     | no
       there |               |    | yes   | Available     | 1   | no
@@ -68,5 +79,45 @@ describe("goneFromNodes", () => {
     ];
     const gone = goneFromNodes(objects, { nodes, pools: new Map() }, [line]);
     expect(gone).toEqual(cell("gone")[0] === "yes" ? [line] : []);
+  });
+
+  it.each(
+    tableOf(`
+      child | enacted   | the other gives | it        | gone
+      no    |           | eth1 10.0.0.9   | Available | yes
+      no    |           | eth1            | Available | yes
+      no    |           | eth1 10.0.0.9   | Failing   | no
+      no    |           | eth1 10.0.0.4   | Available | no
+      no    |           | eth2 10.0.0.9   | Available | no
+      no    | Available | eth1 10.0.0.9   | Available | no
+      yes   |           | eth1 10.0.0.9   | Available | no
+      yes   | Failing   | eth1 10.0.0.9   | Available | no
+    `),
+  )("beside another policy: $title", ({ cell }) => {
+    const nodes: ClusterNode[] = [{ name: "n", labels: new Map(), bare: false }];
+    const [enacted] = cell("enacted");
+    const objects = [
+      report("eth1 10.0.0.9", "4"),
+      ...other(`${cell("the other gives")[0]}`, `${cell("it")[0]}`),
+      ...(cell("child")[0] === "yes" ? [child] : []),
+      ...(enacted === undefined ? [] : [enactment(enacted, "1")]),
+    ];
+    const gone = goneFromNodes(objects, { nodes, pools: new Map() }, [line]);
+    expect(gone).toEqual(cell("gone")[0] === "yes" ? [line] : []);
+  });
+
+  it.each([false, true])("not while its own policy gives it: a handler may try again (in a reset: %s)", (isReset) => {
+    const nodes: ClusterNode[] = [{ name: "n", labels: new Map(), bare: false }];
+    const gives = (...ips: string[]) => ({ ...child, lists: [["eth1", 4, ips]] });
+    const gone = (policy: Bag, condition: string) =>
+      goneFromNodes(
+        [report("eth1", "5"), policy, enactment(condition, "4")],
+        { nodes, pools: new Map() },
+        [line],
+        isReset,
+      );
+    expect(gone(gives("10.0.0.4"), "Available")).toEqual([]);
+    expect(gone(gives("10.0.0.4"), "Failing")).toEqual([]);
+    expect(gone(gives(), "Available")).toEqual([line]);
   });
 });

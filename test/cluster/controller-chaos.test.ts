@@ -1,0 +1,21 @@
+import { expect, it } from "vitest";
+import { installAll } from "../support/cluster-kinds.ts";
+import { chaos } from "../support/controller-chaos.ts";
+import { tries } from "../support/long.ts";
+import { stageOfFile } from "../support/stage-of-file.ts";
+
+const { cluster, stage } = stageOfFile(installAll);
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
+const allocations = tries(500, 5_000);
+const kills = { controllers: tries(6, 55), writers: tries(4, 40), servers: tries(1, 10) };
+
+it(`controllers, writers and the API server are killed: no address is twice at any revision, none moves, none is left over`, {
+  timeout: tries(300_000, 7_200_000),
+}, async () => {
+  console.log(`seed ${seed}`);
+  const start = Date.now();
+  await chaos(cluster(), stage(), { seed, allocations, kills });
+  const given = await stage().checkHistory();
+  console.log(`${given} allocations, kills: ${JSON.stringify(kills)}, ${Math.round((Date.now() - start) / 1000)} s`);
+  expect(given).toBeGreaterThanOrEqual(allocations);
+});

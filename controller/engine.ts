@@ -17,8 +17,8 @@ import { World } from "./world.ts";
 
 /** How many requests are in flight at once. */
 const parallel = 16;
-/** So many owners are looked at in one go, unless it is all: what is made of them is written before it is too old. */
-const batch = 250;
+/** So many owners are looked at in one go: what is made of them is written before it is too old, and takes little memory. */
+const batch = 500;
 
 /**
  * The controller without its watches. Whatever changes in the world is only a reason to look again; what is looked at is
@@ -46,6 +46,8 @@ export class Engine {
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
   private isAll = true;
+  /** Are all of them being looked at, batch by batch? */
+  private isRound = false;
   private isOpen = false;
   /** Was everything decided upon once? */
   hasDecided = false;
@@ -141,13 +143,17 @@ export class Engine {
 
   private async allocate(): Promise<undefined> {
     const isAll = this.isAll;
-    const owners = new Set(isAll ? this.waiting : [...this.waiting].slice(0, batch));
+    const owners = new Set<string>();
     this.isAll = false;
-    for (const owner of owners) this.waiting.delete(owner);
+    this.isRound ||= isAll;
     try {
-      if (isAll) for (const owner of await this.allocator.owners()) owners.add(owner);
-      await this.decide(owners, isAll);
-      this.hasDecided = true;
+      if (isAll) for (const owner of await this.allocator.owners()) this.waiting.add(owner);
+      for (const owner of [...this.waiting].slice(0, batch)) owners.add(owner);
+      for (const owner of owners) this.waiting.delete(owner);
+      const isEnd = this.isRound && this.waiting.size === 0;
+      await this.decide(owners, isEnd);
+      if (isEnd) this.isRound = false;
+      this.hasDecided ||= isEnd;
     } catch (error) {
       for (const owner of owners) this.waiting.add(owner);
       this.isAll ||= isAll;
@@ -157,7 +163,8 @@ export class Engine {
     return undefined;
   }
 
-  private async decide(asked: ReadonlySet<string>, isAll: boolean): Promise<void> {
+  /** `isEnd`: with these all were looked at. */
+  private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
     const { owners, rendered, pools, claims, given, freed, asOf, later } = await this.allocator.look(asked);
     this.observer?.recorded(given, freed);
     const wanted = rendered.map((object) => this.wantedObject(object, asOf));
@@ -172,8 +179,8 @@ export class Engine {
     for (const owner of this.allocator.record.takeChanged()) if (!asked.has(owner)) this.waiting.add(owner);
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
-    if (isAll) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
-    const sources = isAll ? await this.allocator.sources() : wanted.map(({ source }) => source);
+    if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
+    const sources = isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source);
     const about = [...sources, ...claims.map((claim) => this.allocator.sourceOf(claim))];
     for (const pool of pools) about.push(`NodeIPPool/${pool}`);
     for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, this.timing.settle);

@@ -16,6 +16,6 @@ it("hundreds of nodes that join at once are decided for in batches, so that noth
   await sim.pass();
   for (let i = 0; i < 600; i++) sim.node(`n${i}`);
   await sim.pass(2_000);
-  expect(given).toEqual([250, 250, 100]);
+  expect(given).toEqual([500, 100]);
   expect(sim.engine.world.all("NodeNetworkConfigurationPolicy")).toHaveLength(601);
 });

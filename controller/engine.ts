@@ -158,6 +158,8 @@ export class Engine {
       for (const owner of owners) this.waiting.add(owner);
       this.isAll ||= isAll;
       if (error instanceof IpamError && error.code !== "invalid") this.allocator.forgetRecord();
+      if (this.allocator.record.damage !== undefined)
+        for (const pool of this.world.all("NodeIPPool")) this.queue.add(`report ${objectKey(pool)}`);
       throw error;
     }
     return undefined;

@@ -1,4 +1,4 @@
-import type { Plan, Snapshot } from "../core/index.ts";
+import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { Ground } from "./ground.ts";
 import { LinesByOwner } from "./lines-by-owner.ts";
 import { ReleaseHold } from "./release-hold.ts";
@@ -10,6 +10,8 @@ export class KnownRecord {
   readonly lines = new LinesByOwner();
   /** As it was last read or written, whether or not it is still so. */
   latest: Snapshot | undefined;
+  /** What is wrong with it, if it could not be read for that. */
+  damage: string | undefined;
   /** When it was last read. */
   readAt = Number.NEGATIVE_INFINITY;
   private readonly ground: Ground;
@@ -54,8 +56,12 @@ export class KnownRecord {
   private async readAnew(): Promise<Snapshot> {
     const { clock, state } = this.ground;
     const at = clock.now();
-    const snapshot = await state.read();
+    const snapshot = await state.read().catch((error) => {
+      if (error instanceof IpamError && error.code === "corrupt") this.damage = error.message;
+      throw error;
+    });
     this.readAt = at;
+    this.damage = undefined;
     // Most often nobody else has written; then all that was made of what we know may stay.
     return this.know(this.latest !== undefined && isSame(this.latest, snapshot) ? this.latest : snapshot);
   }

@@ -36,7 +36,7 @@ const shown = 1000;
  *  cannot be read                          | False     | InvalidSpec         | False | False       | True
  *  is being deleted                        | False     | Terminating         | False | True        | False
  *  shares addresses with another one       | False     | OverlappingIPPool   | False | False       | True
- *  is not as it is recorded                | False     | UnsynchronizedIPPool| False | False       | True
+ *  is not as it is recorded, or no record  | False     | UnsynchronizedIPPool| False | False       | True
  *  is being reset                          | Unknown   | ReconcilingPool     | False | True        | False
  *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
  *  claims get nothing from it              | False     | ExhaustedIPPool     | False | False       | True

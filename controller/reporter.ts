@@ -29,6 +29,8 @@ export class Reporter {
   async report(key: string): Promise<undefined> {
     const object = this.world.get(key);
     if (object === undefined || isManaged(object)) return;
+    const { damage } = this.allocator.record;
+    if (damage !== undefined) return this.reportDamage(object, damage);
     const scene = await this.allocator.scene();
     try {
       if (object.kind === "NodeIPPool") await this.reportPool(object, scene);
@@ -39,6 +41,15 @@ export class Reporter {
       if (isOutdated && object.kind !== "NodeIPPool") await refresh(key, this.world, this.ground.objects);
       throw error;
     }
+  }
+
+  /** What counts on the record stays as it was said last. */
+  private async reportDamage(object: Seen, message: string): Promise<undefined> {
+    if (object.kind !== "NodeIPPool") return;
+    const problem = { reason: "UnsynchronizedIPPool", message } as const;
+    const nothing = { live: [], releasing: [], pending: [], collisions: [], isResetting: false };
+    const status = poolStatus({ pool: undefined, problem, ...nothing });
+    await this.write(object, status, { generation: object.metadata.generation, hasHeartbeat: false });
   }
 
   private async reportPool(object: Seen, scene: Scene): Promise<void> {

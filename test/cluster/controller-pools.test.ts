@@ -69,6 +69,20 @@ describe("a NodeIPPool", () => {
     await stage().settles(both);
   });
 
+  it("whose record is damaged says so, and goes on once it is put back", async () => {
+    const about = `configmap -n ${stage().namespace}`;
+    const all = (await stage().kubectl(`get ${about} -o name`)).split("\n");
+    const name = all.find((one) => /ippool\.(?!index)/.test(one))?.replace("configmap/", "") ?? "";
+    const { metadata, ...part } = JSON.parse(await stage().kubectl(`get ${about} ${name} -o json`)) as Bag;
+    await stage().kubectl(`delete ${about} ${name}`);
+    await stage().join("n3");
+    await stage().until(() => stage().reason("p"), "UnsynchronizedIPPool");
+    const { resourceVersion: _, uid: __, ...same } = asBag(metadata) ?? {};
+    await stage().apply({ ...part, metadata: same });
+    await stage().until(() => stage().reason("p"), "ExhaustedIPPool");
+    await stage().settles(both);
+  });
+
   it("whose name is mistyped in a reset is named to whoever asked", async () => {
     await stage().kubectl("annotate nncp a nmstate.io/reset-ippool=pp");
     const events = () => stage().kubectl("get events -n default -o jsonpath={..message}");

@@ -26,18 +26,21 @@ export class World {
     for (const { kind } of kinds) this.objects.set(kind, new Map());
   }
 
-  /** All objects of a kind, as a list shows them: what is not among them is gone. */
+  /**
+   * All objects of a kind, as a list shows them: what is not among them is gone, and what has an older version is so again,
+   * as after a restore of etcd.
+   */
   replace(kind: string, all: readonly Seen[]): void {
     const listed = new Set(all.map(objectKey));
     for (const key of [...this.of(kind).keys()]) if (!listed.has(key)) this.delete(key);
-    for (const object of all) this.set(object);
+    for (const object of all) this.set(object, true);
   }
 
-  set(object: Seen): void {
+  set(object: Seen, isListed = false): void {
     const key = objectKey(object);
     const objects = this.of(object.kind);
     const before = objects.get(key);
-    if (before !== undefined && isOlder(object, before)) return;
+    if (before !== undefined && (isListed ? isSame(object, before) : isOlder(object, before))) return;
     if (before !== undefined) this.unlink(key, before);
     objects.set(key, object);
     this.link(key, object);
@@ -134,6 +137,10 @@ function isOlder(a: Seen, b: Seen): boolean {
 function meaning({ metadata }: Seen): string {
   const { uid, generation, labels, annotations, deletionTimestamp } = metadata;
   return JSON.stringify([uid, generation, labels, annotations, deletionTimestamp]);
+}
+
+function isSame(a: Seen, b: Seen): boolean {
+  return a.metadata.uid === b.metadata.uid && a.metadata.resourceVersion === b.metadata.resourceVersion;
 }
 
 function put(index: Map<string, Map<string, Seen>>, at: string, key: string, object: Seen): void {

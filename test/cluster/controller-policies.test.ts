@@ -1,6 +1,8 @@
+import { join } from "node:path";
 import { beforeEach, describe, it } from "vitest";
 import { replay } from "../support/cluster-history.ts";
 import { installAll } from "../support/cluster-kinds.ts";
+import { root } from "../support/console.ts";
 import { policy, pool } from "../support/controller-objects.ts";
 import { stageOfFile } from "../support/stage-of-file.ts";
 
@@ -66,6 +68,23 @@ describe("policies and pools", () => {
     await stage().kubectl("delete nncp b");
     await stage().serves(["n1/c", "n2/c"]);
     await stage().until(() => stage().message("c"), available);
+  });
+
+  it("a policy that is applied again, by either side, or replaced, stays parked and moves nobody; so it does with parking at admission", async () => {
+    const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
+    const text = JSON.stringify(policy("a", "p"));
+    const parked = () => stage().says("nncp a", "{.spec.nodeSelector}");
+    await stage().apply(pool("p", 1, 9), policy("a", "p"));
+    await stage().apply(policy("a", "p"));
+    for (const how of ["apply", "apply --server-side --force-conflicts", "replace", "parking", "apply", "replace"]) {
+      if (how === "parking") await stage().kubectl(`apply -f ${join(root, "deploy/parking.yaml")}`);
+      else await stage().insist(`${how} -f -`, text);
+      await stage().until(parked, '{"nmstate.io/ippool-template":"parked","role":"worker"}');
+      await stage().settles(both);
+      await stage().until(() => stage().message("a"), available);
+      await stage().until(() => stage().kubectl("get nnce -o name -l nmstate.io/policy=a"), "");
+    }
+    await stage().kubectl(`delete -f ${join(root, "deploy/parking.yaml")}`);
   });
 
   it("pools that overlap give nothing and say so, until one of them goes", async () => {

@@ -10,6 +10,7 @@ import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
 import { withController } from "../support/controller-run.ts";
+import { hurried } from "../support/controller-timing.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -73,7 +74,7 @@ describe("deploy/ on a real API server", () => {
       const [, verb, resource] = /cannot (\w+) resource \\?"([^"\\]+)/.exec(`${error}`) ?? [];
       if (verb !== undefined) refused.add(`${verb} ${resource}`);
     };
-    await withController(access, () => work(refused), log);
+    await withController(access, () => work(refused), { log, timing: hurried });
   }
 
   const labels = { "kubernetes.io/hostname": "node01" };
@@ -254,7 +255,7 @@ describe("deploy/ on a real API server", () => {
       const isFreed = async () => (await pool("traffic-2"))?.status?.free === "8";
       await prepare();
       await asUser(access, async (refused) => {
-        await halt(0, () => false);
+        await halt(1_000, () => refused.has("get nodes"));
         await expect.poll(() => [...refused], { timeout: 60_000 }).toEqual(["get nodes"]);
         await sleep(1_000);
         expect(await isFreed()).toBe(false);

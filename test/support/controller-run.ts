@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { LogEvent } from "../../controller/ground.ts";
 import { runController } from "../../controller/start.ts";
+import type { Timing } from "../../controller/timing.ts";
 import type { Access } from "../../kube/index.ts";
 import type { Cluster } from "./cluster.ts";
 
@@ -9,10 +10,13 @@ import type { Cluster } from "./cluster.ts";
 export async function withController(
   access: Access,
   work: () => Promise<void>,
-  log: (event: LogEvent) => void = () => {},
+  { log = () => {}, timing }: { readonly log?: (event: LogEvent) => void; readonly timing?: Timing } = {},
 ): Promise<void> {
   const stop = new AbortController();
-  const running = runController({ access, namespace: "nodeippool", signal: stop.signal, log });
+  const running = runController({
+    ...{ access, namespace: "nodeippool", signal: stop.signal, log },
+    ...(timing && { timing }),
+  });
   try {
     await work();
   } finally {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { applyState, type LabNode, show } from "./lab.ts";
@@ -26,6 +27,8 @@ export class MemoryMachine implements Machine {
   readonly nics = new Map<string, Map<string, readonly unknown[]>>();
   /** Why nothing can be applied now. */
   failure: string | undefined;
+  /** How many milliseconds it takes to apply something. */
+  delay = 0;
   private readonly changed: (machine: MemoryMachine) => void;
 
   constructor(nics: readonly string[], changed: (machine: MemoryMachine) => void) {
@@ -54,6 +57,7 @@ export class MemoryMachine implements Machine {
   }
 
   async apply(state: unknown): Promise<void> {
+    if (this.delay > 0) await sleep(this.delay);
     if (this.failure !== undefined) throw new Error(this.failure);
     for (const item of asList(asBag(state)?.interfaces)) {
       const { name, ...sections } = asBag(item) ?? {};

@@ -97,6 +97,7 @@ export class Allocator {
 
   /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
   async look(asked: ReadonlySet<string>): Promise<Looked> {
+    const begun = this.ground.clock.now();
     await this.record.fresh();
     const scene = await this.scene();
     const snapshot = await this.record.get();
@@ -127,7 +128,7 @@ export class Allocator {
       given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
       asOf,
-      later: this.later(owners, unseen, plan, after),
+      later: this.later(owners, unseen, plan, after, begun),
     };
   }
 
@@ -135,10 +136,17 @@ export class Allocator {
    * Whom to look at again, and when: what an owner lost made way for what it waits for; its addresses may be free by then; it is
    * not seen yet.
    */
-  private later(owners: ReadonlySet<string>, unseen: ReadonlySet<string>, { release }: Plan, after: Snapshot) {
+  private later(
+    owners: ReadonlySet<string>,
+    unseen: ReadonlySet<string>,
+    { release }: Plan,
+    after: Snapshot,
+    begun: number,
+  ) {
+    const mine = after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)));
     const lost = release.filter(({ to }) => to === "releasing").map(({ allocation }) => ownerOfKey(allocation.claim));
     return new Map([
-      ...this.record.hold.later(after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)))),
+      ...this.record.hold.later(mine, begun),
       ...[...unseen].map((owner) => [owner, this.ground.timing.send] as const),
       ...lost.filter((owner) => this.pending.has(owner)).map((owner) => [owner, 0] as const),
     ]);

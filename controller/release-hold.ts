@@ -26,23 +26,22 @@ export class ReleaseHold {
   }
 
   isLongEnough(line: Allocation): boolean {
-    return this.left(line) <= 0;
+    return this.left(line, this.clock.now()) <= 0;
   }
 
-  /** The owners of lines that are not yet long enough, and in how many milliseconds the last of them is. */
-  later(releasing: readonly Allocation[]): Map<string, number> {
+  /** The owners of lines that were not yet long enough at that time, and how many milliseconds after it the last of them is. */
+  later(releasing: readonly Allocation[], at: number): Map<string, number> {
     const found = new Map<string, number>();
     for (const line of releasing) {
-      const left = this.left(line);
+      const left = this.left(line, at);
       const owner = ownerOfKey(line.claim);
       if (left > 0) found.set(owner, Math.max(left, found.get(owner) ?? 0));
     }
     return found;
   }
 
-  private left(line: Allocation): number {
-    const since = this.since.get(keyOfLine(line)) ?? this.clock.now();
-    return since + this.hold - this.clock.now();
+  private left(line: Allocation, at: number): number {
+    return (this.since.get(keyOfLine(line)) ?? at) + this.hold - at;
   }
 }
 

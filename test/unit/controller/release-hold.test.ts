@@ -35,10 +35,12 @@ it("says when the last line of an owner is long enough", async () => {
   hold.see([a]);
   await clock.pass(1000);
   hold.see([a, a2]);
-  expect([...hold.later([a, a2])]).toEqual([["Node/a", timing.hold]]);
-  expect([...hold.later([a])]).toEqual([["Node/a", timing.hold - 1000]]);
+  expect([...hold.later([a, a2], clock.now())]).toEqual([["Node/a", timing.hold]]);
+  expect([...hold.later([a], clock.now())]).toEqual([["Node/a", timing.hold - 1000]]);
   await clock.pass(timing.hold);
-  expect([...hold.later([a, a2])]).toEqual([]);
+  expect([...hold.later([a, a2], clock.now())]).toEqual([]);
+  // Who decided a moment ago found them not long enough, and looks again.
+  expect([...hold.later([a, a2], clock.now() - 1)]).toEqual([["Node/a", 1]]);
 });
 
 it("what is written of an older record is done before an address is free", () => {

@@ -1,6 +1,7 @@
 import {
   type Allocation,
   byAddress,
+  byCodeUnit,
   isNoop,
   nodeOwner,
   ownerOfKey,
@@ -231,6 +232,12 @@ export class Allocator {
     const { releasing } = await this.record.get();
     const lines = releasing.filter((line) => this.resets.isAbout(line, key));
     return this.proof.proven(lines, await this.scene(), true).length > 0;
+  }
+
+  /** Claims that get nothing, in the order of their keys: what is said of them is the same, whichever controller says it. */
+  pendingOf(isMeant: (one: Pending) => boolean): Pending[] {
+    const found = [...this.pending.values()].flat().filter(isMeant);
+    return found.sort((a, b) => byCodeUnit(a.claim, b.claim));
   }
 
   /** The key of the object that asked for a claim. */

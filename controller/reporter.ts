@@ -1,4 +1,4 @@
-import { type Allocation, clusterSet, IpamError } from "../core/index.ts";
+import { type Allocation, byCodeUnit, clusterSet, IpamError } from "../core/index.ts";
 import { isManaged, type Known } from "../integrations/in-cluster.ts";
 import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
@@ -70,8 +70,8 @@ export class Reporter {
       problem: one.problem,
       live,
       releasing: releasing.filter(isOf),
-      pending: [...this.allocator.pending.values()].flat().filter(isOf),
-      collisions: this.allocator.occupied(scene, snapshot).collisions.get(name) ?? [],
+      pending: this.allocator.pendingOf(isOf),
+      collisions: [...(this.allocator.occupied(scene, snapshot).collisions.get(name) ?? [])].sort(byCodeUnit),
       isResetting: this.allocator.resets
         .list(scene.pools)
         .some((reset) => reset.pool === name && reset.problem === undefined),
@@ -97,9 +97,7 @@ export class Reporter {
       object,
       made: this.world.ofSource(key).map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
       rejected,
-      pending: [...this.allocator.pending.values()]
-        .flat()
-        .filter(({ claim }) => this.allocator.sourceOf(claim) === key),
+      pending: this.allocator.pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key),
     };
     const nodes = this.world.all("Node").map(clusterNode);
     const facts = { nodes, pools: new Map(scene.sound.map((pool) => [pool.name, pool])) };

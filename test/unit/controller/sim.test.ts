@@ -22,14 +22,15 @@ describe("controllers that are killed, fail and see late what happens", () => {
   const first = Number(process.env.SEED ?? 1);
   const count = Number(process.env.COUNT ?? tries(20, 5000));
 
-  it("no address is on two nodes, none moves, none is lost", { timeout: 1000 + count * 5000 }, async () => {
+  it("no address is on two nodes, none moves, none is lost", { timeout: 60_000 + count * 5000 }, async () => {
     const total = { steps: 0, faults: 0, kills: 0 };
     // Seeds by which these came to light:
     // 224: two nodes get one address where an address is free at once (controller/timing.ts).
-    // 1044: the same, where an object that was never made counts as on its way.
+    // 1044: a node waits for ever where an object that was never made counts as on its way.
+    // 3062: an address is never free where the commit takes until it was held long enough.
     // 100: what a node shows is taken from one moment and the pools from another, so that it is given to another node.
     // 38: a node waits for ever where nobody tells it that the rollout has room.
-    for (const seed of [224, 1044, 100, 38, ...Array.from({ length: count }, (_, i) => first + i)]) {
+    for (const seed of [224, 1044, 3062, 100, 38, ...Array.from({ length: count }, (_, i) => first + i)]) {
       const game = await play(seed).catch((error) => {
         throw new Error(`seed ${seed}: ${error.message}`);
       });

@@ -204,13 +204,16 @@ export class Allocator {
    *
    *  its owner | its pool, and what asked for it            | it
    *  ----------+--------------------------------------------+-----------
+   *  any       | a kind that tells about it is not served   | stays
    *  gone      | the pool is gone, or retains its addresses | stays
    *  gone      | the pool is there                          | is released
    *  there     | what asked for it cannot be read           | stays
    *  there     | nothing can be made for the owner          | stays
    *  there     | anything else                              | is released
    */
-  private isHeld({ pool, claim }: Allocation, { pools, rejected }: Scene, barred: ReadonlySet<string>): boolean {
+  private isHeld(line: Allocation, { pools, rejected }: Scene, barred: ReadonlySet<string>): boolean {
+    if (this.proof.isBlind(line)) return true;
+    const { pool, claim } = line;
     const owner = ownerOfKey(claim);
     if (this.world.get(owner) !== undefined) return rejected.has(this.sourceOf(claim)) || barred.has(owner);
     const object = pools.get(pool)?.object;

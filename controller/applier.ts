@@ -8,7 +8,7 @@ import type { Ground } from "./ground.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
 import { keep, kindOf, objectKey, type Seen } from "./seen.ts";
-import type { Wanted, WantedObject } from "./wanted.ts";
+import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
 /** Makes objects what they should be: creates, replaces, deletes; never one that somebody else made. */
@@ -55,13 +55,20 @@ export class Applier {
       return;
     }
     if (rejected.has(source)) return;
-    if (wanted === undefined && !this.isKnown(there)) return;
+    const owner = wanted?.owner ?? this.ownerOf(there);
+    const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
+    if (owner === undefined || asOf === undefined) return;
     const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length);
     const rollout = this.rollout(source);
-    if (change === "create" || change === "replace") {
-      const object = this.fresh(wanted as WantedObject);
-      if (object === undefined) this.again(`look ${wanted?.owner}`);
-      else if (rollout.start(key, this.limit(source, part))) await this.write(object, there);
+    const isWrite = change === "create" || change === "replace";
+    // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
+    const isOld = this.ground.clock.now() - asOf > this.ground.timing.send;
+    if ((change === "delete" && isOld) || (isWrite && (isOld || wanted?.object === undefined))) {
+      this.again(`look ${owner}`);
+      return;
+    }
+    if (isWrite) {
+      if (rollout.start(key, this.limit(source, part))) await this.write(wanted?.object as RenderedObject, there);
       return;
     }
     if (change === "none") this.wanted.isThere(key);
@@ -75,12 +82,6 @@ export class Applier {
     const { log, observer } = this.ground;
     log({ level: "error", message: "somebody else made this object", object: key });
     observer?.wrong(source, "Refused", `${key} was made by somebody else. Delete it, or rename it.`);
-  }
-
-  /** The object, unless it was made of a record that may be outdated; timing.ts says why that matters. */
-  private fresh({ object, asOf }: WantedObject): RenderedObject | undefined {
-    const { clock, timing } = this.ground;
-    return clock.now() - asOf > timing.send ? undefined : object;
   }
 
   private async write(object: RenderedObject, there: Seen | undefined): Promise<void> {
@@ -123,10 +124,9 @@ export class Applier {
     for (const key of this.rollout(source).next(this.limit(source, part))) this.again(`apply ${key}`);
   }
 
-  /** Nobody knows what is to exist for an owner that was not looked at. */
-  private isKnown(there: Seen | undefined): boolean {
+  private ownerOf(there: Seen | undefined): string | undefined {
     const owners = there === undefined ? [] : this.world.concerns(there).owners;
-    return owners !== "all" && owners.every((owner) => this.wanted.knows(owner));
+    return owners === "all" ? undefined : owners[0];
   }
 
   private sourceOf(key: string, there: Seen | undefined): string | undefined {

@@ -172,7 +172,7 @@ export class Engine {
     const wanted = rendered.map((object) => this.wantedObject(object, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of owners) {
-      const keys = this.wanted.replace(owner, byOwner.get(owner) ?? []);
+      const keys = this.wanted.replace(owner, byOwner.get(owner) ?? [], asOf);
       for (const made of this.world.ofOwner(owner)) if (isManaged(made)) keys.add(objectKey(made));
       for (const key of keys) this.queue.add(`apply ${key}`);
     }

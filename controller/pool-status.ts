@@ -9,6 +9,7 @@ import {
 } from "../core/index.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { PoolProblem } from "./pools.ts";
+import type { Seen } from "./seen.ts";
 
 /** What is known of a pool. */
 export interface PoolFacts {
@@ -99,8 +100,10 @@ function offsetsOf(pool: Pool, live: readonly Allocation[]): number[] {
 }
 
 /** Has somebody emptied the list of offsets, which asks for a reset? Then the count beside it is as we wrote it. */
-export function isEmptied(status: unknown, pool: Pool | undefined, live: readonly Allocation[]): boolean {
-  const { allocated, "allocated-offsets": offsets } = asBag(status) ?? {};
-  const isEmpty = Array.isArray(offsets) && offsets.length === 0 && Number(allocated) > 0;
+export function isEmptied({ metadata, status }: Seen, pool: Pool | undefined, live: readonly Allocation[]): boolean {
+  const { allocated, "allocated-offsets": offsets, observedGeneration } = asBag(status) ?? {};
+  // Of another range there may be no offsets at all.
+  const isOfThis = observedGeneration === metadata.generation;
+  const isEmpty = isOfThis && Array.isArray(offsets) && offsets.length === 0 && Number(allocated) > 0;
   return isEmpty && pool !== undefined && offsetsOf(pool, live).length > 0;
 }

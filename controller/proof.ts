@@ -5,6 +5,7 @@ import { fetched } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
 import type { Resets } from "./resets.ts";
 import { clusterNode, type Scene } from "./scene.ts";
+import { kindOf } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** What the cluster shows of addresses that nobody claims. */
@@ -23,7 +24,7 @@ export class Proof {
 
   /** The releasing lines that may be free: by evidence or in a reset, held long enough, and of no owner that is back. */
   async gone(releasing: readonly Allocation[], scene: Scene): Promise<Allocation[]> {
-    const held = releasing.filter((line) => this.hold.isLongEnough(line));
+    const held = releasing.filter((line) => this.hold.isLongEnough(line) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
     const back = new Set<string>();
@@ -40,6 +41,13 @@ export class Proof {
     const nodes: ClusterNode[] = this.world.all("Node").map(clusterNode);
     const facts = { nodes, pools: new Map(sound.map((pool) => [pool.name, pool])) };
     return this.ground.integrations.flatMap(({ inCluster }) => inCluster?.gone(objects, facts, lines, isReset) ?? []);
+  }
+
+  /** Is a kind not served that tells about a line? Then it proves nothing that no object of it is here. */
+  isBlind({ claim }: Allocation): boolean {
+    const parts = this.ground.integrations.flatMap(({ inCluster }) => inCluster ?? []);
+    const part = parts.find(({ kinds, sourceOf }) => kinds.some(({ kind }) => kind === kindOf(sourceOf(claim))));
+    return part === undefined || !part.kinds.every(({ kind }) => this.world.isListed(kind));
   }
 
   /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */

@@ -61,7 +61,7 @@ export class Reporter {
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     const live = allocations.filter(isOf);
     const pool = one.pool ?? one.whole;
-    if (isEmptied(object.status, pool, live) && !this.world.asksReset(objectKey(object))) {
+    if (isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object))) {
       await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
       return;
     }
@@ -97,7 +97,13 @@ export class Reporter {
       object,
       made: this.world.ofSource(key).map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
       rejected,
-      pending: this.allocator.pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key),
+      pending: this.allocator
+        .pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key)
+        // How many were needed in one decision is nothing that two controllers agree on.
+        .map(({ claim, pool, code, message }) => ({
+          claim,
+          message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
+        })),
     };
     const nodes = this.world.all("Node").map(clusterNode);
     const facts = { nodes, pools: new Map(scene.sound.map((pool) => [pool.name, pool])) };

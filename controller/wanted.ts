@@ -16,16 +16,16 @@ export interface WantedObject {
 /** The objects that are to exist, as far as their owners were looked at. */
 export class Wanted {
   private readonly objects = new Map<string, WantedObject>();
-  private readonly byOwner = new Map<string, Set<string>>();
+  private readonly byOwner = new Map<string, { readonly keys: ReadonlySet<string>; readonly asOf: number }>();
   private readonly counts = new Map<string, number>();
 
   get(key: string): WantedObject | undefined {
     return this.objects.get(key);
   }
 
-  /** Was this owner looked at? Else nobody knows what is to exist for it. */
-  knows(owner: string): boolean {
-    return this.byOwner.has(owner);
+  /** When the record was read by which this owner was looked at; if it was not, nobody knows what is to exist for it. */
+  asOf(owner: string): number | undefined {
+    return this.byOwner.get(owner)?.asOf;
   }
 
   /** How many objects are to exist of a source. */
@@ -34,11 +34,11 @@ export class Wanted {
   }
 
   /** Says all that is to exist for an owner. Returns the keys of what is, and of what was. */
-  replace(owner: string, all: readonly WantedObject[]): Set<string> {
-    const before = this.byOwner.get(owner) ?? new Set();
+  replace(owner: string, all: readonly WantedObject[], asOf: number): Set<string> {
+    const before = this.byOwner.get(owner)?.keys ?? new Set();
     for (const key of before) this.drop(key);
     const keys = new Set(all.map((one) => this.put(one)));
-    this.byOwner.set(owner, keys);
+    this.byOwner.set(owner, { keys, asOf });
     return new Set([...before, ...keys]);
   }
 

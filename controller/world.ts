@@ -19,6 +19,7 @@ export class World {
   private readonly byOwner = new Map<string, Map<string, Seen>>();
   private readonly bySource = new Map<string, Map<string, Seen>>();
   private readonly asking = new Set<string>();
+  private readonly kindsListed = new Set<string>();
 
   constructor(kinds: readonly WorldKind[], changed: (concern: Concern, key: string) => void) {
     this.kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
@@ -31,9 +32,17 @@ export class World {
    * as after a restore of etcd.
    */
   replace(kind: string, all: readonly Seen[]): void {
+    const isFirst = !this.kindsListed.has(kind);
+    this.kindsListed.add(kind);
     const listed = new Set(all.map(objectKey));
     for (const key of [...this.of(kind).keys()]) if (!listed.has(key)) this.delete(key);
     for (const object of all) this.set(object, true);
+    if (isFirst) this.changed({ owners: "all", sources: [] }, `${kind}/`);
+  }
+
+  /** Was this kind ever listed? Else it says nothing that no object of it is here. */
+  isListed(kind: string): boolean {
+    return this.kindsListed.has(kind);
   }
 
   set(object: Seen, isListed = false): void {

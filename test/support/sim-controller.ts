@@ -28,7 +28,12 @@ export class SimController {
   record: Snapshot = emptySnapshot;
   private heard = 0;
 
-  constructor(observer?: Observer, around: (state: StateBackend) => StateBackend = (state) => state) {
+  /** Kinds that are not `served` are not listed. */
+  constructor(
+    observer?: Observer,
+    around: (state: StateBackend) => StateBackend = (state) => state,
+    served: readonly string[] = Object.keys(plurals),
+  ) {
     const state: StateBackend = {
       name: "memory",
       read: async () => this.record,
@@ -48,6 +53,7 @@ export class SimController {
       log: this.log,
       ...(observer === undefined ? {} : { observer }),
     });
+    for (const kind of served) this.engine.world.replace(kind, []);
   }
 
   /** Somebody makes an object. */

@@ -98,6 +98,25 @@ describe("a pool in use", () => {
   });
 });
 
+describe("a kind that is not served", () => {
+  it.each(["NodeNetworkConfigurationPolicy", "NodeNetworkState"])("%s: nothing is released", async (missing) => {
+    const { sim } = await begin();
+    const served = ["Node", "NodeIPPool", "NodeNetworkConfigurationPolicy", "NodeNetworkState"];
+    const kinds = [...served, "NodeNetworkConfigurationEnactment"].filter((kind) => kind !== missing);
+    const next = new SimController(undefined, undefined, kinds);
+    next.record = sim.record;
+    next.create(pool("p", 0, 10) as never);
+    next.node("n1");
+    await next.pass(60_000);
+    expect(next.record).toEqual(sim.record);
+    next.engine.world.replace(missing, []);
+    await next.pass(60_000);
+    // Node n2 is gone, and nobody asks for n1 any more.
+    const left = [...next.record.allocations, ...next.record.releasing].map(({ claim }) => claim);
+    expect(left).toEqual(["Node/n1/a/address"]);
+  });
+});
+
 describe("a pool that a plan allocates", () => {
   it("gives of its clusterRange to nodes for which the plan has no policy", async () => {
     const range = { authority: "Plan", clusterRange: { start: "10.0.0.5", end: "10.0.0.9" } };
@@ -184,6 +203,19 @@ describe("a reset", () => {
     await sim.pass(10_000);
     expect(list()).toEqual(["10.0.0.3 n3", "10.0.0.2 n2 releasing"]);
     expect(asBag(there()?.status)?.["allocated-offsets"]).toEqual([2]);
+  });
+
+  it("is not asked for by whoever gives a pool another range and puts it back", async () => {
+    const { sim, list } = await doubtful();
+    const { spec } = sim.object("NodeIPPool", "p") as Bag;
+    sim.node("n3");
+    sim.create(policy("a", "p", "eth1", { nodeSelector: { "kubernetes.io/hostname": "n3" } }) as never);
+    await sim.pass(2000);
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, spec: pool("p", 7, 10).spec }));
+    await sim.pass(3000);
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, spec }));
+    await sim.pass(60_000);
+    expect(list()).toEqual(["10.0.0.3 n3", "10.0.0.1 n1 releasing", "10.0.0.2 n2 releasing"]);
   });
 
   it.each([

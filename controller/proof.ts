@@ -1,11 +1,12 @@
 import { type Allocation, ownerOfKey } from "../core/index.ts";
+import { isManaged } from "../integrations/in-cluster.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { Ground } from "./ground.ts";
-import { fetched } from "./refresh.ts";
+import { fetched, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
 import type { Resets } from "./resets.ts";
 import { clusterNode, type Scene } from "./scene.ts";
-import { kindOf } from "./seen.ts";
+import { kindOf, objectKey } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** What the cluster shows of addresses that nobody claims. */
@@ -22,15 +23,15 @@ export class Proof {
     this.resets = resets;
   }
 
-  /** The releasing lines that may be free: by evidence or in a reset, held long enough, and of no owner that is back. */
+  /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
   async gone(releasing: readonly Allocation[], scene: Scene): Promise<Allocation[]> {
     const held = releasing.filter((line) => this.hold.isLongEnough(line) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
-    const back = new Set<string>();
+    const doubtful = new Set<string>();
     for (const owner of new Set([...gone].map(({ claim }) => ownerOfKey(claim))))
-      if (await this.isBack(owner)) back.add(owner);
-    return [...gone].filter(({ claim }) => !back.has(ownerOfKey(claim)));
+      if ((await this.isBack(owner)) || (await this.isOutdated(owner))) doubtful.add(owner);
+    return [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim)));
   }
 
   /** Those that integrations say to be off their owners. */
@@ -54,5 +55,15 @@ export class Proof {
   async isBack(owner: string): Promise<boolean> {
     if (this.world.get(owner) !== undefined) return false;
     return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
+  }
+
+  /** Has another controller changed what was made for an owner, and the watch does not show it yet? */
+  private async isOutdated(owner: string): Promise<boolean> {
+    for (const made of this.world.ofOwner(owner).filter(isManaged)) {
+      const key = objectKey(made);
+      await refresh(key, this.world, this.ground.objects);
+      if (this.world.get(key)?.metadata.resourceVersion !== made.metadata.resourceVersion) return true;
+    }
+    return false;
   }
 }

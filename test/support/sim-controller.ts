@@ -26,6 +26,8 @@ export class SimController {
   readonly log = (event: LogEvent) => void this.logged.push(event);
   readonly engine: Engine;
   record: Snapshot = emptySnapshot;
+  /** The watches show nothing new. */
+  isFrozen = false;
   private heard = 0;
 
   /** Kinds that are not `served` are not listed. */
@@ -86,10 +88,10 @@ export class SimController {
     this.server.change({ apiVersion: "", plural: plurals[kind] as string }, name, update);
   }
 
-  /** The handler of a node says that it cannot apply a policy. */
-  fail(policy: string, node: string): void {
+  /** The handler of a node says that it cannot apply a policy, or that it has. */
+  enact(policy: string, node: string, type: "Failing" | "Available"): void {
     const { generation } = asBag(this.object("NodeNetworkConfigurationPolicy", policy)?.metadata) ?? {};
-    const conditions = [{ type: "Failing", status: "True" }];
+    const conditions = [{ type, status: "True", lastTransitionTime: "2025-12-31T00:00:00Z" }];
     this.create({
       apiVersion: "nmstate.io/v1beta1",
       kind: "NodeNetworkConfigurationEnactment",
@@ -116,7 +118,7 @@ export class SimController {
   /** The watches tell of all that there is, and time passes. */
   async pass(ms = 1000): Promise<void> {
     for (let left = ms; left > 0; left -= 100) {
-      this.tell();
+      if (!this.isFrozen) this.tell();
       this.engine.open();
       await this.clock.pass(100);
     }

@@ -98,6 +98,30 @@ describe("a pool in use", () => {
   });
 });
 
+describe("an address that its node has taken off", () => {
+  it.each([
+    ["is free", false, []],
+    [
+      "is not free where another controller gave it back, and the watch does not show that yet",
+      true,
+      ["10.0.0.1 n1 releasing"],
+    ],
+  ])("%s", async (_, isBack, left) => {
+    const { sim, list } = await begin(["n1"]);
+    sim.remove("NodeNetworkConfigurationPolicy", "a");
+    await sim.pass(2000);
+    sim.create(report("n1") as never);
+    sim.enact("a--n1", "n1", "Available");
+    await sim.pass(2000);
+    expect(list()).toEqual(["10.0.0.1 n1 releasing"]);
+    sim.isFrozen = true;
+    if (isBack)
+      sim.change("NodeNetworkConfigurationPolicy", "a--n1", (one) => ({ ...one, spec: { desiredState: {} } }));
+    await sim.pass(60_000);
+    expect(list()).toEqual(left);
+  });
+});
+
 describe("a kind that is not served", () => {
   it.each(["NodeNetworkConfigurationPolicy", "NodeNetworkState"])("%s: nothing is released", async (missing) => {
     const { sim } = await begin();
@@ -145,7 +169,7 @@ describe("a reset", () => {
     const both = ["10.0.0.1 n1 releasing", "10.0.0.2 n2 releasing"];
     expect(all.list()).toEqual(both);
     // Else a node would be on its way to take its address off.
-    for (const node of ["n1", "n2"]) all.sim.fail(`a--${node}`, node);
+    for (const node of ["n1", "n2"]) all.sim.enact(`a--${node}`, node, "Failing");
     await all.sim.pass(60_000);
     expect(all.list()).toEqual(both);
     return all;
@@ -167,7 +191,7 @@ describe("a reset", () => {
     sim.create(report("n1") as never);
     sim.remove("NodeNetworkConfigurationPolicy", "a");
     await sim.pass(500);
-    sim.fail("a--n1", "n1");
+    sim.enact("a--n1", "n1", "Failing");
     annotate("NodeIPPool", "p", "");
     await sim.pass(10_000);
     expect([reason(), list()]).toEqual(["ReconcilingPool", ["10.0.0.1 n1 releasing", "10.0.0.2 n2 releasing"]]);

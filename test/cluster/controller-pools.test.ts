@@ -53,18 +53,17 @@ describe("a NodeIPPool", () => {
 
   it("is reset by its annotation, by a policy's, by an enactment's and by emptied offsets: nobody's address changes", async () => {
     const isAsked = async () => (await stage().kubectl("get nodeippool,nncp,nnce -o json")).includes("reset-ippool");
-    for (const asks of ["nodeippool p nmstate.io/reset-ippool=", "nncp a nmstate.io/reset-ippool=p"]) {
-      await stage().kubectl(`annotate ${asks}`);
-      await stage().until(isAsked, false);
+    const isDone = async () => [await isAsked(), await stage().reason("p")];
+    const asks = ["nodeippool p nmstate.io/reset-ippool=", "nncp a nmstate.io/reset-ippool=p"];
+    for (const one of [...asks, "nnce n1.a--n1 nmstate.io/reset-ippool=p"]) {
+      await stage().kubectl(`annotate ${one}`);
+      await stage().until(isDone, [false, "ReconciledPool"]);
     }
-    await stage().kubectl("annotate nnce n1.a--n1 nmstate.io/reset-ippool=p");
-    await stage().until(isAsked, false);
     await stage().kubectl(
       'patch nodeippool p --subresource=status --type=merge -p {"status":{"allocated-offsets":[]}}',
     );
     await stage().until(() => stage().says("nodeippool p", "{.status.allocated-offsets}"), "[0,1]");
-    await stage().until(isAsked, false);
-    await stage().until(() => stage().reason("p"), "ReconciledPool");
+    await stage().until(isDone, [false, "ReconciledPool"]);
     expect(await resets()).toBe(4);
     await stage().settles(both);
   });

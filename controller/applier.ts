@@ -7,7 +7,7 @@ import { changeOf } from "./change.ts";
 import type { Ground } from "./ground.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
-import { keep, kindOf, objectKey, type Seen } from "./seen.ts";
+import { kindOf, objectKey, type Seen } from "./seen.ts";
 import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
@@ -97,7 +97,7 @@ export class Applier {
           : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there), {
               type: "json",
             });
-      this.world.set(keep(kind, stored));
+      this.world.take(object.kind, stored);
     } catch (error) {
       await this.recover(key, error);
     }

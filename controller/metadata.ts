@@ -1,6 +1,6 @@
 import type { Objects } from "../kube/index.ts";
 import type { Bag } from "../schema/objects.ts";
-import { keep, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** Changes fields of an object's metadata, if the object is still as it was seen; null takes one away. Throws as the API server refuses. */
@@ -12,6 +12,5 @@ export async function editMetadata(
 ): Promise<void> {
   const { name, namespace, uid, resourceVersion } = metadata;
   const body = { metadata: { uid, resourceVersion, ...change } };
-  const resource = world.kind(kind);
-  world.set(keep(resource, await objects.patch(resource, name, namespace, body, { type: "merge" })));
+  world.take(kind, await objects.patch(world.kind(kind), name, namespace, body, { type: "merge" }));
 }

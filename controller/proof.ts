@@ -1,11 +1,10 @@
 import { type Allocation, ownerOfKey } from "../core/index.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
-import type { ClusterNode } from "../schema/node.ts";
 import type { Ground } from "./ground.ts";
 import { fetched, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
 import type { Resets } from "./resets.ts";
-import { clusterNode, type Scene } from "./scene.ts";
+import { factsOf, type Scene } from "./scene.ts";
 import { kindOf, objectKey } from "./seen.ts";
 import type { World } from "./world.ts";
 
@@ -35,12 +34,11 @@ export class Proof {
   }
 
   /** Those that integrations say to be off their owners. */
-  proven(lines: readonly Allocation[], { sound }: Scene, isReset: boolean): Allocation[] {
+  proven(lines: readonly Allocation[], scene: Scene, isReset: boolean): Allocation[] {
     if (lines.length === 0) return [];
     const owners = new Set(lines.map(({ claim }) => ownerOfKey(claim)));
     const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
-    const nodes: ClusterNode[] = this.world.all("Node").map(clusterNode);
-    const facts = { nodes, pools: new Map(sound.map((pool) => [pool.name, pool])) };
+    const facts = factsOf(this.world, scene);
     return this.ground.integrations.flatMap(({ inCluster }) => inCluster?.gone(objects, facts, lines, isReset) ?? []);
   }
 

@@ -1,12 +1,12 @@
 import type { Objects, Stored } from "../kube/index.ts";
-import { keep, kindOf, namesOf } from "./seen.ts";
+import { kindOf, namesOf } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. */
 export async function refresh(key: string, world: World, objects: Objects): Promise<void> {
   const stored = await fetched(key, world, objects);
   if (stored === undefined) world.delete(key);
-  else world.set(keep(world.kind(kindOf(key)), stored));
+  else world.take(kindOf(key), stored);
 }
 
 /** An object as the server has it; undefined if it has none. */

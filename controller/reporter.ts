@@ -9,8 +9,8 @@ import { type Ground, timeOf } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
 import { isEmptied, poolStatus } from "./pool-status.ts";
 import { refresh } from "./refresh.ts";
-import { clusterNode, type Scene } from "./scene.ts";
-import { keep, objectKey, type Seen } from "./seen.ts";
+import { factsOf, type Scene } from "./scene.ts";
+import { objectKey, type Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 import type { World } from "./world.ts";
 
@@ -72,9 +72,7 @@ export class Reporter {
       releasing: releasing.filter(isOf),
       pending: this.allocator.pendingOf(isOf),
       collisions: [...(this.allocator.occupied(scene, snapshot).collisions.get(name) ?? [])].sort(byCodeUnit),
-      isResetting: this.allocator.resets
-        .list(scene.pools)
-        .some((reset) => reset.pool === name && reset.problem === undefined),
+      isResetting: this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name),
     });
     const written = await this.write(object, status, { generation, hasHeartbeat: false });
     const isOurs = ({ set }: Allocation) => set === clusterSet;
@@ -105,9 +103,7 @@ export class Reporter {
           message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
         })),
     };
-    const nodes = this.world.all("Node").map(clusterNode);
-    const facts = { nodes, pools: new Map(scene.sound.map((pool) => [pool.name, pool])) };
-    const { spec, unlock, conditions } = integration.inCluster.report(known, facts);
+    const { spec, unlock, conditions } = integration.inCluster.report(known, factsOf(this.world, scene));
     let latest = object;
     if (spec !== undefined && !covers(object.spec, spec)) {
       if (unlock !== undefined) latest = await this.write(object, { conditions: unlock }, policyStyle);
@@ -120,24 +116,19 @@ export class Reporter {
   private async own(object: Seen, spec: Bag): Promise<Seen> {
     const { apiVersion, kind, metadata } = object;
     const part = { apiVersion, kind, metadata: { name: metadata.name, uid: metadata.uid }, spec };
-    const resource = this.world.kind(kind);
-    const stored = await this.ground.objects.apply(resource, part, { manager: "nodeippool", force: true });
-    const seen = keep(resource, stored);
-    this.world.set(seen);
-    return seen;
+    const how = { manager: "nodeippool", force: true };
+    return this.world.take(kind, await this.ground.objects.apply(this.world.kind(kind), part, how));
   }
 
   private async write(object: Seen, status: Status, style: Style): Promise<Seen> {
     const patch = statusPatch(asBag(object.status), status, style, timeOf(this.ground));
     if (patch === undefined) return object;
-    const resource = this.world.kind(object.kind);
+    const { kind } = object;
     const { name, namespace, uid, resourceVersion } = object.metadata;
     const body = { metadata: { uid, resourceVersion }, status: patch };
     const options = { type: "merge", subresource: "status" } as const;
-    const stored = await this.ground.objects.patch(resource, name, namespace, body, options);
-    const seen = keep(resource, stored);
-    this.world.set(seen);
-    return seen;
+    const stored = await this.ground.objects.patch(this.world.kind(kind), name, namespace, body, options);
+    return this.world.take(kind, stored);
   }
 }
 

@@ -20,15 +20,19 @@ export class Resets {
     return this.world.resetting().map((object) => resetOf(object, this.world.concerns(object), pools, this.sourceOf));
   }
 
+  /** Those that can be done. */
+  possible(pools: ReadonlyMap<string, ClusterPool>): Reset[] {
+    return this.list(pools).filter(({ problem }) => problem === undefined);
+  }
+
   /** Begins those that are new, of all releasing lines; `isOff` tells which of some are off their owners by the reports. */
   begin(
     pools: ReadonlyMap<string, ClusterPool>,
     releasing: readonly Allocation[],
     isOff: (lines: readonly Allocation[]) => readonly Allocation[],
   ): void {
-    const possible = this.list(pools).filter(({ problem }) => problem === undefined);
     const linesOf = ({ covers }: Reset) => new Set(isOff(releasing.filter(covers)).map(keyOfLine));
-    this.begun = new Map(possible.map((reset) => [reset.key, this.begun.get(reset.key) ?? linesOf(reset)]));
+    this.begun = new Map(this.possible(pools).map((reset) => [reset.key, this.begun.get(reset.key) ?? linesOf(reset)]));
   }
 
   /** Was a reset begun for this object? It is, until the next begin, if it asks no more. */

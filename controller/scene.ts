@@ -1,5 +1,5 @@
 import { checkPools, IpamError, type Pool, type Snapshot, type Use } from "../core/index.ts";
-import type { Integration } from "../integrations/integration.ts";
+import type { Facts, Integration } from "../integrations/integration.ts";
 import { readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
@@ -75,6 +75,11 @@ export function clusterNode(seen: Seen): ClusterNode {
   const node = known.get(seen) ?? readNode(seen);
   known.set(seen, node);
   return node;
+}
+
+/** What integrations are told of a scene, besides the objects that they ask for. */
+export function factsOf(world: World, { sound }: Scene): Facts {
+  return { nodes: world.all("Node").map(clusterNode), pools: new Map(sound.map((pool) => [pool.name, pool])) };
 }
 
 function readNode({ metadata, status }: Seen): ClusterNode {

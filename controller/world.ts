@@ -1,7 +1,7 @@
 import type { Concern, WatchedKind } from "../integrations/in-cluster.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import type { Bag } from "../schema/objects.ts";
-import { kindOf, objectKey, type Seen } from "./seen.ts";
+import { keep, kindOf, objectKey, type Seen } from "./seen.ts";
 
 /** A kind that is watched, and whom its objects concern. */
 export interface WorldKind extends WatchedKind {
@@ -54,6 +54,13 @@ export class World {
     objects.set(key, object);
     this.link(key, object);
     this.tell(key, before, object);
+  }
+
+  /** An object as the server has answered: so it is known before the watch tells of it. */
+  take(kind: string, stored: object): Seen {
+    const seen = keep(this.kind(kind), stored);
+    this.set(seen);
+    return seen;
   }
 
   delete(key: string): void {
@@ -128,11 +135,13 @@ export class World {
 
   /** How an object stands is no reason to look at all owners again: the controller writes it itself. */
   private tell(key: string, before: Seen | undefined, now?: Seen): void {
-    const isSame = before !== undefined && now !== undefined && meaning(before) === meaning(now);
     for (const object of [before, now]) {
       if (object === undefined) continue;
       const concern = this.concerns(object);
-      this.changed(isSame && concern.owners === "all" ? { ...concern, owners: [] } : concern, key);
+      this.changed(
+        concern.owners === "all" && isSameButStatus(before, now) ? { ...concern, owners: [] } : concern,
+        key,
+      );
     }
   }
 }
@@ -142,10 +151,13 @@ function isOlder(a: Seen, b: Seen): boolean {
   return a.metadata.uid === b.metadata.uid && BigInt(a.metadata.resourceVersion) <= BigInt(b.metadata.resourceVersion);
 }
 
-/** All of an object but its status: a server counts the changes of the spec. */
-function meaning({ metadata }: Seen): string {
-  const { uid, generation, labels, annotations, deletionTimestamp } = metadata;
-  return JSON.stringify([uid, generation, labels, annotations, deletionTimestamp]);
+/** Are these two the same object with the same spec, of which a server counts the changes, and the same marks? */
+function isSameButStatus(before: Seen | undefined, now: Seen | undefined): boolean {
+  const [had, has] = [before, now].map((object) => {
+    const { uid, generation, labels, annotations, deletionTimestamp } = object?.metadata ?? {};
+    return JSON.stringify([uid, generation, labels, annotations, deletionTimestamp]);
+  });
+  return had === has;
 }
 
 function isSame(a: Seen, b: Seen): boolean {

@@ -27,8 +27,9 @@ import { integrations, tellingKinds, tellsAddresses } from "./integrations.ts";
  * has an owner, the policy itself where its nodes are not known, and so has a line of CSV (`node,interface,address`); every
  * other text that reads as an address (not as a prefix, and not in a YAML comment) has none: a mention. NodeIPPools and
  * NodeNetworkStates mention nothing, and nobody mentions what the same document configures, or writes out for a NIC or
- * family that is off. `elsewhere` is what has an owner, but is in none of the pools. Linear in the text. Throws IpamError `invalid` for broken addresses in reports
- * and our own policies, kinds that are nearly ours, and objects of kinds that tell of addresses and cannot be read.
+ * family that is off. `elsewhere` is what has an owner, but is in none of the pools. Linear in the text. Throws IpamError
+ * `invalid` for broken addresses in reports and our own policies, kinds that are nearly ours, and objects of kinds that tell of
+ * addresses and cannot be read.
  */
 export function findUses(
   files: readonly SourceFile[],

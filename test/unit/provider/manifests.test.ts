@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
-import { Monitor } from "../../support/pulumi-monitor.ts";
-import { ProviderHost } from "../../support/pulumi-provider.ts";
+import { monitorOfFile } from "../../support/monitor-of-file.ts";
 import { toyObjects } from "../../support/toy-integration.ts";
 
 const { pool } = toyObjects;
@@ -19,18 +18,9 @@ const asking = policy("a", {
 });
 
 describe("the objects of Manifests", () => {
-  let host: ProviderHost;
-  let monitor: Monitor;
-  beforeAll(async () => {
-    host = await ProviderHost.start();
-    monitor = await Monitor.start(host);
-  });
-  afterAll(async () => {
-    await monitor.stop();
-    await host.stop();
-  });
+  const monitor = monitorOfFile();
   const up = (...objects: object[]) =>
-    monitor.up(join(root, "test/support/pulumi-manifests.ts"), { objects, nodes: ["n1"] });
+    monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects, nodes: ["n1"] });
 
   it("are replaced where they ask a pool; another one of the same kind and name is as it was", async () => {
     const namesake = policy("a", { b: 1 }, { apiVersion: "example.net/v1" });

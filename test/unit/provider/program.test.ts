@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { checkArgs } from "../../../provider/check-args.ts";
 import { refuseShared } from "../../../provider/pools-of-program.ts";
 import { root } from "../../support/console.ts";
-import { Monitor } from "../../support/pulumi-monitor.ts";
+import { monitorOfFile } from "../../support/monitor-of-file.ts";
 import { previewIsUp } from "../../support/pulumi-previews.ts";
-import { firstText, ProviderHost } from "../../support/pulumi-provider.ts";
+import { firstText } from "../../support/pulumi-provider.ts";
 import { inScratchFolder } from "../../support/state-folder.ts";
 
 inScratchFolder();
@@ -14,16 +14,7 @@ inScratchFolder();
 // Whole programs with the SDK's real serialisation and host, against a small stand-in for the engine: pulumi-monitor.ts
 // says what that does not emulate, which is most of what an engine does; see test/pulumi.
 describe("programs", () => {
-  let host: ProviderHost;
-  let monitor: Monitor;
-  beforeAll(async () => {
-    host = await ProviderHost.start();
-    monitor = await Monitor.start(host);
-  });
-  afterAll(async () => {
-    await monitor.stop();
-    await host.stop();
-  });
+  const monitor = monitorOfFile();
 
   const example = join(root, "examples/pulumi/index.ts");
   const sets = join(root, "test/support/pulumi-sets.ts");
@@ -32,30 +23,30 @@ describe("programs", () => {
     names.map((name) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan" }));
 
   it("know in preview what up commits, and nothing changes after that", async () => {
-    const preview = await monitor.preview(example);
+    const preview = await monitor().preview(example);
     expect(preview).toMatchObject({ errors: [], outputs: { node01: "10.10.10.1" } });
-    expect(monitor.stack.size).toBe(0);
-    expect(await monitor.up(example)).toEqual(preview);
-    const before = [...monitor.stack];
-    expect(await monitor.up(example)).toEqual(preview);
-    expect([...monitor.stack]).toEqual(before);
+    expect(monitor().stack.size).toBe(0);
+    expect(await monitor().up(example)).toEqual(preview);
+    const before = [...monitor().stack];
+    expect(await monitor().up(example)).toEqual(preview);
+    expect([...monitor().stack]).toEqual(before);
   });
 
   it("have the provider's text in them as every other program has", () => {
-    expect([...monitor.texts]).toEqual([firstText]);
+    expect([...monitor().texts]).toEqual([firstText]);
   });
 
   it("end with all mistakes of a set, in preview and up alike", async () => {
     const bad = [
       { name: "bad", pools, claims: [...claims("a", "b", "c", "d", "a"), { ...claims("e")[0], pool: "lam" }] },
     ];
-    for (const run of [await monitor.preview(sets, bad), await monitor.up(sets, bad)])
+    for (const run of [await monitor().preview(sets, bad), await monitor().up(sets, bad)])
       expect(run.log).toEqual([
         "invalid: claims[4]: Node/a/eth1 in pool lan: claims[0] claims the same",
         "invalid: claims[5]: Node/e/eth1 in pool lam: the set has no such pool; did you mean lan?",
       ]);
     const many = [{ name: "many", pools, claims: claims("a", "b", "c", "d") }];
-    for (const run of [await monitor.preview(sets, many), await monitor.up(sets, many)])
+    for (const run of [await monitor().preview(sets, many), await monitor().up(sets, many)])
       expect(run.log).toEqual([
         expect.stringMatching(/^exhausted: claims\[3\]: pool lan is exhausted: 4 needed, 3 free/),
       ]);
@@ -66,13 +57,13 @@ describe("programs", () => {
       { name: "a", pools, claims: [] },
       { name: "b", pools, claims: [] },
     ];
-    const { errors } = await monitor.preview(sets, twice);
+    const { errors } = await monitor().preview(sets, twice);
     expect(errors).toEqual(["pool lan is in two allocation sets, a and b: put all its claims into one"]);
     const shared = [
       { name: "a", pools, claims: [] },
       { name: "b", pools: { wan: pools.lan }, claims: [] },
     ];
-    expect((await monitor.preview(sets, shared)).errors).toEqual([
+    expect((await monitor().preview(sets, shared)).errors).toEqual([
       expect.stringMatching(/^allocation sets a and b: pools lan and wan of network default share addresses/),
     ]);
   });
@@ -82,7 +73,7 @@ describe("programs", () => {
       { name: "ips", inside: "Lan", pools, claims: claims("a") },
       { name: "ips", inside: "Wan", pools: { wan: pools.lan }, claims: [] },
     ];
-    expect((await monitor.preview(sets, shared)).errors).toEqual([
+    expect((await monitor().preview(sets, shared)).errors).toEqual([
       expect.stringMatching(/^allocation sets ips and ips: pools lan and wan of network default share addresses/),
     ]);
   });
@@ -113,7 +104,7 @@ describe("programs", () => {
       { name: "a", pools, claims: [], state },
       { name: "b", pools: {}, claims: [], state },
     ];
-    expect((await monitor.preview(sets, twice)).errors).toEqual([
+    expect((await monitor().preview(sets, twice)).errors).toEqual([
       expect.stringContaining('allocation sets a and b have one record, and are set "default" of it both'),
     ]);
   });
@@ -173,7 +164,7 @@ describe("programs", () => {
     [{ opts: { ignoreChanges: ["pools"] } }, "ignoreChanges would plan addresses that the program does not ask for"],
     [{ opts: { import: "x" } }, "there is nothing to import: the set finds what its record has"],
   ])("are refused %j", async (wrong, says) => {
-    const { errors } = await monitor.preview(sets, [{ name: "ips", pools, claims: [], ...wrong }] as never);
+    const { errors } = await monitor().preview(sets, [{ name: "ips", pools, claims: [], ...wrong }] as never);
     expect(errors).toEqual([expect.stringContaining(`allocation set ips: ${says}`)]);
   });
 
@@ -197,6 +188,6 @@ describe("programs", () => {
   });
 
   it("of every kind get what they were shown", async () => {
-    expect(await previewIsUp(monitor, 5, 1)).toMatchObject({ applied: 5 });
+    expect(await previewIsUp(monitor(), 5, 1)).toMatchObject({ applied: 5 });
   });
 });

@@ -23,8 +23,25 @@ export interface Metrics {
 
 const states: readonly WatchState[] = ["listing", "synced", "absent", "failing"];
 
-/** The metrics of the controller; docs/operate.md lists them. Their library is loaded by this call. */
-export async function metricsOf(count: () => Counted, version: string): Promise<Metrics> {
+/**
+ * The metrics of the controller; docs/operate.md lists them. Their library is loaded once a request was answered, or
+ * somebody asks: the first request does not wait for it.
+ */
+export function metricsOf(count: () => Counted, version: string): Metrics {
+  let loading: Promise<Metrics> | undefined;
+  const loaded = () => {
+    loading ??= load(count, version);
+    return loading;
+  };
+  return {
+    ran: (verb, ms, error) => void loaded().then((one) => one.ran(verb, ms, error)),
+    sent: (verb, status) => void loaded().then((one) => one.sent(verb, status)),
+    committed: (error) => void loaded().then((one) => one.committed(error)),
+    print: async () => (await loaded()).print(),
+  };
+}
+
+async function load(count: () => Counted, version: string): Promise<Metrics> {
   const library = await import("prom-client");
   const registry = new library.Registry();
   const { Counter, Gauge, Histogram } = library;

@@ -1,7 +1,10 @@
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { IpamError } from "../core/index.ts";
 import { health, type Vitals } from "./health.ts";
+
+// Not by an import, as in kube/transport.ts.
+const { createServer } = process.getBuiltinModule("node:http");
 
 /** What is asked over HTTP. */
 export interface Answers {

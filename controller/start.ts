@@ -37,7 +37,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map(({ kind }) => [kind, "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);
-  const told: Sent = (verb, status) => void metrics?.then((one) => one.sent(verb, status));
+  const told: Sent = (verb, status) => metrics?.sent(verb, status);
   // The queue tries again, with what is right by then.
   const objects = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
   const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
@@ -45,13 +45,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const ground = { objects, clock: realClock, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({
     ...ground,
-    state: counting(kubernetes(recorded, namespace), (error) => void metrics?.then((one) => one.committed(error))),
+    state: counting(kubernetes(recorded, namespace), (error) => metrics?.committed(error)),
     integrations,
     random: Math.random,
     observer: {
       ran: (key, ms, error) => {
         log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
-        metrics?.then((one) => one.ran(key.replace(/ .*/s, ""), ms, error));
+        metrics?.ran(key.replace(/ .*/s, ""), ms, error);
       },
       recorded: (given, freed) => events.recorded(given, freed),
       wrong: (about, problem, message) => events.wrong(about, problem, message),
@@ -78,7 +78,7 @@ async function lookNowAndThen(engine: Engine, ms: number, signal: AbortSignal): 
   }
 }
 
-function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSignal, metrics: Promise<Metrics>) {
+function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSignal, metrics: Metrics) {
   return serve(at, {
     vitals: () => ({
       watches,
@@ -86,7 +86,7 @@ function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSign
       oldest: engine.queue.oldest(),
       isStopping: signal.aborted,
     }),
-    metrics: async () => (await metrics).print(),
+    metrics: () => metrics.print(),
   });
 }
 

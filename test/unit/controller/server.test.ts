@@ -60,7 +60,7 @@ describe("over HTTP", () => {
   /** A controller in memory, and how to ask it. */
   async function started() {
     const watches = new Map<string, WatchState>([["Node", "synced"]]);
-    const metrics = await metricsOf(
+    const metrics = metricsOf(
       () => ({
         pools: clusterPools(sim.engine.world.all("NodeIPPool")).flatMap(({ pool }) => pool ?? []),
         snapshot: sim.engine.allocator.record.latest ?? emptySnapshot,

@@ -3,8 +3,8 @@ import completionOf from "@bomb.sh/tab/commander";
 import type { Command } from "commander";
 import { IpamError, ownerName, type Snapshot } from "../core/index.ts";
 import { decode } from "../state/codec.ts";
-import { readConfig } from "./config.ts";
 import { readFile } from "./files.ts";
+import { readConfig } from "./read-config.ts";
 import { print } from "./terminal.ts";
 
 /** Prints the script that a shell runs to complete the words of nodeippool. */
@@ -15,7 +15,7 @@ export function completionVerb(shell: string): void {
 }
 
 /** Adds the hidden verb that those scripts ask for words, `complete`: verbs, options, and names in the lock. */
-export function addComplete(program: Command): void {
+export async function addComplete(program: Command): Promise<void> {
   const completion = completionOf(program, { completionCommandName: "completion" });
   // Where there is no word to offer, a file may be meant: 0 lets the shell complete files, 4 does not.
   Object.defineProperty(completion, "directive", {
@@ -23,7 +23,7 @@ export function addComplete(program: Command): void {
     set: () => {},
     configurable: true,
   });
-  const { pools, allocations, releasing } = readLock();
+  const { pools, allocations, releasing } = await readLock();
   const poolNames = pools.map(({ name }) => name);
   const owners = [...allocations, ...releasing].map(({ claim }) => ownerName(claim));
   const leaving = releasing.map(({ claim }) => ownerName(claim));
@@ -41,9 +41,9 @@ export function addComplete(program: Command): void {
 }
 
 /** The record, if it is a lockfile; a lock that cannot be read offers no words. */
-function readLock(): Pick<Snapshot, "pools" | "allocations" | "releasing"> {
+async function readLock(): Promise<Pick<Snapshot, "pools" | "allocations" | "releasing">> {
   try {
-    const { lock = "nodeippool.lock" } = readConfig();
+    const { lock = "nodeippool.lock" } = await readConfig();
     return decode(readFile(lock), lock);
   } catch (error) {
     if (error instanceof IpamError) return { pools: [], allocations: [], releasing: [] };

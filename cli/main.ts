@@ -191,7 +191,7 @@ program
   .action(() => print(version()));
 
 // What the scripts of `completion` ask for words: a verb that nobody types.
-if (process.argv[2] === "complete") (await import("./completion.ts")).addComplete(program);
+if (process.argv[2] === "complete") await (await import("./completion.ts")).addComplete(program);
 else
   program
     .command("completion")

@@ -1,8 +1,9 @@
 import type { Command } from "commander";
 import { IpamError } from "../core/errors.ts";
 import { afterDashes } from "./argv.ts";
-import { type Config, readConfig, type Setting, settingNames } from "./config.ts";
+import { type Config, type Setting, settingNames } from "./config.ts";
 import { configName, exists, renderedList } from "./files.ts";
+import { readConfig } from "./read-config.ts";
 
 /** What is found in the usual places of a folder. */
 export interface UsualPlaces {
@@ -25,13 +26,13 @@ export interface Settings extends Config {
  * Gives a verb's options the values of nodeippool.yaml and of the usual places where nothing is typed. `manifests` and
  * `nodesFound` are added for verbs that read manifests. Throws IpamError `invalid` for options that contradict each other.
  */
-export function completeOptions(verb: Command): void {
+export async function completeOptions(verb: Command): Promise<void> {
   refuseEmpty(verb);
   const own = settingNames.filter((name) => verb.options.some((option) => option.attributeName() === name));
   if (own.length === 0) return;
   const typed = typedIn(verb);
   const usual = findUsualPlaces();
-  const settings = resolveSettings(typed, readConfig(), usual);
+  const settings = resolveSettings(typed, await readConfig(), usual);
   if (verb.name() !== "migrate") refuseContradiction(typed, settings);
   const theirs = notOurs(verb);
   for (const name of own) if (!theirs.includes(name)) verb.setOptionValue(name, settings[name]);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { IpamError } from "../core/index.ts";
-import { type ClusterNode, checkNodes, readNodes } from "../schema/node.ts";
+import type { ClusterNode } from "../schema/node.ts";
+import { checkNodes, readNodes } from "../schema/read-nodes.ts";
 
 /** A node and the labels that node selectors see. */
 export interface NodeProps {

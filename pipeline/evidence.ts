@@ -3,7 +3,7 @@ import { isCsv, readCsv } from "../schema/csv.ts";
 import { type Evidence, emptyFindings, type Findings } from "../schema/findings.ts";
 import { readNetworkStates } from "../schema/network-states.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import { objectsIn } from "../schema/objects.ts";
+import { objectsIn } from "../schema/objects-in-text.ts";
 import { type SourceFile, splitDocuments } from "../schema/yaml.ts";
 import { integrations, tellsAddresses } from "./integrations.ts";
 

@@ -16,4 +16,5 @@ export { type Field, Reference } from "./template.ts";
 // Nodes, and the addresses that they or manifests show.
 
 export type { Evidence, Findings, NicNames } from "./findings.ts";
-export { type ClusterNode, readNodes } from "./node.ts";
+export type { ClusterNode } from "./node.ts";
+export { readNodes } from "./read-nodes.ts";

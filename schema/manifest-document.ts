@@ -1,6 +1,7 @@
 import type { Issue, Pool } from "../core/index.ts";
-import type { ClusterNode, NodeRow } from "./node.ts";
+import type { ClusterNode } from "./node.ts";
 import type { Bag, LocatedObject } from "./objects.ts";
+import type { NodeRow } from "./read-nodes.ts";
 import type { Path, YamlDocument } from "./yaml.ts";
 
 /** A kind of object that an integration reads. */

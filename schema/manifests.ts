@@ -1,7 +1,7 @@
 import { type Document, isMap, isSeq } from "yaml";
 import type { Issue, Parsed, Place } from "../core/index.ts";
+import { enough } from "./issues.ts";
 import type { ManifestDocument, Manifests, ReadKind } from "./manifest-document.ts";
-import { checkNodes, nodeRow } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import {
   asBag,
@@ -9,23 +9,17 @@ import {
   cutOff,
   flat,
   isCut,
+  issueIn,
   type LocatedObject,
   misspeltKind,
   objectIdentity,
-  objectsIn,
   titleOf,
   within,
 } from "./objects.ts";
+import { objectsIn } from "./objects-in-text.ts";
+import { checkNodes, nodeRow } from "./read-nodes.ts";
 import { isTemplated, isUnrendered, quoteTemplates } from "./template.ts";
-import {
-  type Chunk,
-  enough,
-  type Path,
-  refuseConflicts,
-  type SourceFile,
-  splitDocuments,
-  YamlDocument,
-} from "./yaml.ts";
+import { type Chunk, type Path, refuseConflicts, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
 
 /**
  * Reads all documents of all files, and says everything that is wrong with them. `kinds` are those that integrations read,
@@ -251,13 +245,6 @@ class ManifestReader {
   private owns(object: Bag): boolean {
     return this.kinds.get(object.kind)?.owns(object) === true;
   }
-}
-
-/** An issue of an object, with its place: a field that is not known is told by its name, others by their value. */
-export function issueIn({ at }: LocatedObject, issue: Issue): Issue {
-  const path = issue.path ?? [];
-  const part = issue.message.startsWith("unknown field") ? "key" : "value";
-  return { ...issue, at: at(path, `${path.at(-1)}`, part) };
 }
 
 function placesOf(yaml: YamlDocument, path: Path): LocatedObject["at"] {

@@ -1,8 +1,6 @@
-import { LineCounter } from "yaml";
-import { IpamError, type Parsed, type Place } from "../core/index.ts";
+import { IpamError, type Issue, type Place } from "../core/index.ts";
 import { didYouMean } from "./nearest.ts";
-import { quoteTemplates } from "./template.ts";
-import { type Chunk, type Path, YamlDocument } from "./yaml.ts";
+import type { Path } from "./yaml.ts";
 
 /** Any mapping of a document. */
 export type Bag = { readonly [field: string]: unknown };
@@ -14,14 +12,6 @@ export interface LocatedObject {
   readonly at: (path: Path, text: string, part?: "key" | "value") => Place;
 }
 
-/** Does it look like JSON? A Helm template that begins with `{{` does not. */
-export function isJson({ text }: Chunk): boolean {
-  return /^\s*(?:\{(?!\{)|\[)/.test(text);
-}
-
-/** Larger YAML takes minutes and gigabytes to parse; JSON of any size does not. */
-const maxYaml = 8 * 1024 * 1024;
-
 /** What to say of a list that an API server gave in parts. */
 export const cutOff = "this list is cut off (metadata.continue is set): get it whole, as kubectl get -o json does";
 
@@ -31,51 +21,8 @@ export function isCut(list: object): boolean {
   return Array.isArray(items) && Boolean(asBag(metadata)?.continue);
 }
 
-function refuseCut(value: unknown, chunk: Chunk): void {
-  const isCutInside = (part: unknown, depth: number): boolean => {
-    const list = asBag(part) ?? {};
-    return isCut(list) || (depth < deepest && asList(list.items).some((item) => isCutInside(item, depth + 1)));
-  };
-  if ([value].flat().some((top) => isCutInside(top, 0)))
-    throw new IpamError("invalid", [{ message: cutOff, at: placeIn(chunk, linesOf(""), 0) }]);
-}
-
-/** The objects of a document, those in Lists too; or why it cannot be read. Throws IpamError `invalid` for a part of a list. */
-export function objectsIn(chunk: Chunk): Parsed<LocatedObject[]> {
-  const json = isJson(chunk) ? parseJson(chunk.text) : undefined;
-  if (json !== undefined) {
-    refuseCut(json, chunk);
-    const search = new Search(chunk);
-    return { value: flat(json).map(({ object }) => ({ object, at: (_, text) => search.next(text) })) };
-  }
-  if (chunk.text.length > maxYaml) {
-    const at = placeIn(chunk, linesOf(""), 0);
-    return { issues: [{ message: "this YAML is larger than 8 MiB", at, hint: "Give it as JSON: kubectl -o json." }] };
-  }
-  const yaml = new YamlDocument(chunk, chunk.text.includes("{{") ? quoteTemplates(chunk.text) : chunk.text);
-  const value = yaml.value ?? unlessReported(yaml.resolved);
-  if (value === undefined) return { issues: yaml.errors.length > 0 ? yaml.errors : yaml.traps };
-  refuseCut(value, chunk);
-  return { value: flat(value).map(({ object, path }) => ({ object, at: (inside) => yaml.at([...path, ...inside]) })) };
-}
-
-/** Manifests are written by hand, and some with aliases; what reports what a node has is not. */
-function unlessReported(resolved: unknown): unknown {
-  const objects = flat(resolved);
-  const isReport = ({ object }: { object: Bag }) => object.kind === "NodeNetworkState";
-  return objects.length > 0 && !objects.some(isReport) ? resolved : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** How deep Lists may lie in Lists. */
-const deepest = 100;
+export const deepest = 100;
 
 /** The objects in a value: itself, those in one level of array, and in Lists in Lists. Throws IpamError `invalid` for more of them than anybody writes. */
 export function flat(value: unknown): { object: Bag; path: Path }[] {
@@ -118,40 +65,6 @@ export function itemsOf({ kind, items }: Bag): readonly unknown[] {
   });
 }
 
-/** The place of an offset of a chunk. */
-export function placeIn({ label, line, column }: Chunk, lines: LineCounter, offset: number): Place {
-  const found = lines.linePos(offset);
-  return { file: label, line: line + found.line - 1, column: found.col + (found.line === 1 ? column : 0) };
-}
-
-/** Where the lines of a text begin. */
-export function linesOf(text: string): LineCounter {
-  const lines = new LineCounter();
-  for (let start = 0; start >= 0; start = text.indexOf("\n", start) + 1 || -1) lines.addNewLine(start);
-  return lines;
-}
-
-/** Finds texts again that JSON.parse gave without their places, each behind the one before. */
-class Search {
-  private readonly chunk: Chunk;
-  private lines: LineCounter | undefined;
-  private from = 0;
-  private isLost = false;
-
-  constructor(chunk: Chunk) {
-    this.chunk = chunk;
-  }
-
-  next(text: string): Place {
-    const found = this.isLost ? -1 : this.chunk.text.indexOf(JSON.stringify(text), this.from);
-    // A text that is written with escapes is not found, and searching on for each would cost the square.
-    if (found < 0) this.isLost = true;
-    else this.from = found + 1;
-    this.lines ??= linesOf(this.chunk.text);
-    return placeIn(this.chunk, this.lines, this.from);
-  }
-}
-
 /** A mapping, or undefined. */
 export function asBag(value: unknown): Bag | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Bag) : undefined;
@@ -179,6 +92,13 @@ export function titleOf({ kind, metadata }: Named): string {
 /** An object that stands in no text: its place is what messages call it. */
 export function placeless(object: Bag & Named): LocatedObject {
   return { object, at: () => ({ file: titleOf(object), line: 1, column: 1 }) };
+}
+
+/** An issue of an object, with its place: a field that is not known is told by its name, others by their value. */
+export function issueIn({ at }: LocatedObject, issue: Issue): Issue {
+  const path = issue.path ?? [];
+  const part = issue.message.startsWith("unknown field") ? "key" : "value";
+  return { ...issue, at: at(path, `${path.at(-1)}`, part) };
 }
 
 /** The condition of a type, of those in a status. */

@@ -13,6 +13,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { IpamError, type Issue, type Place } from "../core/index.ts";
+import { enough } from "./issues.ts";
 
 /** A file of manifests, read from wherever it is. */
 export interface SourceFile {
@@ -249,9 +250,6 @@ export class YamlDocument {
     return traps;
   }
 }
-
-/** Nobody reads more issues of one document. */
-export const enough = 100;
 
 const maxResolved = 1024 * 1024;
 

@@ -1,10 +1,9 @@
 import { type Claim, IpamError, type Issue, isOfAddresses, type Parsed } from "../../core/index.ts";
+import { enough } from "../../schema/issues.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { issueIn } from "../../schema/manifests.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { type ClusterNode, childLabels } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
-import { enough } from "../../schema/yaml.ts";
+import { asBag, type Bag, issueIn } from "../../schema/objects.ts";
 import type { Facts, ReadObjects } from "../integration.ts";
 import { childName, labelValue } from "./child.ts";
 import { misfits } from "./misfits.ts";

@@ -1,4 +1,5 @@
 import { type Issue, listed, type Parsed } from "../../core/index.ts";
+import { enough } from "../../schema/issues.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
@@ -12,7 +13,7 @@ import {
   Reference,
   readTemplate,
 } from "../../schema/template.ts";
-import { enough, type Path } from "../../schema/yaml.ts";
+import type { Path } from "../../schema/yaml.ts";
 import { type Capture, type Policy, type PolicyObject, policyNameIssue, waveAnnotation } from "./policy.ts";
 import { stateIssues } from "./state-issues.ts";
 

@@ -2,7 +2,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { parse, parseAllDocuments } from "yaml";
-import { hostnameLabel, readNodes } from "../../schema/node.ts";
+import { hostnameLabel } from "../../schema/node.ts";
+import { readNodes } from "../../schema/read-nodes.ts";
 import { nodeippool } from "./console.ts";
 import type { Nncp } from "./e2e-handler.ts";
 

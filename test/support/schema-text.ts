@@ -3,7 +3,8 @@ import { nmstate } from "../../integrations/nmstate/nmstate.ts";
 import type { Policy } from "../../integrations/nmstate/policy.ts";
 import { readFolder } from "../../pipeline/folder.ts";
 import type { Manifests } from "../../schema/manifest-document.ts";
-import { type ClusterNode, readNodes } from "../../schema/node.ts";
+import type { ClusterNode } from "../../schema/node.ts";
+import { readNodes } from "../../schema/read-nodes.ts";
 import type { SourceFile } from "../../schema/yaml.ts";
 
 /** A NodeIPPool; its spec starts on line 5. */

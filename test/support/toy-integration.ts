@@ -1,7 +1,6 @@
 import { claimKey, formatAddress, type Issue, type Owner, parseAddress, unwrap } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { issueIn } from "../../schema/manifests.ts";
-import { asBag, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
 
 interface Printer {
   readonly owner: Owner;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { IpamError } from "../../../core/errors.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
-import { readNodes } from "../../../schema/node.ts";
+import { readNodes } from "../../../schema/read-nodes.ts";
 import { quoteTemplates, readTemplate } from "../../../schema/template.ts";
 import { splitDocuments } from "../../../schema/yaml.ts";
 import { nicPolicyText, poolText } from "../../support/schema-text.ts";

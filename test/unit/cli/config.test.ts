@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Config, parseConfig } from "../../../cli/config.ts";
+import type { Config } from "../../../cli/config.ts";
+import { parseConfig } from "../../../cli/parse-config.ts";
 import { resolveSettings, type Settings, type UsualPlaces } from "../../../cli/settings.ts";
 import { formatIssue } from "../../../core/index.ts";
 import { cli, filesOf, folderOf, idlePolicy, manifests, projectOf } from "../../support/schema-cli.ts";

@@ -1,0 +1,2 @@
+/** Nobody reads more issues of one document. */
+export const enough = 100;

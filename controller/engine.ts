@@ -16,7 +16,7 @@ import { Wanted, type WantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
 
 /** How many requests are in flight at once. */
-const parallel = 16;
+const parallel = 32;
 /** So many owners are looked at in one go: what is made of them is written before it is too old, and takes little memory. */
 const batch = 500;
 

@@ -3,7 +3,7 @@ import { type Objects, refusalOf, retry } from "../../kube/index.ts";
 import { applyPlan, issuesAfterWrite } from "../apply.ts";
 import type { KnownBackend } from "../backend.ts";
 import { refusalOfMark } from "../mark.ts";
-import { type Held, Store } from "./store.ts";
+import { type Held, isLost, Store } from "./store.ts";
 
 interface KubernetesLimits {
   /** How long a commit goes on against others who write the same objects, in milliseconds. */
@@ -13,7 +13,7 @@ interface KubernetesLimits {
 /**
  * A state backend in ConfigMaps of one namespace of a vanilla cluster, one for each subnet (see `split`) and an index of
  * them. A commit replaces those that it touches, each only at the version that was read, so a commit that touches one
- * pool is atomic. Of a commit over several subnets a prefix may be there after a crash; a repeat finds it as kept.
+ * pool is atomic. Of a commit over several subnets some may be there after a crash; a repeat finds them as kept.
  *
  * Without a namespace it is that of the context, but there no record begins: `stale`.
  *
@@ -113,19 +113,13 @@ class Commit {
   }
 
   private async write(held: Held, next: Snapshot): Promise<Snapshot> {
-    let current: readonly string[] = [];
-    const written = () => {
-      for (const pool of current) this.begun.add(pool);
-    };
     try {
       await this.store.replace(held, next, (pools) => {
-        written();
-        current = pools;
+        for (const pool of pools) this.begun.add(pool);
       });
       return next;
     } catch (error) {
       this.unsure = isLost(error) ? error : undefined;
-      if (this.unsure !== undefined) written();
       throw error;
     }
   }
@@ -153,9 +147,4 @@ function isContended(error: unknown): boolean {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof IpamError && error.code === "unavailable";
-}
-
-/** May a write have gone through, and nobody knows? */
-function isLost(error: unknown): error is IpamError {
-  return error instanceof IpamError && error.code === "unknown-outcome";
 }

@@ -14,6 +14,8 @@ interface RecordMap extends KubeObject {
 const configMaps = { apiVersion: "v1", plural: "configmaps" };
 const label = "nodeippool.nmstate.io/record";
 const indexName = "ippool.index";
+/** How many parts are written at once. */
+const parallel = 16;
 
 /** All that is stored, at one moment. */
 export interface Held {
@@ -128,10 +130,11 @@ export class Store {
   }
 
   /**
-   * Makes the parts be those of another record, in the order of their names, each as a whole. `onWrite` is told which
-   * pools change by the next write.
+   * Makes the parts be those of another record, each as a whole: the first by name alone, so that of two writers of the same
+   * parts one has all of them, and then the others at once. `written` is told which pools have changed, or may have. After
+   * a write that failed no other one begins.
    */
-  async replace(held: Held, next: Snapshot, onWrite: (pools: readonly string[]) => void = () => {}): Promise<void> {
+  async replace(held: Held, next: Snapshot, written: (pools: Iterable<string>) => void = () => {}): Promise<void> {
     const changed = changedParts(held.snapshot, next);
     const after = split(next);
     // All of them are encoded before the first is written: one that is too large must leave nothing half done.
@@ -142,10 +145,17 @@ export class Store {
     });
     const maps = new Map(held.maps);
     await this.begin(held, next, maps);
-    for (const { name, pools, touched, body } of parts) {
-      onWrite([...touched]);
-      maps.set(name, await this.save(maps.get(name), this.map(name, contentOf(body), pools)));
-    }
+    const failures = await firstThenOthers(parts, async ({ name, pools, touched, body }) => {
+      try {
+        maps.set(name, await this.save(maps.get(name), this.map(name, contentOf(body), pools)));
+        written(touched);
+      } catch (error) {
+        if (isLost(error)) written(touched);
+        throw error;
+      }
+    });
+    // Of several the one whose outcome nobody knows: it takes another look.
+    if (failures.length > 0) throw failures.find(isLost) ?? failures[0];
     for (const { name, part } of parts) this.read.set(versionOf(maps.get(name) as Stored), withBase(part, next));
   }
 
@@ -218,6 +228,24 @@ export class Store {
   private label(name: string): string {
     return `ConfigMap ${this.namespace}/${name}`;
   }
+}
+
+/** Works on the first alone, and then on the others, some at once; after a failure on none that has not begun. Returns all failures. */
+async function firstThenOthers<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  const attempt = (one: T) => work(one).catch((error) => failures.push(error));
+  const left = all.slice(1).values();
+  const lane = async () => {
+    for (const one of left) if (failures.length === 0) await attempt(one);
+  };
+  for (const one of all.slice(0, 1)) await attempt(one);
+  await Promise.all(Array.from({ length: parallel }, lane));
+  return failures;
+}
+
+/** May a write have gone through, and nobody knows? */
+export function isLost(error: unknown): error is IpamError {
+  return error instanceof IpamError && error.code === "unknown-outcome";
 }
 
 function kindOf(name: string): string {

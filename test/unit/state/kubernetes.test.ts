@@ -8,7 +8,8 @@ import { recordTexts } from "../../support/state-record.ts";
 
 // What a real server does only by chance: a reply that gets lost at one request, another writer between two.
 
-const pools = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.0.1.0/24")];
+const pools = ["p", "q", "r", "t"].map((name, i) => poolOf(name, `10.0.${i}.0/24`));
+const all = pools.map(({ name }) => name);
 const lost = () => new IpamError("unknown-outcome", "the reply was lost");
 
 async function planned(cluster: MemoryCluster, node: string, set: string, names: readonly string[] = ["p", "q"]) {
@@ -116,5 +117,70 @@ describe("a commit over two subnets", () => {
     };
     const commit = kubernetes(cluster.objects(others), "net", { budget: 100 }).commit(made);
     await expect(commit).rejects.toMatchObject({ code: "unavailable", message: expect.stringContaining("faster") });
+  });
+});
+
+describe("a commit over four subnets that are begun", () => {
+  const part = (i: number) => `put ippool.default.10.0.${i}.0-24`;
+  const begun = async () => {
+    const cluster = new MemoryCluster();
+    await kubernetes(cluster.objects(), "net").commit(await planned(cluster, "x", "other", all));
+    return cluster;
+  };
+
+  it("writes the first alone, and the others at once", async () => {
+    const cluster = await begun();
+    const made = await planned(cluster, "n", "s", all);
+    const seen: string[] = [];
+    const order: Around = async (request, run) => {
+      if (request === "list") return run();
+      seen.push(`${request} begins`);
+      const answer = run();
+      await new Promise(setImmediate);
+      seen.push(`${request} ends`);
+      return answer;
+    };
+    await kubernetes(cluster.objects(order), "net").commit(made);
+    const both = (i: number) => [`${part(i)} begins`, `${part(i)} ends`];
+    expect(seen.slice(0, 2)).toEqual(both(0));
+    expect(seen.slice(2, 5)).toEqual([1, 2, 3].map((i) => `${part(i)} begins`));
+  });
+
+  it.each(Array.from({ length: 8 }, (_, bits) => [1, 2, 3].filter((_, i) => bits & (1 << i))))(
+    "killed when of the last three those are done: [%s %s %s]; what another one plans then is no duplicate, and the same plan goes on",
+    async (...done) => {
+      const cluster = await begun();
+      const made = await planned(cluster, "n", "s", all);
+      const killing: Around = async (request, run) => {
+        if (request === part(0) || request === "list") return run();
+        if (done.some((i) => request === part(i))) run();
+        await new Promise(setImmediate);
+        throw new Error("killed");
+      };
+      await expect(kubernetes(cluster.objects(killing), "net").commit(made)).rejects.toThrow("killed");
+      const there = await kubernetes(cluster.objects(), "net").read();
+      const written = there.allocations.flatMap(({ set, pool }) => (set === "s" ? pool : []));
+      expect(written).toEqual(["p", ...done.map((i) => all[i])]);
+      const after = await kubernetes(cluster.objects(), "net").commit(made);
+      const texts = recordTexts(after);
+      expect(texts.filter((line) => line.includes("Node/n/a"))).toHaveLength(4);
+      expect(new Set(texts.map((line) => line.split(" ")[0])).size).toBe(8);
+    },
+  );
+
+  it("waits for what has begun before it looks again after a lost reply", async () => {
+    const cluster = await begun();
+    const made = await planned(cluster, "n", "s", all);
+    const seen: string[] = [];
+    const losing: Around = async (request, run) => {
+      if (request === part(3)) for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+      seen.push(request);
+      const answer = run();
+      if (request === part(1) && seen.filter((one) => one === request).length === 1) throw lost();
+      return answer;
+    };
+    const after = await kubernetes(cluster.objects(losing), "net").commit(made);
+    expect(seen.slice(seen.indexOf(part(0)))).toEqual([0, 1, 2, 3].map(part).concat("list"));
+    expect(recordTexts(after)).toHaveLength(8);
   });
 });

@@ -1,4 +1,4 @@
-import type { Allocation, Claim, Issue, Parsed, Snapshot } from "../core/index.ts";
+import type { Allocation, Claim, Issue, Parsed, Pool, Snapshot } from "../core/index.ts";
 import type { Findings } from "../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -51,13 +51,15 @@ export interface ReadObjects {
  * | ----------- | ------------------------------------------------------------------------------------ |
  * | `reads`     | which kinds do I look at, and which of their objects do I replace                    |
  * | `read`      | what do they say: a model of my own, or every issue with its place                   |
+ * | `pools`     | which pools do they define, besides those that are objects of their own              |
  * | `claims`    | who asks which pool for what                                                         |
+ * | `isClaim`   | is a claim on record one of mine: nobody else renders it, or says that it is gone    |
  * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
  * | `uses`      | which addresses do objects use, where, for whom                                      |
  * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
  * | `idle`      | which of my objects ask for none of these nodes, and why                             |
  *
- * A system whose objects cannot be in conflict, or all ask for something, leaves out the last two.
+ * A system that defines no pools, whose objects cannot be in conflict, or all ask for something, leaves out `pools`, `conflicts` or `idle`.
  */
 export interface Integration<Model = unknown> {
   readonly name: string;
@@ -65,9 +67,13 @@ export interface Integration<Model = unknown> {
   /** The kinds that `uses` understands: those that it reads, and the reports of what is really there. */
   readonly usedIn: readonly string[];
   read(objects: ReadObjects): Parsed<Model>;
+  /** Throws IpamError `invalid` for what cannot be pools. */
+  pools?(model: Model): readonly Pool[];
   /** Throws IpamError `invalid` with everything that pools and nodes cannot give. */
   claims(model: Model, facts: Facts): readonly Claim[];
-  /** Throws IpamError `stale` if the record does not cover the claims, `invalid` for what cannot be written. */
+  /** By its key, as `claimKey` writes it. */
+  isClaim(claim: string): boolean;
+  /** Of releasing lines it is given those of its own claims. Throws IpamError `stale` if the record does not cover the claims, `invalid` for what cannot be written. */
   render(model: Model, facts: Facts, holdings: Holdings): Rendered;
   /**
    * What adds the addresses that an object uses to findings, where these are the nodes. Where an object does not tell for

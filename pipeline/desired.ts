@@ -1,5 +1,5 @@
 import { type Authority, type Claim, IpamError, type Issue, type Pending, type Pool, type Use } from "../core/index.ts";
-import type { Facts, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
+import type { Facts, Holdings, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { LocatedObject } from "../schema/objects.ts";
@@ -37,8 +37,7 @@ export interface Source extends ReadObjects {
 
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
 export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
-  const { pools, nodes, authority = "Plan" } = source;
-  const facts = { nodes, pools: new Map(pools.map((pool) => [pool.name, pool])), authority };
+  const { nodes, authority = "Plan" } = source;
   const issues = [...(source.issues ?? [])];
   const read = integrations.map((integration) => {
     const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));
@@ -49,6 +48,8 @@ export function readDesired(source: Source, integrations: readonly Integration[]
     return { integration, model };
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
+  const pools = [...source.pools, ...read.flatMap(({ integration, model }) => integration.pools?.(model) ?? [])];
+  const facts = { nodes, pools: new Map(pools.map((pool) => [pool.name, pool])), authority };
   const parts = read.map((one): Part => ({ ...one, claims: one.integration.claims(one.model, facts) }));
   const claims = parts.flatMap((part) => part.claims);
   const found = () => usesIn(source, integrations);
@@ -99,11 +100,18 @@ export function usesOf(
 }
 
 /** What all integrations render. */
-export function renderDesired({ parts, facts }: Desired, holdings: Parameters<Integration["render"]>[2]): Rendered {
-  const all = parts.map(({ integration, model }) => integration.render(model, facts, holdings));
+export function renderDesired({ parts, facts }: Desired, holdings: Holdings): Rendered {
+  const all = parts.map(({ integration, model }) => integration.render(model, facts, ownReleasing(holdings, integration)));
   return {
     instead: new Map(all.flatMap(({ instead }) => [...instead])),
     added: all.flatMap(({ added }) => added),
     left: all.flatMap(({ left }) => left),
   };
+}
+
+/** What is releasing of the claims of an integration: nobody else takes it off. */
+function ownReleasing(holdings: Holdings, { isClaim }: Integration): Holdings {
+  const { snapshot } = holdings;
+  const releasing = snapshot.releasing.filter(({ claim }) => isClaim(claim));
+  return { ...holdings, snapshot: { ...snapshot, releasing } };
 }

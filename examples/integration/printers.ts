@@ -18,6 +18,7 @@ const printers: Integration<Printers> = {
     }),
   }),
   claims: (model) => model.map(({ name, pool }) => ({ owner: { kind: "Printer", name }, name: "lan", pool })),
+  isClaim: (claim) => claim.startsWith("Printer/"),
   render: (model, _, { snapshot }) => ({
     instead: new Map(
       model.map(({ name, source }) => {

@@ -4,6 +4,7 @@ import { nmstateInCluster } from "./in-cluster.ts";
 import { claimsIn, idlePolicies, type NmstateModel, readPolicies } from "./model.ts";
 import { usesPools } from "./policy.ts";
 import { renderPolicies } from "./render.ts";
+import { isPolicyClaim } from "./select.ts";
 import { kindsWithAddresses, usesOn } from "./uses.ts";
 
 /** kubernetes-nmstate: policies that take addresses from pools become one policy per node with literal addresses. */
@@ -21,6 +22,7 @@ export const nmstate: Integration<NmstateModel> = {
   usedIn: kindsWithAddresses,
   read: readPolicies,
   claims: claimsIn,
+  isClaim: isPolicyClaim,
   render: renderPolicies,
   uses: usesOn,
   conflicts: conflictsOf,

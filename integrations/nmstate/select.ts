@@ -1,4 +1,4 @@
-import { type Claim, IpamError, isPlanned, type Pool } from "../../core/index.ts";
+import { type Claim, IpamError, isPlanned, nameOfKey, nodeNameOf, ownerOfKey, type Pool } from "../../core/index.ts";
 import { type ClusterNode, hostnameLabel } from "../../schema/node.ts";
 import { hostnameOf } from "./child.ts";
 import type { Policy } from "./policy.ts";
@@ -84,4 +84,9 @@ export function claimsOf(policy: Policy, nodes: readonly ClusterNode[]): Claim[]
 
 export function claimName(policy: Policy, capture: string): string {
   return `${policy.name}/${capture}`;
+}
+
+/** Is a claim, by its key, one of a policy? */
+export function isPolicyClaim(claim: string): boolean {
+  return nodeNameOf(ownerOfKey(claim)) !== undefined && nameOfKey(claim).includes("/");
 }

@@ -37,6 +37,7 @@ export const toy: Integration<readonly Printer[]> = {
     return issues.length > 0 ? { issues } : { value };
   },
   claims: (printers) => printers.map(({ owner, pool }) => ({ owner, name: "lan", pool })),
+  isClaim: (claim) => claim.startsWith("Printer/"),
   render: (printers, _, { snapshot }) => ({
     instead: new Map(
       printers.map(({ owner: { kind: _, ...metadata }, owner, source }) => {

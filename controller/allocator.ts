@@ -2,6 +2,7 @@ import {
   type Allocation,
   byAddress,
   byCodeUnit,
+  clusterSet,
   isNoop,
   nodeOwner,
   ownerOfKey,
@@ -20,8 +21,8 @@ import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { Proof } from "./proof.ts";
 import { Resets } from "./resets.ts";
-import { clusterNode, readScene, type Scene, unselectable } from "./scene.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import { asking, asks, factsOf, readScene, type Scene } from "./scene.ts";
+import { objectKey } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
@@ -48,7 +49,6 @@ export class Allocator {
   readonly pending = new Map<string, readonly Pending[]>();
   private readonly world: World;
   private readonly ground: Ground;
-  private readonly set: string;
   readonly record: KnownRecord;
   private seen: Scene | undefined;
   readonly shown = new Shown();
@@ -57,10 +57,9 @@ export class Allocator {
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
   private known: (Pick<Scene, "sound"> & Pick<Shown, "version"> & { snapshot: Snapshot; value: Occupied }) | undefined;
 
-  constructor(ground: Ground, world: World, set: string) {
+  constructor(ground: Ground, world: World) {
     this.ground = ground;
     this.world = world;
-    this.set = set;
     this.record = new KnownRecord(ground);
     this.resets = new Resets(world, (claim) => this.sourceOf(claim));
     this.proof = new Proof(ground, world, this.record.hold, this.resets);
@@ -78,22 +77,23 @@ export class Allocator {
   }
 
   async scene(): Promise<Scene> {
-    this.seen ??= readScene(this.world, this.ground.integrations, await this.record.get(), this.set);
+    this.seen ??= readScene(this.world, this.ground.integrations, await this.record.get());
     return this.seen;
   }
 
   /** Every owner that asks for something, has something, or is there. */
   async owners(): Promise<Set<string>> {
     const { allocations, releasing } = await this.record.get();
-    const lines = [...allocations, ...releasing].filter(({ set }) => set === this.set);
+    const lines = [...allocations, ...releasing].filter(({ set }) => set === clusterSet);
     return new Set([...this.world.owners(), ...lines.map(({ claim }) => ownerOfKey(claim))]);
   }
 
   /** The objects that say how they stand: all that ask for addresses, and all pools. */
   async sources(): Promise<string[]> {
-    const { sources, rejected, pools } = await this.scene();
-    const read = sources.map(({ object }) => objectKey(object as Seen));
-    return [...read, ...rejected.keys(), ...[...pools.values()].map(({ object }) => objectKey(object))];
+    const { pools } = await this.scene();
+    return [...asking(this.world, this.ground.integrations), ...[...pools.values()].map(({ object }) => object)].map(
+      objectKey,
+    );
   }
 
   /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
@@ -105,10 +105,10 @@ export class Allocator {
     const unseen = await this.unseen(asked);
     const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
     const asOf = this.record.readAt;
-    const nodes = this.world.all("Node").map(clusterNode);
-    const barred = new Set([...unselectable(nodes).keys()].map(nodeOwner));
+    const { nodes } = factsOf(this.world, scene);
+    const barred = this.barred(scene);
     const desired = this.desiredFor(owners, nodes, barred, scene);
-    const releasing = snapshot.releasing.filter((line) => line.set === this.set);
+    const releasing = snapshot.releasing.filter((line) => line.set === clusterSet);
     this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
     const gone = await this.proof.gone(
       releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))),
@@ -160,7 +160,7 @@ export class Allocator {
   private async unseen(owners: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const unseen = new Set<string>();
     for (const owner of owners) {
-      const isLive = this.record.lines.of(owner).allocations.some(({ set }) => set === this.set);
+      const isLive = this.record.lines.of(owner).allocations.some(({ set }) => set === clusterSet);
       if (isLive && (await this.proof.isBack(owner))) unseen.add(owner);
     }
     return unseen;
@@ -174,9 +174,16 @@ export class Allocator {
   ): Desired {
     const looked = nodes.filter(({ name }) => owners.has(nodeOwner(name)) && !barred.has(nodeOwner(name)));
     const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).filter((one) => !isManaged(one));
-    const { sources, sound } = scene;
+    const [own, others] = partition(about, (one) => asks(one, this.ground.integrations));
+    const owned = own.filter((one) => scene.whyRejected(one) === undefined).map(placeless);
     return readDesired(
-      { owned: sources, others: about.map(placeless), pools: sound, nodes: looked, authority: "Cluster" },
+      {
+        owned: [...scene.shared, ...owned],
+        others: others.map(placeless),
+        pools: scene.sound,
+        nodes: looked,
+        authority: "Cluster",
+      },
       this.ground.integrations,
     );
   }
@@ -193,7 +200,7 @@ export class Allocator {
       pools: scene.sound.map((pool) => without(pool, occupied)),
       claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
       owners,
-      set: this.set,
+      set: clusterSet,
       waiting: new Set(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => nodeOwner(name))),
       isHeld: (line) => this.isHeld(line, scene, barred),
     };
@@ -211,11 +218,12 @@ export class Allocator {
    *  there     | nothing can be made for the owner          | stays
    *  there     | anything else                              | is released
    */
-  private isHeld(line: Allocation, { pools, rejected }: Scene, barred: ReadonlySet<string>): boolean {
+  private isHeld(line: Allocation, { pools, whyRejected }: Scene, barred: ReadonlySet<string>): boolean {
     if (this.proof.isBlind(line)) return true;
     const { pool, claim } = line;
     const owner = ownerOfKey(claim);
-    if (this.world.get(owner) !== undefined) return rejected.has(this.sourceOf(claim)) || barred.has(owner);
+    if (this.world.get(owner) !== undefined)
+      return barred.has(owner) || whyRejected(this.world.get(this.sourceOf(claim) ?? "")) !== undefined;
     const object = pools.get(pool)?.object;
     return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
   }
@@ -243,9 +251,15 @@ export class Allocator {
     return found.sort((a, b) => byCodeUnit(a.claim, b.claim));
   }
 
-  /** The key of the object that asked for a claim. */
-  sourceOf(claim: string): string {
-    return this.ground.integrations.flatMap(({ inCluster }) => inCluster?.sourceOf(claim) ?? [])[0] ?? "";
+  /** The key of the object that asked for a claim; undefined if nobody here knows it. */
+  sourceOf(claim: string): string | undefined {
+    return this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster?.sourceOf(claim);
+  }
+
+  /** The owners for whom nothing can be made. */
+  private barred(scene: Scene): ReadonlySet<string> {
+    const facts = factsOf(this.world, scene);
+    return new Set(this.ground.integrations.flatMap(({ inCluster }) => [...(inCluster?.barred?.(facts).keys() ?? [])]));
   }
 
   private render(desired: Desired, owners: ReadonlySet<string>, snapshot: Snapshot): RenderedObject[] {
@@ -255,7 +269,12 @@ export class Allocator {
       allocations: lines.flatMap(({ allocations }) => allocations).sort(byAddress),
       releasing: lines.flatMap(({ releasing }) => releasing).sort(byAddress),
     };
-    const { instead, added } = renderDesired(desired, { snapshot: looked, set: this.set });
+    const { instead, added } = renderDesired(desired, { snapshot: looked, set: clusterSet });
     return [...[...instead.values()].flat(), ...added];
   }
+}
+
+/** Those of which it is so, and the others. */
+function partition<T>(all: readonly T[], isSo: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isSo), all.filter((one) => !isSo(one))];
 }

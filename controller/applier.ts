@@ -42,7 +42,7 @@ export class Applier {
   }
 
   async apply(key: string): Promise<undefined> {
-    const { rejected } = await this.allocator.scene();
+    const { whyRejected } = await this.allocator.scene();
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
@@ -54,7 +54,7 @@ export class Applier {
       this.callNext(source, part);
       return;
     }
-    if (rejected.has(source)) return;
+    if (whyRejected(this.world.get(source)) !== undefined) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined || asOf === undefined) return;
@@ -139,8 +139,10 @@ export class Applier {
 
   /** Nothing is to exist, and nothing does. */
   private forget(key: string, source: string): void {
-    this.rollout(source).leave(key);
-    this.rollout(source).set(key, undefined);
+    const rollout = this.rollout(source);
+    rollout.leave(key);
+    rollout.set(key, undefined);
+    if (rollout.isIdle()) this.rollouts.delete(source);
     this.sources.delete(key);
   }
 

@@ -1,4 +1,4 @@
-import { isManaged } from "../integrations/in-cluster.ts";
+import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import { contentDigest, fixedOf, type Seen } from "./seen.ts";
@@ -17,9 +17,9 @@ export interface Fingerprint {
   readonly owner: unknown;
 }
 
-export function fingerprint(object: RenderedObject): Fingerprint {
+export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerprint {
   const { labels, annotations } = object.metadata;
-  const [digest, fixed] = [contentDigest({ ...object }), fixedOf({ ...object })];
+  const [digest, fixed] = [contentDigest({ ...object }), fixedOf({ ...object }, kind)];
   return { digest, fixed, labels, annotations, owner: ownerOf(object.metadata) };
 }
 

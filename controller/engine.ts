@@ -1,4 +1,4 @@
-import { clusterSet, IpamError } from "../core/index.ts";
+import { IpamError } from "../core/index.ts";
 import { type Concern, isManaged } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { Queue } from "../kube/index.ts";
@@ -31,6 +31,7 @@ const batch = 500;
  *  apply KEY  | an object is made what it should be, or deleted           | Applier
  *  report KEY | a pool, or a source object, says how it stands            | Reporter
  *  reset KEY  | a reset that an object asks for comes to its end          | Resetter
+ *  record     | the record is read, while addresses are held back         | KnownRecord
  */
 export class Engine {
   readonly world: World;
@@ -65,7 +66,7 @@ export class Engine {
     });
     this.observer = observer;
     this.timing = timing;
-    this.allocator = new Allocator(ground, this.world, clusterSet);
+    this.allocator = new Allocator(ground, this.world);
     this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) => this.queue.add(key));
     this.reporter = new Reporter(ground, this.world, this.allocator);
     this.resetter = new Resetter(ground, this.world, this.allocator, this.reporter);
@@ -130,6 +131,7 @@ export class Engine {
     const [verb, object = ""] = key.split(/ (.*)/s);
     if (verb === "allocate") return this.allocate();
     if (verb === "look") return this.look(object);
+    if (verb === "record") return this.readRecord();
     if (verb === "apply") return this.applier.apply(object);
     if (verb === "reset") return this.resetter.reset(object);
     return this.reporter.report(object);
@@ -139,6 +141,21 @@ export class Engine {
   private look(owner: string): undefined {
     this.waiting.add(owner);
     this.queue.add("allocate");
+  }
+
+  /** Reads the record, so often that an address which is live for a moment is seen to be. */
+  private async readRecord(): Promise<number | undefined> {
+    const { record } = this.allocator;
+    await record.fresh();
+    if (this.takeChanged()) this.queue.add("allocate");
+    return record.hold.isRunning() ? this.timing.see / 2 : undefined;
+  }
+
+  /** Owners whose lines somebody has changed wait to be looked at. Are there any? */
+  private takeChanged(but: ReadonlySet<string> = new Set()): boolean {
+    const changed = this.allocator.record.takeChanged().filter((owner) => !but.has(owner));
+    for (const owner of changed) this.waiting.add(owner);
+    return changed.length > 0;
   }
 
   private async allocate(): Promise<undefined> {
@@ -178,19 +195,20 @@ export class Engine {
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    for (const owner of this.allocator.record.takeChanged()) if (!asked.has(owner)) this.waiting.add(owner);
+    this.takeChanged(asked);
     if (this.waiting.size > 0) this.queue.add("allocate");
+    if (later.size > 0) this.queue.addAfter("record", this.timing.see / 2);
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
     const sources = isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source);
-    const about = [...sources, ...claims.map((claim) => this.allocator.sourceOf(claim))];
+    const about = [...sources, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])];
     for (const pool of pools) about.push(`NodeIPPool/${pool}`);
     for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, this.timing.settle);
   }
 
   private wantedObject(object: RenderedObject, asOf: number): WantedObject {
     const { owners, sources } = this.world.concerns({ ...object });
-    const [key, mark] = [objectKey(object), fingerprint(object)];
+    const [key, mark] = [objectKey(object), fingerprint(object, this.world.kind(object.kind))];
     return { key, fingerprint: mark, object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
   }
 }

@@ -2,12 +2,15 @@ import type { Allocation } from "../core/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import { eventOfProblem, eventsOf, eventWrite, type Said, type Written } from "./events.ts";
 import { type Ground, timeOf } from "./ground.ts";
+import type { SourceOf } from "./reset.ts";
 import type { World } from "./world.ts";
 
 /** What happens within so many milliseconds is said at once. */
 const settle = 1000;
 /** So many Events are written in one go; what is more is dropped. */
 const most = 100;
+/** A server keeps Events for so many milliseconds. */
+const kept = 60 * 60_000;
 /** The longest message that an API server takes. */
 const longest = 1024;
 
@@ -18,7 +21,7 @@ const component = "nodeippool-controller";
 export class EventWriter {
   private readonly ground: Pick<Ground, "objects" | "clock" | "today" | "log">;
   private readonly world: World;
-  private readonly sourceOf: (claim: string) => string;
+  private readonly sourceOf: SourceOf;
   private readonly signal: AbortSignal;
   private given: Allocation[] = [];
   private freed: Allocation[] = [];
@@ -88,7 +91,7 @@ export class EventWriter {
       if (what === "create") await this.create(said, key, now);
       if (what === "count" && last !== undefined) {
         await this.count(said, last);
-        this.written.set(key, { ...last, count: last.count + 1, message: said.message, at: now });
+        this.remember(key, { ...last, count: last.count + 1, message: said.message, at: now });
       }
       this.hasFailed = false;
     } catch (error) {
@@ -121,7 +124,17 @@ export class EventWriter {
       reportingComponent: component,
     };
     await this.ground.objects.create(resource, event as KubeObject);
-    if (said.type === "Warning") this.written.set(key, { name, count: 1, message: said.message, at: now });
+    if (said.type === "Warning") this.remember(key, { name, count: 1, message: said.message, at: now });
+  }
+
+  /** The latest is the last one; those that the server has forgotten by now go. */
+  private remember(key: string, one: Written & { readonly name: string; readonly count: number }): void {
+    this.written.delete(key);
+    this.written.set(key, one);
+    for (const [old, { at }] of this.written) {
+      if (one.at - at < kept) break;
+      this.written.delete(old);
+    }
   }
 
   /** Says it once more. */

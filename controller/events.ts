@@ -1,4 +1,5 @@
 import { type Allocation, formatBlock, ownerName, ownerOfKey } from "../core/index.ts";
+import type { SourceOf } from "./reset.ts";
 
 /** Something to say about an object: an Event to be. */
 export interface Said {
@@ -21,21 +22,17 @@ const few = 10;
  *  up to few | each its own            | one Event: each owner with its address
  *  more      |                         | one Event: how many, the first and the last
  */
-export function eventsOf(
-  reason: "Allocated" | "Released",
-  lines: readonly Allocation[],
-  sourceOf: (claim: string) => string,
-): Said[] {
+export function eventsOf(reason: "Allocated" | "Released", lines: readonly Allocation[], sourceOf: SourceOf): Said[] {
   const said = (about: string, message: string): Said => ({ about, type: "Normal", reason, message });
   const grouped = (by: (line: Allocation) => string) => [...Map.groupBy(lines, by)];
   const owners = lines.length > few ? [] : grouped(({ claim }) => ownerOfKey(claim));
-  const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim).replace(/^[^/]*\//, "")}`;
+  const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim)?.replace(/^[^/]*\//, "")}`;
   return [
     ...owners.map(([owner, own]) =>
       said(owner, own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", ")),
     ),
     ...grouped(({ pool }) => pool).map(([pool, own]) => said(`NodeIPPool/${pool}`, listed(own, forWhom))),
-    ...grouped(({ claim }) => sourceOf(claim)).map(([source, own]) =>
+    ...grouped(({ claim }) => sourceOf(claim) ?? "").map(([source, own]) =>
       said(
         source,
         listed(own, ({ pool }) => ` of ${pool}`),

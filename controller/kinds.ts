@@ -23,6 +23,7 @@ const common: readonly WorldKind[] = [
     apiVersion: "nmstate.io/v1",
     kind: "NodeIPPool",
     plural: "nodeippools",
+    hasMereStatus: true,
     keep: ({ spec, status }) => ({ spec, status }),
     concerns: ({ metadata }) => ({ owners: "all", sources: [`NodeIPPool/${asBag(metadata)?.name}`] }),
   },

@@ -54,12 +54,13 @@ export class KnownRecord {
   }
 
   private async readAnew(): Promise<Snapshot> {
-    const { clock, state } = this.ground;
+    const { clock, state, timing } = this.ground;
     const at = clock.now();
     const snapshot = await state.read().catch((error) => {
       if (error instanceof IpamError && error.code === "corrupt") this.damage = error.message;
       throw error;
     });
+    if (clock.now() - this.readAt > timing.see) this.hold.beginAnew();
     this.readAt = at;
     this.damage = undefined;
     // Most often nobody else has written; then all that was made of what we know may stay.

@@ -39,19 +39,21 @@ export class Proof {
     const owners = new Set(lines.map(({ claim }) => ownerOfKey(claim)));
     const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
     const facts = factsOf(this.world, scene);
-    return this.ground.integrations.flatMap(({ inCluster }) => inCluster?.gone(objects, facts, lines, isReset) ?? []);
+    return this.ground.integrations.flatMap(({ inCluster, isClaim }) => {
+      const own = lines.filter(({ claim }) => isClaim(claim));
+      return own.length === 0 ? [] : (inCluster?.gone(objects, facts, own, isReset) ?? []);
+    });
   }
 
   /** Is a kind not served that tells about a line? Then it proves nothing that no object of it is here. */
   isBlind({ claim }: Allocation): boolean {
-    const parts = this.ground.integrations.flatMap(({ inCluster }) => inCluster ?? []);
-    const part = parts.find(({ kinds, sourceOf }) => kinds.some(({ kind }) => kind === kindOf(sourceOf(claim))));
+    const part = this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
     return part === undefined || !part.kinds.every(({ kind }) => this.world.isListed(kind));
   }
 
   /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
   async isBack(owner: string): Promise<boolean> {
-    if (this.world.get(owner) !== undefined) return false;
+    if (this.world.get(owner) !== undefined || !this.world.hasKind(kindOf(owner))) return false;
     return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
   }
 

@@ -1,7 +1,7 @@
 import { type Allocation, ownerOfKey, placeOf } from "../core/index.ts";
 import type { Clock } from "../kube/index.ts";
 
-/** For how long this controller has seen addresses releasing; timing.ts says why that matters. */
+/** For how long this controller has seen addresses releasing, without a gap; timing.ts says why that matters. */
 export class ReleaseHold {
   private readonly clock: Clock;
   private readonly hold: number;
@@ -11,6 +11,11 @@ export class ReleaseHold {
   constructor(clock: Clock, hold: number) {
     this.clock = clock;
     this.hold = hold;
+  }
+
+  /** Nobody has looked for so long that any line may have been live in between. */
+  beginAnew(): void {
+    this.since.clear();
   }
 
   /** Says what is releasing now. One that was live in between begins anew. */
@@ -23,6 +28,12 @@ export class ReleaseHold {
   /** Has an owner something that it is to lose? */
   hasOwner(owner: string): boolean {
     return this.owners.has(owner);
+  }
+
+  /** Is there a line that is not held long enough yet? */
+  isRunning(): boolean {
+    const now = this.clock.now();
+    return [...this.since.values()].some((since) => since + this.hold > now);
   }
 
   isLongEnough(line: Allocation): boolean {

@@ -89,7 +89,7 @@ export class Reporter {
       reads.some(({ kind, owns }) => kind === object.kind && owns(object)),
     );
     if (integration?.inCluster === undefined) return;
-    const rejected = scene.rejected.get(key);
+    const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
     const known: Known = {
       object,
@@ -103,19 +103,22 @@ export class Reporter {
           message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
         })),
     };
-    const { spec, unlock, conditions } = integration.inCluster.report(known, factsOf(this.world, scene));
+    const { spec, unlock, fields, conditions } = integration.inCluster.report(known, factsOf(this.world, scene));
+    const { hasGeneration, hasHeartbeat } = integration.inCluster.conditionStyle;
+    const style = { hasHeartbeat, ...(hasGeneration ? { generation: object.metadata.generation } : {}) };
     let latest = object;
     if (spec !== undefined && !covers(object.spec, spec)) {
-      if (unlock !== undefined) latest = await this.write(object, { conditions: unlock }, policyStyle);
+      if (unlock !== undefined) latest = await this.write(object, { conditions: unlock }, style);
       latest = await this.own(latest, spec);
     }
-    if (conditions !== undefined) await this.write(latest, { conditions }, policyStyle);
+    if (conditions !== undefined) await this.write(latest, { ...(fields && { fields }), conditions }, style);
   }
 
   /** Sets fields beside the user's. The uid sees to it that an object which was deleted is not made anew. */
   private async own(object: Seen, spec: Bag): Promise<Seen> {
     const { apiVersion, kind, metadata } = object;
-    const part = { apiVersion, kind, metadata: { name: metadata.name, uid: metadata.uid }, spec };
+    const { name, namespace, uid } = metadata;
+    const part = { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), uid }, spec };
     const how = { manager: "nodeippool", force: true };
     return this.world.take(kind, await this.ground.objects.apply(this.world.kind(kind), part, how));
   }
@@ -131,9 +134,6 @@ export class Reporter {
     return this.world.take(kind, stored);
   }
 }
-
-/** Conditions as kubernetes-nmstate writes them. */
-const policyStyle: Style = { hasHeartbeat: true };
 
 /** Does an object say all of this already? */
 function covers(there: unknown, wanted: Bag): boolean {

@@ -5,6 +5,9 @@ import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import type { ClusterPool } from "./pools.ts";
 import { objectKey, type Seen } from "./seen.ts";
 
+/** The key of the object that asked for a claim; undefined if nobody knows it. */
+export type SourceOf = (claim: string) => string | undefined;
+
 /** Somebody says by an annotation that the reports of nodes are up to date: what they do not show is free. */
 export interface Reset {
   /** The object that bears the annotation. */
@@ -29,7 +32,7 @@ export function resetOf(
   object: Seen,
   { owners }: Concern,
   pools: ReadonlyMap<string, ClusterPool>,
-  sourceOf: (claim: string) => string,
+  sourceOf: SourceOf,
 ): Reset {
   const key = objectKey(object);
   const isOfPool = object.kind === "NodeIPPool";

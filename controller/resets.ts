@@ -1,17 +1,17 @@
 import type { Allocation } from "../core/index.ts";
 import type { ClusterPool } from "./pools.ts";
 import { keyOfLine } from "./release-hold.ts";
-import { type Reset, resetOf } from "./reset.ts";
+import { type Reset, resetOf, type SourceOf } from "./reset.ts";
 import type { World } from "./world.ts";
 
 /** The resets that are asked for. Each is about lines that were off their owners when it was first seen: the word was about then. */
 export class Resets {
   private readonly world: World;
-  private readonly sourceOf: (claim: string) => string;
+  private readonly sourceOf: SourceOf;
   /** The lines of each, by the key of the object that asks. */
   private begun = new Map<string, ReadonlySet<string>>();
 
-  constructor(world: World, sourceOf: (claim: string) => string) {
+  constructor(world: World, sourceOf: SourceOf) {
     this.world = world;
     this.sourceOf = sourceOf;
   }
@@ -25,14 +25,20 @@ export class Resets {
     return this.list(pools).filter(({ problem }) => problem === undefined);
   }
 
-  /** Begins those that are new, of all releasing lines; `isOff` tells which of some are off their owners by the reports. */
+  /**
+   * Begins those that are new, of all releasing lines; `isOff` tells which of some are off their owners by the reports. A line
+   * that is live again is out of a reset for good.
+   */
   begin(
     pools: ReadonlyMap<string, ClusterPool>,
     releasing: readonly Allocation[],
     isOff: (lines: readonly Allocation[]) => readonly Allocation[],
   ): void {
-    const linesOf = ({ covers }: Reset) => new Set(isOff(releasing.filter(covers)).map(keyOfLine));
-    this.begun = new Map(this.possible(pools).map((reset) => [reset.key, this.begun.get(reset.key) ?? linesOf(reset)]));
+    const now = new Set(releasing.map(keyOfLine));
+    const still = (key: string) => new Set([...(this.begun.get(key) ?? [])].filter((line) => now.has(line)));
+    const linesOf = ({ key, covers }: Reset) =>
+      this.begun.has(key) ? still(key) : new Set(isOff(releasing.filter(covers)).map(keyOfLine));
+    this.begun = new Map(this.possible(pools).map((reset) => [reset.key, linesOf(reset)]));
   }
 
   /** Was a reset begun for this object? It is, until the next begin, if it asks no more. */

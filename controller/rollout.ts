@@ -44,6 +44,11 @@ export class Rollout {
     this.waiting.delete(key);
   }
 
+  /** Is there no object, nor one that waits? */
+  isIdle(): boolean {
+    return this.fares.size === 0 && this.waiting.size === 0;
+  }
+
   /** The objects for which there is room now. */
   next(limit: number): string[] {
     const room = this.counts.failing > 0 ? 0 : Math.max(0, limit - this.counts.progressing);

@@ -1,44 +1,56 @@
-import { checkPools, IpamError, type Pool, type Snapshot, type Use } from "../core/index.ts";
+import { checkPools, clusterSet, IpamError, type Pool, type Snapshot, type Use } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
-import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
+import type { ClusterNode } from "../schema/node.ts";
 import { asBag, conditionOf, placeless } from "../schema/objects.ts";
 import { type ClusterPool, clusterPools } from "./pools.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
-/** What all owners share, at one moment: pools, and the objects that ask for addresses, each read by itself. */
+/** What all owners share, at one moment: pools, and the objects that ask for addresses. */
 export interface Scene {
   readonly pools: ReadonlyMap<string, ClusterPool>;
   /** The pools that may be planned. */
   readonly sound: readonly Pool[];
-  /** The objects that can be acted upon. */
-  readonly sources: readonly SourceObject[];
-  /** Why the others are not, by key: what was made of them stays as it is. */
-  readonly rejected: ReadonlyMap<string, string>;
+  /** The objects that ask for all owners and can be acted upon. */
+  readonly shared: readonly SourceObject[];
+  /** Why an object that asks is not acted upon: what was made of it stays as it is. Undefined if it is. */
+  whyRejected(object: Seen | undefined): string | undefined;
 }
 
-/** Reads it. One object that is wrong keeps no other one from being served. */
-export function readScene(world: World, integrations: readonly Integration[], snapshot: Snapshot, set: string): Scene {
-  const pools = clusterPools(world.all("NodeIPPool")).map((one) => recordable(one, snapshot, set));
+/** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. */
+export function readScene(world: World, integrations: readonly Integration[], snapshot: Snapshot): Scene {
+  const pools = clusterPools(world.all("NodeIPPool")).map((one) => recordable(one, snapshot));
   const sound = pools.flatMap(({ pool }) => pool ?? []);
-  const owned = integrations.flatMap(({ reads }) =>
-    reads.flatMap(({ kind, owns }) => world.all(kind).filter((object) => object.spec !== undefined && owns(object))),
-  );
-  const sources: SourceObject[] = [];
-  const rejected = new Map<string, string>();
-  for (const object of owned) {
-    if (object.metadata.deletionTimestamp !== undefined) continue;
-    const source = placeless(object);
-    const why = whyNot(() =>
-      readDesired({ owned: [source], others: [], pools: sound, nodes: [], authority: "Cluster" }, integrations),
-    );
-    if (why === undefined) sources.push(source);
-    else rejected.set(objectKey(object), why);
-  }
-  return { pools: new Map(pools.map((pool) => [pool.name, pool])), sound, sources, rejected };
+  const known = new WeakMap<Seen, string | false>();
+  const whyRejected = (object: Seen | undefined): string | undefined => {
+    if (object === undefined || !asks(object, integrations)) return undefined;
+    const why = known.get(object) ?? whyNot(() => readAlone(object, sound, integrations)) ?? false;
+    known.set(object, why);
+    return why === false ? undefined : why;
+  };
+  const shared = asking(world, integrations)
+    .filter((object) => world.concerns(object).owners === "all" && whyRejected(object) === undefined)
+    .map(placeless);
+  return { pools: new Map(pools.map((pool) => [pool.name, pool])), sound, shared, whyRejected };
+}
+
+function readAlone(object: Seen, pools: readonly Pool[], integrations: readonly Integration[]): void {
+  readDesired({ owned: [placeless(object)], others: [], pools, nodes: [], authority: "Cluster" }, integrations);
+}
+
+/** All objects that ask for addresses. */
+export function asking(world: World, integrations: readonly Integration[]): Seen[] {
+  const kinds = integrations.flatMap(({ reads }) => reads.map(({ kind }) => kind));
+  return kinds.flatMap((kind) => world.all(kind).filter((object) => asks(object, integrations)));
+}
+
+/** Does an object ask for addresses? One that is being deleted does not, nor one that the controller made. */
+export function asks(object: Seen, integrations: readonly Integration[]): boolean {
+  if (object.spec === undefined || object.metadata.deletionTimestamp !== undefined) return false;
+  return integrations.some(({ reads }) => reads.some(({ kind, owns }) => kind === object.kind && owns(object)));
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */
@@ -50,10 +62,10 @@ export function usesIn(report: Seen | undefined, integrations: readonly Integrat
 }
 
 /** A pool whose lines on record do not fit what it says now gives nothing until that is settled. */
-function recordable(one: ClusterPool, snapshot: Snapshot, set: string): ClusterPool {
+function recordable(one: ClusterPool, snapshot: Snapshot): ClusterPool {
   const { pool, ...rest } = one;
   if (pool === undefined) return one;
-  const why = whyNot(() => checkPools([pool], snapshot, set));
+  const why = whyNot(() => checkPools([pool], snapshot, clusterSet));
   return why === undefined ? one : { ...rest, problem: { reason: "UnsynchronizedIPPool", message: why } };
 }
 
@@ -86,19 +98,4 @@ function readNode({ metadata, status }: Seen): ClusterNode {
   const ready = conditionOf(asBag(status)?.conditions, "Ready");
   const { name, uid, labels = {} } = metadata;
   return { name, uid, labels: new Map(Object.entries(labels)), bare: false, isReady: ready?.status === "True" };
-}
-
-/** Why nothing is made for a node, by name: a policy for one node alone needs a hostname label that no other one has. */
-export function unselectable(nodes: readonly ClusterNode[]): Map<string, string> {
-  const byHostname = Map.groupBy(nodes, ({ labels }) => labels.get(hostnameLabel));
-  return new Map(
-    [...byHostname].flatMap(([hostname, named]) => {
-      if (hostname === undefined)
-        return named.map(({ name }): [string, string] => [name, `node ${name} has no label ${hostnameLabel}`]);
-      if (named.length === 1) return [];
-      const all = named.map(({ name }) => name).join(", ");
-      const why = `nodes ${all} have the same label ${hostnameLabel}: ${hostname}`;
-      return named.map(({ name }): [string, string] => [name, why]);
-    }),
-  );
 }

@@ -44,7 +44,8 @@ export function namesOf(key: string): { readonly name: string; readonly namespac
 }
 
 /** What is kept of an object in memory: of those that the controller made, little more than a digest of what they say. */
-export function keep({ kind, apiVersion, keep: part, keepMade }: WatchedKind, given: object): Seen {
+export function keep(watched: WatchedKind, given: object): Seen {
+  const { kind, apiVersion, keep: part, keepMade } = watched;
   const object = given as Bag;
   const { managedFields: _, annotations, ...rest } = asBag(object.metadata) as Bag;
   const kept = Object.entries(asBag(annotations) ?? {}).filter(([name]) => !name.startsWith("kubectl.kubernetes.io/"));
@@ -55,7 +56,7 @@ export function keep({ kind, apiVersion, keep: part, keepMade }: WatchedKind, gi
   const parts = part(object);
   const seen = { ...parts, apiVersion, kind, metadata };
   if (!isManaged(seen)) return seen;
-  const made = { status: parts.status, fixed: fixedOf(object), digest: contentDigest(object) };
+  const made = { status: parts.status, fixed: fixedOf(object, watched), digest: contentDigest(object) };
   return { ...keepMade?.(object), ...made, apiVersion, kind, metadata };
 }
 
@@ -64,9 +65,9 @@ export function contentDigest({ apiVersion: _, kind: __, metadata: ___, status: 
   return hash("sha256", canonical(content), "base64");
 }
 
-/** What cannot be changed in an object that is there: kubernetes-nmstate refuses another `capture`. */
-export function fixedOf({ spec }: Bag): string {
-  return canonical(asBag(spec)?.capture ?? {});
+/** What cannot be changed in an object that is there, as a text to compare. */
+export function fixedOf(object: Bag, { fixed }: WatchedKind): string {
+  return canonical(fixed?.(object) ?? {});
 }
 
 /** Sorted first, and then one text: with a function that sorts inside of JSON.stringify it takes twice as long. */

@@ -14,6 +14,7 @@ export interface Style {
 
 /**
  * The merge patch that makes a status so; undefined if it is. The time of a condition changes with its status alone.
+ * Conditions of other types are somebody else's and stay.
  */
 export function statusPatch(
   there: Bag | undefined,
@@ -27,17 +28,20 @@ export function statusPatch(
     ([name, value]) => JSON.stringify(there?.[name]) === JSON.stringify(value),
   );
   const isObserved = style.generation === undefined || there?.observedGeneration === style.generation;
-  if (isThere && hasFields && isObserved && before.length === conditions.length) return undefined;
+  if (isThere && hasFields && isObserved) return undefined;
   const generation = style.generation === undefined ? {} : { observedGeneration: style.generation };
   return {
     ...generation,
     ...fields,
-    conditions: conditions.map((wanted) => {
-      const old = before.find((one) => one.type === wanted.type);
-      const since = (old?.status === wanted.status ? old?.lastTransitionTime : undefined) ?? now;
-      const heartbeat = style.hasHeartbeat ? { lastHeartbeatTime: now } : {};
-      return { ...wanted, ...generation, ...heartbeat, lastTransitionTime: since };
-    }),
+    conditions: [
+      ...before.filter((one) => !conditions.some(({ type }) => type === one.type)),
+      ...conditions.map((wanted) => {
+        const old = before.find((one) => one.type === wanted.type);
+        const since = (old?.status === wanted.status ? old?.lastTransitionTime : undefined) ?? now;
+        const heartbeat = style.hasHeartbeat ? { lastHeartbeatTime: now } : {};
+        return { ...wanted, ...generation, ...heartbeat, lastTransitionTime: since };
+      }),
+    ],
   };
 }
 

@@ -2,9 +2,11 @@
  * The record is changed by compare-and-swap, but nothing compares when an object is made of it: what was read may be
  * outdated by then, because another controller gave the address back meanwhile, or this one was stopped for a while. So
  * what is written is never older than `send`, and an address is not free before `hold`: whoever still makes something of
- * an older record is done by then. No clock is ever compared with another one, and waiting longer than that is right, too.
+ * an older record is done by then. It is read every now and then while an address is held back: between two readings that are
+ * farther apart than `see`, the address may have been live. No clock is ever compared with another one, and waiting longer than
+ * that is right, too.
  *
- *  fresh + send + request < hold
+ *  fresh + send + request + see < hold
  */
 export const timing = {
   /** The record is read anew for a decision when it was read so long ago, in milliseconds. */
@@ -13,6 +15,8 @@ export const timing = {
   send: 5_000,
   /** A request that was not answered in so long is given up. */
   request: 10_000,
+  /** What was releasing at two readings of the record no farther apart was so in between. */
+  see: 5_000,
   /** An address is free at the earliest so long after this controller saw it releasing. */
   hold: 25_000,
   /** How long a status waits for what else changes. */

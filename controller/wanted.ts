@@ -38,7 +38,8 @@ export class Wanted {
     const before = this.byOwner.get(owner)?.keys ?? new Set();
     for (const key of before) this.drop(key);
     const keys = new Set(all.map((one) => this.put(one)));
-    this.byOwner.set(owner, { keys, asOf });
+    if (keys.size + before.size === 0) this.byOwner.delete(owner);
+    else this.byOwner.set(owner, { keys, asOf });
     return new Set([...before, ...keys]);
   }
 
@@ -60,6 +61,8 @@ export class Wanted {
     const one = this.objects.get(key);
     if (one === undefined) return;
     this.objects.delete(key);
-    this.counts.set(one.source, this.countOf(one.source) - 1);
+    const left = this.countOf(one.source) - 1;
+    if (left === 0) this.counts.delete(one.source);
+    else this.counts.set(one.source, left);
   }
 }

@@ -72,6 +72,11 @@ export class World {
     this.tell(key, before);
   }
 
+  /** Is a kind watched? */
+  hasKind(kind: string): boolean {
+    return this.kinds.has(kind);
+  }
+
   /** How to ask the server for objects of a kind. */
   kind(kind: string): WorldKind {
     return this.kinds.get(kind) as WorldKind;
@@ -133,13 +138,12 @@ export class World {
     this.asking.delete(key);
   }
 
-  /** How an object stands is no reason to look at all owners again: the controller writes it itself. */
   private tell(key: string, before: Seen | undefined, now?: Seen): void {
     for (const object of [before, now]) {
       if (object === undefined) continue;
       const concern = this.concerns(object);
       this.changed(
-        concern.owners === "all" && isSameButStatus(before, now) ? { ...concern, owners: [] } : concern,
+        this.kind(object.kind).hasMereStatus && isSameButStatus(before, now) ? { ...concern, owners: [] } : concern,
         key,
       );
     }

@@ -20,8 +20,12 @@ export interface WatchedKind {
   keep(object: Bag): Bag;
   /** What is kept of one that the controller made, beside its status and a digest of what it says. */
   keepMade?(object: Bag): Bag;
+  /** What cannot be changed in an object that is there; absent where all can. */
+  fixed?(object: Bag): unknown;
   /** Does it report what an owner really has? */
   readonly isReport?: boolean;
+  /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */
+  readonly hasMereStatus?: boolean;
 }
 
 /** Whom a change of an object concerns. */
@@ -54,18 +58,30 @@ export interface Report {
   readonly spec?: Bag;
   /** Conditions without which its spec may not be changed; absent where it may. */
   readonly unlock?: readonly Bag[];
+  /** Fields of its status beside the conditions. */
+  readonly fields?: Bag;
   /** Its conditions without their times; absent if they are not ours to say. */
   readonly conditions?: readonly Bag[];
+}
+
+/** What conditions of a kind have beside the usual. */
+export interface ConditionStyle {
+  /** `observedGeneration`, in each condition and beside them. */
+  readonly hasGeneration: boolean;
+  /** `lastHeartbeatTime`. */
+  readonly hasHeartbeat: boolean;
 }
 
 /** What the controller asks an integration, besides what every surface asks. Pure. */
 export interface InCluster {
   readonly kinds: readonly WatchedKind[];
   concerns(object: Bag): Concern;
-  /** The key of the object that asked for a claim. */
+  /** The key of the object that asked for a claim of its own. */
   sourceOf(claim: string): string;
+  /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
+  barred?(facts: Facts): ReadonlyMap<string, string>;
   /**
-   * The releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
+   * Those of its releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
    * time. In a reset somebody says that the reports of the owners are up to date.
    */
   gone(
@@ -75,6 +91,7 @@ export interface InCluster {
     isReset: boolean,
   ): readonly Allocation[];
   report(known: Known, facts: Facts): Report;
+  readonly conditionStyle: ConditionStyle;
   /** How many of the objects made of a source may be on their way at once, and how one of them fares. */
   readonly rollout: {
     limit(source: Bag, made: number): number;

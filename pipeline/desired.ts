@@ -101,7 +101,9 @@ export function usesOf(
 
 /** What all integrations render. */
 export function renderDesired({ parts, facts }: Desired, holdings: Holdings): Rendered {
-  const all = parts.map(({ integration, model }) => integration.render(model, facts, ownReleasing(holdings, integration)));
+  const all = parts.map(({ integration, model }) =>
+    integration.render(model, facts, ownReleasing(holdings, integration)),
+  );
   return {
     instead: new Map(all.flatMap(({ instead }) => [...instead])),
     added: all.flatMap(({ added }) => added),

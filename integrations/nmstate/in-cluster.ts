@@ -1,5 +1,5 @@
 import { nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
-import { childLabels } from "../../schema/node.ts";
+import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
@@ -19,7 +19,10 @@ const kinds: readonly WatchedKind[] = [
     kind: policyKind,
     plural: "nodenetworkconfigurationpolicies",
     keep: keepPolicy,
+    hasMereStatus: true,
     keepMade: ({ spec }) => ({ lists: listsOf(asBag(spec)?.desiredState) }),
+    // kubernetes-nmstate refuses another one.
+    fixed: ({ spec }) => asBag(spec)?.capture ?? {},
   },
   {
     apiVersion: "nmstate.io/v1beta1",
@@ -128,6 +131,27 @@ function report({ object, made, rejected, pending }: Known, { nodes, pools }: Fa
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
 }
 
+/** Why nothing is made for a node: a policy for one node alone needs a hostname label that no other one has. */
+export function unselectable({ nodes }: Pick<Facts, "nodes">): Map<string, string> {
+  const byHostname = Map.groupBy(nodes, ({ labels }) => labels.get(hostnameLabel));
+  return new Map(
+    [...byHostname].flatMap(([hostname, named]) => {
+      const owners = named.map(({ name }) => nodeOwner(name));
+      if (hostname === undefined)
+        return named.map(({ name }): [string, string] => [
+          nodeOwner(name),
+          `node ${name} has no label ${hostnameLabel}`,
+        ]);
+      if (named.length === 1) return [];
+      const all = named.map(({ name }) => name).join(", ");
+      return owners.map((owner): [string, string] => [
+        owner,
+        `nodes ${all} have the same label ${hostnameLabel}: ${hostname}`,
+      ]);
+    }),
+  );
+}
+
 /** As the handler reads it: a count or a percentage that is rounded up, at least one; half of the nodes if it says nothing. */
 function limit({ spec }: Bag, made: number): number {
   const { maxUnavailable } = asBag(spec) ?? {};
@@ -142,7 +166,9 @@ export const nmstateInCluster: InCluster = {
   kinds,
   concerns,
   sourceOf: (claim) => `${policyKind}/${policyOfKey(claim)}`,
+  barred: unselectable,
   gone: goneFromNodes,
   report,
+  conditionStyle: { hasGeneration: false, hasHeartbeat: true },
   rollout: { limit, fares: (child, [enactment]) => faresBy(child, enactment) },
 };

@@ -7,7 +7,13 @@ import type { RenderedObject } from "../../../integrations/integration.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { tableOf } from "../../support/core-table.ts";
 
-const kind: WatchedKind = { apiVersion: "v1", kind: "Thing", plural: "things", keep: ({ spec }) => ({ spec }) };
+const kind: WatchedKind = {
+  apiVersion: "v1",
+  kind: "Thing",
+  plural: "things",
+  keep: ({ spec }) => ({ spec }),
+  fixed: ({ spec }) => (spec as Bag | undefined)?.capture,
+};
 const owner = (uid: string) => [{ apiVersion: "v1", kind: "Node", name: "n", uid }];
 const wanted = {
   apiVersion: "v1",
@@ -68,7 +74,7 @@ describe("changeOf", () => {
     const state = `${cell("is there")[0]}`;
     expect(Object.keys(states)).toContain(state);
     const change = (object: RenderedObject | undefined) =>
-      changeOf(object && fingerprint(object), states[state], Number(cell("reports")[0]));
+      changeOf(object && fingerprint(object, kind), states[state], Number(cell("reports")[0]));
     expect([change(wanted), change(undefined)]).toEqual([cell("wanted")[0], cell("not wanted")[0]]);
   });
 });

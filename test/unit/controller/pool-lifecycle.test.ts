@@ -181,7 +181,7 @@ describe("a reset", () => {
     await sim.pass(1000);
     const reasons = sim.statuses("NodeIPPool", "p").map((status) => conditionOf(status?.conditions, "Available"));
     expect(reasons.find((one) => one?.reason === "ReconcilingPool")?.status).toBe("Unknown");
-    await sim.pass(5000);
+    await sim.pass(30_000);
     expect([reason(), list()]).toEqual(["ReconciledPool", ["10.0.0.2 n2 releasing"]]);
     expect(there()?.metadata.annotations).toEqual({});
   });
@@ -205,7 +205,7 @@ describe("a reset", () => {
     await sim.pass(10_000);
     expect(list()).toEqual(["10.0.0.1 n1 releasing", "10.0.0.2 n2 releasing"]);
     annotate("NodeNetworkConfigurationEnactment", "n1.a--n1", "p");
-    await sim.pass(10_000);
+    await sim.pass(30_000);
     expect(list()).toEqual(["10.0.0.2 n2 releasing"]);
   });
 
@@ -224,7 +224,7 @@ describe("a reset", () => {
     sim.create(policy("a", "p", "eth1", { nodeSelector: { "kubernetes.io/hostname": "n3" } }) as never);
     await sim.pass(2000);
     sim.change("NodeIPPool", "p", (one) => ({ ...one, status: { ...asBag(one.status), "allocated-offsets": [] } }));
-    await sim.pass(10_000);
+    await sim.pass(30_000);
     expect(list()).toEqual(["10.0.0.3 n3", "10.0.0.2 n2 releasing"]);
     expect(asBag(there()?.status)?.["allocated-offsets"]).toEqual([2]);
   });

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
+import type { Ground } from "../../../controller/ground.ts";
+import { KnownRecord } from "../../../controller/known-record.ts";
 import { ReleaseHold } from "../../../controller/release-hold.ts";
 import { timing } from "../../../controller/timing.ts";
+import { emptySnapshot } from "../../../core/index.ts";
 import { lineOf } from "../../support/core-text.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
@@ -44,5 +47,22 @@ it("says when the last line of an owner is long enough", async () => {
 });
 
 it("what is written of an older record is done before an address is free", () => {
-  expect(timing.fresh + timing.send + timing.request).toBeLessThan(timing.hold);
+  expect(timing.fresh + timing.send + timing.request + timing.see).toBeLessThan(timing.hold);
+});
+
+it("begins anew for every line where the record was not read for too long: it may have been live in between", async () => {
+  const clock = new VirtualClock();
+  const snapshot = { ...emptySnapshot, releasing: [a] };
+  const state = { name: "memory", read: async () => snapshot, commit: async () => snapshot };
+  const record = new KnownRecord({ clock, timing, state } as unknown as Ground);
+  const readAfter = async (ms: number) => {
+    await clock.pass(ms);
+    await record.fresh();
+  };
+  for (let passed = 0; passed < timing.hold; passed += timing.see) await readAfter(timing.see);
+  expect(record.hold.isLongEnough(a)).toBe(false);
+  await readAfter(timing.see);
+  expect(record.hold.isLongEnough(a)).toBe(true);
+  await readAfter(timing.see + 1);
+  expect(record.hold.isLongEnough(a)).toBe(false);
 });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { kindsOf } from "../../../controller/kinds.ts";
-import { clusterNode, readScene, unselectable } from "../../../controller/scene.ts";
+import { clusterNode, readScene } from "../../../controller/scene.ts";
 import type { Seen } from "../../../controller/seen.ts";
 import { World } from "../../../controller/world.ts";
+import { unselectable } from "../../../integrations/nmstate/in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
@@ -20,18 +21,20 @@ function sceneOf(objects: readonly Seen[], lines: string[] = []) {
   const world = new World(kindsOf([nmstate]), () => {});
   for (const object of objects) world.set(object);
   const record = recordOf(lines, [poolOf("p", "10.0.0.0/24")]);
-  return readScene(world, [nmstate], record, "default");
+  const scene = readScene(world, [nmstate], record);
+  return { ...scene, rejected: objects.filter((one) => scene.whyRejected(one) !== undefined) };
 }
 
 describe("readScene", () => {
   const p = poolObject("p", "10.0.0.0/24");
-  const key = (name: string) => `NodeNetworkConfigurationPolicy/${name}`;
 
   it("takes each object by itself: one that is wrong keeps no other one from being served", () => {
     const wrong = seen(policy("wrong", "q", "eth1"));
-    const { sources, rejected, sound } = sceneOf([p, poolObject("bad", "x"), seen(policy("a", "p", "eth1")), wrong]);
-    expect(sources.map(({ object }) => (object.metadata as Bag).name)).toEqual(["a"]);
-    expect([...rejected].map(([name, why]) => [name, /pool q.*not defined/.test(why)])).toEqual([[key("wrong"), true]]);
+    const scene = sceneOf([p, poolObject("bad", "x"), seen(policy("a", "p", "eth1")), wrong]);
+    const { shared, rejected, sound } = scene;
+    expect(shared.map(({ object }) => (object.metadata as Bag).name)).toEqual(["a"]);
+    expect(rejected).toEqual([wrong]);
+    expect(scene.whyRejected(wrong)).toMatch(/pool q.*not defined/);
     expect(sound.map(({ name }) => name)).toEqual(["p"]);
   });
 
@@ -42,8 +45,8 @@ describe("readScene", () => {
       metadata: { name: "plain" },
       spec: { desiredState: {} },
     });
-    const { sources, rejected } = sceneOf([p, going, plain]);
-    expect([sources.length, rejected.size]).toEqual([0, 0]);
+    const { shared, rejected } = sceneOf([p, going, plain]);
+    expect([shared, rejected]).toEqual([[], []]);
   });
 
   it("takes nothing from a pool that is not as it is recorded", () => {
@@ -70,11 +73,11 @@ describe("nodes", () => {
   });
 
   it("that no policy can select alone are named with the reason", () => {
-    const found = unselectable([node("a", "a"), node("b", "twin"), node("c", "twin"), node("d")]);
+    const found = unselectable({ nodes: [node("a", "a"), node("b", "twin"), node("c", "twin"), node("d")] });
     expect([...found]).toEqual([
-      ["b", expect.stringContaining("nodes b, c have the same label")],
-      ["c", expect.stringContaining("nodes b, c have the same label")],
-      ["d", expect.stringContaining("node d has no label")],
+      ["Node/b", expect.stringContaining("nodes b, c have the same label")],
+      ["Node/c", expect.stringContaining("nodes b, c have the same label")],
+      ["Node/d", expect.stringContaining("node d has no label")],
     ]);
   });
 });

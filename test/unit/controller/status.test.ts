@@ -19,11 +19,22 @@ describe("statusPatch", () => {
     ["another message", there({ message: "n" }), { since: old }],
     ["another reason", there({ reason: "Bad" }), { since: old }],
     ["another status", there({ status: "False" }), { since: now }],
-    ["another condition beside it", { conditions: [...there().conditions, { type: "X" }] }, { since: old }],
+    ["somebody else's condition beside it", { conditions: [{ type: "X" }, ...there().conditions] }, undefined],
   ])("%s", (_, before, expected) => {
     const patch = statusPatch(before as never, { conditions: [wanted] }, plain, now);
     const since = expected && (expected as { since: string }).since;
     expect(patch).toEqual(since && { conditions: [{ ...wanted, lastTransitionTime: since }] });
+  });
+
+  it("leaves the conditions of somebody else", () => {
+    const { conditions } = there({ message: "n" });
+    const patch = statusPatch(
+      { conditions: [{ type: "X" }, ...conditions] } as never,
+      { conditions: [wanted] },
+      plain,
+      now,
+    );
+    expect(patch).toEqual({ conditions: [{ type: "X" }, { ...wanted, lastTransitionTime: old }] });
   });
 
   it("an empty text is one that the server leaves out", () => {

@@ -11,7 +11,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
-import type { RenderedObject } from "../integrations/integration.ts";
+import type { Facts, RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, placeless } from "../schema/objects.ts";
@@ -105,9 +105,10 @@ export class Allocator {
     const unseen = await this.unseen(asked);
     const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
     const asOf = this.record.readAt;
-    const { nodes } = factsOf(this.world, scene);
-    const barred = this.barred(scene);
-    const desired = this.desiredFor(owners, nodes, barred, scene);
+    const facts = factsOf(this.world, scene);
+    const { nodes } = facts;
+    const barred = this.barred(facts);
+    const desired = this.desiredFor(owners, facts, barred, scene);
     const releasing = snapshot.releasing.filter((line) => line.set === clusterSet);
     this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
     const gone = await this.proof.gone(
@@ -168,7 +169,7 @@ export class Allocator {
 
   private desiredFor(
     owners: ReadonlySet<string>,
-    nodes: readonly ClusterNode[],
+    { nodes, poolUids = new Map() }: Facts,
     barred: ReadonlySet<string>,
     scene: Scene,
   ): Desired {
@@ -182,6 +183,7 @@ export class Allocator {
         others: others.map(placeless),
         pools: scene.sound,
         nodes: looked,
+        poolUids,
         authority: "Cluster",
       },
       this.ground.integrations,
@@ -257,8 +259,7 @@ export class Allocator {
   }
 
   /** The owners for whom nothing can be made. */
-  private barred(scene: Scene): ReadonlySet<string> {
-    const facts = factsOf(this.world, scene);
+  private barred(facts: Facts): ReadonlySet<string> {
     return new Set(this.ground.integrations.flatMap(({ inCluster }) => [...(inCluster?.barred?.(facts).keys() ?? [])]));
   }
 

@@ -3,8 +3,9 @@ import { type InCluster, isManaged, managedBy } from "../integrations/in-cluster
 import type { RenderedObject } from "../integrations/integration.ts";
 import type { Stored } from "../kube/index.ts";
 import type { Allocator } from "./allocator.ts";
-import { changeOf } from "./change.ts";
+import { type Change, changeOf } from "./change.ts";
 import type { Ground } from "./ground.ts";
+import { editMetadata } from "./metadata.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
 import { kindOf, objectKey, type Seen } from "./seen.ts";
@@ -57,13 +58,13 @@ export class Applier {
     if (whyRejected(this.world.get(source)) !== undefined) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
-    if (owner === undefined || asOf === undefined) return;
-    const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length);
+    if (owner === undefined) return;
+    const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length, part.protection);
     const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
-    const isOld = this.ground.clock.now() - asOf > this.ground.timing.send;
-    if ((change === "delete" && isOld) || (isWrite && (isOld || wanted?.object === undefined))) {
+    const isOld = asOf === undefined || this.ground.clock.now() - asOf > this.ground.timing.send;
+    if ((isEnd(change) && isOld) || (isWrite && (isOld || wanted?.object === undefined))) {
       this.again(`look ${owner}`);
       return;
     }
@@ -74,6 +75,7 @@ export class Applier {
     if (change === "none") this.wanted.isThere(key);
     rollout.leave(key);
     if (change === "delete") await this.delete(key, there as Seen);
+    if (change === "unprotect") await this.unprotect(there as Seen, part);
     if (change === "refuse") this.refuse(key, source);
     this.callNext(source, part);
   }
@@ -109,6 +111,15 @@ export class Applier {
       await refresh(key, this.world, this.ground.objects);
     } catch (error) {
       await this.recover(key, error);
+    }
+  }
+
+  private async unprotect(there: Seen, { protection }: InCluster): Promise<void> {
+    const finalizers = (there.metadata.finalizers ?? []).filter((one) => one !== protection);
+    try {
+      await editMetadata(there, { finalizers }, this.world, this.ground.objects);
+    } catch (error) {
+      await this.recover(objectKey(there), error);
     }
   }
 
@@ -162,6 +173,11 @@ export class Applier {
     this.rollouts.set(source, known);
     return known;
   }
+}
+
+/** Does it take an object away? */
+function isEnd(change: Change): boolean {
+  return change === "delete" || change === "unprotect";
 }
 
 /** Puts what the controller says in the place of what it said, at that version; what others wrote beside it stays. */

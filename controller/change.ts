@@ -4,7 +4,7 @@ import { asBag, asList } from "../schema/objects.ts";
 import { contentDigest, fixedOf, type Seen } from "./seen.ts";
 
 /** What is to be done about one object. */
-export type Change = "none" | "create" | "replace" | "delete" | "refuse";
+export type Change = "none" | "create" | "replace" | "delete" | "unprotect" | "refuse";
 
 /** What tells whether an object is as it is to be. */
 export interface Fingerprint {
@@ -30,6 +30,7 @@ export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerpr
  *  ------------+-------------------------------------------+-------------------------------------------------
  *  no          | no, or made by somebody else              | none
  *  no          | made by the controller                    | delete
+ *  no          | the same, being deleted, and protected    | unprotect: its finalizer is removed
  *  yes         | no                                        | create
  *  yes         | no, but reports of an earlier one are     | none: whoever reports has not heard of its end
  *  yes         | made by somebody else                     | refuse: it is theirs
@@ -38,12 +39,22 @@ export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerpr
  *  yes         | otherwise, in what cannot be changed      | delete: it is created once it is gone
  *  yes         | otherwise                                 | replace
  */
-export function changeOf(wanted: Fingerprint | undefined, there: Seen | undefined, reports: number): Change {
+export function changeOf(
+  wanted: Fingerprint | undefined,
+  there: Seen | undefined,
+  reports: number,
+  protection?: string,
+): Change {
   if (there === undefined) return wanted === undefined || reports > 0 ? "none" : "create";
   if (!isManaged(there)) return wanted === undefined ? "none" : "refuse";
-  if (there.metadata.deletionTimestamp !== undefined) return "none";
+  if (there.metadata.deletionTimestamp !== undefined)
+    return wanted === undefined && isProtected(there, protection) ? "unprotect" : "none";
   if (wanted === undefined || there.fixed !== wanted.fixed) return "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
+}
+
+function isProtected({ metadata }: Seen, protection: string | undefined): boolean {
+  return protection !== undefined && (metadata.finalizers ?? []).includes(protection);
 }
 
 /** Labels and annotations of others may stand beside ours. */

@@ -192,6 +192,7 @@ export class Engine {
       const keys = this.wanted.replace(owner, byOwner.get(owner) ?? [], asOf);
       for (const made of this.world.ofOwner(owner)) if (isManaged(made)) keys.add(objectKey(made));
       for (const key of keys) this.queue.add(`apply ${key}`);
+      if (keys.size === 0) this.wanted.forget(owner);
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);

@@ -69,11 +69,11 @@ export function without(pool: Pool, { taken }: Occupied): Pool {
   return { ...pool, automatic: minus(pool.automatic, range) };
 }
 
-/** A claim asks for the address that its owner has on its NIC already. */
+/** A claim asks for the address that its owner has already, on its NIC if it is for one. */
 export function asOwned(claim: Claim, pools: ReadonlyMap<string, Pool>, { own }: Occupied): Claim {
   const wanted = own.get(placeOnNic(claim.pool, formatOwner(claim.owner), claim.interface));
   const pool = pools.get(claim.pool);
-  if (wanted === undefined || claim.interface === undefined || claim.wanted !== undefined) return claim;
+  if (wanted === undefined || claim.wanted !== undefined) return claim;
   return pool !== undefined && contains(pool.assignable, wanted) ? { ...claim, wanted } : claim;
 }
 

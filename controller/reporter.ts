@@ -1,5 +1,5 @@
 import { type Allocation, byCodeUnit, clusterSet, IpamError } from "../core/index.ts";
-import { isManaged, type Known } from "../integrations/in-cluster.ts";
+import { isManaged, type Known, type Report } from "../integrations/in-cluster.ts";
 import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
@@ -9,7 +9,7 @@ import { type Ground, timeOf } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
 import { isEmptied, poolStatus } from "./pool-status.ts";
 import { refresh } from "./refresh.ts";
-import { factsOf, type Scene } from "./scene.ts";
+import { factsOf, isPaused, isReadBy, type Scene } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 import type { World } from "./world.ts";
@@ -85,10 +85,8 @@ export class Reporter {
   }
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
-    const integration = this.ground.integrations.find(({ reads }) =>
-      reads.some(({ kind, owns }) => kind === object.kind && owns(object)),
-    );
-    if (integration?.inCluster === undefined) return;
+    const integration = this.ground.integrations.find((one) => isReadBy(one, object));
+    if (integration?.inCluster === undefined || isPaused(object, this.world, this.ground.integrations)) return;
     const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
     const known: Known = {
@@ -100,18 +98,28 @@ export class Reporter {
         // How many were needed in one decision is nothing that two controllers agree on.
         .map(({ claim, pool, code, message }) => ({
           claim,
+          code,
           message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
         })),
     };
-    const { spec, unlock, fields, conditions } = integration.inCluster.report(known, factsOf(this.world, scene));
-    const { hasGeneration, hasHeartbeat } = integration.inCluster.conditionStyle;
-    const style = { hasHeartbeat, ...(hasGeneration ? { generation: object.metadata.generation } : {}) };
+    const { report, hasHeartbeat } = integration.inCluster;
+    const { spec, unlock, fields, conditions, finalizers } = report(known, factsOf(this.world, scene));
+    const style = { hasHeartbeat };
     let latest = object;
     if (spec !== undefined && !covers(object.spec, spec)) {
       if (unlock !== undefined) latest = await this.write(object, { conditions: unlock }, style);
       latest = await this.own(latest, spec);
     }
-    if (conditions !== undefined) await this.write(latest, { ...(fields && { fields }), conditions }, style);
+    if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
+    await this.edit(latest, finalizers);
+  }
+
+  private async edit(object: Seen, { add, remove }: NonNullable<Report["finalizers"]> = {}): Promise<void> {
+    const there = object.metadata.finalizers ?? [];
+    const kept = there.filter((one) => one !== remove);
+    const finalizers = add === undefined || kept.includes(add) ? kept : [...kept, add];
+    if (finalizers.length === there.length) return;
+    await editMetadata(object, { finalizers }, this.world, this.ground.objects);
   }
 
   /** Sets fields beside the user's. The uid sees to it that an object which was deleted is not made anew. */

@@ -26,7 +26,9 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const sound = pools.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, string | false>();
   const whyRejected = (object: Seen | undefined): string | undefined => {
-    if (object === undefined || !asks(object, integrations)) return undefined;
+    if (object === undefined) return undefined;
+    if (isPaused(object, world, integrations)) return "it is paused";
+    if (!asks(object, integrations)) return undefined;
     const why = known.get(object) ?? whyNot(() => readAlone(object, sound, integrations)) ?? false;
     known.set(object, why);
     return why === false ? undefined : why;
@@ -35,6 +37,12 @@ export function readScene(world: World, integrations: readonly Integration[], sn
     .filter((object) => world.concerns(object).owners === "all" && whyRejected(object) === undefined)
     .map(placeless);
   return { pools: new Map(pools.map((pool) => [pool.name, pool])), sound, shared, whyRejected };
+}
+
+/** Is it an object of which nothing is to be changed now? */
+export function isPaused(object: Seen, world: World, integrations: readonly Integration[]): boolean {
+  const part = integrations.find((one) => isReadBy(one, object))?.inCluster;
+  return part?.isPaused?.(object, (key) => world.get(key)) ?? false;
 }
 
 function readAlone(object: Seen, pools: readonly Pool[], integrations: readonly Integration[]): void {
@@ -50,7 +58,12 @@ export function asking(world: World, integrations: readonly Integration[]): Seen
 /** Does an object ask for addresses? One that is being deleted does not, nor one that the controller made. */
 export function asks(object: Seen, integrations: readonly Integration[]): boolean {
   if (object.spec === undefined || object.metadata.deletionTimestamp !== undefined) return false;
-  return integrations.some(({ reads }) => reads.some(({ kind, owns }) => kind === object.kind && owns(object)));
+  return integrations.some((one) => isReadBy(one, object));
+}
+
+/** Is it an object that an integration reads to see who asks? */
+export function isReadBy({ reads }: Integration, object: Seen): boolean {
+  return reads.some(({ kind, owns }) => kind === object.kind && owns(object));
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */
@@ -91,7 +104,11 @@ export function clusterNode(seen: Seen): ClusterNode {
 
 /** What integrations are told of a scene, besides the objects that they ask for. */
 export function factsOf(world: World, { sound }: Scene): Facts {
-  return { nodes: world.all("Node").map(clusterNode), pools: new Map(sound.map((pool) => [pool.name, pool])) };
+  return {
+    nodes: world.all("Node").map(clusterNode),
+    pools: new Map(sound.map((pool) => [pool.name, pool])),
+    poolUids: new Map(world.all("NodeIPPool").map(({ metadata }) => [metadata.name, metadata.uid])),
+  };
 }
 
 function readNode({ metadata, status }: Seen): ClusterNode {

@@ -38,9 +38,13 @@ export class Wanted {
     const before = this.byOwner.get(owner)?.keys ?? new Set();
     for (const key of before) this.drop(key);
     const keys = new Set(all.map((one) => this.put(one)));
-    if (keys.size + before.size === 0) this.byOwner.delete(owner);
-    else this.byOwner.set(owner, { keys, asOf });
+    this.byOwner.set(owner, { keys, asOf });
     return new Set([...before, ...keys]);
+  }
+
+  /** Nothing is to exist for an owner, and nothing does. */
+  forget(owner: string): void {
+    this.byOwner.delete(owner);
   }
 
   /** It is there as wanted. */

@@ -5,6 +5,8 @@ import type { ClusterNode } from "../schema/node.ts";
 export interface Facts {
   readonly nodes: readonly ClusterNode[];
   readonly pools: ReadonlyMap<string, Pool>;
+  /** In a cluster: the uid of each NodeIPPool. */
+  readonly poolUids?: ReadonlyMap<string, string>;
   /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
   readonly authority?: Authority;
 }

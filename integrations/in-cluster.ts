@@ -49,7 +49,7 @@ export interface Known {
   /** Why it is not acted upon, if so. */
   readonly rejected?: string | undefined;
   /** Claims of it that get nothing, each with the reason. */
-  readonly pending: readonly { readonly claim: string; readonly message: string }[];
+  readonly pending: readonly { readonly claim: string; readonly code: string; readonly message: string }[];
 }
 
 /** What a source object is to say. */
@@ -62,14 +62,8 @@ export interface Report {
   readonly fields?: Bag;
   /** Its conditions without their times; absent if they are not ours to say. */
   readonly conditions?: readonly Bag[];
-}
-
-/** What conditions of a kind have beside the usual. */
-export interface ConditionStyle {
-  /** `observedGeneration`, in each condition and beside them. */
-  readonly hasGeneration: boolean;
-  /** `lastHeartbeatTime`. */
-  readonly hasHeartbeat: boolean;
+  /** A finalizer that it is to have, or that it is not. */
+  readonly finalizers?: { readonly add?: string; readonly remove?: string };
 }
 
 /** What the controller asks an integration, besides what every surface asks. Pure. */
@@ -78,6 +72,11 @@ export interface InCluster {
   concerns(object: Bag): Concern;
   /** The key of the object that asked for a claim of its own. */
   sourceOf(claim: string): string;
+  /**
+   * Is an object, or what it belongs to, paused? Then nothing is given, written or released for it. `find` finds objects by
+   * their keys. Absent where nothing ever is.
+   */
+  isPaused?(object: Bag, find: (key: string) => Bag | undefined): boolean;
   /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
   barred?(facts: Facts): ReadonlyMap<string, string>;
   /**
@@ -91,7 +90,10 @@ export interface InCluster {
     isReset: boolean,
   ): readonly Allocation[];
   report(known: Known, facts: Facts): Report;
-  readonly conditionStyle: ConditionStyle;
+  /** Have conditions of its kinds `lastHeartbeatTime`? */
+  readonly hasHeartbeat: boolean;
+  /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */
+  readonly protection?: string;
   /** How many of the objects made of a source may be on their way at once, and how one of them fares. */
   readonly rollout: {
     limit(source: Bag, made: number): number;

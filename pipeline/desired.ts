@@ -32,12 +32,13 @@ export interface Source extends ReadObjects {
   readonly issues?: readonly Issue[];
   readonly pools: readonly Pool[];
   readonly nodes: readonly ClusterNode[];
+  readonly poolUids?: NonNullable<Facts["poolUids"]>;
   readonly authority?: Authority;
 }
 
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
 export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
-  const { nodes, authority = "Plan" } = source;
+  const { nodes, poolUids, authority = "Plan" } = source;
   const issues = [...(source.issues ?? [])];
   const read = integrations.map((integration) => {
     const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));
@@ -49,7 +50,8 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const pools = [...source.pools, ...read.flatMap(({ integration, model }) => integration.pools?.(model) ?? [])];
-  const facts = { nodes, pools: new Map(pools.map((pool) => [pool.name, pool])), authority };
+  const named = new Map(pools.map((pool) => [pool.name, pool]));
+  const facts = { nodes, pools: named, authority, ...(poolUids && { poolUids }) };
   const parts = read.map((one): Part => ({ ...one, claims: one.integration.claims(one.model, facts) }));
   const claims = parts.flatMap((part) => part.claims);
   const found = () => usesIn(source, integrations);

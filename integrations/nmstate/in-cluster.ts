@@ -169,6 +169,6 @@ export const nmstateInCluster: InCluster = {
   barred: unselectable,
   gone: goneFromNodes,
   report,
-  conditionStyle: { hasGeneration: false, hasHeartbeat: true },
+  hasHeartbeat: true,
   rollout: { limit, fares: (child, [enactment]) => faresBy(child, enactment) },
 };

@@ -1,8 +1,9 @@
 import { Engine } from "../../controller/engine.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
-import { keep } from "../../controller/seen.ts";
+import { keep, objectKey } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
 import { emptySnapshot, type Snapshot } from "../../core/index.ts";
+import type { Integration } from "../../integrations/integration.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
@@ -16,6 +17,9 @@ const plurals: Readonly<Record<string, string>> = {
   NodeNetworkConfigurationPolicy: "nodenetworkconfigurationpolicies",
   NodeNetworkState: "nodenetworkstates",
   NodeNetworkConfigurationEnactment: "nodenetworkconfigurationenactments",
+  IPAddressClaim: "ipaddressclaims",
+  IPAddress: "ipaddresses",
+  Cluster: "clusters",
 };
 
 /** One engine on a cluster in memory where nothing fails, in virtual time. */
@@ -35,6 +39,7 @@ export class SimController {
     observer?: Observer,
     around: (state: StateBackend) => StateBackend = (state) => state,
     served: readonly string[] = Object.keys(plurals),
+    integrations: readonly Integration[] = [nmstate],
   ) {
     const state: StateBackend = {
       name: "memory",
@@ -47,7 +52,7 @@ export class SimController {
     this.engine = new Engine({
       objects: this.server.client(async (_, run) => run()),
       state: around(state),
-      integrations: [nmstate],
+      integrations,
       clock: this.clock,
       timing,
       random: () => 0.5,
@@ -55,7 +60,7 @@ export class SimController {
       log: this.log,
       ...(observer === undefined ? {} : { observer }),
     });
-    for (const kind of served) this.engine.world.replace(kind, []);
+    for (const kind of served) if (this.engine.world.hasKind(kind)) this.engine.world.replace(kind, []);
   }
 
   /** Somebody makes an object. */
@@ -78,14 +83,15 @@ export class SimController {
     this.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec });
   }
 
-  remove(kind: string, name: string): void {
-    this.server.remove({ apiVersion: "", plural: plurals[kind] as string }, { metadata: { name } } as never);
+  remove(kind: string, name: string, namespace?: string): void {
+    const metadata = { name, ...(namespace && { namespace }) };
+    this.server.remove({ apiVersion: "", plural: plurals[kind] as string }, { metadata } as never);
     this.server.collect();
   }
 
   /** Somebody changes an object. */
-  change(kind: string, name: string, update: (object: Bag) => Bag): void {
-    this.server.change({ apiVersion: "", plural: plurals[kind] as string }, name, update);
+  change(kind: string, name: string, update: (object: Bag) => Bag, namespace?: string): void {
+    this.server.change({ apiVersion: "", plural: plurals[kind] as string }, name, update, namespace);
   }
 
   /** The handler of a node says that it cannot apply a policy, or that it has. */
@@ -127,10 +133,10 @@ export class SimController {
   private tell(): void {
     const { world } = this.engine;
     for (const { type, object } of this.server.events.slice(this.heard)) {
-      if (plurals[object.kind] === undefined) continue;
+      if (!world.hasKind(object.kind)) continue;
       const known = world.kind(`${object.kind}`);
       if (type === "set") world.set(keep(known, structuredClone(object)));
-      else world.delete(`${object.kind}/${object.metadata.name}`);
+      else world.delete(objectKey(object));
     }
     this.heard = this.server.events.length;
   }

@@ -23,6 +23,7 @@ const rules: Rules = {
   schema: ["core", "yaml"],
   integrations: ["core", "schema"],
   "integrations/nmstate": ["core", "schema", "integrations", "node:crypto"],
+  "integrations/capi": ["core", "schema", "integrations"],
   pipeline: ["core", "schema", "integrations", "integrations/nmstate", "state", "yaml"],
   kube: ["core", "yaml", "@kubernetes/client-node", "node:*"],
   state: [
@@ -65,6 +66,7 @@ const rules: Rules = {
     "schema",
     "integrations",
     "integrations/nmstate",
+    "integrations/capi",
     "pipeline",
     "kube",
     "state",

@@ -1,0 +1,43 @@
+import { type Allocation, formatAddress, type Pool } from "../../core/index.ts";
+import type { RenderedObject } from "../integration.ts";
+import { type AddressClaim, addressKind, claimKind, ipamGroup, poolRefOf } from "./claim.ts";
+import type { ApiVersion } from "./version.ts";
+
+/** Keeps an IPAddress from being deleted by mistake. */
+export const protection = "nmstate.io/protect-address";
+
+/**
+ * The IPAddress of a claim, as Cluster API's contract wants it: of the claim's name, owned by the claim and by the pool. It bears
+ * the claim's labels, by which `clusterctl move` finds it.
+ */
+export function addressOf(
+  claim: AddressClaim,
+  { address }: Allocation,
+  pool: Pool,
+  poolUid: string | undefined,
+  version: ApiVersion,
+): RenderedObject {
+  const { name, namespace, uid } = claim;
+  const { "app.kubernetes.io/managed-by": _, ...labels } = claim.labels ?? {};
+  const { prefix, gateway } = pool;
+  const owners = [
+    ...(uid === undefined ? [] : [reference(`${ipamGroup}/${version}`, claimKind, name, uid, true)]),
+    ...(poolUid === undefined ? [] : [reference("nmstate.io/v1", "NodeIPPool", pool.name, poolUid, false)]),
+  ];
+  return {
+    apiVersion: `${ipamGroup}/${version}`,
+    kind: addressKind,
+    metadata: { name, namespace, labels, ownerReferences: owners, finalizers: [protection] },
+    spec: {
+      claimRef: { name },
+      poolRef: poolRefOf(pool.name),
+      address: formatAddress(address),
+      prefix: prefix.length,
+      ...(gateway === undefined ? {} : { gateway: formatAddress(gateway) }),
+    },
+  } as RenderedObject;
+}
+
+function reference(apiVersion: string, kind: string, name: string, uid: string, controller: boolean) {
+  return { apiVersion, kind, name, uid, controller, blockOwnerDeletion: true };
+}

@@ -1,0 +1,22 @@
+import type { Integration } from "../integration.ts";
+import { addressKind, asksNodeIPPool, claimKind, ipamGroup, isAddressClaim } from "./claim.ts";
+import { capiInCluster } from "./in-cluster.ts";
+import { type CapiModel, claimsOf, readClaims, renderAddresses, usesOf } from "./model.ts";
+import type { ApiVersion } from "./version.ts";
+
+/** Cluster API: each IPAddressClaim on a NodeIPPool gets an IPAddress. Claims are made at run time, so it has a part in the cluster alone. */
+export function capi(version: ApiVersion): Integration<CapiModel> {
+  return {
+    name: "capi",
+    reads: [
+      { group: ipamGroup, kind: claimKind, plural: "ipaddressclaims", owns: asksNodeIPPool, mark: /\bNodeIPPool\b/ },
+    ],
+    usedIn: [addressKind],
+    read: readClaims,
+    claims: claimsOf,
+    isClaim: isAddressClaim,
+    render: (model, facts, holdings) => renderAddresses(model, facts, holdings, version),
+    uses: () => usesOf,
+    inCluster: capiInCluster(version),
+  };
+}

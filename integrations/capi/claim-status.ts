@@ -1,0 +1,33 @@
+import type { Bag } from "../../schema/objects.ts";
+
+/** How a claim stands. */
+export interface ClaimState {
+  /** Why its pool cannot be asked. */
+  readonly rejected?: string | undefined;
+  /** Why it gets nothing. */
+  readonly pending?: { readonly code: string; readonly message: string } | undefined;
+  /** Is there an IPAddress for it? */
+  readonly hasAddress: boolean;
+}
+
+/**
+ * The condition Ready of an IPAddressClaim, with the reasons of Cluster API's contract.
+ *
+ *  the claim                  | Ready | reason           | message
+ *  ---------------------------+-------+------------------+--------------------
+ *  names no pool that is there| False | PoolNotReady     | why
+ *  gets nothing, pool is full | False | PoolExhausted    | why
+ *  gets nothing otherwise     | False | AllocationFailed | why
+ *  has its IPAddress          | True  | Ready            |
+ *  otherwise                  | none yet
+ */
+export function claimConditions({ rejected, pending, hasAddress }: ClaimState): Bag[] {
+  if (rejected !== undefined) return [notReady("PoolNotReady", rejected)];
+  if (pending !== undefined)
+    return [notReady(pending.code === "exhausted" ? "PoolExhausted" : "AllocationFailed", pending.message)];
+  return hasAddress ? [{ type: "Ready", status: "True", reason: "Ready", message: "" }] : [];
+}
+
+function notReady(reason: string, message: string): Bag {
+  return { type: "Ready", status: "False", reason, message };
+}

@@ -1,0 +1,57 @@
+import { claimKey, type Owner, type Parsed } from "../../core/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+
+/** The group of Cluster API's contract for IPAM providers. */
+export const ipamGroup = "ipam.cluster.x-k8s.io";
+export const claimKind = "IPAddressClaim";
+export const addressKind = "IPAddress";
+const poolGroup = "nmstate.io";
+const poolKind = "NodeIPPool";
+
+/** An IPAddressClaim that asks a NodeIPPool for its address. */
+export interface AddressClaim {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string | undefined;
+  readonly labels: Bag | undefined;
+  readonly pool: string;
+}
+
+/** Where a claim gets its address from, as both kinds say it. */
+export function poolRefOf(pool: string): Bag {
+  return { apiGroup: poolGroup, kind: poolKind, name: pool };
+}
+
+/** Is it a claim on a NodeIPPool? A pool of another group or kind, by whatever name, is another provider's. */
+export function asksNodeIPPool({ kind, apiVersion, spec }: Bag): boolean {
+  const { apiGroup, kind: asked } = asBag(asBag(spec)?.poolRef) ?? {};
+  return (
+    kind === claimKind && `${apiVersion}`.startsWith(`${ipamGroup}/`) && apiGroup === poolGroup && asked === poolKind
+  );
+}
+
+export function parseAddressClaim({ metadata, spec }: Bag): Parsed<AddressClaim> {
+  const { name, namespace = "default", uid, labels } = asBag(metadata) ?? {};
+  const pool = asBag(asBag(spec)?.poolRef)?.name;
+  if (typeof pool !== "string")
+    return { issues: [{ message: "poolRef needs the name of a NodeIPPool", path: ["spec", "poolRef", "name"] }] };
+  const known = typeof uid === "string" ? uid : undefined;
+  return { value: { name: `${name}`, namespace: `${namespace}`, uid: known, labels: asBag(labels), pool } };
+}
+
+/** The claim is its own owner: who comes back under its name is the same one, and gets the same address. */
+export function ownerOfClaim({ name, namespace }: Pick<AddressClaim, "name" | "namespace">): Owner {
+  return { kind: claimKind, namespace, name };
+}
+
+/** An IPAddressClaim is for one address, which goes by this name. */
+export const claimName = "address";
+
+export function keyOfClaim(claim: AddressClaim): string {
+  return claimKey(ownerOfClaim(claim), claimName);
+}
+
+/** Is a claim, by its key in the record, one of these? */
+export function isAddressClaim(claim: string): boolean {
+  return claim.startsWith(`${claimKind}/`);
+}

@@ -1,0 +1,106 @@
+import { ownerOfKey } from "../../core/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Concern, InCluster, Known, Report } from "../in-cluster.ts";
+import { protection } from "./address.ts";
+import { addressKind, asksNodeIPPool, claimKind, ipamGroup } from "./claim.ts";
+import { claimConditions } from "./claim-status.ts";
+import type { ApiVersion } from "./version.ts";
+
+/** Keeps a claim until its IPAddress is gone. */
+const finalizer = "nmstate.io/release-address";
+const pausedAnnotation = "cluster.x-k8s.io/paused";
+const clusterLabel = "cluster.x-k8s.io/cluster-name";
+
+/**
+ * Whom an object concerns.
+ *
+ *  object                    | owners    | tells about
+ *  --------------------------+-----------+-------------
+ *  claim on a NodeIPPool     | the claim | itself
+ *  any other claim           | nobody    | nothing
+ *  IPAddress                 | its claim | its claim
+ *  Cluster: it may be paused | all       | nothing
+ */
+function concerns(object: Bag): Concern {
+  const { name, namespace } = asBag(object.metadata) ?? {};
+  const keyOf = (one: unknown) => `${claimKind}/${namespace}:${one}`;
+  switch (object.kind) {
+    case claimKind:
+      return asksNodeIPPool(object) ? { owners: [keyOf(name)], sources: [keyOf(name)] } : { owners: [], sources: [] };
+    case addressKind: {
+      const claim = keyOf(asBag(asBag(object.spec)?.claimRef)?.name ?? name);
+      return { owners: [claim], sources: [claim], isEvidence: true };
+    }
+    default:
+      return { owners: object.kind === "Cluster" ? "all" : [], sources: [] };
+  }
+}
+
+/** Is a claim, or its cluster, paused? A cluster that is not there counts as such: it may be on its way. */
+function isPaused({ metadata, spec }: Bag, find: (key: string) => Bag | undefined): boolean {
+  const { annotations, labels, namespace } = asBag(metadata) ?? {};
+  if (asBag(annotations)?.[pausedAnnotation] !== undefined) return true;
+  const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterLabel];
+  if (typeof name !== "string" || name === "") return false;
+  const cluster = find(`Cluster/${namespace}:${name}`);
+  if (cluster === undefined) return true;
+  const marks = asBag(asBag(cluster.metadata)?.annotations);
+  return asBag(cluster.spec)?.paused === true || marks?.[pausedAnnotation] !== undefined;
+}
+
+function report({ object, made, rejected, pending: [pending] }: Known): Report {
+  const { deletionTimestamp, name } = asBag(object.metadata) ?? {};
+  const hasAddress = made.some((one) => one.object.kind === addressKind);
+  if (deletionTimestamp !== undefined) return hasAddress ? {} : { finalizers: { remove: finalizer } };
+  const conditions = claimConditions({ rejected, pending, hasAddress });
+  return {
+    finalizers: { add: finalizer },
+    ...(hasAddress ? { fields: { addressRef: { name } } } : {}),
+    ...(conditions.length === 0 ? {} : { conditions }),
+  };
+}
+
+/** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
+export function capiInCluster(version: ApiVersion): InCluster {
+  const ipam = `${ipamGroup}/${version}`;
+  return {
+    kinds: [
+      {
+        apiVersion: ipam,
+        kind: claimKind,
+        plural: "ipaddressclaims",
+        hasMereStatus: true,
+        keep: ({ spec, status }) => ({ spec, status }),
+      },
+      {
+        apiVersion: ipam,
+        kind: addressKind,
+        plural: "ipaddresses",
+        isReport: true,
+        keep: ({ spec }) => ({ spec }),
+        keepMade: ({ spec }) => ({ spec }),
+        // Cluster API refuses another one.
+        fixed: ({ spec }) => spec,
+      },
+      {
+        apiVersion: `cluster.x-k8s.io/${version}`,
+        kind: "Cluster",
+        plural: "clusters",
+        hasMereStatus: true,
+        keep: ({ spec }) => ({ spec: { paused: asBag(spec)?.paused } }),
+      },
+    ],
+    concerns,
+    sourceOf: ownerOfKey,
+    isPaused,
+    // A claim is deleted once its machine is: that is the word of who made it. Its IPAddress must be gone, too.
+    gone: (objects, _, releasing) => {
+      const shown = new Set(objects.filter(({ kind }) => kind === addressKind).flatMap((one) => concerns(one).owners));
+      return releasing.filter(({ claim }) => !shown.has(ownerOfKey(claim)));
+    },
+    report,
+    hasHeartbeat: false,
+    protection,
+    rollout: { limit: () => Number.POSITIVE_INFINITY, fares: () => "available" },
+  };
+}

@@ -1,0 +1,74 @@
+import { type Claim, IpamError, type Issue, isOfAddresses, isPlanned, parseAddress } from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import { issueIn } from "../../schema/manifests.ts";
+import { didYouMean } from "../../schema/nearest.ts";
+import { asBag, type LocatedObject } from "../../schema/objects.ts";
+import type { Facts, Holdings, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+import { addressOf } from "./address.ts";
+import {
+  type AddressClaim,
+  addressKind,
+  claimKind,
+  claimName,
+  ipamGroup,
+  keyOfClaim,
+  ownerOfClaim,
+  parseAddressClaim,
+} from "./claim.ts";
+import type { ApiVersion } from "./version.ts";
+
+/** The claims on our pools, each with the object that it was read from. */
+export type CapiModel = readonly { readonly claim: AddressClaim; readonly source: SourceObject }[];
+
+export function readClaims({ owned }: ReadObjects) {
+  const issues: Issue[] = [];
+  const value: CapiModel = owned.flatMap((source) => {
+    const { value: claim, issues: found = [] } = parseAddressClaim(source.object);
+    issues.push(...found.map((issue) => issueIn(source, issue)));
+    return claim === undefined ? [] : [{ claim, source }];
+  });
+  return issues.length > 0 ? { issues } : { value };
+}
+
+/** Throws IpamError `invalid` for a pool that is not there, or that gives no single addresses to the cluster. */
+export function claimsOf(model: CapiModel, { pools }: Facts): Claim[] {
+  const issues = model.flatMap(({ claim, source }) => {
+    const why = whyNotFrom(claim.pool, pools);
+    return why === undefined ? [] : [issueIn(source, { message: why, path: ["spec", "poolRef", "name"] })];
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return model.map(({ claim }) => ({ owner: ownerOfClaim(claim), name: claimName, pool: claim.pool }));
+}
+
+function whyNotFrom(name: string, pools: Facts["pools"]): string | undefined {
+  const pool = pools.get(name);
+  if (pool === undefined)
+    return `there is no NodeIPPool ${name} to take addresses from${didYouMean(name, pools.keys())}`;
+  if (!isOfAddresses(pool)) return `NodeIPPool ${name} gives blocks of /${pool.blockLength}, not addresses`;
+  return isPlanned(pool) ? `NodeIPPool ${name} has authority Plan: nothing of it is given in the cluster` : undefined;
+}
+
+/** One IPAddress for each claim that has its address on record. */
+export function renderAddresses(model: CapiModel, facts: Facts, { snapshot }: Holdings, version: ApiVersion): Rendered {
+  const lines = new Map(snapshot.allocations.map((line) => [line.claim, line]));
+  const objectsOf = (claim: AddressClaim): RenderedObject[] => {
+    const line = lines.get(keyOfClaim(claim));
+    const pool = facts.pools.get(claim.pool);
+    if (line === undefined || pool === undefined) return [];
+    return [addressOf(claim, line, pool, facts.poolUids?.get(pool.name), version)];
+  };
+  const instead = new Map(model.map(({ claim, source }) => [source, objectsOf(claim)]));
+  return { instead, added: [], left: [] };
+}
+
+/** Each IPAddress tells that its claim has it, whoever made it. */
+export function usesOf({ object, at }: LocatedObject, { uses }: Findings): void {
+  const { name, namespace } = asBag(object.metadata) ?? {};
+  const { address, claimRef } = asBag(object.spec) ?? {};
+  if (object.kind !== addressKind || !`${object.apiVersion}`.startsWith(`${ipamGroup}/`)) return;
+  const { value } = parseAddress(`${address}`);
+  if (value === undefined) return;
+  const owner = `${claimKind}/${namespace ?? "default"}:${asBag(claimRef)?.name ?? name}`;
+  uses.push({ address: value, owner, at: at(["spec", "address"], `${address}`) });
+}

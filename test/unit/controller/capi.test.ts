@@ -1,0 +1,183 @@
+import { describe, expect, it } from "vitest";
+import { formatAddress } from "../../../core/index.ts";
+import { capi } from "../../../integrations/capi/capi.ts";
+import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { SimController } from "../../support/sim-controller.ts";
+
+const ipam = "ipam.cluster.x-k8s.io/v1beta2";
+const pool = (last: number, spec: Bag = {}) => ({
+  apiVersion: "nmstate.io/v1",
+  kind: "NodeIPPool",
+  metadata: { name: "p" },
+  spec: { range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: `10.0.0.${last}` }, gateway: "10.0.0.254", ...spec },
+});
+const claim = (name: string, more: Bag = {}, metadata: Bag = {}) => ({
+  apiVersion: ipam,
+  kind: "IPAddressClaim",
+  metadata: { name, namespace: "metal3", ...metadata },
+  spec: { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" }, ...more },
+});
+const cluster = (paused: boolean) => ({
+  apiVersion: "cluster.x-k8s.io/v1beta2",
+  kind: "Cluster",
+  metadata: { name: "c", namespace: "metal3" },
+  spec: { paused },
+});
+
+function begin(last = 9) {
+  const sim = new SimController(undefined, undefined, undefined, [capi("v1beta2")]);
+  sim.create(pool(last) as never);
+  const addresses = () =>
+    sim
+      .all("IPAddress")
+      .map(({ metadata, spec }) => `${metadata.name} ${asBag(spec)?.address}`)
+      .sort();
+  const lines = () => {
+    const { allocations, releasing } = sim.record;
+    const all = [...allocations, ...releasing.map((line) => ({ ...line, left: " releasing" }))];
+    return all.map(
+      ({ address, claim: key, ...rest }) => `${formatAddress(address)} ${key}${"left" in rest ? rest.left : ""}`,
+    );
+  };
+  const ready = (name: string) => conditionOf(asBag(sim.object("IPAddressClaim", name)?.status)?.conditions, "Ready");
+  const remove = (name: string) => sim.remove("IPAddressClaim", name, "metal3");
+  return { sim, addresses, lines, ready, remove };
+}
+
+describe("an IPAddressClaim", () => {
+  it("gets an IPAddress as the contract wants it", async () => {
+    const { sim, ready } = begin();
+    sim.create(claim("a", {}, { labels: { "cluster.x-k8s.io/cluster-name": "" } }) as never);
+    await sim.pass(2000);
+    const [address] = sim.all("IPAddress");
+    const asked = sim.object("IPAddressClaim", "a");
+    expect(address?.spec).toEqual({
+      claimRef: { name: "a" },
+      poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" },
+      address: "10.0.0.1",
+      prefix: 24,
+      gateway: "10.0.0.254",
+    });
+    const owners = asBag(address?.metadata)?.ownerReferences as Bag[];
+    expect(
+      owners.map(({ kind, uid, controller, blockOwnerDeletion }) => [kind, uid, controller, blockOwnerDeletion]),
+    ).toEqual([
+      ["IPAddressClaim", asked?.metadata.uid, true, true],
+      ["NodeIPPool", sim.object("NodeIPPool", "p")?.metadata.uid, false, true],
+    ]);
+    expect([asBag(asked?.status)?.addressRef, ready("a")?.status]).toEqual([{ name: "a" }, "True"]);
+  });
+
+  it("on a pool of another group or kind is another provider's", async () => {
+    const { sim, lines } = begin();
+    sim.create(claim("a", { poolRef: { apiGroup: "ipam.metal3.io", kind: "NodeIPPool", name: "p" } }) as never);
+    sim.create(claim("b", { poolRef: { apiGroup: "nmstate.io", kind: "IPPool", name: "p" } }) as never);
+    await sim.pass(5000);
+    expect([lines(), sim.all("IPAddress")]).toEqual([[], []]);
+    expect(sim.object("IPAddressClaim", "a")?.metadata).not.toHaveProperty("finalizers");
+  });
+
+  it("on a pool that is not there is served once it is", async () => {
+    const { sim, ready, addresses } = begin();
+    sim.create(claim("a", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "q" } }) as never);
+    await sim.pass(2000);
+    expect([ready("a")?.reason, ready("a")?.message]).toEqual([
+      "PoolNotReady",
+      expect.stringContaining("NodeIPPool q"),
+    ]);
+    sim.create({ ...pool(9), metadata: { name: "q" }, spec: { range: { cidr: "10.9.0.0/24" } } } as never);
+    await sim.pass(2000);
+    expect([ready("a")?.status, addresses()]).toEqual(["True", ["a 10.9.0.1"]]);
+  });
+
+  it("on a full pool is served as soon as an address is free", async () => {
+    const { sim, ready, addresses, remove } = begin(1);
+    sim.create(claim("a") as never);
+    await sim.pass(1000);
+    sim.create(claim("b") as never);
+    await sim.pass(2000);
+    expect([ready("b")?.reason, addresses()]).toEqual(["PoolExhausted", ["a 10.0.0.1"]]);
+    remove("a");
+    await sim.pass(40_000);
+    expect([ready("b")?.status, addresses(), sim.object("IPAddressClaim", "a")]).toEqual([
+      "True",
+      ["b 10.0.0.1"],
+      undefined,
+    ]);
+  });
+
+  it("that is deleted gives its address back, and its finalizers end", async () => {
+    const { sim, lines, remove } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    remove("a");
+    await sim.pass(2000);
+    expect([sim.all("IPAddress"), sim.all("IPAddressClaim"), lines()]).toEqual([
+      [],
+      [],
+      ["10.0.0.1 IPAddressClaim/metal3:a/address releasing"],
+    ]);
+    await sim.pass(40_000);
+    expect(lines()).toEqual([]);
+  });
+
+  it("that is made and deleted at once leaves nothing behind", async () => {
+    const { sim, lines, remove } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(100);
+    remove("a");
+    await sim.pass(60_000);
+    expect([lines(), sim.all("IPAddress"), sim.all("IPAddressClaim")]).toEqual([[], [], []]);
+  });
+
+  it("that comes back under its name gets the same address", async () => {
+    const { sim, addresses, remove } = begin();
+    for (const name of ["a", "b"]) sim.create(claim(name) as never);
+    await sim.pass(2000);
+    remove("a");
+    await sim.pass(2000);
+    for (const name of ["0", "a"]) sim.create(claim(name) as never);
+    await sim.pass(5000);
+    expect(addresses()).toEqual(["0 10.0.0.3", "a 10.0.0.1", "b 10.0.0.2"]);
+  });
+
+  it("whose IPAddress somebody deletes has it again", async () => {
+    const { sim, addresses } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    sim.change("IPAddress", "a", (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }), "metal3");
+    sim.remove("IPAddress", "a", "metal3");
+    await sim.pass(10_000);
+    expect(addresses()).toEqual(["a 10.0.0.1"]);
+  });
+
+  it("that moves to this cluster with its IPAddress keeps it, and nobody else gets it", async () => {
+    const { sim, addresses, lines } = begin();
+    const moved = claim("b");
+    const { spec } = moved;
+    sim.create({
+      ...moved,
+      kind: "IPAddress",
+      spec: { ...spec, claimRef: { name: "b" }, address: "10.0.0.1", prefix: 24 },
+    } as never);
+    for (const name of ["a", "b"]) sim.create(claim(name) as never);
+    await sim.pass(5000);
+    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:b/address", "10.0.0.2 IPAddressClaim/metal3:a/address"]);
+    expect(addresses()).toEqual(["a 10.0.0.2", "b 10.0.0.1"]);
+  });
+
+  it("of a paused cluster gets nothing and loses nothing until it goes on", async () => {
+    const { sim, addresses, lines, remove } = begin();
+    sim.create(cluster(false) as never);
+    sim.create(claim("a", { clusterName: "c" }) as never);
+    await sim.pass(2000);
+    sim.change("Cluster", "c", (one) => ({ ...one, spec: { paused: true } }), "metal3");
+    sim.create(claim("b", { clusterName: "c" }) as never);
+    remove("a");
+    await sim.pass(60_000);
+    expect([addresses(), lines()]).toEqual([["a 10.0.0.1"], ["10.0.0.1 IPAddressClaim/metal3:a/address"]]);
+    sim.change("Cluster", "c", (one) => ({ ...one, spec: { paused: false } }), "metal3");
+    await sim.pass(60_000);
+    expect([addresses(), lines()]).toEqual([["b 10.0.0.2"], ["10.0.0.2 IPAddressClaim/metal3:b/address"]]);
+  });
+});

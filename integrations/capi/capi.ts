@@ -1,7 +1,7 @@
 import type { Integration } from "../integration.ts";
 import { addressKind, asksNodeIPPool, claimKind, ipamGroup, isAddressClaim } from "./claim.ts";
 import { capiInCluster } from "./in-cluster.ts";
-import { type CapiModel, claimsOf, readClaims, renderAddresses, usesOf } from "./model.ts";
+import { type CapiModel, claimsForAddresses, readAddressClaims, renderAddresses, usesOfAddress } from "./model.ts";
 import type { ApiVersion } from "./version.ts";
 
 /** Cluster API: each IPAddressClaim on a NodeIPPool gets an IPAddress. Claims are made at run time, so it has a part in the cluster alone. */
@@ -12,11 +12,11 @@ export function capi(version: ApiVersion): Integration<CapiModel> {
       { group: ipamGroup, kind: claimKind, plural: "ipaddressclaims", owns: asksNodeIPPool, mark: /\bNodeIPPool\b/ },
     ],
     usedIn: [addressKind],
-    read: readClaims,
-    claims: claimsOf,
+    read: readAddressClaims,
+    claims: claimsForAddresses,
     isClaim: isAddressClaim,
     render: (model, facts, holdings) => renderAddresses(model, facts, holdings, version),
-    uses: () => usesOf,
+    uses: () => usesOfAddress,
     inCluster: capiInCluster(version),
   };
 }

@@ -45,10 +45,10 @@ export function ownerOfClaim({ name, namespace }: Pick<AddressClaim, "name" | "n
 }
 
 /** An IPAddressClaim is for one address, which goes by this name. */
-export const claimName = "address";
+export const addressClaimName = "address";
 
 export function keyOfClaim(claim: AddressClaim): string {
-  return claimKey(ownerOfClaim(claim), claimName);
+  return claimKey(ownerOfClaim(claim), addressClaimName);
 }
 
 /** Is a claim, by its key in the record, one of these? */

@@ -1,6 +1,6 @@
 import { ownerOfKey } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import type { Concern, InCluster, Known, Report } from "../in-cluster.ts";
+import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 import { protection } from "./address.ts";
 import { addressKind, asksNodeIPPool, claimKind, ipamGroup } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
@@ -60,36 +60,40 @@ function report({ object, made, rejected, pending: [pending] }: Known): Report {
   };
 }
 
+function kinds(version: ApiVersion): WatchedKind[] {
+  const ipam = `${ipamGroup}/${version}`;
+  return [
+    {
+      apiVersion: ipam,
+      kind: claimKind,
+      plural: "ipaddressclaims",
+      hasMereStatus: true,
+      keep: ({ spec, status }) => ({ spec, status }),
+    },
+    {
+      apiVersion: ipam,
+      kind: addressKind,
+      plural: "ipaddresses",
+      isReport: true,
+      keep: ({ spec }) => ({ spec }),
+      keepMade: ({ spec }) => ({ spec }),
+      // Cluster API refuses another one.
+      fixed: ({ spec }) => spec,
+    },
+    {
+      apiVersion: `cluster.x-k8s.io/${version}`,
+      kind: "Cluster",
+      plural: "clusters",
+      hasMereStatus: true,
+      keep: ({ spec }) => ({ spec: { paused: asBag(spec)?.paused } }),
+    },
+  ];
+}
+
 /** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
 export function capiInCluster(version: ApiVersion): InCluster {
-  const ipam = `${ipamGroup}/${version}`;
   return {
-    kinds: [
-      {
-        apiVersion: ipam,
-        kind: claimKind,
-        plural: "ipaddressclaims",
-        hasMereStatus: true,
-        keep: ({ spec, status }) => ({ spec, status }),
-      },
-      {
-        apiVersion: ipam,
-        kind: addressKind,
-        plural: "ipaddresses",
-        isReport: true,
-        keep: ({ spec }) => ({ spec }),
-        keepMade: ({ spec }) => ({ spec }),
-        // Cluster API refuses another one.
-        fixed: ({ spec }) => spec,
-      },
-      {
-        apiVersion: `cluster.x-k8s.io/${version}`,
-        kind: "Cluster",
-        plural: "clusters",
-        hasMereStatus: true,
-        keep: ({ spec }) => ({ spec: { paused: asBag(spec)?.paused } }),
-      },
-    ],
+    kinds: kinds(version),
     concerns,
     sourceOf: ownerOfKey,
     isPaused,

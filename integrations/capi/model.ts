@@ -8,9 +8,9 @@ import type { Facts, Holdings, ReadObjects, Rendered, RenderedObject } from "../
 import { addressOf } from "./address.ts";
 import {
   type AddressClaim,
+  addressClaimName,
   addressKind,
   claimKind,
-  claimName,
   ipamGroup,
   keyOfClaim,
   ownerOfClaim,
@@ -21,7 +21,7 @@ import type { ApiVersion } from "./version.ts";
 /** The claims on our pools, each with the object that it was read from. */
 export type CapiModel = readonly { readonly claim: AddressClaim; readonly source: SourceObject }[];
 
-export function readClaims({ owned }: ReadObjects) {
+export function readAddressClaims({ owned }: ReadObjects) {
   const issues: Issue[] = [];
   const value: CapiModel = owned.flatMap((source) => {
     const { value: claim, issues: found = [] } = parseAddressClaim(source.object);
@@ -32,13 +32,13 @@ export function readClaims({ owned }: ReadObjects) {
 }
 
 /** Throws IpamError `invalid` for a pool that is not there, or that gives no single addresses to the cluster. */
-export function claimsOf(model: CapiModel, { pools }: Facts): Claim[] {
+export function claimsForAddresses(model: CapiModel, { pools }: Facts): Claim[] {
   const issues = model.flatMap(({ claim, source }) => {
     const why = whyNotFrom(claim.pool, pools);
     return why === undefined ? [] : [issueIn(source, { message: why, path: ["spec", "poolRef", "name"] })];
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
-  return model.map(({ claim }) => ({ owner: ownerOfClaim(claim), name: claimName, pool: claim.pool }));
+  return model.map(({ claim }) => ({ owner: ownerOfClaim(claim), name: addressClaimName, pool: claim.pool }));
 }
 
 function whyNotFrom(name: string, pools: Facts["pools"]): string | undefined {
@@ -63,7 +63,7 @@ export function renderAddresses(model: CapiModel, facts: Facts, { snapshot }: Ho
 }
 
 /** Each IPAddress tells that its claim has it, whoever made it. */
-export function usesOf({ object, at }: LocatedObject, { uses }: Findings): void {
+export function usesOfAddress({ object, at }: LocatedObject, { uses }: Findings): void {
   const { name, namespace } = asBag(object.metadata) ?? {};
   const { address, claimRef } = asBag(object.spec) ?? {};
   if (object.kind !== addressKind || !`${object.apiVersion}`.startsWith(`${ipamGroup}/`)) return;

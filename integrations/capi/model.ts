@@ -1,7 +1,7 @@
 import { type Claim, IpamError, type Issue, isOfAddresses, isPlanned, parseAddress } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { issueIn } from "../../schema/manifests.ts";
+import { issueIn } from "../../schema/objects.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, type LocatedObject } from "../../schema/objects.ts";
 import type { Facts, Holdings, ReadObjects, Rendered, RenderedObject } from "../integration.ts";

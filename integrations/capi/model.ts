@@ -1,9 +1,8 @@
 import { type Claim, IpamError, type Issue, isOfAddresses, isPlanned, parseAddress } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { issueIn } from "../../schema/objects.ts";
 import { didYouMean } from "../../schema/nearest.ts";
-import { asBag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
 import type { Facts, Holdings, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { addressOf } from "./address.ts";
 import {

@@ -2,12 +2,14 @@ import type { LogLevel } from "../controller/ground.ts";
 import { logger } from "../controller/log.ts";
 import { parseListen } from "../controller/server.ts";
 import { runController } from "../controller/start.ts";
+import type { ApiVersion } from "../integrations/capi/version.ts";
 import { findAccess } from "../kube/index.ts";
 
 interface Options {
   readonly context?: string;
   readonly namespace?: string;
   readonly listen: string;
+  readonly clusterApi?: ApiVersion;
   readonly logLevel: LogLevel;
 }
 
@@ -15,7 +17,7 @@ interface Options {
  * Runs until SIGTERM or SIGINT, and ends what it has begun; a second signal ends it at once. Logs one JSON object a line to
  * standard error.
  */
-export async function controllerVerb({ context, namespace, listen, logLevel }: Options, version: string) {
+export async function controllerVerb({ context, namespace, listen, clusterApi, logLevel }: Options, version: string) {
   const stop = new AbortController();
   for (const [name, number] of [
     ["SIGTERM", 15],
@@ -28,6 +30,7 @@ export async function controllerVerb({ context, namespace, listen, logLevel }: O
     access,
     namespace: namespace ?? access.namespace,
     server: at && { at, version },
+    clusterApi,
     signal: stop.signal,
     log: logger(
       logLevel,

@@ -180,6 +180,11 @@ program
   .option("--namespace <name>", "where its record is (ConfigMaps); default: that of the pod")
   .option("--listen <address>", "where /healthz, /readyz and /metrics are; off switches them off", ":8080")
   .addOption(
+    new Option("--cluster-api [version]", "also serve IPAddressClaims of Cluster API, at this version of its groups")
+      .choices(["v1beta2", "v1beta1"])
+      .preset("v1beta2"),
+  )
+  .addOption(
     new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
   )
   .action(async (options) => (await import("./controller.ts")).controllerVerb(options, versions().nodeippool));

@@ -1,7 +1,7 @@
 import { ApiObject, type ApiObjectProps } from "cdk8s";
 import { Construct } from "constructs";
 import { ClusterObject } from "./cluster-object.ts";
-import { controllerObjects, parkingObjects } from "./generated/controller-objects.ts";
+import { clusterApiObjects, controllerObjects, parkingObjects } from "./generated/controller-objects.ts";
 
 /** How the controller is installed. */
 export interface NodeIPPoolControllerProps {
@@ -32,13 +32,24 @@ export interface NodeIPPoolControllerProps {
    * @default false
    */
   readonly parkAtAdmission?: boolean;
+
+  /**
+   * Whether IPAddressClaims of Cluster API get addresses from NodeIPPools.
+   *
+   * @default false
+   */
+  readonly clusterApi?: boolean;
 }
 
 /** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */
 export class NodeIPPoolController extends Construct {
   constructor(scope: Construct, id: string, props: NodeIPPoolControllerProps = {}) {
     super(scope, id);
-    const objects = props.parkAtAdmission ? [...controllerObjects, ...parkingObjects] : controllerObjects;
+    const objects = [
+      ...controllerObjects,
+      ...(props.parkAtAdmission ? parkingObjects : []),
+      ...(props.clusterApi ? clusterApiObjects : []),
+    ];
     for (const object of objects) {
       const placed = asAsked(object, props);
       const Kind = placed.metadata?.namespace === undefined ? ClusterObject : ApiObject;
@@ -59,9 +70,10 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
 }
 
 /** The Deployment, with one container. */
-function asked(deployment: ApiObjectProps, { image, replicas }: NodeIPPoolControllerProps): ApiObjectProps {
+function asked(deployment: ApiObjectProps, { image, replicas, clusterApi }: NodeIPPoolControllerProps): ApiObjectProps {
   const { spec } = deployment;
   if (replicas !== undefined) spec.replicas = replicas;
+  if (clusterApi) spec.template.spec.containers[0].args.push("--cluster-api");
   if (image !== undefined) spec.template.spec.containers[0].image = image;
   return deployment;
 }

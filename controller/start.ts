@@ -1,4 +1,7 @@
 import { emptySnapshot } from "../core/index.ts";
+import { capi } from "../integrations/capi/capi.ts";
+import type { ApiVersion } from "../integrations/capi/version.ts";
+import type { Integration } from "../integrations/integration.ts";
 import { nmstate } from "../integrations/nmstate/index.ts";
 import { type Access, objectsOf, realClock, type Sent, transport, type WatchState, watch } from "../kube/index.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
@@ -20,20 +23,20 @@ export interface ControllerOptions {
   readonly namespace?: string | undefined;
   /** Where health and metrics are asked for, and the version they say; without it, nowhere. */
   readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
+  /** Serve Cluster API's claims, too, at this version of its groups. */
+  readonly clusterApi?: ApiVersion | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;
   readonly log: (event: LogEvent) => void;
 }
 
-/** Every foreign system that the controller serves. */
-const integrations = [nmstate];
-
 type States = Map<string, WatchState>;
 
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { access, namespace, server, timing = usual, signal, log } = options;
+  const { access, namespace, server, clusterApi, timing = usual, signal, log } = options;
+  const integrations: Integration[] = [nmstate, ...(clusterApi === undefined ? [] : [capi(clusterApi)])];
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map(({ kind }) => [kind, "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);

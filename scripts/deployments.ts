@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from "yaml";
 
 const folder = "deploy";
 const parking = "parking.yaml";
+const clusterApi = "cluster-api/rbac.yaml";
 
 /** The files that make up an installation, in order. The chart's release has a namespace of its own. */
 function installed(): string[] {
@@ -18,6 +19,13 @@ type Place = readonly [file: string, text: string | RegExp, times: number, templ
 const places: readonly Place[] = [
   ["rbac.yaml", "namespace: nodeippool\n", 5, "namespace: {{ .Release.Namespace }}\n"],
   ["controller.yaml", "namespace: nodeippool\n", 3, "namespace: {{ .Release.Namespace }}\n"],
+  [clusterApi, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
+  [
+    "controller.yaml",
+    "args: [controller]\n",
+    1,
+    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}]\n",
+  ],
   ["controller.yaml", /image: nodeippool:.*\n/, 1, "image: {{ .Values.image }}\n"],
   ["controller.yaml", "replicas: 1\n", 1, "replicas: {{ .Values.replicas }}\n"],
   [
@@ -38,13 +46,14 @@ const places: readonly Place[] = [
 const conditions: Readonly<Record<string, string>> = {
   "crd/nodeippools.nmstate.io.yaml": ".Values.crds.install",
   [parking]: ".Values.parkAtAdmission",
+  [clusterApi]: ".Values.clusterApi",
 };
 
 /** The templates of the chart, by path. */
 export function chartTemplates(): Record<string, string> {
-  const files = [...installed().filter((file) => file !== "namespace.yaml"), parking];
+  const files = [...installed().filter((file) => file !== "namespace.yaml"), parking, clusterApi];
   return Object.fromEntries(
-    files.map((file) => [join(folder, "chart/templates", file.replace("crd/", "")), template(file)]),
+    files.map((file) => [join(folder, "chart/templates", file.replace("crd/", "").replace("/", "-")), template(file)]),
   );
 }
 
@@ -80,5 +89,8 @@ export const controllerObjects: readonly ApiObjectProps[] = ${objects(installed(
 
 /** What parks policies at admission. */
 export const parkingObjects: readonly ApiObjectProps[] = ${objects([parking])};
+
+/** The rights that Cluster API needs besides. */
+export const clusterApiObjects: readonly ApiObjectProps[] = ${objects([clusterApi])};
 `;
 }

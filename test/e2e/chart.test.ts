@@ -56,6 +56,10 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     const kustomize = objectsIn(run(kubectl, "kustomize", "deploy"));
     expect(kustomize).toHaveLength(12);
     expect(construct()).toEqual(kustomize);
+    const withClusterApi = objectsIn(run(kubectl, "kustomize", "deploy/cluster-api"));
+    expect(withClusterApi).toHaveLength(14);
+    expect(construct({ clusterApi: true })).toEqual(withClusterApi);
+    expect(withoutPolicy(chart("nodeippool", "clusterApi=true"))).toEqual(withoutNamespace(withClusterApi));
     const made = chart("nodeippool");
     expect(withoutPolicy(made)).toEqual(withoutNamespace(kustomize));
     const kept = made.filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");

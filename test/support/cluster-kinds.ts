@@ -29,6 +29,21 @@ export async function installNmstate(cluster: Cluster): Promise<void> {
   await installCrds(cluster, join(await goModule("github.com/nmstate/kubernetes-nmstate"), "deploy/crds"));
 }
 
+/** Of Cluster API what its contract with IPAM providers is about, as it ships it. */
+export async function installClusterApi(cluster: Cluster): Promise<void> {
+  const folder = join(await goModule("sigs.k8s.io/cluster-api"), "core/config/crd/bases");
+  const kinds = [
+    "ipam.cluster.x-k8s.io_ipaddressclaims",
+    "ipam.cluster.x-k8s.io_ipaddresses",
+    "cluster.x-k8s.io_clusters",
+  ];
+  await installCrds(
+    cluster,
+    folder,
+    kinds.map((kind) => `${kind}.yaml`),
+  );
+}
+
 /** Our kind and theirs, with what they admit. */
 export async function installAll(cluster: Cluster): Promise<void> {
   await installNodeIPPool(cluster);
@@ -37,9 +52,9 @@ export async function installAll(cluster: Cluster): Promise<void> {
 }
 
 /** Returns once the server answers for each of the kinds. */
-async function installCrds(cluster: Cluster, folder: string): Promise<void> {
+async function installCrds(cluster: Cluster, folder: string, names = readdirSync(folder)): Promise<void> {
   const kube = administrator(cluster);
-  const all = readdirSync(folder).map((name): Crd => parse(readFileSync(join(folder, name), "utf8")));
+  const all = names.map((name): Crd => parse(readFileSync(join(folder, name), "utf8")));
   await Promise.all(all.map((crd) => kube.apply(crds, crd, { manager, force: true })));
   for (const { spec } of all) {
     const resource = { apiVersion: `${spec.group}/${spec.versions[0]?.name}`, plural: spec.names.plural };

@@ -3,19 +3,25 @@ import { expect } from "vitest";
 import type { LogEvent } from "../../controller/ground.ts";
 import { runController } from "../../controller/start.ts";
 import type { Timing } from "../../controller/timing.ts";
+import type { ApiVersion } from "../../integrations/capi/version.ts";
 import type { Access } from "../../kube/index.ts";
 import type { Cluster } from "./cluster.ts";
+
+type Log = (event: LogEvent) => void;
 
 /** Runs a controller as somebody, around what is to be tried. */
 export async function withController(
   access: Access,
   work: () => Promise<void>,
-  { log = () => {}, timing }: { readonly log?: (event: LogEvent) => void; readonly timing?: Timing } = {},
+  {
+    log = () => {},
+    ...options
+  }: { readonly log?: Log; readonly timing?: Timing; readonly clusterApi?: ApiVersion } = {},
 ): Promise<void> {
   const stop = new AbortController();
   const running = runController({
     ...{ access, namespace: "nodeippool", signal: stop.signal, log },
-    ...(timing && { timing }),
+    ...options,
   });
   try {
     await work();

@@ -3,4 +3,7 @@ module nodeippool.invalid/tools/crds
 
 go 1.26
 
-require github.com/nmstate/kubernetes-nmstate v0.86.0
+require (
+	github.com/nmstate/kubernetes-nmstate v0.86.0
+	sigs.k8s.io/cluster-api v1.14.2
+)

@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type ApiVersion, apiVersions } from "../../integrations/capi/version.ts";
+import { findAccess, type KubeObject, type Objects, objectsOf, type Resource, type Stored } from "../../kube/index.ts";
+import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
+import { installClusterApi, installNodeIPPool } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { withController } from "../support/controller-run.ts";
+import { hurried } from "../support/controller-timing.ts";
+
+const namespace = "metal3";
+const group = "ipam.cluster.x-k8s.io";
+const pools: Resource = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };
+const clusters: Resource = { apiVersion: "cluster.x-k8s.io/v1beta2", plural: "clusters" };
+const claims: Resource = { apiVersion: `${group}/v1beta2`, plural: "ipaddressclaims" };
+const addresses: Resource = { apiVersion: `${group}/v1beta2`, plural: "ipaddresses" };
+
+type Any = Stored<KubeObject & Bag>;
+
+/** What the documentation of Cluster API wants of an IPAM provider, and what other providers get wrong. */
+describe("a provider of addresses for Cluster API, on a real API server", () => {
+  const cluster = clusterOfFile(async (started) => {
+    await installNodeIPPool(started);
+    await installClusterApi(started);
+    for (const name of ["nodeippool", namespace]) await started.kubectl(["create", "namespace", name]);
+  });
+  let kube: Objects;
+  beforeAll(() => {
+    kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));
+    return () => kube.close();
+  });
+
+  const provided = (work: () => Promise<void>, clusterApi: ApiVersion = "v1beta2") =>
+    withController(findAccess({ kubeconfig: cluster().kubeconfig }), work, { timing: hurried, clusterApi });
+
+  async function pool(name: string, end: string, cidr = "10.0.0.0/24"): Promise<void> {
+    const spec = { range: { cidr, end }, gateway: cidr.replace("0/24", "254"), authority: "Cluster" };
+    await kube.apply(
+      pools,
+      { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec } as KubeObject,
+      {
+        manager: "tests",
+      },
+    );
+  }
+  const claim = (name: string, spec: Bag = {}, metadata: Bag = {}) =>
+    kube.create(claims, {
+      apiVersion: claims.apiVersion,
+      kind: "IPAddressClaim",
+      metadata: { name, namespace, ...metadata },
+      spec: { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" }, ...spec },
+    } as KubeObject);
+  const get = (resource: Resource, name: string) => kube.get<KubeObject & Bag>(resource, name, namespace);
+  async function remove(resource: Resource, name: string): Promise<void> {
+    const there = await get(resource, name);
+    if (there !== undefined) await kube.delete(resource, there);
+  }
+  const ready = async (name: string) => conditionOf(asBag((await get(claims, name))?.status)?.conditions, "Ready");
+  async function given(): Promise<Record<string, unknown>> {
+    const all = await kube.list<KubeObject & Bag>(addresses, { namespace });
+    return Object.fromEntries(all.map(({ metadata, spec }) => [metadata.name, asBag(spec)?.address]));
+  }
+  const seconds = 1000;
+  async function until(what: () => Promise<unknown>, expected: unknown, limit = 20 * seconds): Promise<void> {
+    const end = Date.now() + limit;
+    let found = await what();
+    while (JSON.stringify(found) !== JSON.stringify(expected) && Date.now() < end) {
+      await sleep(50);
+      found = await what();
+    }
+    expect(found).toEqual(expected);
+  }
+
+  afterEach(async () => {
+    await provided(async () => {
+      for (const one of await kube.list<Any>(clusters, { namespace })) await kube.delete(clusters, one);
+      for (const { metadata } of await kube.list(claims, { namespace })) await remove(claims, metadata.name);
+      await until(async () => (await kube.list(claims, { namespace })).length, 0);
+      for (const one of await kube.list<Any>(pools)) await kube.delete(pools, one);
+      await until(async () => (await kube.list(pools)).length, 0, 30 * seconds);
+    });
+  }, 60_000);
+
+  it("an IPAddress has the claim's name, spec and labels, is owned by claim and pool, and is protected; the claim refers to it", async () => {
+    await pool("p", "10.0.0.9");
+    await provided(async () => {
+      const asked = await claim("a", {}, { labels: { rack: "r1" } });
+      await until(given, { a: "10.0.0.1" });
+      await until(async () => asBag((await get(claims, "a"))?.status)?.addressRef, { name: "a" });
+      expect(await ready("a")).toMatchObject({ status: "True" });
+      const { metadata, spec } = (await get(addresses, "a")) as Any;
+      expect(spec).toEqual({
+        address: "10.0.0.1",
+        prefix: 24,
+        gateway: "10.0.0.254",
+        claimRef: { name: "a" },
+        poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" },
+      });
+      const owners = (metadata as Bag).ownerReferences as Bag[];
+      expect(
+        owners.map(({ kind, uid, controller, blockOwnerDeletion }) => [kind, uid, controller, blockOwnerDeletion]),
+      ).toEqual([
+        ["IPAddressClaim", asked.metadata.uid, true, true],
+        ["NodeIPPool", (await kube.get(pools, "p"))?.metadata.uid, false, true],
+      ]);
+      expect([metadata.labels?.rack, (metadata as Bag).finalizers]).toEqual(["r1", ["nmstate.io/protect-address"]]);
+      await until(async () => asBag((await get(claims, "a"))?.metadata)?.finalizers, ["nmstate.io/release-address"]);
+      // By mistake: it stays.
+      await remove(addresses, "a");
+      await sleep(seconds);
+      expect(await given()).toEqual({ a: "10.0.0.1" });
+    });
+  });
+
+  it("a claim on another provider's pool of the same name is left alone", async () => {
+    await pool("p", "10.0.0.9");
+    await provided(async () => {
+      await claim("theirs", { poolRef: { apiGroup: "ipam.metal3.io", kind: "IPPool", name: "p" } });
+      await claim("ours");
+      await until(given, { ours: "10.0.0.1" });
+      const theirs = await get(claims, "theirs");
+      expect([theirs?.status, asBag(theirs?.metadata)?.finalizers]).toEqual([undefined, undefined]);
+    });
+  });
+
+  it("a paused cluster, or one that is not there, gets nothing and loses nothing", async () => {
+    await pool("p", "10.0.0.9");
+    const isPaused = (paused: boolean) =>
+      kube.apply(
+        clusters,
+        {
+          apiVersion: clusters.apiVersion,
+          kind: "Cluster",
+          metadata: { name: "c", namespace },
+          spec: { paused, controlPlaneEndpoint: { host: "10.0.0.200", port: 6443 } },
+        } as KubeObject,
+        { manager: "tests", force: true },
+      );
+    await provided(async () => {
+      await claim("a", { clusterName: "c" });
+      await sleep(seconds);
+      expect(await given()).toEqual({});
+      await isPaused(false);
+      await until(given, { a: "10.0.0.1" });
+      await isPaused(true);
+      await sleep(300);
+      await claim("b", { clusterName: "c" });
+      await remove(claims, "a");
+      await sleep(8 * seconds);
+      expect([await given(), (await get(claims, "a"))?.metadata.name]).toEqual([{ a: "10.0.0.1" }, "a"]);
+      await isPaused(false);
+      await until(given, { b: "10.0.0.2" });
+      await until(() => get(claims, "a"), undefined);
+    });
+  });
+
+  it("a claim that found the pool full is served once an address is back, without being made anew", async () => {
+    await pool("p", "10.0.0.1");
+    await provided(async () => {
+      await claim("a");
+      await until(given, { a: "10.0.0.1" });
+      await claim("b");
+      await until(async () => (await ready("b"))?.reason, "PoolExhausted");
+      await remove(claims, "a");
+      await until(given, { b: "10.0.0.1" });
+      await until(async () => (await ready("b"))?.status, "True");
+    });
+  });
+
+  it("a claim that is deleted right after it was made leaves no address behind", async () => {
+    await pool("p", "10.0.0.9");
+    await provided(async () => {
+      for (let i = 0; i < 20; i++) {
+        await claim(`brief-${i}`);
+        await sleep(i * 10);
+        await remove(claims, `brief-${i}`);
+      }
+      const used = async () => asBag((await kube.get<KubeObject & Bag>(pools, "p"))?.status)?.allocated;
+      await until(
+        async () => [await given(), (await kube.list(claims, { namespace })).length, await used()],
+        [{}, 0, 0],
+      );
+    });
+  });
+
+  it("an IPAddress that is there before its claim is known is kept, however it is spelled, and given to nobody else", async () => {
+    await pool("v6", "2001:db8::f", "2001:db8::/64");
+    const poolRef = { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "v6" };
+    await kube.create(addresses, {
+      apiVersion: addresses.apiVersion,
+      kind: "IPAddress",
+      metadata: { name: "moved", namespace },
+      spec: { claimRef: { name: "moved" }, poolRef, address: "2001:db8:0::0001", prefix: 64 },
+    } as KubeObject);
+    await claim("other", { poolRef });
+    await claim("moved", { poolRef });
+    await provided(async () => {
+      await until(async () => (await given()).other, "2001:db8::2");
+      await until(async () => (await ready("moved"))?.status, "True");
+    });
+    await remove(addresses, "moved");
+  });
+
+  it.each(apiVersions)(
+    "1,000 claims at once with two controllers that speak %s: each gets an address, none two",
+    async (version) => {
+      await pool("p", "10.0.7.254", "10.0.0.0/21");
+      const at: Resource = { apiVersion: `${group}/${version}`, plural: "ipaddressclaims" };
+      const all = Array.from({ length: 1000 }, (_, i) => ({
+        apiVersion: at.apiVersion,
+        kind: "IPAddressClaim",
+        metadata: { name: `c${i}`, namespace },
+        spec: { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" } },
+      }));
+      const work = async () => {
+        const left = [...all];
+        const one = async () => {
+          for (let next = left.pop(); next !== undefined; next = left.pop()) await kube.create(at, next as KubeObject);
+        };
+        await Promise.all(Array.from({ length: 16 }, one));
+        await until(async () => Object.keys(await given()).length, 1000, 90 * seconds);
+        expect(new Set(Object.values(await given())).size).toBe(1000);
+        const hasRef = ({ status }: Any) => asBag(status)?.addressRef !== undefined;
+        await until(
+          async () => (await kube.list<Any>(claims, { namespace })).filter(hasRef).length,
+          1000,
+          60 * seconds,
+        );
+      };
+      await provided(() => provided(work, version), version);
+    },
+    240_000,
+  );
+});

@@ -29,7 +29,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { name: "e2e", include: slow, testTimeout: 300_000, hookTimeout: 900_000, fileParallelism: false } },
+      { test: { name: "e2e", include: slow, testTimeout: 300_000, hookTimeout: 900_000 } },
     ],
   },
 });

@@ -8,7 +8,7 @@ export interface Result {
   readonly figure: number;
   /** The fastest sample: nearer to the truth than the median where others use the machine too. */
   readonly best: number;
-  readonly unit: "ns" | "ms" | "MiB" | "bytes" | "writes" | "requests/s";
+  readonly unit: "ns" | "ms" | "MiB" | "bytes" | "writes" | "requests" | "requests/s";
   /** In the same unit; printed beside the figure, never enforced. */
   readonly goal?: number;
   readonly ratios?: readonly Ratio[];

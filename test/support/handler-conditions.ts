@@ -4,7 +4,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 type Row = readonly [type: string, status: "True" | "False" | "Unknown", reason?: string, message?: string];
 
 /** In which state an enactment is, and what it says. */
-export type EnactmentState = "progressing" | "available" | "retrying" | "failing";
+export type EnactmentState = "progressing" | "available" | "retrying" | "failing" | "pending" | "aborted";
 
 const enactmentRows: Readonly<Record<EnactmentState, (message: string) => Row[]>> = {
   progressing: (message) => [
@@ -32,36 +32,66 @@ const enactmentRows: Readonly<Record<EnactmentState, (message: string) => Row[]>
     ["Pending", "False", "FailedToConfigure"],
     ["Aborted", "False", "SuccessfullyConfigured"],
   ],
+  pending: (message) => [
+    ["Pending", "True", "MaxUnavailableLimitReached", message],
+    ["Progressing", "False", "MaxUnavailableLimitReached", message],
+    ...["Failing", "Available", "Aborted"].map((type): Row => [type, "False", "MaxUnavailableLimitReached"]),
+  ],
+  aborted: (message) => [
+    ["Aborted", "True", "ConfigurationAborted", message],
+    ...["Failing", "Available", "Progressing", "Pending"].map((type): Row => [type, "False", "ConfigurationAborted"]),
+  ],
 };
 
 export function enactmentConditions(state: EnactmentState, message: string, before: unknown): Bag[] {
   return timed(enactmentRows[state](message), before);
 }
 
+/** Of the enactments of a policy's generation. */
+interface EnactmentCount {
+  readonly available: number;
+  readonly failed: number;
+  readonly aborted: number;
+}
+
 /** What the handler counts before it says how a policy stands. */
-export interface PolicyCount {
+export interface PolicyCount extends EnactmentCount {
   /** Nodes that run a handler and that the policy selects. */
   readonly matching: number;
   readonly ready: number;
-  /** Enactments of the policy's generation. */
-  readonly available: number;
-  readonly failed: number;
+}
+
+export function countOf(enactments: readonly { readonly status?: Bag }[], generation: number): EnactmentCount {
+  const own = enactments.filter(({ status }) => status?.policyGeneration === generation);
+  const count = (type: string, not?: string) =>
+    own.filter(({ status }) => isTrue(status?.conditions, type) && (!not || !isTrue(status?.conditions, not))).length;
+  return { available: count("Available"), failed: count("Failing", "Progressing"), aborted: count("Aborted") };
+}
+
+/** How many nodes of a policy may be configured at once: half of them unless said, and never none. */
+export function mostAtOnce(maxUnavailable: unknown, nodes: number): number {
+  const text = `${maxUnavailable ?? "50%"}`;
+  const [, number, percent] = /^(\d+)(%?)$/.exec(text) ?? ["", "50", "%"];
+  return Math.max(1, percent === "%" ? Math.ceil((Number(number) * nodes) / 100) : Number(number));
 }
 
 /**
- *  matching | failed | finished        | the policy
- *  ---------+--------+-----------------+------------
- *  none     | any    | any             | Ignored
- *  some     | some   | any             | Degraded
- *  some     | none   | fewer than ready| Progressing
- *  some     | none   | all             | Available
+ *  matching | failed, aborted | finished        | the policy
+ *  ---------+-----------------+-----------------+------------
+ *  none     | any             | any             | Ignored
+ *  some     | some            | any             | Degraded
+ *  some     | none            | fewer than ready| Progressing
+ *  some     | none            | all             | Available
  */
-export function policyConditions({ matching, ready, available, failed }: PolicyCount, before: unknown): Bag[] {
+export function policyConditions(count: PolicyCount, before: unknown): Bag[] {
+  const { matching, ready, available, failed, aborted } = count;
   const ignored = matching > ready ? `, ${matching - ready} nodes ignored due to NotReady state` : "";
-  const finished = available + failed;
+  const finished = available + failed + aborted;
+  const stopped = aborted > 0 ? `, ${aborted} nodes aborted configuration` : "";
   const rows = (): Row[] => {
     if (matching === 0) return rowsOf("Ignored", "NoMatchingNode", "Policy does not match any node");
-    if (failed > 0) return rowsOf("Degraded", "FailedToConfigure", `${failed}/${matching} nodes failed to configure`);
+    if (failed + aborted > 0)
+      return rowsOf("Degraded", "FailedToConfigure", `${failed}/${matching} nodes failed to configure${stopped}`);
     if (finished < ready)
       return rowsOf(
         "Progressing",

@@ -13,15 +13,18 @@ import {
 } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import {
+  countOf,
   type EnactmentState,
   enactmentConditions,
   isTrue,
+  mostAtOnce,
   policyConditions,
   unknownConditions,
 } from "./handler-conditions.ts";
 import type { Machine } from "./handler-machine.ts";
 
 const nodes = { apiVersion: "v1", plural: "nodes" };
+const pods = { apiVersion: "v1", plural: "pods" };
 const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
 const enactments = { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" };
 const states = { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkstates" };
@@ -50,15 +53,16 @@ const retries = 5;
 
 /**
  * The handler of one node, as kubernetes-nmstate v0.86 runs it (controllers/handler), against an API server: policy by policy,
- * also those that are not for its node. Not here: the handlers' own maxUnavailable, which is about policies of several nodes.
+ * also those that are not for its node. Policies and its node it knows from its watches, as the real one from its cache: for
+ * a policy of another node both send six requests, and more where handlers meet.
  */
 export class Handler {
   private readonly options: HandlerOptions;
   private readonly kube: Objects;
   private readonly stopped = new AbortController();
   private readonly queue: Queue;
-  private readonly known = new Map<string, number | undefined>();
-  private labels: string | undefined;
+  private readonly known = new Map<string, Found>();
+  private node: Found | undefined;
   private reported: string | undefined;
   private readonly watches: Promise<unknown>;
 
@@ -87,95 +91,89 @@ export class Handler {
     const { access, node } = this.options;
     const source = transport(access, 30_000);
     const options = { signal: this.stopped.signal, clock: realClock, random: Math.random };
-    const version = ({ metadata }: Stored) => (metadata as { readonly generation?: number }).generation;
     const own = this.options.isShort ? { labels: `nodeippool.nmstate.io/node=${node}` } : {};
-    const labelsOf = ({ metadata }: Stored) => JSON.stringify(metadata.labels);
+    const project = (object: KubeObject) => object as Found;
+    const mine = { resource: nodes, fields: `metadata.name=${node}`, project };
     await Promise.all([
-      watch<number | undefined>(source, { resource: policies, project: version, ...own }, this.policySink(), options),
-      watch<string>(
-        source,
-        { resource: nodes, fields: `metadata.name=${node}`, project: labelsOf },
-        this.nodeSink(),
-        options,
-      ),
+      watch<Found>(source, { resource: policies, project, ...own }, this.policySink(), options),
+      watch<Found>(source, mine, this.nodeSink(), options),
     ]);
     source.close();
   }
 
   private policySink() {
-    const set = (name: string, generation: number | undefined) => {
-      if (this.known.has(name) && this.known.get(name) === generation) return;
-      this.known.set(name, generation);
-      this.queue.add(`/${name}`);
+    const set = (name: string, policy: Found) => {
+      const before = this.known.get(name);
+      this.known.set(name, policy);
+      const isOther = before === undefined || generationOf(before) !== generationOf(policy);
+      if (isOther && this.node !== undefined) this.queue.add(`/${name}`);
     };
     const remove = (name: string) => {
       this.known.delete(name);
       this.queue.add(`/${name}`);
     };
-    const replace = (all: Map<string, number | undefined>) => {
+    const replace = (all: Map<string, Found>) => {
       for (const name of [...this.known.keys()]) if (!all.has(name)) remove(name);
-      for (const [name, generation] of all) set(name, generation);
+      for (const [name, policy] of all) set(name, policy);
     };
     return { set, delete: remove, replace, state: () => {} };
   }
 
   private nodeSink() {
-    const set = (_: string, labels: string) => {
-      const isOther = this.labels !== undefined && this.labels !== labels;
-      this.labels = labels;
-      if (isOther) for (const name of this.known.keys()) this.queue.add(`/${name}`);
+    const set = (_: string, node: Found) => {
+      const isOther = JSON.stringify(this.node?.metadata.labels) !== JSON.stringify(node.metadata.labels);
+      const isFirst = this.node === undefined;
+      this.node = node;
+      if (isFirst || isOther) for (const name of this.known.keys()) this.queue.add(`/${name}`);
     };
-    const replace = (all: Map<string, string>) => {
-      for (const [name, labels] of all) set(name, labels);
+    const replace = (all: Map<string, Found>) => {
+      for (const [name, node] of all) set(name, node);
     };
     return { set, replace, delete: () => {}, state: () => {} };
   }
 
   private async reconcile(name: string): Promise<number | undefined> {
-    const policy = await this.kube.get<Content>(policies, name);
+    const policy = this.known.get(name);
     if (policy === undefined) return this.forget(name);
-    if (!isTrue(policy.status?.conditions, "Progressing")) await this.say(name, async () => unknownConditions());
+    if (!isTrue(policy.status?.conditions, "Progressing"))
+      await this.change(name, async () => ({ conditions: unknownConditions() }), false).catch(() => {});
     try {
       return await this.enact(policy);
     } finally {
-      await this.say(name, (latest) => this.standing(latest));
+      await this.sayStanding(name);
     }
   }
 
   private async enact(policy: Found): Promise<number | undefined> {
-    const { name, generation } = policy.metadata as Found["metadata"] & { generation: number };
-    const node = await this.kube.get(nodes, this.options.node);
-    if (node === undefined || !selects(policy, node)) return this.forget(name);
-    const enactment = await this.enactmentOf(name, node);
+    const { name } = policy.metadata;
+    const generation = generationOf(policy);
+    const enactment = await this.enactmentOf(policy);
+    if (enactment === undefined) return this.forget(name);
+    const own = enactment.metadata.name;
     const anew = enactment.status?.policyGeneration === generation ? {} : { conditions: [] };
     const { capture = {}, desiredState } = policy.spec as { capture?: Record<string, string>; desiredState: unknown };
     let desired: unknown;
     try {
       desired = await this.options.machine.resolve(capture, desiredState);
     } catch (error) {
-      await this.patch(enactment.metadata.name, { policyGeneration: generation, ...anew });
+      await this.patch(own, { policyGeneration: generation, ...anew });
       const message = `failure generating desiredState and capturedStates: ${(error as Error).message}`;
-      await this.notify(enactment.metadata.name, "failing", message);
+      await this.notify(own, "failing", message);
       return;
     }
-    const filled = await this.patch(enactment.metadata.name, {
-      policyGeneration: generation,
-      desiredState: desired,
-      ...anew,
-    });
+    const filled = await this.patch(own, { policyGeneration: generation, desiredState: desired, ...anew });
     if ((await this.kube.get(policies, name)) === undefined) return this.forget(name);
     const tried = Number(asBag(filled.status?.retryCount)?.[generation] ?? 0);
     if (tried >= retries) return;
-    await this.notify(enactment.metadata.name, "progressing", "Applying desired state");
-    return this.apply(enactment.metadata.name, desired, generation, tried);
+    // One that tries again has kept its slot.
+    if (!isRetrying(enactment) && !(await this.takeSlot(name, generation))) return this.waitOrAbort(policy, own);
+    await this.notify(own, "progressing", "Applying desired state");
+    await this.sayStanding(name);
+    return this.apply(policy, own, desired, tried);
   }
 
-  private async apply(
-    enactment: string,
-    desired: unknown,
-    generation: number,
-    tried: number,
-  ): Promise<number | undefined> {
+  private async apply(policy: Found, enactment: string, desired: unknown, tried: number): Promise<number | undefined> {
+    const generation = generationOf(policy);
     try {
       await this.options.machine.apply(desired);
     } catch (error) {
@@ -185,20 +183,62 @@ export class Handler {
       return isLast ? undefined : this.options.pace.retry;
     }
     await this.notify(enactment, "available", "successfully reconciled");
+    await this.leaveSlot(policy.metadata.name, generation);
     this.queue.add("report");
     return;
   }
 
-  private async enactmentOf(policy: string, node: Stored): Promise<Found> {
-    const name = `${node.metadata.name}.${policy}`;
+  /** Counts itself among the nodes that a policy makes unavailable; false where these are as many as may be, or too many try. */
+  private async takeSlot(name: string, generation: number): Promise<boolean> {
+    let isTaken = false;
+    const take = async (policy: Found) => {
+      const most = mostAtOnce(policy.spec?.maxUnavailable, (await this.enactments(name)).length);
+      const taken = slotsOf(policy, generation);
+      isTaken = taken < most;
+      return isTaken ? { unavailableNodeCountMap: { [generation]: taken + 1 } } : undefined;
+    };
+    await this.change(name, take, false).catch(() => {
+      isTaken = false;
+    });
+    return isTaken;
+  }
+
+  /** One that failed for good keeps its slot, as with the real one. */
+  private leaveSlot(name: string, generation: number): Promise<void> {
+    return this.say(name, async (policy) => {
+      const taken = slotsOf(policy, generation);
+      return taken > 0 ? { unavailableNodeCountMap: { [generation]: taken - 1 } } : undefined;
+    });
+  }
+
+  private async waitOrAbort(policy: Found, enactment: string): Promise<number | undefined> {
+    await this.notify(enactment, "pending", "Waiting for progressing nodes to finish");
+    const all = await this.enactments(policy.metadata.name);
+    const { failed } = countOf(all, generationOf(policy));
+    if (failed < mostAtOnce(policy.spec?.maxUnavailable, all.length)) return this.options.pace.retry;
+    await this.notify(enactment, "aborted", `reconciliation of enactment "${enactment}" has aborted`);
+    return;
+  }
+
+  /** Made where there is none; undefined where the policy is not for this node. */
+  private async enactmentOf(policy: Found): Promise<Found | undefined> {
+    if (this.node === undefined || !selects(policy, this.node)) return undefined;
+    const name = `${this.options.node}.${policy.metadata.name}`;
     const there = await this.kube.get<Content>(enactments, name);
     if (there !== undefined) return there;
-    const labels = { "nmstate.io/policy": policy, "nmstate.io/node": node.metadata.name };
+    const fresh = await this.kube.get<Content>(policies, policy.metadata.name);
+    const node = await this.kube.get(nodes, this.options.node);
+    if (fresh === undefined || node === undefined || !selects(fresh, node)) return undefined;
+    const labels = { "nmstate.io/policy": policy.metadata.name, "nmstate.io/node": node.metadata.name };
     return this.kube.create<Content>(enactments, {
       apiVersion: enactments.apiVersion,
       kind: "NodeNetworkConfigurationEnactment",
       metadata: { name, labels, ownerReferences: [ownerOf(node)] } as Content["metadata"],
     });
+  }
+
+  private enactments(policy: string): Promise<Found[]> {
+    return this.kube.list<Content>(enactments, { labels: `nmstate.io/policy=${policy}` });
   }
 
   private notify(enactment: string, state: EnactmentState, message: string): Promise<unknown> {
@@ -220,31 +260,40 @@ export class Handler {
     if (there !== undefined) await again(() => this.kube.delete(enactments, there));
   }
 
-  /** Writes conditions of a policy; after five times in vain the real one lets it be, too. */
-  private async say(name: string, conditions: (policy: Found) => Promise<Bag[]>): Promise<void> {
-    const write = async () => {
-      const policy = await this.kube.get<Content>(policies, name);
-      if (policy !== undefined) await this.write(policies, policy, { conditions: await conditions(policy) });
-    };
-    await again(write).catch(() => {});
+  private sayStanding(name: string): Promise<void> {
+    return this.say(name, (latest) => this.standing(latest));
   }
 
-  private async standing(policy: Found): Promise<Bag[]> {
-    const { name, generation } = policy.metadata as Found["metadata"] & { generation: number };
-    const all = await this.kube.list<Content>(enactments, { labels: `nmstate.io/policy=${name}` });
-    const own = all
-      .filter(({ status }) => status?.policyGeneration === generation)
-      .map(({ status }) => status?.conditions);
-    const matching = (await this.kube.list<Content>(nodes)).filter(
-      (node) => this.options.running.has(node.metadata.name) && selects(policy, node),
-    );
-    const count = {
-      matching: matching.length,
-      ready: matching.filter(({ status }) => isTrue(status?.conditions, "Ready")).length,
-      available: own.filter((one) => isTrue(one, "Available")).length,
-      failed: own.filter((one) => isTrue(one, "Failing") && !isTrue(one, "Progressing")).length,
-    };
-    return policyConditions(count, policy.status?.conditions);
+  /** Writes the status of a policy; after ten times in vain the real one lets it be, too. */
+  private async say(name: string, status: (policy: Found) => Promise<Bag | undefined>): Promise<void> {
+    await this.change(name, status, false)
+      .catch(() => this.change(name, status, true))
+      .catch(() => {});
+  }
+
+  /** Five tries, on the policy as it is known here, or as the server has it. */
+  private async change(
+    name: string,
+    status: (policy: Found) => Promise<Bag | undefined>,
+    isAsked: boolean,
+  ): Promise<void> {
+    await again(async () => {
+      const policy = isAsked ? await this.kube.get<Content>(policies, name) : this.known.get(name);
+      const now = policy && (await status(policy));
+      if (policy !== undefined && now !== undefined) await this.write(policies, policy, now);
+    });
+  }
+
+  private async standing(policy: Found): Promise<Bag> {
+    const count = countOf(await this.enactments(policy.metadata.name), generationOf(policy));
+    const selector = Object.entries(asBag(policy.spec?.nodeSelector) ?? {}).map(([key, value]) => `${key}=${value}`);
+    const selected = await this.kube.list<Content>(nodes, { labels: selector.join() });
+    // The real one finds the nodes that run a handler by their pods; there are none here.
+    await this.kube.list(pods, { labels: "component=kubernetes-nmstate-handler" });
+    const matching = selected.filter(({ metadata }) => this.options.running.has(metadata.name));
+    const ready = matching.filter(({ status }) => isTrue(status?.conditions, "Ready")).length;
+    const conditions = policyConditions({ ...count, matching: matching.length, ready }, policy.status?.conditions);
+    return { conditions, ...(isTrue(conditions, "Available") && { unavailableNodeCountMap: null }) };
   }
 
   /** The node's state, where it is another one than was reported. */
@@ -274,6 +323,18 @@ export class Handler {
   }
 }
 
+function generationOf({ metadata }: Stored): number {
+  return (metadata as { readonly generation?: number }).generation ?? 0;
+}
+
+function slotsOf({ status }: Found, generation: number): number {
+  return Number(asBag(status?.unavailableNodeCountMap)?.[generation] ?? 0);
+}
+
+function isRetrying({ status }: Found): boolean {
+  return isTrue(status?.conditions, "Failing") && isTrue(status?.conditions, "Progressing");
+}
+
 function selects({ spec }: Found, { metadata }: KubeObject): boolean {
   return Object.entries(asBag(spec?.nodeSelector) ?? {}).every(([key, value]) => metadata.labels?.[key] === value);
 }
@@ -289,6 +350,6 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
       return await work();
     } catch (error) {
       if (tries === 5 || refusalOf(error)?.status === 404) throw error;
-      await sleep(10 * tries);
+      await sleep(10 + Math.random());
     }
 }

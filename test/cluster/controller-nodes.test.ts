@@ -1,12 +1,37 @@
-import { describe, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
 import { installAll } from "../support/cluster-kinds.ts";
+import { addNodes } from "../support/cluster-nodes.ts";
+import { root } from "../support/console.ts";
 import { policy, pool } from "../support/controller-objects.ts";
+import { afterHold } from "../support/controller-timing.ts";
 import { stageOfFile } from "../support/stage-of-file.ts";
 
 // What becomes of the addresses of nodes, with a handler for each node that does what the real one does.
 
 describe("nodes come and go", () => {
-  const { stage } = stageOfFile(installAll);
+  const { cluster, stage } = stageOfFile(installAll);
+
+  it("those of the proposal's example get their addresses, and its policy is parked", async () => {
+    const manifest = (name: string) =>
+      readFileSync(join(root, `examples/static-ip/manifests/${name}`), "utf8").replaceAll("Plan", "Cluster");
+    stage().controller();
+    await addNodes(cluster(), "node01", "node02", "node03");
+    for (const name of ["pools.yaml", "static-ip.yaml"]) await stage().kubectl("apply -f -", manifest(name));
+    const columns = "custom-columns=:.status.allocated,:.status.free,:.status.conditions[0].reason";
+    const row = () => stage().kubectl(`get nodeippool traffic-1 --no-headers -o ${columns}`);
+    await stage().until(row, "3     5     ReconciledPool\n");
+    const selector = () => stage().says("nncp static-ip", "{.spec.nodeSelector}");
+    await stage().until(selector, '{"nmstate.io/ippool-template":"parked"}');
+    await stage().until(() => stage().message("static-ip"), "Policy is progressing 0/3 nodes finished");
+    // Half of the nodes may be on their way at once, and nobody enacts anything here.
+    const ips = "{.spec.desiredState.interfaces[*].ipv4.address[0].ip}";
+    const of = (node: string) => stage().says(`nncp static-ip--${node} --ignore-not-found`, ips);
+    await stage().until(() => of("node01"), "10.10.10.1 10.10.11.1");
+    await stage().until(() => of("node02"), "10.10.10.2 10.10.11.2");
+    expect(await of("node03")).toBe("");
+  });
 
   it("three get addresses, a fourth waits until the pool grows, a fifth joins later", async () => {
     stage().controller();
@@ -36,7 +61,7 @@ describe("nodes come and go", () => {
     await stage().ready("n1", false);
     await stage().join("n3");
     await stage().until(() => stage().reason("p"), "ExhaustedIPPool");
-    await stage().stays(both, 6_000);
+    await stage().stays(both, afterHold);
     await stage().leave("n1");
     await stage().settles(["n2/a 10.0.1.2", "n3/a 10.0.1.1"]);
   });

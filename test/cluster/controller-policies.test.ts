@@ -1,16 +1,24 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { replay } from "../support/cluster-history.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { nextRevision, replay } from "../support/cluster-history.ts";
 import { installAll } from "../support/cluster-kinds.ts";
 import { root } from "../support/console.ts";
 import { policy, pool } from "../support/controller-objects.ts";
+import { afterHold } from "../support/controller-timing.ts";
+import { isTrue } from "../support/handler-conditions.ts";
 import { stageOfFile } from "../support/stage-of-file.ts";
 
 // What becomes of policies and pools, and how policies stand beside handlers that take them for nobody's.
 
+const policies = "nmstate.io/nodenetworkconfigurationpolicies";
+
 describe("policies and pools", () => {
   const { cluster, stage } = stageOfFile(installAll);
+  /** The first revision of etcd that is about this test. */
+  let since: number;
   beforeEach(async () => {
+    since = await nextRevision(cluster());
     stage().controller();
     await stage().join("n1", "n2");
   });
@@ -18,12 +26,49 @@ describe("policies and pools", () => {
   /** How often a handler has said of policy `a` that it matches no node. */
   async function ignored(): Promise<number> {
     let times = 0;
-    await replay(cluster(), "nmstate.io/nodenetworkconfigurationpolicies", ({ key, object }) => {
-      if (key.endsWith("/a") && JSON.stringify(object).includes("Policy does not match any node")) times++;
-    });
+    await replay(
+      cluster(),
+      policies,
+      ({ key, object }) => {
+        if (key.endsWith("/a") && JSON.stringify(object).includes("Policy does not match any node")) times++;
+      },
+      since,
+    );
     return times;
   }
+
+  /** How many nodes were being configured at once, at most. */
+  async function busiest(): Promise<number> {
+    let most = 0;
+    await replay(
+      cluster(),
+      "nmstate.io/nodenetworkconfigurationenactments",
+      ({ objects }) => {
+        const all = [...objects.values()].map((one) => asBag(asBag(one)?.status)?.conditions);
+        most = Math.max(most, all.filter((one) => isTrue(one, "Progressing")).length);
+      },
+      since,
+    );
+    return most;
+  }
   const available = "2/2 nodes successfully configured";
+
+  it("are left alone where they take nothing from a pool: handlers go on as maxUnavailable says, and stop where one fails", async () => {
+    await stage().join("n3");
+    for (const machine of stage().machines.values()) machine.delay = 300;
+    const plain = (name: string, nic: string) => {
+      const { capture: _, desiredState: __, ...spec } = policy(name, "p").spec as Bag;
+      const ipv4 = { enabled: true, dhcp: true };
+      const desiredState = { interfaces: [{ name: nic, type: "ethernet", state: "up", ipv4 }] };
+      return { ...policy(name, "p"), spec: { ...spec, maxUnavailable: 1, desiredState } };
+    };
+    await stage().apply(plain("a", "eth1"));
+    await stage().until(() => stage().message("a"), "3/3 nodes successfully configured");
+    expect(await busiest()).toBe(1);
+    for (const machine of stage().machines.values()) machine.failure = "no carrier";
+    await stage().apply(plain("b", "eth2"));
+    await stage().until(() => stage().message("b"), "1/3 nodes failed to configure, 2 nodes aborted configuration");
+  });
 
   it("stays Available although handlers say that it matches no node, at their start and when nodes are relabelled", async () => {
     await stage().apply(pool("p", 1, 9), policy("a", "p"));
@@ -103,7 +148,7 @@ describe("policies and pools", () => {
     const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
     await stage().settles(both);
     await stage().kubectl("delete nodeippool p --wait=false");
-    await stage().stays(both, 6_000);
+    await stage().stays(both, afterHold);
     await stage().settles(both);
     await stage().kubectl("delete nncp a");
     await stage().settles([]);

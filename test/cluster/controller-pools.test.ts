@@ -11,8 +11,9 @@ import { stageOfFile } from "../support/stage-of-file.ts";
 
 // What becomes of a pool: in use, deleted, made anew, reset.
 
+const { cluster, stage } = stageOfFile(installAll);
+
 describe("a NodeIPPool", () => {
-  const { cluster, stage } = stageOfFile(installAll);
   const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
   beforeEach(async () => {
     stage().controller();
@@ -91,7 +92,6 @@ describe("a NodeIPPool", () => {
 });
 
 describe("a NodeIPPool with authority Plan", () => {
-  const { stage } = stageOfFile(installAll);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-plan-"));
   afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -5,7 +5,7 @@ import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { type Fault, type Planted, startFaultProxy } from "../support/cluster-proxy.ts";
 import { policy, pool } from "../support/controller-objects.ts";
 import { Stage } from "../support/controller-stage.ts";
-import { rushed } from "../support/controller-timing.ts";
+import { afterHold } from "../support/controller-timing.ts";
 
 // What may happen to the requests of a controller. The second test waits most of the time, so both run at once.
 
@@ -59,7 +59,7 @@ describe.concurrent("requests of a controller", () => {
   it("each of them goes wrong in each way: all comes to what it should be", async () => {
     const proxy = await startFaultProxy(first());
     const stage = await Stage.open(first());
-    stage.controller({ kubeconfig: proxy.kubeconfig, timing: rushed });
+    stage.controller({ kubeconfig: proxy.kubeconfig });
     const wide = { maxUnavailable: "100%" };
     await stage.join("n1", "n2", "x0");
     await stage.apply(pool("p", 1, 200), policy("a", "p", "eth1", wide));
@@ -117,7 +117,7 @@ describe.concurrent("requests of a controller", () => {
     await stage.join("n5");
     await sleep(stopped + 60_000 - Date.now());
     still.signal("SIGCONT");
-    await stage.stays(after, 8_000);
+    await stage.stays(after, afterHold);
     await stage.settles(after);
     await stage.close();
     await proxy.close();

@@ -5,11 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { LogEvent } from "../../controller/ground.ts";
 import { runController } from "../../controller/start.ts";
 import { formatAddress, type Snapshot } from "../../core/index.ts";
-import { findAccess, type Objects, objectsOf } from "../../kube/index.ts";
+import { findAccess, type KubeObject, type Objects, objectsOf, type Stored } from "../../kube/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
 import { nextRevision } from "./cluster-history.ts";
-import { createNode, setReady } from "./cluster-nodes.ts";
+import { createNode, nodes, setReady } from "./cluster-nodes.ts";
 import { sharedByPolicies } from "./controller-history.ts";
 import { hurried } from "./controller-timing.ts";
 import { Handler, type HandlerOptions } from "./handler.ts";
@@ -18,6 +19,16 @@ import { recordHistory } from "./record-history.ts";
 
 /** When it has been calm for so long, all is as it should be. */
 const patience = 30_000;
+
+const pools = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };
+const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
+const kinds = [
+  policies,
+  { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" },
+  { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkstates" },
+  pools,
+  nodes,
+];
 
 let count = 0;
 
@@ -47,7 +58,9 @@ export class Stage {
   static async open(cluster: Cluster): Promise<Stage> {
     const stage = new Stage(cluster);
     stage.since = await nextRevision(cluster);
-    await stage.kubectl(`create namespace ${stage.namespace}`);
+    const namespaces = { apiVersion: "v1", plural: "namespaces" };
+    const metadata = { name: stage.namespace };
+    await stage.kube.create<KubeObject>(namespaces, { apiVersion: "v1", kind: "Namespace", metadata });
     return stage;
   }
 
@@ -227,12 +240,17 @@ export class Stage {
   }
 
   /** Why a pool is as it is, and what is true of a policy. */
-  reason(pool: string): Promise<string> {
-    return this.says(`nodeippool ${pool}`, "{.status.conditions[0].reason}");
+  async reason(pool: string): Promise<unknown> {
+    return (await this.conditions(pools, pool))[0]?.reason;
   }
 
-  message(policy: string): Promise<string> {
-    return this.says(`nncp ${policy}`, "{.status.conditions[?(@.status=='True')].message}");
+  async message(policy: string): Promise<unknown> {
+    return (await this.conditions(policies, policy)).find(({ status }) => status === "True")?.message;
+  }
+
+  private async conditions(kind: typeof pools, name: string): Promise<Bag[]> {
+    const found = await this.kube.get<KubeObject & { readonly status?: Bag }>(kind, name);
+    return asList(found?.status?.conditions).map((one) => asBag(one) ?? {});
   }
 
   private check(): void {
@@ -259,10 +277,24 @@ export class Stage {
     await Promise.all([...this.ends].map((end) => end()));
     await Promise.all([...this.handlers.keys()].map((name) => this.stopHandler(name)));
     await this.checkHistory();
-    for (const pool of (await this.kubectl("get nodeippools -o name")).split("\n").filter(Boolean))
-      await this.kubectl(`patch ${pool} --type=merge -p {"metadata":{"finalizers":null}}`);
-    await this.kubectl("delete nncp,nnce,nns,nodeippools,nodes --all --wait=false --ignore-not-found");
-    await this.until(() => this.kubectl("get nncp,nodeippools,nodes -o name"), "");
+    await this.until(() => this.clear(), 0);
     this.kube.close();
+  }
+
+  /** Takes away what is there; how many objects that were. */
+  private async clear(): Promise<number> {
+    const all = kinds.map(async (kind) => {
+      const found = await this.kube.list(kind);
+      for (const object of found) await this.remove(kind, object).catch(() => {});
+      return found.length;
+    });
+    return (await Promise.all(all)).reduce((sum, length) => sum + length, 0);
+  }
+
+  private async remove(kind: typeof pools, object: Stored): Promise<void> {
+    const body = { metadata: { finalizers: null } };
+    const patched =
+      kind === pools && (await this.kube.patch(kind, object.metadata.name, undefined, body, { type: "merge" }));
+    await this.kube.delete(kind, patched || object);
   }
 }

@@ -935,3 +935,116 @@ export const parkingObjects: readonly ApiObjectProps[] = [
     }
   }
 ];
+
+/** The rights that Cluster API needs besides. */
+export const clusterApiObjects: readonly ApiObjectProps[] = [
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+      "name": "nodeippool-controller-cluster-api",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          "ipam.cluster.x-k8s.io"
+        ],
+        "resources": [
+          "ipaddressclaims"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "ipam.cluster.x-k8s.io"
+        ],
+        "resources": [
+          "ipaddressclaims/status"
+        ],
+        "verbs": [
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "ipam.cluster.x-k8s.io"
+        ],
+        "resources": [
+          "ipaddresses"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "create",
+          "patch",
+          "delete"
+        ]
+      },
+      {
+        "apiGroups": [
+          "cluster.x-k8s.io"
+        ],
+        "resources": [
+          "clusters"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "ipam.cluster.x-k8s.io"
+        ],
+        "resources": [
+          "ipaddressclaims/finalizers"
+        ],
+        "verbs": [
+          "update"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodeippools/finalizers"
+        ],
+        "verbs": [
+          "update"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller-cluster-api",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "ClusterRole",
+      "name": "nodeippool-controller-cluster-api"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  }
+];

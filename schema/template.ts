@@ -73,12 +73,17 @@ export function poolOfCapture(expression: string): string | undefined | null {
  * mappings. A line is `- `, `key:`, both or neither, and then the template; text in block scalars stays as it is.
  */
 export function quoteTemplates(yaml: string): string {
+  return mapLines(yaml, (line) => line.replace(unquoted, '$1"$2"$3'));
+}
+
+/** YAML with every line changed but those in block scalars. */
+export function mapLines(yaml: string, change: (line: string) => string): string {
   let block: number | undefined;
   const lines = yaml.split("\n").map((line) => {
     const indent = line.search(/\S/);
     if (block !== undefined && (indent < 0 || indent > block)) return line;
     block = /(?:^|[:-] )\s*[|>][-+0-9]*\s*(?:#.*)?$/.test(line) ? line.search(/[^\s-]/) : undefined;
-    return line.replace(unquoted, '$1"$2"$3');
+    return change(line);
   });
   return lines.join("\n");
 }

@@ -24,6 +24,7 @@ const rules: Rules = {
   integrations: ["core", "schema"],
   "integrations/nmstate": ["core", "schema", "integrations", "node:crypto"],
   "integrations/capi": ["core", "schema", "integrations"],
+  "integrations/metal3": ["core", "schema", "integrations"],
   pipeline: ["core", "schema", "integrations", "integrations/nmstate", "state", "yaml"],
   kube: ["core", "yaml", "@kubernetes/client-node", "node:*"],
   state: [
@@ -91,7 +92,7 @@ const rules: Rules = {
   ],
   "index.ts": ["core", "integrations/nmstate", "state", "constructs"],
 };
-const pure = ["core", "schema", "integrations", "integrations/nmstate"];
+const pure = ["core", "schema", "integrations", "integrations/nmstate", "integrations/metal3"];
 const files = sources();
 
 /** What a file imports of an API server or of HTTP that is not its business. */

@@ -1,0 +1,62 @@
+import { type Address, type Claim, formatOwner, type Owner, type Pool } from "../../core/index.ts";
+import type { Path } from "../../schema/yaml.ts";
+
+/** What a configuration of bare-metal clusters says, as the IPAM study for Metal3 has it: networks, and the units of hosts on them. */
+export interface Infra {
+  readonly networks: ReadonlyMap<string, Network>;
+  /** The controllers first, then node pools by name. */
+  readonly units: readonly Unit[];
+}
+
+/** A network, as the pool that its addresses come from. */
+export interface Network {
+  readonly pool: Pool;
+  readonly dnsServers: readonly Address[];
+}
+
+/** Hosts with the same NICs and the same network configuration: the controllers, or one node pool. */
+export interface Unit {
+  /** `controllers`, or the name of the node pool. */
+  readonly name: string;
+  readonly replicas: number;
+  /** The labels of the BareMetalHosts that are for this unit. */
+  readonly hostSelector: Readonly<Record<string, string>>;
+  /** As os-net-config has it, with templates (`template.ts`) in it. */
+  readonly networkConfig: readonly unknown[];
+  /** By name. */
+  readonly hosts: readonly Host[];
+}
+
+/** A host, and the MAC address of each of its NICs, in lower case, by the name that the configuration calls it. */
+export interface Host {
+  readonly name: string;
+  readonly macs: ReadonlyMap<string, string>;
+}
+
+/** The name of the unit that has the control plane. */
+export const controllers = "controllers";
+
+/** Where in the configuration a unit stands. */
+export function unitPath(unit: string): Path {
+  return unit === controllers ? [controllers] : ["nodepools", unit];
+}
+
+/** Two units may each have a `node-0`; no name of a unit holds a dot. */
+export function ownerOfHost(unit: string, host: string): Owner {
+  return { kind: "Host", name: `${unit}.${host}` };
+}
+
+/** What the Kubernetes objects of a host are called. Parsing makes sure that no two hosts share it. */
+export function objectName(unit: string, host: string): string {
+  return `${unit}-${host}`;
+}
+
+/** The claim of a host on a network. */
+export function claimOn(network: string, unit: string, host: string): Claim {
+  return { owner: ownerOfHost(unit, host), name: network, pool: network };
+}
+
+/** A host, as messages call it. */
+export function titleOfHost(unit: string, host: string): string {
+  return formatOwner(ownerOfHost(unit, host));
+}

@@ -122,27 +122,36 @@ function versionVariable(path: string): string {
     : "k8s.io/component-base/version.gitVersion";
 }
 
-/** A tool's folder appears whole, by a rename, or not at all; whoever comes while it is built waits for the lock. */
 async function built(name: string, recipe: Recipe): Promise<string> {
   const { version, compiler } = recipe;
-  const key = createHash("sha256").update([process.platform, process.arch, recipe.key].join(" "));
-  const tools = toolsFolder();
-  const folder = join(tools, `${name}-${key.digest("hex").slice(0, 12)}`);
-  const binary = join(folder, "bin", name);
-  if (existsSync(binary)) return binary;
+  const folder = await folderOf(name, recipe.key, async (draft) => {
+    const path = findOnPath(compiler);
+    if (path === undefined)
+      throw new MissingPart(`${name} ${version} is not installed, nor is ${compiler} to build it`);
+    process.stderr.write(`building ${name} ${version}, a few minutes\n`);
+    const env = { ...process.env, ...recipe.env };
+    await run(path, recipe.args(draft), { cwd: recipe.cwd ?? draft, env, maxBuffer: 64 * 2 ** 20 });
+  });
+  return join(folder, "bin", name);
+}
 
-  const path = findOnPath(compiler);
-  if (path === undefined) throw new MissingPart(`${name} ${version} is not installed, nor is ${compiler} to build it`);
+/**
+ * A folder of tools, made on first use; `key` holds whatever decides what comes out. It appears whole, by a rename, or not at
+ * all; whoever comes while it is made waits for the lock.
+ */
+export async function folderOf(name: string, key: string, make: (draft: string) => Promise<void>): Promise<string> {
+  const hash = createHash("sha256").update([process.platform, process.arch, key].join(" ")).digest("hex");
+  const tools = toolsFolder();
+  const folder = join(tools, `${name}-${hash.slice(0, 12)}`);
+  if (existsSync(folder)) return folder;
   await mkdir(tools, { recursive: true });
   const lock = await hold(command("flock"), [`${folder}.lock`], ":");
   const draft = await mkdtemp(join(tools, ".draft-"));
   try {
-    if (existsSync(binary)) return binary;
-    process.stderr.write(`building ${name} ${version} into ${folder}, a few minutes\n`);
-    const env = { ...process.env, ...recipe.env };
-    await run(path, recipe.args(draft), { cwd: recipe.cwd ?? draft, env, maxBuffer: 64 * 2 ** 20 });
+    if (existsSync(folder)) return folder;
+    await make(draft);
     await rename(draft, folder);
-    return binary;
+    return folder;
   } finally {
     await rm(draft, { recursive: true, force: true });
     await lock.release();

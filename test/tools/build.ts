@@ -1,6 +1,7 @@
 /** Gets every tool of the end-to-end tests ready and prints where each one is: `node test/tools/build.ts`. */
 import { goModule } from "../support/go-module.ts";
 import { pulumiFolder } from "../support/pulumi-tools.ts";
+import { cloudInitFolder, pythonFolder } from "../support/python-tools.ts";
 import { tool } from "../support/tools.ts";
 import { installDebianPackages } from "./debian.ts";
 import { crates, goCommands, goPins } from "./pins.ts";
@@ -10,3 +11,5 @@ for (const name of [...crates.keys(), ...goCommands.keys()]) console.log(await t
 for (const { tools, versions } of goPins)
   if (tools.length === 0) for (const path of versions.keys()) console.log(await goModule(path));
 console.log(await pulumiFolder());
+console.log(await pythonFolder());
+console.log(await cloudInitFolder());

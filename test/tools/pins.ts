@@ -21,6 +21,9 @@ export const goCommands = pins("go.txt");
 /** Command to Debian package. */
 export const debianPackages = pins("debian.txt");
 
+/** Package of PyPI to version. */
+export const pythonPackages = pins("python.txt");
+
 /** A folder here with a go.mod: the modules it requires, with their versions, and all of its pins as text. */
 export interface GoPins {
   readonly folder: string;

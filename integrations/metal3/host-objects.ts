@@ -1,0 +1,46 @@
+import type { Address, Parsed } from "../../core/index.ts";
+import type { RenderedObject } from "../integration.ts";
+import { type Host, type Infra, objectName, type Unit } from "./infra.ts";
+import { networkData } from "./network-data.ts";
+import { bareMetalHost, type ClusterApiVersion, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
+
+/** What templates of a cluster need. */
+export interface TemplateOptions extends ObjectOptions {
+  readonly apiVersion: ClusterApiVersion;
+  readonly clusterName: string;
+}
+
+/**
+ * A host with its network data, whichever machine comes to it: for MachineDeployments and control planes. Metal3's provider
+ * leaves the network data of a host alone as long as no template of the machine has any (`metaDataTemplate`).
+ */
+export function hostObjects(
+  infra: Pick<Infra, "networks">,
+  unit: Unit,
+  host: Host,
+  addresses: ReadonlyMap<string, Address>,
+  options: ObjectOptions,
+): Parsed<RenderedObject[]> {
+  const data = networkData(infra, unit, host, addresses);
+  if (data.issues) return data;
+  const name = objectName(unit.name, host.name);
+  const { namespace } = options;
+  const reference = { name, ...(namespace === undefined ? {} : { namespace }) };
+  const secret = networkDataSecret(name, data.value, options);
+  return { value: [secret, bareMetalHost(unit, host.name, { spec: { networkData: reference } }, options)] };
+}
+
+/** The template for the machines of a unit: names, and no network data. */
+export function metaDataTemplate({ name }: Pick<Unit, "name">, options: TemplateOptions): RenderedObject {
+  return {
+    apiVersion: `infrastructure.cluster.x-k8s.io/${options.apiVersion}`,
+    kind: "Metal3DataTemplate",
+    metadata: metadataOf(name, options),
+    spec: { clusterName: options.clusterName, metaData },
+  } as RenderedObject;
+}
+
+/** What cloud-init calls the machine. */
+export const metaData = {
+  objectNames: ["name", "local-hostname", "local_hostname"].map((key) => ({ key, object: "machine" })),
+};

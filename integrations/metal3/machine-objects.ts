@@ -1,0 +1,150 @@
+import type { Address, Parsed } from "../../core/index.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { yamlOf } from "../../schema/yaml-text.ts";
+import type { RenderedObject } from "../integration.ts";
+import { controllers, type Host, type Infra, objectName, type Unit } from "./infra.ts";
+import { mappingScript } from "./mac-mapping.ts";
+import { networkData } from "./network-data.ts";
+import { type ClusterApiVersion, hostLabel, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
+import { osNetConfig } from "./os-net-config.ts";
+
+/** What machines need and the configuration of their hosts does not say. */
+export interface MachineOptions extends ObjectOptions {
+  readonly apiVersion: ClusterApiVersion;
+  readonly clusterName: string;
+  /** What sets up the network of a node: cloud-init by network data, or os-net-config before kubeadm runs. */
+  readonly network: "network-data" | "os-net-config";
+  /** Of Metal3Machine, in the words of the chosen version. */
+  readonly image?: Bag;
+  /** Of Kubernetes. */
+  readonly version?: string;
+  /** The spec of every KubeadmConfig, in the words of the chosen version; files and commands of ours come first. */
+  readonly kubeadmConfig?: Bag;
+}
+
+/**
+ * A machine for one host of a unit, without MachineDeployment or control plane provider (R34):
+ *
+ *                 | network-data                                   | os-net-config
+ *  ---------------+------------------------------------------------+------------------------------------------------------
+ *  Secret         | the network data, with the host's MAC addresses| none (`mappingSecret`: one for the unit)
+ *  Metal3Machine  | that Secret; selects the host itself           | selects any host of the unit: the node finds out which
+ *  KubeadmConfig  | what is given                                  | and its file, the mapping script, the command for both
+ *  Machine        | all of these                                   | all of these
+ *
+ * Both at once would give a node each address twice, on a link of cloud-init and on one of os-net-config.
+ */
+export function machineObjects(
+  infra: Pick<Infra, "networks">,
+  unit: Unit,
+  host: Host,
+  addresses: ReadonlyMap<string, Address>,
+  options: MachineOptions,
+): Parsed<RenderedObject[]> {
+  const name = objectName(unit.name, host.name);
+  if (options.network === "os-net-config") {
+    const config = yamlOf(osNetConfig(infra, unit, addresses));
+    return { value: [kubeadmConfig(name, options, nodeFiles(unit.name, config)), ...machine(name, unit, options)] };
+  }
+  const data = networkData(infra, unit, host, addresses);
+  if (data.issues) return data;
+  const secret = networkDataSecret(name, data.value, options);
+  return { value: [secret, kubeadmConfig(name, options, {}), ...machine(name, unit, options)] };
+}
+
+/** The mapping script of a unit, with the MAC addresses of all its hosts: beyond a hundred it is too long for a KubeadmConfig. */
+export function mappingSecret(unit: Pick<Unit, "name" | "hosts">, options: ObjectOptions): RenderedObject {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: metadataOf(mappingSecretName(unit.name), options),
+    stringData: { script: mappingScript(unit) },
+  } as RenderedObject;
+}
+
+/** No object of a host has a dot in its name. */
+function mappingSecretName(unit: string): string {
+  return `${unit}.mac-mapping`;
+}
+
+const paths = {
+  config: "/etc/os-net-config/config.yaml",
+  mapping: "/etc/os-net-config/mapping.yaml",
+  script: "/usr/local/sbin/nodeippool-mac-mapping",
+};
+
+/** One command: without a mapping, os-net-config would set up other NICs. */
+function nodeFiles(unit: string, config: string) {
+  const secret = { name: mappingSecretName(unit), key: "script" };
+  return {
+    files: [
+      { path: paths.config, permissions: "0600", content: config },
+      { path: paths.script, permissions: "0755", contentFrom: { secret } },
+    ],
+    preKubeadmCommands: [`${paths.script} && os-net-config -c ${paths.config} -m ${paths.mapping}`],
+  };
+}
+
+interface NodeFiles {
+  readonly files?: readonly object[];
+  readonly preKubeadmCommands?: readonly string[];
+}
+
+/** The newer version takes no empty spec. */
+function kubeadmConfig(name: string, options: MachineOptions, { files = [], preKubeadmCommands = [] }: NodeFiles) {
+  const given = options.kubeadmConfig ?? {};
+  const all = [...files, ...((given as NodeFiles).files ?? [])];
+  const commands = [...preKubeadmCommands, ...((given as NodeFiles).preKubeadmCommands ?? [])];
+  const spec = {
+    ...given,
+    ...(all.length === 0 ? {} : { files: all }),
+    ...(commands.length === 0 ? {} : { preKubeadmCommands: commands }),
+  };
+  return {
+    apiVersion: `bootstrap.cluster.x-k8s.io/${options.apiVersion}`,
+    kind: "KubeadmConfig",
+    metadata: metadataOf(name, options, clusterLabels(options)),
+    ...(Object.keys(spec).length === 0 ? {} : { spec }),
+  } as RenderedObject;
+}
+
+function machine(name: string, { name: unit, hostSelector }: Unit, options: MachineOptions): RenderedObject[] {
+  const { apiVersion, clusterName, image, version, network } = options;
+  const isPinned = network === "network-data";
+  const controlPlane = unit === controllers ? { "cluster.x-k8s.io/control-plane": "" } : {};
+  const labels = { ...clusterLabels(options), ...controlPlane };
+  const bootstrap = { configRef: referenceTo("bootstrap.cluster.x-k8s.io", "KubeadmConfig", name, options) };
+  return [
+    {
+      apiVersion: `infrastructure.cluster.x-k8s.io/${apiVersion}`,
+      kind: "Metal3Machine",
+      metadata: metadataOf(name, options, labels),
+      spec: {
+        ...(image === undefined ? {} : { image }),
+        hostSelector: { matchLabels: { ...hostSelector, ...(isPinned ? { [hostLabel]: name } : {}) } },
+        ...(isPinned ? { networkData: { name } } : {}),
+      },
+    } as RenderedObject,
+    {
+      apiVersion: `cluster.x-k8s.io/${apiVersion}`,
+      kind: "Machine",
+      metadata: metadataOf(name, options, labels),
+      spec: {
+        clusterName,
+        ...(version === undefined ? {} : { version }),
+        bootstrap,
+        infrastructureRef: referenceTo("infrastructure.cluster.x-k8s.io", "Metal3Machine", name, options),
+      },
+    } as RenderedObject,
+  ];
+}
+
+function clusterLabels({ clusterName }: Pick<MachineOptions, "clusterName">) {
+  return { "cluster.x-k8s.io/cluster-name": clusterName };
+}
+
+/** Since v1beta2 a reference has a group, and no namespace. */
+function referenceTo(group: string, kind: string, name: string, { apiVersion, namespace }: MachineOptions) {
+  if (apiVersion === "v1beta2") return { apiGroup: group, kind, name };
+  return { apiVersion: `${group}/${apiVersion}`, kind, name, ...(namespace === undefined ? {} : { namespace }) };
+}

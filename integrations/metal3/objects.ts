@@ -1,0 +1,56 @@
+import { ownPrefix } from "../../schema/node.ts";
+import { yamlOf } from "../../schema/yaml-text.ts";
+import type { RenderedObject } from "../integration.ts";
+import { objectName, type Unit } from "./infra.ts";
+import type { NetworkData } from "./network-data.ts";
+
+/** The versions of Cluster API, and of Metal3's provider for it, that objects are written in. */
+export type ClusterApiVersion = "v1beta1" | "v1beta2";
+
+/** What every object of a cluster has in common. */
+export interface ObjectOptions {
+  /** Left out: wherever they are applied. */
+  readonly namespace?: string;
+}
+
+/** Tells one BareMetalHost from others, where a machine has to be on that very host. Its value is the name of its objects. */
+export const hostLabel = `${ownPrefix}host`;
+
+/** Name, namespace and labels. */
+export function metadataOf(name: string, { namespace }: ObjectOptions, labels: Readonly<Record<string, string>> = {}) {
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(Object.keys(labels).length === 0 ? {} : { labels }),
+  };
+}
+
+/** The network data of a host, where the bare metal operator reads it. The operator would add the label itself. */
+export function networkDataSecret(name: string, data: NetworkData, options: ObjectOptions): RenderedObject {
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: metadataOf(name, options, { "environment.metal3.io": "baremetal" }),
+    stringData: { networkData: yamlOf(data) },
+  } as RenderedObject;
+}
+
+/**
+ * What a BareMetalHost has besides its own: the labels that it is selected by, and this. It is to be applied server-side onto
+ * the object that has BMC and boot MAC address; `online` is there because its kind demands it.
+ */
+export function bareMetalHost(
+  { name: unit, hostSelector }: Pick<Unit, "name" | "hostSelector">,
+  host: string,
+  { spec = {}, annotations = {} }: { readonly spec?: object; readonly annotations?: Readonly<Record<string, string>> },
+  options: ObjectOptions,
+): RenderedObject {
+  const name = objectName(unit, host);
+  const metadata = metadataOf(name, options, { ...hostSelector, [hostLabel]: name });
+  return {
+    apiVersion: "metal3.io/v1alpha1",
+    kind: "BareMetalHost",
+    metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations },
+    spec: { online: true, ...spec },
+  } as RenderedObject;
+}

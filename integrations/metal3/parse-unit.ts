@@ -59,7 +59,7 @@ class UnitReader {
     return value as number;
   }
 
-  /** Labels are text; `true` and numbers, as people write them, are read as the text that they look like. */
+  /** Labels are text; `true` and whole numbers, as people write them, are read as the text that they look like. */
   private hostSelector(value: unknown): Record<string, string> {
     if (value === undefined) return {};
     const path = ["hostSelector"];
@@ -68,11 +68,9 @@ class UnitReader {
     for (const [key, label] of entries) {
       if (!/^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/.test(key))
         this.fail(`${JSON.stringify(key)} is no label`, [...path, key]);
-      if (
-        !["string", "boolean", "number"].includes(typeof label) ||
-        !/^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/.test(`${label}`)
-      )
-        this.fail(`${key} is no value of a label: at most 63 letters, digits, -, _ and .`, [...path, key]);
+      const isText = typeof label === "string" || typeof label === "boolean" || Number.isSafeInteger(label);
+      if (!isText || !/^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/.test(`${label}`))
+        this.fail(`the value of ${key} must be text in quotes: at most 63 letters, digits, -, _ and .`, [...path, key]);
     }
     return Object.fromEntries(entries.map(([key, label]): [string, string] => [key, `${label}`]).sort(byKey));
   }
@@ -101,7 +99,7 @@ class UnitReader {
       if (!isNicName(nic))
         this.fail(`${JSON.stringify(nic)} is no name of a NIC: at most 15 letters, digits, -, _ and .`, [...path, nic]);
       if (typeof mac !== "string" || !/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac))
-        this.fail(`${nic} is no MAC address: write six pairs of hexadecimal digits, in quotes`, [...path, nic]);
+        this.fail(`${nic} needs a MAC address: six pairs of hexadecimal digits with colons, in quotes`, [...path, nic]);
     }
     const entries = Object.entries(macs ?? {}).map(([nic, mac]): [string, string] => [nic, `${mac}`.toLowerCase()]);
     return { name, macs: new Map(entries.sort(byKey)) };

@@ -81,6 +81,12 @@ print(json.dumps([validator.validate_config(yaml.safe_load(text)["network_config
     }
   });
 
+  it("cloud-init refuses the network data of another host: so a machine with it selects the very host", async () => {
+    const [one, other] = [hosts[0], hosts.at(-1)].map((host) => dataOf(host as never)) as [NetworkData, NetworkData];
+    const nics = other.links.filter(({ type }) => type === "phy");
+    await expect(netplanOf(one, nics)).rejects.toThrow("Unable to find a system nic");
+  });
+
   it("R33: PyYAML reads every MAC mapping back unchanged", async () => {
     const files = hosts.map(({ host }) => mappingFile(host));
     const program = "import json, sys, yaml; print(json.dumps([yaml.safe_load(t) for t in json.loads(sys.argv[1])]))";
@@ -106,10 +112,10 @@ interface PlannedLink {
   readonly nameservers?: { addresses: string[] };
 }
 
-async function netplanOf(data: NetworkData) {
+/** What cloud-init makes of network data on a machine with these NICs; by default those in the data. */
+async function netplanOf(data: NetworkData, nics = data.links.filter(({ type }) => type === "phy")) {
   const folder = mkdtempSync(join(tmpdir(), "netplan-"));
   writeFileSync(join(folder, "network_data.json"), JSON.stringify(data));
-  const nics = data.links.filter(({ type }) => type === "phy");
   const macs = nics.flatMap(({ ethernet_mac_address: mac }, i) => ["-m", `eth${i},${mac}`]);
   const convert = ["-m", "cloudinit.cmd.main", "devel", "net-convert", "--network-data", "network_data.json"];
   const kinds = ["--kind", "network_data.json", "--output-kind", "netplan", "-D", "debian", "-d", "out"];

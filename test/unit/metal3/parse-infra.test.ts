@@ -267,7 +267,7 @@ describe("units", () => {
       "R33: no MAC",
       "00:c8:7c:e6:f0:2e",
       "00:c8:7c:e6:f0",
-      "em0 is no MAC address: write six pairs of hexadecimal digits, in quotes",
+      "em0 needs a MAC address: six pairs of hexadecimal digits with colons, in quotes",
     ],
     [
       "R33: one MAC twice, in capitals",
@@ -288,7 +288,19 @@ describe("units", () => {
       "no value of a label",
       "hostSelector: metal3.io/controller: true",
       "hostSelector: {matchLabels: {a: b}}",
-      "matchLabels is no value of a label: at most 63 letters, digits, -, _ and .",
+      "the value of matchLabels must be text in quotes: at most 63 letters, digits, -, _ and .",
+    ],
+    [
+      "a value that YAML reads otherwise than it looks",
+      "hostSelector: metal3.io/controller: true",
+      "hostSelector: {release: 1.10}",
+      "the value of release must be text in quotes: at most 63 letters, digits, -, _ and .",
+    ],
+    [
+      "R33: a MAC address with dashes",
+      "00:c8:7c:e6:f0:2e",
+      "00-c8-7c-e6-f0-2e",
+      "em0 needs a MAC address: six pairs of hexadecimal digits with colons, in quotes",
     ],
     [
       "a name of a NIC",

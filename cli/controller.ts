@@ -1,15 +1,14 @@
 import type { LogLevel } from "../controller/ground.ts";
 import { logger } from "../controller/log.ts";
 import { parseListen } from "../controller/server.ts";
-import { runController } from "../controller/start.ts";
-import type { ApiVersion } from "../integrations/capi/version.ts";
+import { type ControllerOptions, runController } from "../controller/start.ts";
 import { findAccess } from "../kube/index.ts";
 
 interface Options {
   readonly context?: string;
   readonly namespace?: string;
   readonly listen: string;
-  readonly clusterApi?: ApiVersion;
+  readonly clusterApi?: ControllerOptions["clusterApi"];
   readonly logLevel: LogLevel;
 }
 

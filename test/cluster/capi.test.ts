@@ -33,8 +33,8 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
   const provided = (work: () => Promise<void>, clusterApi: ApiVersion = "v1beta2") =>
     withController(findAccess({ kubeconfig: cluster().kubeconfig }), work, { timing: hurried, clusterApi });
 
-  async function pool(name: string, end: string, cidr = "10.0.0.0/24"): Promise<void> {
-    const spec = { range: { cidr, end }, gateway: cidr.replace("0/24", "254"), authority: "Cluster" };
+  async function pool(name: string, end: string, cidr = "10.0.0.0/24", gateway?: string): Promise<void> {
+    const spec = { range: { cidr, end }, ...(gateway && { gateway }), authority: "Cluster" };
     await kube.apply(
       pools,
       { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec } as KubeObject,
@@ -52,8 +52,8 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
     } as KubeObject);
   const get = (resource: Resource, name: string) => kube.get<KubeObject & Bag>(resource, name, namespace);
   async function remove(resource: Resource, name: string): Promise<void> {
-    const there = await get(resource, name);
-    if (there !== undefined) await kube.delete(resource, there);
+    const args = ["delete", resource.plural, name, "-n", namespace, "--wait=false", "--ignore-not-found"];
+    await cluster().kubectl(args);
   }
   const ready = async (name: string) => conditionOf(asBag((await get(claims, name))?.status)?.conditions, "Ready");
   async function given(): Promise<Record<string, unknown>> {
@@ -82,7 +82,7 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
   }, 60_000);
 
   it("an IPAddress has the claim's name, spec and labels, is owned by claim and pool, and is protected; the claim refers to it", async () => {
-    await pool("p", "10.0.0.9");
+    await pool("p", "10.0.0.9", "10.0.0.0/24", "10.0.0.254");
     await provided(async () => {
       const asked = await claim("a", {}, { labels: { rack: "r1" } });
       await until(given, { a: "10.0.0.1" });

@@ -22,7 +22,7 @@ import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { Proof } from "./proof.ts";
 import { Resets } from "./resets.ts";
 import { asking, asks, factsOf, readScene, type Scene } from "./scene.ts";
-import { objectKey } from "./seen.ts";
+import { objectKey, type Seen } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
@@ -203,9 +203,21 @@ export class Allocator {
       claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
       owners,
       set: clusterSet,
-      waiting: new Set(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => nodeOwner(name))),
+      waiting: this.waiting(owners, nodes),
       isHeld: (line) => this.isHeld(line, scene, barred),
     };
+  }
+
+  /** The owners that get nothing new: nodes that are not Ready, and whom an integration has wait. */
+  private waiting(owners: ReadonlySet<string>, nodes: readonly ClusterNode[]): ReadonlySet<string> {
+    const parts = this.ground.integrations.flatMap(({ inCluster }) => inCluster ?? []);
+    const isWaiting = (owner: string) => {
+      const object = this.world.get(owner);
+      const part = object && parts.find(({ kinds }) => kinds.some(({ kind }) => kind === object.kind));
+      return part?.isWaiting?.(object as Seen) ?? false;
+    };
+    const unready = nodes.filter(({ isReady }) => isReady === false).map(({ name }) => nodeOwner(name));
+    return new Set([...unready, ...[...owners].filter(isWaiting)]);
   }
 
   /**

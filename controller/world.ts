@@ -56,10 +56,11 @@ export class World {
     this.tell(key, before, object);
   }
 
-  /** An object as the server has answered: so it is known before the watch tells of it. */
+  /** An object as the server has answered: so it is known before the watch tells of it. Its last finalizer was its end. */
   take(kind: string, stored: object): Seen {
     const seen = keep(this.kind(kind), stored);
-    this.set(seen);
+    if (isEnded(seen)) this.delete(objectKey(seen));
+    else this.set(seen);
     return seen;
   }
 
@@ -150,6 +151,12 @@ export class World {
   }
 }
 
+/** Does nothing keep an object that is being deleted? The watch may have told of its end already. */
+function isEnded({ metadata }: Seen): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata;
+  return deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
+}
+
 /** Is it a version that was overtaken, or the same? We hear of our own writes twice. */
 function isOlder(a: Seen, b: Seen): boolean {
   return a.metadata.uid === b.metadata.uid && BigInt(a.metadata.resourceVersion) <= BigInt(b.metadata.resourceVersion);
@@ -158,8 +165,8 @@ function isOlder(a: Seen, b: Seen): boolean {
 /** Are these two the same object with the same spec, of which a server counts the changes, and the same marks? */
 function isSameButStatus(before: Seen | undefined, now: Seen | undefined): boolean {
   const [had, has] = [before, now].map((object) => {
-    const { uid, generation, labels, annotations, deletionTimestamp } = object?.metadata ?? {};
-    return JSON.stringify([uid, generation, labels, annotations, deletionTimestamp]);
+    const { uid, generation, labels, annotations, deletionTimestamp, finalizers } = object?.metadata ?? {};
+    return JSON.stringify([uid, generation, labels, annotations, deletionTimestamp, finalizers]);
   });
   return had === has;
 }

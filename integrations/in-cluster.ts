@@ -77,6 +77,8 @@ export interface InCluster {
    * their keys. Absent where nothing ever is.
    */
   isPaused?(object: Bag, find: (key: string) => Bag | undefined): boolean;
+  /** Is an owner, by its object, not to get anything new yet? Absent where each may at once. */
+  isWaiting?(owner: Bag): boolean;
   /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
   barred?(facts: Facts): ReadonlyMap<string, string>;
   /**

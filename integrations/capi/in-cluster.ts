@@ -1,6 +1,6 @@
 import { ownerOfKey } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
-import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import { protection } from "./address.ts";
 import { addressKind, asksNodeIPPool, claimKind, ipamGroup } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
@@ -36,22 +36,24 @@ function concerns(object: Bag): Concern {
   }
 }
 
-/** Is a claim, or its cluster, paused? A cluster that is not there counts as such: it may be on its way. */
+/** Is a claim, or its cluster, paused? So is one whose cluster is not there yet; one that is deleted need not wait for it. */
 function isPaused({ metadata, spec }: Bag, find: (key: string) => Bag | undefined): boolean {
-  const { annotations, labels, namespace } = asBag(metadata) ?? {};
+  const { annotations, labels, namespace, deletionTimestamp } = asBag(metadata) ?? {};
   if (asBag(annotations)?.[pausedAnnotation] !== undefined) return true;
   const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterLabel];
   if (typeof name !== "string" || name === "") return false;
   const cluster = find(`Cluster/${namespace}:${name}`);
-  if (cluster === undefined) return true;
+  if (cluster === undefined) return deletionTimestamp === undefined;
   const marks = asBag(asBag(cluster.metadata)?.annotations);
   return asBag(cluster.spec)?.paused === true || marks?.[pausedAnnotation] !== undefined;
 }
 
 function report({ object, made, rejected, pending: [pending] }: Known): Report {
   const { deletionTimestamp, name } = asBag(object.metadata) ?? {};
-  const hasAddress = made.some((one) => one.object.kind === addressKind);
-  if (deletionTimestamp !== undefined) return hasAddress ? {} : { finalizers: { remove: finalizer } };
+  const addresses = made.filter((one) => one.object.kind === addressKind);
+  const isOver = !addresses.some((one) => isManaged(one.object));
+  if (deletionTimestamp !== undefined) return isOver ? { finalizers: { remove: finalizer } } : {};
+  const hasAddress = addresses.length > 0;
   const conditions = claimConditions({ rejected, pending, hasAddress });
   return {
     finalizers: { add: finalizer },
@@ -97,6 +99,8 @@ export function capiInCluster(version: ApiVersion): InCluster {
     concerns,
     sourceOf: ownerOfKey,
     isPaused,
+    // Before it has an address, nobody may end it without telling us.
+    isWaiting: ({ metadata }) => !asList(asBag(metadata)?.finalizers).includes(finalizer),
     // A claim is deleted once its machine is: that is the word of who made it. Its IPAddress must be gone, too.
     gone: (objects, _, releasing) => {
       const shown = new Set(objects.filter(({ kind }) => kind === addressKind).flatMap((one) => concerns(one).owners));

@@ -28,7 +28,7 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
     throw refusal;
   }
   const { plan } = proposal;
-  const changes = reportPlan(plan, workspace.manifests.pools, snapshot);
+  const changes = reportPlan(plan, workspace.desired.pools, snapshot);
   const isShown = await confirmRelease([{ plan, before: snapshot }], changes, options);
   const records = !isNoop(plan) || merge.merged;
   if (records) await record(state, plan);

@@ -1,4 +1,5 @@
 import { type Plan, policyOfKey } from "../core/index.ts";
+import { isPolicyClaim } from "../integrations/nmstate/select.ts";
 import { asBag } from "../schema/objects.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
@@ -18,7 +19,8 @@ function idleNotes({ desired: { parts, facts } }: Workspace): string[] {
 function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan): string[] {
   const kept = keep.map(({ allocation }) => policyOfKey(allocation.claim));
   const here = new Set([...manifests.owned.map(({ object }) => asBag(object.metadata)?.name), ...kept]);
-  const lines = Map.groupBy(release, ({ allocation }) => policyOfKey(allocation.claim));
+  const ofPolicies = release.filter(({ allocation }) => isPolicyClaim(allocation.claim));
+  const lines = Map.groupBy(ofPolicies, ({ allocation }) => policyOfKey(allocation.claim));
   return [...lines]
     .filter(([policy]) => !here.has(policy))
     .map(

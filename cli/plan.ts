@@ -24,7 +24,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   const notes = notesOn(workspace, plan);
   if (options.json) printJson({ ...planJson(plan), notes });
   else {
-    print(...reportPlan(plan, workspace.manifests.pools, snapshot), ...notes);
+    print(...reportPlan(plan, workspace.desired.pools, snapshot), ...notes);
     if (refusal === undefined)
       print(
         isNoop(plan)

@@ -21,7 +21,7 @@ import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { Proof } from "./proof.ts";
 import { Resets } from "./resets.ts";
-import { asking, asks, factsOf, readScene, type Scene } from "./scene.ts";
+import { asking, asks, factsOf, isReadBy, readScene, type Scene } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
@@ -210,14 +210,15 @@ export class Allocator {
 
   /** The owners that get nothing new: nodes that are not Ready, and whom an integration has wait. */
   private waiting(owners: ReadonlySet<string>, nodes: readonly ClusterNode[]): ReadonlySet<string> {
-    const parts = this.ground.integrations.flatMap(({ inCluster }) => inCluster ?? []);
-    const isWaiting = (owner: string) => {
-      const object = this.world.get(owner);
-      const part = object && parts.find(({ kinds }) => kinds.some(({ kind }) => kind === object.kind));
-      return part?.isWaiting?.(object as Seen) ?? false;
-    };
     const unready = nodes.filter(({ isReady }) => isReady === false).map(({ name }) => nodeOwner(name));
-    return new Set([...unready, ...[...owners].filter(isWaiting)]);
+    return new Set([...unready, ...[...owners].filter((owner) => this.isWaiting(owner))]);
+  }
+
+  /** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
+  isWaiting(owner: string): boolean {
+    const object = this.world.get(owner);
+    const part = this.ground.integrations.find((one) => object !== undefined && isReadBy(one, object));
+    return part?.inCluster?.isWaiting?.(object as Seen) ?? false;
   }
 
   /**

@@ -60,6 +60,7 @@ export class Applier {
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined) return;
     const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length, part.protection);
+    if (isEnd(change) && this.allocator.isWaiting(owner)) return;
     const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.

@@ -1,8 +1,9 @@
 import type { Integration } from "../integrations/integration.ts";
+import { metal3 } from "../integrations/metal3/metal3.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
 
 /** Every foreign system that nodeippool knows. A new one is a folder in integrations/, and a line here. */
-export const integrations: Integration[] = [nmstate];
+export const integrations: Integration[] = [nmstate, metal3 as Integration];
 
 /** The kinds whose objects tell of somebody's addresses. */
 export function tellingKinds(): string[] {

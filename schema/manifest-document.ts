@@ -15,6 +15,8 @@ export interface ReadKind {
   owns(object: Bag): boolean;
   /** What the text of an object that is replaced has in it, also where it cannot be read. */
   readonly mark: RegExp;
+  /** For documents that say no kind and are of this one: what their text is like, and what makes YAML of it. */
+  readonly nameless?: { readonly like: RegExp; quote(text: string): string };
 }
 
 /** An object that rendering replaces, and where it stands. */

@@ -1,6 +1,6 @@
-import { type Document, isMap, isSeq } from "yaml";
 import type { Issue, Parsed, Place } from "../core/index.ts";
 import { enough } from "./issues.ts";
+import { listKind, nameItems } from "./list-items.ts";
 import type { ManifestDocument, Manifests, ReadKind } from "./manifest-document.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import {
@@ -74,8 +74,6 @@ const maxLength = 1024 * 1024;
 /** Where ACM has objects as text. */
 const rawField = "object-templates-raw";
 
-const listKind = /^(\w*)List$/;
-
 /** Texts that say that they are of one of these kinds, or Lists of it. */
 export function kindPattern(kinds: readonly string[], end = ""): RegExp {
   const names = kinds.join("|");
@@ -106,7 +104,22 @@ class ManifestReader {
     refuseConflicts(files, this.like);
     return files
       .flatMap(splitDocuments)
-      .flatMap((chunk) => (this.like.test(chunk.text) ? this.curtailed(chunk) : foreign(chunk)));
+      .flatMap(
+        (chunk) => this.nameless(chunk) ?? (this.like.test(chunk.text) ? this.curtailed(chunk) : foreign(chunk)),
+      );
+  }
+
+  /** A document that says no kind, by what it is like; undefined if it is none. */
+  private nameless(chunk: Chunk): ManifestDocument[] | undefined {
+    const kind = [...this.kinds.values()].find(({ nameless }) => nameless?.like.test(chunk.text));
+    if (kind?.nameless === undefined) return undefined;
+    const yaml = new YamlDocument(chunk, kind.nameless.quote(chunk.text));
+    const object = asBag(yaml.value);
+    if (object?.kind !== undefined) return undefined;
+    this.issues.push(...yaml.errors, ...yaml.traps);
+    if (object === undefined) return [];
+    const source = { object: { kind: kind.kind, ...object }, at: placesOf(yaml, []) };
+    return [{ kind: "owned", file: chunk.file, source, yaml, path: [] }];
   }
 
   /** Reads a document, and reports no more of its issues than anybody reads. */
@@ -269,19 +282,4 @@ function isNode({ apiVersion, kind }: Bag): boolean {
 
 function foreign({ file, text }: Chunk, objects: readonly LocatedObject[] = []): ManifestDocument[] {
   return [{ kind: "foreign", file, text, objects }];
-}
-
-/** Writes into the items of typed Lists what those, as the API server gives them, do not repeat: version and kind. */
-function nameItems(list: unknown, document: Document): void {
-  if (!isMap(list)) return;
-  const kind = listKind.exec(`${list.get("kind")}`)?.[1] || undefined;
-  const items = list.get("items");
-  if (!isSeq(items)) return;
-  for (const item of items.items) {
-    nameItems(item, document);
-    if (kind === undefined || !isMap(item)) continue;
-    const head = { apiVersion: list.get("apiVersion"), kind };
-    const missing = Object.entries(head).filter(([key, value]) => value !== undefined && !item.has(key));
-    item.items.unshift(...missing.map(([key, value]) => document.createPair(key, value)));
-  }
 }

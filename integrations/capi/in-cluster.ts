@@ -92,6 +92,11 @@ function kinds(version: ApiVersion): WatchedKind[] {
   ];
 }
 
+/** Is a claim not ours to end yet? */
+function isFree({ finalizers, deletionTimestamp }: Bag): boolean {
+  return deletionTimestamp === undefined && !asList(finalizers).includes(finalizer);
+}
+
 /** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
 export function capiInCluster(version: ApiVersion): InCluster {
   return {
@@ -100,7 +105,7 @@ export function capiInCluster(version: ApiVersion): InCluster {
     sourceOf: ownerOfKey,
     isPaused,
     // Before it has an address, nobody may end it without telling us.
-    isWaiting: ({ metadata }) => !asList(asBag(metadata)?.finalizers).includes(finalizer),
+    isWaiting: ({ metadata }) => isFree(asBag(metadata) ?? {}),
     // A claim is deleted once its machine is: that is the word of who made it. Its IPAddress must be gone, too.
     gone: (objects, _, releasing) => {
       const shown = new Set(objects.filter(({ kind }) => kind === addressKind).flatMap((one) => concerns(one).owners));

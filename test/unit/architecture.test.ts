@@ -25,7 +25,7 @@ const rules: Rules = {
   "integrations/nmstate": ["core", "schema", "integrations", "node:crypto"],
   "integrations/capi": ["core", "schema", "integrations"],
   "integrations/metal3": ["core", "schema", "integrations"],
-  pipeline: ["core", "schema", "integrations", "integrations/nmstate", "state", "yaml"],
+  pipeline: ["core", "schema", "integrations", "integrations/nmstate", "integrations/metal3", "state", "yaml"],
   kube: ["core", "yaml", "@kubernetes/client-node", "node:*"],
   state: [
     "core",

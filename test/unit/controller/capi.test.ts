@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatAddress } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
+import { managedBy } from "../../../integrations/in-cluster.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
@@ -149,6 +150,19 @@ describe("an IPAddressClaim", () => {
     sim.remove("IPAddress", "a", "metal3");
     await sim.pass(10_000);
     expect(addresses()).toEqual(["a 10.0.0.1"]);
+  });
+
+  it("that moves to this cluster with its IPAddress, which we made in another one, keeps it", async () => {
+    const { sim, lines } = begin();
+    const { spec, ...moved } = claim(
+      "b",
+      { claimRef: { name: "b" }, address: "10.0.0.1", prefix: 24 },
+      { labels: managedBy },
+    );
+    sim.create({ ...moved, kind: "IPAddress", spec } as never);
+    for (const name of ["a", "b"]) sim.create(claim(name) as never);
+    await sim.pass(5000);
+    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:b/address", "10.0.0.2 IPAddressClaim/metal3:a/address"]);
   });
 
   it("that moves to this cluster with its IPAddress keeps it, and nobody else gets it", async () => {

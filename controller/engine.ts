@@ -26,12 +26,12 @@ const batch = 500;
  *
  *  key        | what is done                                              | by
  *  -----------+-----------------------------------------------------------+-----------
- *  allocate   | one plan and one commit for all owners that wait          | Allocator
+ *  allocate   | one plan and one commit for all owners that wait; while   | Allocator
+ *             | addresses are held back, the record is read at least      |
  *  look OWNER | an owner waits                                            |
  *  apply KEY  | an object is made what it should be, or deleted           | Applier
  *  report KEY | a pool, or a source object, says how it stands            | Reporter
  *  reset KEY  | a reset that an object asks for comes to its end          | Resetter
- *  record     | the record is read, while addresses are held back         | KnownRecord
  */
 export class Engine {
   readonly world: World;
@@ -131,7 +131,6 @@ export class Engine {
     const [verb, object = ""] = key.split(/ (.*)/s);
     if (verb === "allocate") return this.allocate();
     if (verb === "look") return this.look(object);
-    if (verb === "record") return this.readRecord();
     if (verb === "apply") return this.applier.apply(object);
     if (verb === "reset") return this.resetter.reset(object);
     return this.reporter.report(object);
@@ -143,14 +142,6 @@ export class Engine {
     this.queue.add("allocate");
   }
 
-  /** Reads the record, so often that an address which is live for a moment is seen to be. */
-  private async readRecord(): Promise<number | undefined> {
-    const { record } = this.allocator;
-    await record.fresh();
-    if (this.takeChanged()) this.queue.add("allocate");
-    return record.hold.isRunning() ? this.timing.see / 2 : undefined;
-  }
-
   /** Owners whose lines somebody has changed wait to be looked at. Are there any? */
   private takeChanged(but: ReadonlySet<string> = new Set()): boolean {
     const changed = this.allocator.record.takeChanged().filter((owner) => !but.has(owner));
@@ -158,7 +149,20 @@ export class Engine {
     return changed.length > 0;
   }
 
+  /** Looks at those who wait. Held addresses must be seen so often that one which is live for a moment is seen to be. */
   private async allocate(): Promise<undefined> {
+    const { record } = this.allocator;
+    try {
+      if (this.isAll || this.waiting.size > 0) await this.lookAtWaiting();
+      else await record.fresh();
+      if (this.takeChanged()) this.queue.add("allocate");
+    } finally {
+      if (record.hold.isRunning()) this.queue.addAfter("allocate", this.timing.see / 2);
+    }
+    return undefined;
+  }
+
+  private async lookAtWaiting(): Promise<void> {
     const isAll = this.isAll;
     const owners = new Set<string>();
     this.isAll = false;
@@ -179,7 +183,6 @@ export class Engine {
         for (const pool of this.world.all("NodeIPPool")) this.queue.add(`report ${objectKey(pool)}`);
       throw error;
     }
-    return undefined;
   }
 
   /** `isEnd`: with these all were looked at. */
@@ -198,7 +201,6 @@ export class Engine {
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     this.takeChanged(asked);
     if (this.waiting.size > 0) this.queue.add("allocate");
-    if (later.size > 0) this.queue.addAfter("record", this.timing.see / 2);
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
     const sources = isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source);

@@ -8,6 +8,9 @@ import { factsOf, type Scene } from "./scene.ts";
 import { kindOf, objectKey } from "./seen.ts";
 import type { World } from "./world.ts";
 
+/** So many owners are asked for at once. */
+const parallel = 16;
+
 /** What the cluster shows of addresses that nobody claims. */
 export class Proof {
   private readonly ground: Ground;
@@ -28,8 +31,11 @@ export class Proof {
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
     const doubtful = new Set<string>();
-    for (const owner of new Set([...gone].map(({ claim }) => ownerOfKey(claim))))
+    const ask = async (owner: string) => {
       if ((await this.isBack(owner)) || (await this.isOutdated(owner))) doubtful.add(owner);
+    };
+    const owners = [...new Set([...gone].map(({ claim }) => ownerOfKey(claim)))];
+    for (let i = 0; i < owners.length; i += parallel) await Promise.all(owners.slice(i, i + parallel).map(ask));
     return [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim)));
   }
 

@@ -18,14 +18,14 @@ export interface ClaimState {
  *  names no pool that is there| False | PoolNotReady     | why
  *  gets nothing, pool is full | False | PoolExhausted    | why
  *  gets nothing otherwise     | False | AllocationFailed | why
- *  has its IPAddress          | True  | Ready            |
+ *  has its IPAddress          | True  | Ready            | where it is
  *  otherwise                  | none yet
  */
 export function claimConditions({ rejected, pending, hasAddress }: ClaimState): Bag[] {
   if (rejected !== undefined) return [notReady("PoolNotReady", rejected)];
   if (pending !== undefined)
     return [notReady(pending.code === "exhausted" ? "PoolExhausted" : "AllocationFailed", pending.message)];
-  return hasAddress ? [{ type: "Ready", status: "True", reason: "Ready", message: "" }] : [];
+  return hasAddress ? [{ type: "Ready", status: "True", reason: "Ready", message: "Its IPAddress has its name" }] : [];
 }
 
 function notReady(reason: string, message: string): Bag {

@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App, Chart, Testing } from "cdk8s";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -52,11 +53,20 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
       return { ...rest, metadata: { ...metadata, ...(Object.keys(other).length > 0 && { annotations: other }) } };
     });
 
+  /** A kustomization of deploy/ with a component of it. */
+  function withComponent(name: string): string {
+    const folder = mkdtempSync(join(tmpdir(), "kustomization-"));
+    cpSync(join(root, "deploy"), join(folder, "deploy"), { recursive: true });
+    const kustomization = `resources: [deploy]\ncomponents: [deploy/${name}]\n`;
+    writeFileSync(join(folder, "kustomization.yaml"), kustomization);
+    return folder;
+  }
+
   it("make the same objects", () => {
     const kustomize = objectsIn(run(kubectl, "kustomize", "deploy"));
     expect(kustomize).toHaveLength(12);
     expect(construct()).toEqual(kustomize);
-    const withClusterApi = objectsIn(run(kubectl, "kustomize", "deploy/cluster-api"));
+    const withClusterApi = objectsIn(run(kubectl, "kustomize", withComponent("cluster-api")));
     expect(withClusterApi).toHaveLength(14);
     expect(construct({ clusterApi: true })).toEqual(withClusterApi);
     expect(withoutPolicy(chart("nodeippool", "clusterApi=true"))).toEqual(withoutNamespace(withClusterApi));

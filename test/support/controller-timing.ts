@@ -6,8 +6,8 @@ export const hurried: Timing = {
   fresh: 150,
   send: 350,
   request: 1_500,
-  see: 900,
-  hold: 3_000,
+  see: 1_500,
+  hold: 3_600,
   settle: 20,
   gather: 200,
 };

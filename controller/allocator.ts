@@ -13,16 +13,16 @@ import {
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Facts, RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
-import type { ClusterNode } from "../schema/node.ts";
-import { asBag, placeless } from "../schema/objects.ts";
+import { placeless } from "../schema/objects.ts";
 import { decide, type Question } from "./decide.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
+import { OwnerStanding } from "./owner-standing.ts";
 import { Proof } from "./proof.ts";
 import { Resets } from "./resets.ts";
-import { asking, asks, factsOf, isReadBy, readScene, type Scene } from "./scene.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import { asks, factsOf, readObjects, readScene, type Scene } from "./scene.ts";
+import { objectKey } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
@@ -30,6 +30,8 @@ import type { World } from "./world.ts";
 export interface Looked {
   /** For whom this was decided. */
   readonly owners: ReadonlySet<string>;
+  /** Those of them whose objects stay as they are, whatever is rendered: they wait, or what asks for them cannot be read. */
+  readonly kept: ReadonlySet<string>;
   /** What is to exist for them. */
   readonly rendered: readonly RenderedObject[];
   /** The pools, and the claims, in which something changed, or that get nothing. */
@@ -91,9 +93,10 @@ export class Allocator {
   /** The objects that say how they stand: all that ask for addresses, and all pools. */
   async sources(): Promise<string[]> {
     const { pools } = await this.scene();
-    return [...asking(this.world, this.ground.integrations), ...[...pools.values()].map(({ object }) => object)].map(
-      objectKey,
-    );
+    return [
+      ...readObjects(this.world, this.ground.integrations),
+      ...[...pools.values()].map(({ object }) => object),
+    ].map(objectKey);
   }
 
   /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
@@ -106,16 +109,17 @@ export class Allocator {
     const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
     const asOf = this.record.readAt;
     const facts = factsOf(this.world, scene);
-    const { nodes } = facts;
-    const barred = this.barred(facts);
-    const desired = this.desiredFor(owners, facts, barred, scene);
+    const { integrations } = this.ground;
+    const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, (claim) => this.sourceOf(claim));
+    const desired = this.desiredFor(owners, facts, scene, standing);
     const releasing = snapshot.releasing.filter((line) => line.set === clusterSet);
     this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
     const gone = await this.proof.gone(
       releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))),
       scene,
+      asOf,
     );
-    const question = this.question(owners, nodes, barred, scene, desired, this.occupied(scene, snapshot));
+    const question = this.question(owners, scene, desired, this.occupied(scene, snapshot), standing);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
@@ -124,6 +128,7 @@ export class Allocator {
     const changed = [...plan.assign, ...plan.release.map(({ allocation }) => allocation), ...pending, ...before];
     return {
       owners,
+      kept: standing.kept,
       rendered: this.render(desired, owners, after),
       pools: new Set(changed.map(({ pool }) => pool)),
       claims: changed.map(({ claim }) => claim),
@@ -148,7 +153,7 @@ export class Allocator {
     const mine = after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)));
     const lost = release.filter(({ to }) => to === "releasing").map(({ allocation }) => ownerOfKey(allocation.claim));
     return new Map([
-      ...this.record.hold.later(mine, begun),
+      ...this.record.hold.later(mine, Math.min(begun, this.record.readAt)),
       ...[...unseen].map((owner) => [owner, this.ground.timing.send] as const),
       ...lost.filter((owner) => this.pending.has(owner)).map((owner) => [owner, 0] as const),
     ]);
@@ -170,13 +175,13 @@ export class Allocator {
   private desiredFor(
     owners: ReadonlySet<string>,
     { nodes, poolUids = new Map() }: Facts,
-    barred: ReadonlySet<string>,
     scene: Scene,
+    { barred, rejected }: OwnerStanding,
   ): Desired {
     const looked = nodes.filter(({ name }) => owners.has(nodeOwner(name)) && !barred.has(nodeOwner(name)));
     const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).filter((one) => !isManaged(one));
     const [own, others] = partition(about, (one) => asks(one, this.ground.integrations));
-    const owned = own.filter((one) => scene.whyRejected(one) === undefined).map(placeless);
+    const owned = own.filter((one) => !rejected.has(objectKey(one))).map(placeless);
     return readDesired(
       {
         owned: [...scene.shared, ...owned],
@@ -192,55 +197,20 @@ export class Allocator {
 
   private question(
     owners: ReadonlySet<string>,
-    nodes: readonly ClusterNode[],
-    barred: ReadonlySet<string>,
     scene: Scene,
     desired: Desired,
     occupied: Occupied,
+    standing: OwnerStanding,
   ): Omit<Question, "gone"> {
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
       claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
       owners,
       set: clusterSet,
-      waiting: this.waiting(owners, nodes),
-      isHeld: (line) => this.isHeld(line, scene, barred),
+      waiting: standing.waiting,
+      // Of a kind that is not served nobody knows whether what asked is there.
+      isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),
     };
-  }
-
-  /** The owners that get nothing new: nodes that are not Ready, and whom an integration has wait. */
-  private waiting(owners: ReadonlySet<string>, nodes: readonly ClusterNode[]): ReadonlySet<string> {
-    const unready = nodes.filter(({ isReady }) => isReady === false).map(({ name }) => nodeOwner(name));
-    return new Set([...unready, ...[...owners].filter((owner) => this.isWaiting(owner))]);
-  }
-
-  /** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
-  isWaiting(owner: string): boolean {
-    const object = this.world.get(owner);
-    const part = this.ground.integrations.find((one) => object !== undefined && isReadBy(one, object));
-    return part?.inCluster?.isWaiting?.(object as Seen) ?? false;
-  }
-
-  /**
-   * Does a line stay although nobody claims it now?
-   *
-   *  its owner | its pool, and what asked for it            | it
-   *  ----------+--------------------------------------------+-----------
-   *  any       | a kind that tells about it is not served   | stays
-   *  gone      | the pool is gone, or retains its addresses | stays
-   *  gone      | the pool is there                          | is released
-   *  there     | what asked for it cannot be read           | stays
-   *  there     | nothing can be made for the owner          | stays
-   *  there     | anything else                              | is released
-   */
-  private isHeld(line: Allocation, { pools, whyRejected }: Scene, barred: ReadonlySet<string>): boolean {
-    if (this.proof.isBlind(line)) return true;
-    const { pool, claim } = line;
-    const owner = ownerOfKey(claim);
-    if (this.world.get(owner) !== undefined)
-      return barred.has(owner) || whyRejected(this.world.get(this.sourceOf(claim) ?? "")) !== undefined;
-    const object = pools.get(pool)?.object;
-    return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
   }
 
   /** What owners show to have, beside the record: of the same pools as what is decided by it. */
@@ -269,11 +239,6 @@ export class Allocator {
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
   sourceOf(claim: string): string | undefined {
     return this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster?.sourceOf(claim);
-  }
-
-  /** The owners for whom nothing can be made. */
-  private barred(facts: Facts): ReadonlySet<string> {
-    return new Set(this.ground.integrations.flatMap(({ inCluster }) => [...(inCluster?.barred?.(facts).keys() ?? [])]));
   }
 
   private render(desired: Desired, owners: ReadonlySet<string>, snapshot: Snapshot): RenderedObject[] {

@@ -6,6 +6,7 @@ import type { Allocator } from "./allocator.ts";
 import { type Change, changeOf } from "./change.ts";
 import type { Ground } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
+import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
 import { kindOf, objectKey, type Seen } from "./seen.ts";
@@ -60,7 +61,7 @@ export class Applier {
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined) return;
     const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length, part.protection);
-    if (isEnd(change) && this.allocator.isWaiting(owner)) return;
+    if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
     const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.

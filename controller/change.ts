@@ -31,6 +31,7 @@ export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerpr
  *  no          | no, or made by somebody else              | none
  *  no          | made by the controller                    | delete
  *  no          | the same, being deleted, and protected    | unprotect: its finalizer is removed
+ *  yes         | the same, and other in what cannot change | unprotect: it is created once it is gone
  *  yes         | no                                        | create
  *  yes         | no, but reports of an earlier one are     | none: whoever reports has not heard of its end
  *  yes         | made by somebody else                     | refuse: it is theirs
@@ -48,7 +49,7 @@ export function changeOf(
   if (there === undefined) return wanted === undefined || reports > 0 ? "none" : "create";
   if (!isManaged(there)) return wanted === undefined ? "none" : "refuse";
   if (there.metadata.deletionTimestamp !== undefined)
-    return wanted === undefined && isProtected(there, protection) ? "unprotect" : "none";
+    return isProtected(there, protection) && wanted?.fixed !== there.fixed ? "unprotect" : "none";
   if (wanted === undefined || there.fixed !== wanted.fixed) return "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
 }

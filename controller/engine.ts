@@ -187,11 +187,13 @@ export class Engine {
 
   /** `isEnd`: with these all were looked at. */
   private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
-    const { owners, rendered, pools, claims, given, freed, asOf, later } = await this.allocator.look(asked);
+    const { owners, kept, rendered, pools, claims, given, freed, asOf, later } = await this.allocator.look(asked);
     this.observer?.recorded(given, freed);
     const wanted = rendered.map((object) => this.wantedObject(object, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
+    for (const owner of kept) this.wanted.forgetIfNone(owner);
     for (const owner of owners) {
+      if (kept.has(owner)) continue;
       const keys = this.wanted.replace(owner, byOwner.get(owner) ?? [], asOf);
       for (const made of this.world.ofOwner(owner)) if (isManaged(made)) keys.add(objectKey(made));
       for (const key of keys) this.queue.add(`apply ${key}`);

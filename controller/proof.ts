@@ -26,15 +26,16 @@ export class Proof {
   }
 
   /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
-  async gone(releasing: readonly Allocation[], scene: Scene): Promise<Allocation[]> {
-    const held = releasing.filter((line) => this.hold.isLongEnough(line) && !this.isBlind(line));
+  async gone(releasing: readonly Allocation[], scene: Scene, readAt: number): Promise<Allocation[]> {
+    const held = releasing.filter((line) => this.hold.isLongEnough(line, readAt) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
     const doubtful = new Set<string>();
-    const ask = async (owner: string) => {
-      if ((await this.isBack(owner)) || (await this.isOutdated(owner))) doubtful.add(owner);
+    const ask = async ([owner, lines]: [string, Allocation[]]) => {
+      if ((await this.isBack(owner)) || (await this.isOutdated(owner)) || (await this.hasObject(lines)))
+        doubtful.add(owner);
     };
-    const owners = [...new Set([...gone].map(({ claim }) => ownerOfKey(claim)))];
+    const owners = [...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))];
     for (let i = 0; i < owners.length; i += parallel) await Promise.all(owners.slice(i, i + parallel).map(ask));
     return [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim)));
   }
@@ -61,6 +62,18 @@ export class Proof {
   async isBack(owner: string): Promise<boolean> {
     if (this.world.get(owner) !== undefined || !this.world.hasKind(kindOf(owner))) return false;
     return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
+  }
+
+  /** Is there an object with one of these addresses that the watch does not show? */
+  private async hasObject(lines: readonly Allocation[]): Promise<boolean> {
+    for (const { claim } of lines) {
+      const part = this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
+      const key = part?.objectOf?.(claim);
+      if (key === undefined) continue;
+      await refresh(key, this.world, this.ground.objects);
+      if (this.world.get(key) !== undefined) return true;
+    }
+    return false;
   }
 
   /** Has another controller changed what was made for an owner, and the watch does not show it yet? */

@@ -36,8 +36,9 @@ export class ReleaseHold {
     return [...this.since.values()].some((since) => since + this.hold > now);
   }
 
-  isLongEnough(line: Allocation): boolean {
-    return this.left(line, this.clock.now()) <= 0;
+  /** By a record that was read so late: what is not looked at may be live again. */
+  isLongEnough(line: Allocation, readAt: number): boolean {
+    return this.left(line, readAt) <= 0;
   }
 
   /** The owners of lines that were not yet long enough at that time, and how many milliseconds after it the last of them is. */

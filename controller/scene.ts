@@ -6,7 +6,7 @@ import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, conditionOf, placeless } from "../schema/objects.ts";
 import { type ClusterPool, clusterPools } from "./pools.ts";
-import type { Seen } from "./seen.ts";
+import { objectKey, type Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** What all owners share, at one moment: pools, and the objects that ask for addresses. */
@@ -16,6 +16,8 @@ export interface Scene {
   readonly sound: readonly Pool[];
   /** The objects that ask for all owners and can be acted upon. */
   readonly shared: readonly SourceObject[];
+  /** The keys of those that cannot. */
+  readonly rejected: ReadonlySet<string>;
   /** Why an object that asks is not acted upon: what was made of it stays as it is. Undefined if it is. */
   whyRejected(object: Seen | undefined): string | undefined;
 }
@@ -33,10 +35,11 @@ export function readScene(world: World, integrations: readonly Integration[], sn
     known.set(object, why);
     return why === false ? undefined : why;
   };
-  const shared = asking(world, integrations)
-    .filter((object) => world.concerns(object).owners === "all" && whyRejected(object) === undefined)
-    .map(placeless);
-  return { pools: new Map(pools.map((pool) => [pool.name, pool])), sound, shared, whyRejected };
+  const forAll = readObjects(world, integrations).filter((object) => world.concerns(object).owners === "all");
+  const rejected = new Set(forAll.filter((object) => whyRejected(object) !== undefined).map(objectKey));
+  const isSound = (object: Seen) => asks(object, integrations) && !rejected.has(objectKey(object));
+  const shared = forAll.filter(isSound).map(placeless);
+  return { pools: new Map(pools.map((pool) => [pool.name, pool])), sound, shared, rejected, whyRejected };
 }
 
 /** Is it an object of which nothing is to be changed now? */
@@ -49,10 +52,10 @@ function readAlone(object: Seen, pools: readonly Pool[], integrations: readonly 
   readDesired({ owned: [placeless(object)], others: [], pools, nodes: [], authority: "Cluster" }, integrations);
 }
 
-/** All objects that ask for addresses. */
-export function asking(world: World, integrations: readonly Integration[]): Seen[] {
-  const kinds = integrations.flatMap(({ reads }) => reads.map(({ kind }) => kind));
-  return kinds.flatMap((kind) => world.all(kind).filter((object) => asks(object, integrations)));
+/** All objects that integrations read to see who asks, also those that are being deleted. */
+export function readObjects(world: World, integrations: readonly Integration[]): Seen[] {
+  const isRead = (object: Seen) => object.spec !== undefined && integrations.some((one) => isReadBy(one, object));
+  return integrations.flatMap(({ reads }) => reads.flatMap(({ kind }) => world.all(kind).filter(isRead)));
 }
 
 /** Does an object ask for addresses? One that is being deleted does not, nor one that the controller made. */

@@ -47,6 +47,11 @@ export class Wanted {
     this.byOwner.delete(owner);
   }
 
+  /** Nobody knows what is to exist for an owner of whom it was said that nothing is. */
+  forgetIfNone(owner: string): void {
+    if (this.byOwner.get(owner)?.keys.size === 0) this.forget(owner);
+  }
+
   /** It is there as wanted. */
   isThere(key: string): void {
     const one = this.objects.get(key);

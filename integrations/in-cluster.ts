@@ -72,6 +72,8 @@ export interface InCluster {
   concerns(object: Bag): Concern;
   /** The key of the object that asked for a claim of its own. */
   sourceOf(claim: string): string;
+  /** The key of the one object that has the address of a claim; absent where a claim's address is in objects of other names. */
+  objectOf?(claim: string): string;
   /**
    * Is an object, or what it belongs to, paused? Then nothing is given, written or released for it. `find` finds objects by
    * their keys. Absent where nothing ever is.

@@ -103,6 +103,7 @@ export function capiInCluster(version: ApiVersion): InCluster {
     kinds: kinds(version),
     concerns,
     sourceOf: ownerOfKey,
+    objectOf: (claim) => ownerOfKey(claim).replace(claimKind, addressKind),
     isPaused,
     // Before it has an address, nobody may end it without telling us.
     isWaiting: ({ metadata }) => isFree(asBag(metadata) ?? {}),

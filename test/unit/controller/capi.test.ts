@@ -142,6 +142,31 @@ describe("an IPAddressClaim", () => {
     expect(addresses()).toEqual(["0 10.0.0.3", "a 10.0.0.1", "b 10.0.0.2"]);
   });
 
+  it("has its IPAddress made anew with what its pool says now", async () => {
+    const { sim, addresses } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    const gateway = "10.0.0.253";
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, spec: { ...asBag(one.spec), gateway } }));
+    await sim.pass(5000);
+    expect([asBag(sim.object("IPAddress", "a")?.spec)?.gateway, addresses()]).toEqual([gateway, ["a 10.0.0.1"]]);
+  });
+
+  it("that got nothing and is deleted while its cluster is paused ends once that goes on", async () => {
+    const { sim, remove } = begin(1);
+    sim.create(cluster(false) as never);
+    for (const name of ["a", "b"]) sim.create(claim(name, { clusterName: "c" }) as never);
+    await sim.pass(2000);
+    sim.change("Cluster", "c", (one) => ({ ...one, spec: { paused: true } }), "metal3");
+    await sim.pass(1000);
+    remove("b");
+    await sim.pass(5000);
+    expect(sim.all("IPAddressClaim")).toHaveLength(2);
+    sim.change("Cluster", "c", (one) => ({ ...one, spec: { paused: false } }), "metal3");
+    await sim.pass(5000);
+    expect(sim.all("IPAddressClaim").map(({ metadata }) => metadata.name)).toEqual(["a"]);
+  });
+
   it("whose IPAddress somebody deletes has it again", async () => {
     const { sim, addresses } = begin();
     sim.create(claim("a") as never);

@@ -38,6 +38,8 @@ function there({ metadata = {}, spec = {}, labels = {} }: { metadata?: Bag; spec
   });
 }
 
+const protection = "example.org/protection";
+const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [protection] };
 const states: Readonly<Record<string, Seen | undefined>> = {
   no: undefined,
   theirs: there({ labels: { "app.kubernetes.io/managed-by": "helm" } }),
@@ -50,6 +52,8 @@ const states: Readonly<Record<string, Seen | undefined>> = {
   "ours, of another owner": there({ metadata: { ownerReferences: owner("u2") } }),
   "ours, other capture": there({ spec: { capture: { x: "2" } } }),
   "ours, being deleted": there({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+  "protected, being deleted": there({ metadata: deleted }),
+  "protected, deleted, other": there({ metadata: deleted, spec: { capture: { x: "2" } } }),
 };
 
 describe("changeOf", () => {
@@ -69,12 +73,14 @@ describe("changeOf", () => {
       ours, of another owner        | 0       | replace | delete
       ours, other capture           | 0       | delete  | delete
       ours, being deleted           | 0       | none    | none
+      protected, being deleted      | 0       | none    | unprotect
+      protected, deleted, other     | 0       | unprotect | unprotect
     `),
   )("$title", ({ cell }) => {
     const state = `${cell("is there")[0]}`;
     expect(Object.keys(states)).toContain(state);
     const change = (object: RenderedObject | undefined) =>
-      changeOf(object && fingerprint(object, kind), states[state], Number(cell("reports")[0]));
+      changeOf(object && fingerprint(object, kind), states[state], Number(cell("reports")[0]), protection);
     expect([change(wanted), change(undefined)]).toEqual([cell("wanted")[0], cell("not wanted")[0]]);
   });
 });

@@ -18,18 +18,18 @@ it("counts from when a line was first seen, by line; one that was live in betwee
   expect([hold.hasOwner("Node/a"), hold.hasOwner("Node/b")]).toEqual([true, false]);
   await clock.pass(timing.hold - 1);
   hold.see([a, b]);
-  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([false, false]);
+  expect([hold.isLongEnough(a, clock.now()), hold.isLongEnough(b, clock.now())]).toEqual([false, false]);
   await clock.pass(1);
-  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([true, false]);
+  expect([hold.isLongEnough(a, clock.now()), hold.isLongEnough(b, clock.now())]).toEqual([true, false]);
   hold.see([b]);
   hold.see([a, b]);
-  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([false, false]);
+  expect([hold.isLongEnough(a, clock.now()), hold.isLongEnough(b, clock.now())]).toEqual([false, false]);
   await clock.pass(timing.hold - 1);
-  expect([hold.isLongEnough(a), hold.isLongEnough(b)]).toEqual([false, true]);
+  expect([hold.isLongEnough(a, clock.now()), hold.isLongEnough(b, clock.now())]).toEqual([false, true]);
 });
 
 it("a line that it has not seen is not held long enough", () => {
-  expect(new ReleaseHold(new VirtualClock(), timing.hold).isLongEnough(a)).toBe(false);
+  expect(new ReleaseHold(new VirtualClock(), timing.hold).isLongEnough(a, 0)).toBe(false);
 });
 
 it("says when the last line of an owner is long enough", async () => {
@@ -60,9 +60,9 @@ it("begins anew for every line where the record was not read for too long: it ma
     await record.fresh();
   };
   for (let passed = 0; passed < timing.hold; passed += timing.see) await readAfter(timing.see);
-  expect(record.hold.isLongEnough(a)).toBe(false);
+  expect(record.hold.isLongEnough(a, clock.now())).toBe(false);
   await readAfter(timing.see);
-  expect(record.hold.isLongEnough(a)).toBe(true);
+  expect(record.hold.isLongEnough(a, clock.now())).toBe(true);
   await readAfter(timing.see + 1);
-  expect(record.hold.isLongEnough(a)).toBe(false);
+  expect(record.hold.isLongEnough(a, clock.now())).toBe(false);
 });

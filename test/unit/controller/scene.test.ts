@@ -22,7 +22,7 @@ function sceneOf(objects: readonly Seen[], lines: string[] = []) {
   for (const object of objects) world.set(object);
   const record = recordOf(lines, [poolOf("p", "10.0.0.0/24")]);
   const scene = readScene(world, [nmstate], record);
-  return { ...scene, rejected: objects.filter((one) => scene.whyRejected(one) !== undefined) };
+  return { ...scene, refused: objects.filter((one) => scene.whyRejected(one) !== undefined) };
 }
 
 describe("readScene", () => {
@@ -31,9 +31,9 @@ describe("readScene", () => {
   it("takes each object by itself: one that is wrong keeps no other one from being served", () => {
     const wrong = seen(policy("wrong", "q", "eth1"));
     const scene = sceneOf([p, poolObject("bad", "x"), seen(policy("a", "p", "eth1")), wrong]);
-    const { shared, rejected, sound } = scene;
+    const { shared, refused, sound } = scene;
     expect(shared.map(({ object }) => (object.metadata as Bag).name)).toEqual(["a"]);
-    expect(rejected).toEqual([wrong]);
+    expect(refused).toEqual([wrong]);
     expect(scene.whyRejected(wrong)).toMatch(/pool q.*not defined/);
     expect(sound.map(({ name }) => name)).toEqual(["p"]);
   });
@@ -45,8 +45,8 @@ describe("readScene", () => {
       metadata: { name: "plain" },
       spec: { desiredState: {} },
     });
-    const { shared, rejected } = sceneOf([p, going, plain]);
-    expect([shared, rejected]).toEqual([[], []]);
+    const { shared, refused } = sceneOf([p, going, plain]);
+    expect([shared, refused]).toEqual([[], []]);
   });
 
   it("takes nothing from a pool that is not as it is recorded", () => {

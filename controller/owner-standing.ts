@@ -1,0 +1,68 @@
+import { type Allocation, nodeOwner, ownerOfKey } from "../core/index.ts";
+import type { Facts, Integration } from "../integrations/integration.ts";
+import { asBag } from "../schema/objects.ts";
+import { isReadBy, type Scene } from "./scene.ts";
+import { objectKey, type Seen } from "./seen.ts";
+import type { World } from "./world.ts";
+
+/** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
+export class OwnerStanding {
+  /** The owners for whom nothing can be made. */
+  readonly barred: ReadonlySet<string>;
+  /** The keys of objects that ask for these owners, or for all, and cannot be acted upon. */
+  readonly rejected: ReadonlySet<string>;
+  /** The owners that get nothing new: nodes that are not Ready, and whom an integration has wait. */
+  readonly waiting: ReadonlySet<string>;
+  /** The owners whose objects stay as they are: an integration has them wait, or what asks for them cannot be acted upon. */
+  readonly kept: ReadonlySet<string>;
+  private readonly world: World;
+  private readonly scene: Scene;
+  private readonly sourceOf: (claim: string) => string | undefined;
+
+  constructor(
+    world: World,
+    integrations: readonly Integration[],
+    owners: ReadonlySet<string>,
+    scene: Scene,
+    facts: Facts,
+    sourceOf: (claim: string) => string | undefined,
+  ) {
+    this.world = world;
+    this.scene = scene;
+    this.sourceOf = sourceOf;
+    const about = [...owners].flatMap((owner) => world.ofOwner(owner));
+    const rejected = about.filter((one) => scene.whyRejected(one) !== undefined);
+    const unready = facts.nodes.filter(({ isReady }) => isReady === false);
+    const waiting = [...owners].filter((owner) => isWaiting(owner, world, integrations));
+    this.barred = new Set(integrations.flatMap(({ inCluster }) => [...(inCluster?.barred?.(facts).keys() ?? [])]));
+    this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
+    this.waiting = new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting]);
+    this.kept = new Set([...waiting, ...[...owners].filter((owner) => this.rejected.has(owner))]);
+  }
+
+  /**
+   * Does a line stay although nobody claims it now?
+   *
+   *  its owner | its pool, and what asked for it            | it
+   *  ----------+--------------------------------------------+-----------
+   *  gone      | the pool is gone, or retains its addresses | stays
+   *  gone      | the pool is there                          | is released
+   *  there     | what asked for it cannot be acted upon     | stays
+   *  there     | nothing can be made for the owner          | stays
+   *  there     | anything else                              | is released
+   */
+  isHeld({ pool, claim }: Allocation): boolean {
+    const owner = ownerOfKey(claim);
+    if (this.world.get(owner) !== undefined)
+      return this.barred.has(owner) || this.rejected.has(this.sourceOf(claim) ?? "");
+    const object = this.scene.pools.get(pool)?.object;
+    return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
+  }
+}
+
+/** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
+export function isWaiting(owner: string, world: World, integrations: readonly Integration[]): boolean {
+  const object = world.get(owner);
+  const part = integrations.find((one) => object !== undefined && isReadBy(one, object));
+  return part?.inCluster?.isWaiting?.(object as Seen) ?? false;
+}

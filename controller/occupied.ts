@@ -100,9 +100,14 @@ function holdersOf(asked: ReadonlySet<Address>, { allocations, releasing }: Snap
   return holders;
 }
 
+/** The proposal's sentence, where nodes collide. */
 function collision({ address, owner, interface: nic }: Use, other: string): string {
-  const name = (one: string | undefined) => (one === undefined ? "somebody" : (nodeNameOf(one) ?? one));
-  return `The IP address ${formatAddress(address)} at node ${name(owner)} and interface ${nic} is colliding with node ${name(other)}.`;
+  const name = (one = "") => {
+    const node = nodeNameOf(one);
+    return node === undefined ? one || "somebody" : `node ${node}`;
+  };
+  const where = nic === undefined ? "" : ` and interface ${nic}`;
+  return `The IP address ${formatAddress(address)} at ${name(owner)}${where} is colliding with ${name(other)}.`;
 }
 
 function push<T>(map: Map<string, T[]>, key: string, value: T): void {

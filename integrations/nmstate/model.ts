@@ -57,13 +57,13 @@ export function claimsIn(model: NmstateModel, facts: Facts): Claim[] {
 function poolIssues(policy: Policy, pools: Facts["pools"], before: number): Issue[] {
   const desiredState = ["spec", "desiredState"];
   const found = misfits(policy, pools).map((issue) => ({ ...issue, path: [...desiredState, ...(issue.path ?? [])] }));
-  const refused = [...policy.captures].flatMap(([capture, { pool: name }]): Issue[] => {
+  const refused = [...policy.captures].flatMap(([capture, { pool: name }], i): Issue[] => {
     const path = ["spec", "capture", capture];
     const pool = pools.get(name);
     if (pool === undefined)
       return [
         {
-          message: `capture ${capture} asks for pool ${name}, which is not defined${before < enough ? didYouMean(name, pools.keys()) : ""}`,
+          message: `capture ${capture} asks for pool ${name}, which is not defined${before + i < enough ? didYouMean(name, pools.keys()) : ""}`,
           path,
           hint: "If it is defined in another folder, define it here too, word for word.",
         },

@@ -157,7 +157,7 @@ export class Engine {
       else await record.fresh();
       if (this.takeChanged()) this.queue.add("allocate");
     } finally {
-      if (record.hold.isRunning()) this.queue.addAfter("allocate", this.timing.see / 2);
+      if (record.hold.isRunning()) this.queue.addAfter("allocate", this.timing.see / 4);
     }
     return undefined;
   }

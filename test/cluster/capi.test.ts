@@ -84,7 +84,7 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
       await cluster().kubectl(["delete", claims.plural, "--all", "-n", namespace, "--wait=false"]);
       await until(async () => (await kube.list(claims, { namespace })).length, 0, 60 * seconds, 500);
       for (const one of await kube.list<Any>(pools)) await kube.delete(pools, one);
-      await until(async () => (await kube.list(pools)).length, 0, 30 * seconds);
+      await until(async () => (await kube.list(pools)).length, 0, 60 * seconds);
     });
   }, 120_000);
 
@@ -216,7 +216,7 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
     }, "v1beta1");
   });
 
-  const count = tries(200, 1000);
+  const count = tries(100, 1000);
 
   it(`${count} claims at once with two controllers: each gets an address, none two`, async () => {
     await pool("p", "10.0.7.254", "10.0.0.0/21");

@@ -101,7 +101,6 @@ export class Allocator {
 
   /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
   async look(asked: ReadonlySet<string>): Promise<Looked> {
-    const begun = this.ground.clock.now();
     await this.record.fresh();
     const scene = await this.scene();
     const snapshot = await this.record.get();
@@ -135,7 +134,7 @@ export class Allocator {
       given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
       asOf,
-      later: this.later(owners, unseen, plan, after, begun),
+      later: this.later(owners, unseen, plan, after, asOf),
     };
   }
 
@@ -148,12 +147,12 @@ export class Allocator {
     unseen: ReadonlySet<string>,
     { release }: Plan,
     after: Snapshot,
-    begun: number,
+    asOf: number,
   ) {
     const mine = after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)));
     const lost = release.filter(({ to }) => to === "releasing").map(({ allocation }) => ownerOfKey(allocation.claim));
     return new Map([
-      ...this.record.hold.later(mine, Math.min(begun, this.record.readAt)),
+      ...this.record.hold.later(mine, asOf),
       ...[...unseen].map((owner) => [owner, this.ground.timing.send] as const),
       ...lost.filter((owner) => this.pending.has(owner)).map((owner) => [owner, 0] as const),
     ]);

@@ -216,28 +216,23 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
     }, "v1beta1");
   });
 
-  const count = 1000;
+  const count = tries(100, 1000);
 
-  // A minute by itself; after the others its pool was twice not gone within a minute, for a reason that is not known yet.
-  it.runIf(tries(0, 1) === 1)(
-    `${count} claims at once with two controllers: each gets an address, none two`,
-    async () => {
-      await pool("p", "10.0.7.254", "10.0.0.0/21");
-      await provided(() =>
-        provided(async () => {
-          const names = Array.from({ length: count }, (_, i) => `c${i}`);
-          const one = async () => {
-            for (let next = names.pop(); next !== undefined; next = names.pop()) await claim(next);
-          };
-          await Promise.all(Array.from({ length: 16 }, one));
-          await until(async () => Object.keys(await given()).length, count, 90 * seconds, 500);
-          expect(new Set(Object.values(await given())).size).toBe(count);
-          const hasRef = ({ status }: Any) => asBag(status)?.addressRef !== undefined;
-          const served = async () => (await kube.list<Any>(claims, { namespace })).filter(hasRef).length;
-          await until(served, count, 60 * seconds, 500);
-        }),
-      );
-    },
-    240_000,
-  );
+  it(`${count} claims at once with two controllers: each gets an address, none two`, async () => {
+    await pool("p", "10.0.7.254", "10.0.0.0/21");
+    await provided(() =>
+      provided(async () => {
+        const names = Array.from({ length: count }, (_, i) => `c${i}`);
+        const one = async () => {
+          for (let next = names.pop(); next !== undefined; next = names.pop()) await claim(next);
+        };
+        await Promise.all(Array.from({ length: 16 }, one));
+        await until(async () => Object.keys(await given()).length, count, 90 * seconds, 500);
+        expect(new Set(Object.values(await given())).size).toBe(count);
+        const hasRef = ({ status }: Any) => asBag(status)?.addressRef !== undefined;
+        const served = async () => (await kube.list<Any>(claims, { namespace })).filter(hasRef).length;
+        await until(served, count, 60 * seconds, 500);
+      }),
+    );
+  }, 240_000);
 });

@@ -10,6 +10,7 @@ import {
   type Plan,
   type Snapshot,
 } from "../core/index.ts";
+import { partition } from "../core/partition.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Facts, RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
@@ -151,9 +152,12 @@ export class Allocator {
   ) {
     const mine = after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)));
     const lost = release.filter(({ to }) => to === "releasing").map(({ allocation }) => ownerOfKey(allocation.claim));
+    const { fresh, send } = this.ground.timing;
+    // Sooner the record would not be read again, and nothing be otherwise.
+    const held = [...this.record.hold.later(mine, asOf)].map(([owner, ms]) => [owner, Math.max(ms, fresh)] as const);
     return new Map([
-      ...this.record.hold.later(mine, asOf),
-      ...[...unseen].map((owner) => [owner, this.ground.timing.send] as const),
+      ...held,
+      ...[...unseen].map((owner) => [owner, send] as const),
       ...lost.filter((owner) => this.pending.has(owner)).map((owner) => [owner, 0] as const),
     ]);
   }
@@ -250,9 +254,4 @@ export class Allocator {
     const { instead, added } = renderDesired(desired, { snapshot: looked, set: clusterSet });
     return [...[...instead.values()].flat(), ...added];
   }
-}
-
-/** Those of which it is so, and the others. */
-function partition<T>(all: readonly T[], isSo: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isSo), all.filter((one) => !isSo(one))];
 }

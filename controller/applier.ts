@@ -4,8 +4,8 @@ import type { RenderedObject } from "../integrations/integration.ts";
 import type { Stored } from "../kube/index.ts";
 import type { Allocator } from "./allocator.ts";
 import { type Change, changeOf } from "./change.ts";
+import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
-import { editMetadata } from "./metadata.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
@@ -117,9 +117,8 @@ export class Applier {
   }
 
   private async unprotect(there: Seen, { protection }: InCluster): Promise<void> {
-    const finalizers = (there.metadata.finalizers ?? []).filter((one) => one !== protection);
     try {
-      await editMetadata(there, { finalizers }, this.world, this.ground.objects);
+      if (protection !== undefined) await setFinalizer(there, protection, false, this.world, this.ground.objects);
     } catch (error) {
       await this.recover(objectKey(there), error);
     }

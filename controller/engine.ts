@@ -154,8 +154,10 @@ export class Engine {
     const { record } = this.allocator;
     try {
       if (this.isAll || this.waiting.size > 0) await this.lookAtWaiting();
-      else await record.fresh();
-      if (this.takeChanged()) this.queue.add("allocate");
+      else {
+        await record.fresh();
+        if (this.takeChanged()) this.queue.add("allocate");
+      }
     } finally {
       if (record.hold.isRunning()) this.queue.addAfter("allocate", this.timing.see / 4);
     }

@@ -1,15 +1,21 @@
-/** While it is on a NodeIPPool, the API server does not delete the pool. */
+import type { Objects } from "../kube/index.ts";
+import { editMetadata } from "./metadata.ts";
+import type { Seen } from "./seen.ts";
+import type { World } from "./world.ts";
+
+/** While it is on a NodeIPPool, the API server does not delete the pool: it is there for as long as lines of the pool are on record. */
 export const finalizer = "nmstate.io/nodeippool-in-use";
 
-/**
- * The finalizers that a pool is to have; undefined if it has them.
- *
- *  lines of it on record | our finalizer
- *  ----------------------+------------------------------
- *  some                  | is there: a pool in use stays
- *  none                  | is not
- */
-export function finalizersFor(there: readonly string[], isInUse: boolean): readonly string[] | undefined {
-  if (there.includes(finalizer) === isInUse) return undefined;
-  return isInUse ? [...there, finalizer] : there.filter((one) => one !== finalizer);
+/** Sees to it that an object has this finalizer, or has not, if it is still as it was seen. Throws as the API server refuses. */
+export async function setFinalizer(
+  object: Seen,
+  name: string,
+  isWanted: boolean,
+  world: World,
+  objects: Objects,
+): Promise<void> {
+  const { finalizers = [] } = object.metadata;
+  if (finalizers.includes(name) === isWanted) return;
+  const wanted = isWanted ? [...finalizers, name] : finalizers.filter((one) => one !== name);
+  await editMetadata(object, { finalizers: wanted }, world, objects);
 }

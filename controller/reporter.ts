@@ -1,10 +1,10 @@
 import { type Allocation, byCodeUnit, clusterSet, IpamError } from "../core/index.ts";
-import { isManaged, type Known, type Report } from "../integrations/in-cluster.ts";
+import { isManaged, type Known } from "../integrations/in-cluster.ts";
 import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
-import { finalizersFor } from "./finalizer.ts";
+import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
 import { isEmptied, poolStatus } from "./pool-status.ts";
@@ -77,8 +77,7 @@ export class Reporter {
     const written = await this.write(object, status, { generation, hasHeartbeat: false });
     const isOurs = ({ set }: Allocation) => set === clusterSet;
     const isInUse = [...live, ...releasing.filter(isOf)].some(isOurs);
-    const finalizers = finalizersFor(object.metadata.finalizers ?? [], isInUse);
-    if (finalizers !== undefined) await editMetadata(written, { finalizers }, this.world, this.ground.objects);
+    await setFinalizer(written, poolFinalizer, isInUse, this.world, this.ground.objects);
     const [available] = status.conditions;
     if (available?.status === "False")
       this.ground.observer?.wrong(objectKey(object), `${available.reason}`, `${available.message}`);
@@ -103,7 +102,7 @@ export class Reporter {
         })),
     };
     const { report, hasHeartbeat } = integration.inCluster;
-    const { spec, unlock, fields, conditions, finalizers } = report(known, factsOf(this.world, scene));
+    const { spec, unlock, fields, conditions, finalizer } = report(known, factsOf(this.world, scene));
     const style = { hasHeartbeat };
     let latest = object;
     if (spec !== undefined && !covers(object.spec, spec)) {
@@ -111,15 +110,8 @@ export class Reporter {
       latest = await this.own(latest, spec);
     }
     if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
-    await this.edit(latest, finalizers);
-  }
-
-  private async edit(object: Seen, { add, remove }: NonNullable<Report["finalizers"]> = {}): Promise<void> {
-    const there = object.metadata.finalizers ?? [];
-    const kept = there.filter((one) => one !== remove);
-    const finalizers = add === undefined || kept.includes(add) ? kept : [...kept, add];
-    if (finalizers.length === there.length) return;
-    await editMetadata(object, { finalizers }, this.world, this.ground.objects);
+    if (finalizer !== undefined)
+      await setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.ground.objects);
   }
 
   /** Sets fields beside the user's. The uid sees to it that an object which was deleted is not made anew. */

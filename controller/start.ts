@@ -1,6 +1,6 @@
 import { emptySnapshot } from "../core/index.ts";
 import { capi } from "../integrations/capi/capi.ts";
-import type { ApiVersion } from "../integrations/capi/version.ts";
+import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { nmstate } from "../integrations/nmstate/index.ts";
 import { type Access, objectsOf, realClock, type Sent, transport, type WatchState, watch } from "../kube/index.ts";
@@ -24,7 +24,7 @@ export interface ControllerOptions {
   /** Where health and metrics are asked for, and the version they say; without it, nowhere. */
   readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
   /** Serve Cluster API's claims, too, at this version of its groups. */
-  readonly clusterApi?: ApiVersion | undefined;
+  readonly clusterApi?: ClusterApiVersion | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;

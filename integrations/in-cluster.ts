@@ -63,7 +63,7 @@ export interface Report {
   /** Its conditions without their times; absent if they are not ours to say. */
   readonly conditions?: readonly Bag[];
   /** A finalizer that it is to have, or that it is not. */
-  readonly finalizers?: { readonly add?: string; readonly remove?: string };
+  readonly finalizer?: { readonly name: string; readonly isWanted: boolean };
 }
 
 /** What the controller asks an integration, besides what every surface asks. Pure. */

@@ -1,7 +1,7 @@
 import { type Allocation, formatAddress, type Pool } from "../../core/index.ts";
+import type { ClusterApiVersion } from "../cluster-api.ts";
 import type { RenderedObject } from "../integration.ts";
 import { type AddressClaim, addressKind, claimKind, ipamGroup, poolRefOf } from "./claim.ts";
-import type { ApiVersion } from "./version.ts";
 
 /** Keeps an IPAddress from being deleted by mistake. */
 export const protection = "nmstate.io/protect-address";
@@ -15,7 +15,7 @@ export function addressOf(
   { address }: Allocation,
   pool: Pool,
   poolUid: string | undefined,
-  version: ApiVersion,
+  version: ClusterApiVersion,
 ): RenderedObject {
   const { name, namespace, uid } = claim;
   const { "app.kubernetes.io/managed-by": _, ...labels } = claim.labels ?? {};

@@ -1,18 +1,19 @@
+import type { ClusterApiVersion } from "../cluster-api.ts";
 import type { Integration } from "../integration.ts";
-import { addressKind, asksNodeIPPool, claimKind, ipamGroup, isAddressClaim } from "./claim.ts";
+import { readEach } from "../read-each.ts";
+import { addressKind, asksNodeIPPool, claimKind, ipamGroup, isAddressClaim, parseAddressClaim } from "./claim.ts";
 import { capiInCluster } from "./in-cluster.ts";
-import { type CapiModel, claimsForAddresses, readAddressClaims, renderAddresses, usesOfAddress } from "./model.ts";
-import type { ApiVersion } from "./version.ts";
+import { type CapiModel, claimsForAddresses, renderAddresses, usesOfAddress } from "./model.ts";
 
 /** Cluster API: each IPAddressClaim on a NodeIPPool gets an IPAddress. Claims are made at run time, so it has a part in the cluster alone. */
-export function capi(version: ApiVersion): Integration<CapiModel> {
+export function capi(version: ClusterApiVersion): Integration<CapiModel> {
   return {
     name: "capi",
     reads: [
       { group: ipamGroup, kind: claimKind, plural: "ipaddressclaims", owns: asksNodeIPPool, mark: /\bNodeIPPool\b/ },
     ],
     usedIn: [addressKind],
-    read: readAddressClaims,
+    read: ({ owned }) => readEach(owned, parseAddressClaim),
     claims: claimsForAddresses,
     isClaim: isAddressClaim,
     render: (model, facts, holdings) => renderAddresses(model, facts, holdings, version),

@@ -1,15 +1,14 @@
 import { ownerOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import { protection } from "./address.ts";
 import { addressKind, asksNodeIPPool, claimKind, ipamGroup } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
-import type { ApiVersion } from "./version.ts";
 
 /** Keeps a claim until its IPAddress is gone. */
 const finalizer = "nmstate.io/release-address";
 const pausedAnnotation = "cluster.x-k8s.io/paused";
-const clusterLabel = "cluster.x-k8s.io/cluster-name";
 
 /**
  * Whom an object concerns.
@@ -40,7 +39,7 @@ function concerns(object: Bag): Concern {
 function isPaused({ metadata, spec }: Bag, find: (key: string) => Bag | undefined): boolean {
   const { annotations, labels, namespace, deletionTimestamp } = asBag(metadata) ?? {};
   if (asBag(annotations)?.[pausedAnnotation] !== undefined) return true;
-  const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterLabel];
+  const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterNameLabel];
   if (typeof name !== "string" || name === "") return false;
   const cluster = find(`Cluster/${namespace}:${name}`);
   if (cluster === undefined) return deletionTimestamp === undefined;
@@ -52,17 +51,17 @@ function report({ object, made, rejected, pending: [pending] }: Known): Report {
   const { deletionTimestamp, name } = asBag(object.metadata) ?? {};
   const addresses = made.filter((one) => one.object.kind === addressKind);
   const isOver = !addresses.some((one) => isManaged(one.object));
-  if (deletionTimestamp !== undefined) return isOver ? { finalizers: { remove: finalizer } } : {};
+  if (deletionTimestamp !== undefined) return isOver ? { finalizer: { name: finalizer, isWanted: false } } : {};
   const hasAddress = addresses.length > 0;
   const conditions = claimConditions({ rejected, pending, hasAddress });
   return {
-    finalizers: { add: finalizer },
+    finalizer: { name: finalizer, isWanted: true },
     ...(hasAddress ? { fields: { addressRef: { name } } } : {}),
     ...(conditions.length === 0 ? {} : { conditions }),
   };
 }
 
-function kinds(version: ApiVersion): WatchedKind[] {
+function kinds(version: ClusterApiVersion): WatchedKind[] {
   const ipam = `${ipamGroup}/${version}`;
   return [
     {
@@ -98,7 +97,7 @@ function isFree({ finalizers, deletionTimestamp }: Bag): boolean {
 }
 
 /** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
-export function capiInCluster(version: ApiVersion): InCluster {
+export function capiInCluster(version: ClusterApiVersion): InCluster {
   return {
     kinds: kinds(version),
     concerns,

@@ -1,9 +1,10 @@
-import { type Claim, IpamError, type Issue, isOfAddresses, isPlanned, parseAddress } from "../../core/index.ts";
+import { type Claim, IpamError, isOfAddresses, isPlanned, parseAddress } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
-import type { SourceObject } from "../../schema/manifest-document.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
-import type { Facts, Holdings, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+import type { ClusterApiVersion } from "../cluster-api.ts";
+import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
+import type { ReadObject } from "../read-each.ts";
 import { addressOf } from "./address.ts";
 import {
   type AddressClaim,
@@ -13,31 +14,19 @@ import {
   ipamGroup,
   keyOfClaim,
   ownerOfClaim,
-  parseAddressClaim,
 } from "./claim.ts";
-import type { ApiVersion } from "./version.ts";
 
 /** The claims on our pools, each with the object that it was read from. */
-export type CapiModel = readonly { readonly claim: AddressClaim; readonly source: SourceObject }[];
-
-export function readAddressClaims({ owned }: ReadObjects) {
-  const issues: Issue[] = [];
-  const value: CapiModel = owned.flatMap((source) => {
-    const { value: claim, issues: found = [] } = parseAddressClaim(source.object);
-    issues.push(...found.map((issue) => issueIn(source, issue)));
-    return claim === undefined ? [] : [{ claim, source }];
-  });
-  return issues.length > 0 ? { issues } : { value };
-}
+export type CapiModel = readonly ReadObject<AddressClaim>[];
 
 /** Throws IpamError `invalid` for a pool that is not there, or that gives no single addresses to the cluster. */
 export function claimsForAddresses(model: CapiModel, { pools }: Facts): Claim[] {
-  const issues = model.flatMap(({ claim, source }) => {
+  const issues = model.flatMap(({ value: claim, source }) => {
     const why = whyNotFrom(claim.pool, pools);
     return why === undefined ? [] : [issueIn(source, { message: why, path: ["spec", "poolRef", "name"] })];
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
-  return model.map(({ claim }) => ({ owner: ownerOfClaim(claim), name: addressClaimName, pool: claim.pool }));
+  return model.map(({ value: claim }) => ({ owner: ownerOfClaim(claim), name: addressClaimName, pool: claim.pool }));
 }
 
 function whyNotFrom(name: string, pools: Facts["pools"]): string | undefined {
@@ -49,7 +38,12 @@ function whyNotFrom(name: string, pools: Facts["pools"]): string | undefined {
 }
 
 /** One IPAddress for each claim that has its address on record. */
-export function renderAddresses(model: CapiModel, facts: Facts, { snapshot }: Holdings, version: ApiVersion): Rendered {
+export function renderAddresses(
+  model: CapiModel,
+  facts: Facts,
+  { snapshot }: Holdings,
+  version: ClusterApiVersion,
+): Rendered {
   const lines = new Map(snapshot.allocations.map((line) => [line.claim, line]));
   const objectsOf = (claim: AddressClaim): RenderedObject[] => {
     const line = lines.get(keyOfClaim(claim));
@@ -57,7 +51,7 @@ export function renderAddresses(model: CapiModel, facts: Facts, { snapshot }: Ho
     if (line === undefined || pool === undefined) return [];
     return [addressOf(claim, line, pool, facts.poolUids?.get(pool.name), version)];
   };
-  const instead = new Map(model.map(({ claim, source }) => [source, objectsOf(claim)]));
+  const instead = new Map(model.map(({ value, source }) => [source, objectsOf(value)]));
   return { instead, added: [], left: [] };
 }
 

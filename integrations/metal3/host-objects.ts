@@ -1,8 +1,9 @@
 import type { Address, Parsed } from "../../core/index.ts";
+import type { ClusterApiVersion } from "../cluster-api.ts";
 import type { RenderedObject } from "../integration.ts";
 import { type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { networkData } from "./network-data.ts";
-import { bareMetalHost, type ClusterApiVersion, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
+import { bareMetalHost, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
 
 /** What templates of a cluster need. */
 export interface TemplateOptions extends ObjectOptions {

@@ -1,11 +1,12 @@
 import type { Address, Parsed } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
+import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
 import type { RenderedObject } from "../integration.ts";
 import { controllers, type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { mappingScript } from "./mac-mapping.ts";
 import { networkData } from "./network-data.ts";
-import { type ClusterApiVersion, hostLabel, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
+import { hostLabel, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
 import { osNetConfig } from "./os-net-config.ts";
 
 /** What machines need and the configuration of their hosts does not say. */
@@ -140,7 +141,7 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
 }
 
 function clusterLabels({ clusterName }: Pick<MachineOptions, "clusterName">) {
-  return { "cluster.x-k8s.io/cluster-name": clusterName };
+  return { [clusterNameLabel]: clusterName };
 }
 
 /** Since v1beta2 a reference has a group, and no namespace. */

@@ -1,16 +1,17 @@
-import { type Address, claimKey, formatOwner, IpamError, type Issue, type Snapshot } from "../../core/index.ts";
+import { type Address, claimKey, IpamError, type Issue, type Snapshot } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { type Bag, issueIn } from "../../schema/objects.ts";
-import type { Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+import { issueIn } from "../../schema/objects.ts";
+import type { Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
+import { type ReadObject, readEach } from "../read-each.ts";
 import { infraClaims, poolsOf } from "./claims.ts";
 import { hostObjects } from "./host-objects.ts";
-import { claimOn, type Host, type Infra, ownerOfHost, type Unit } from "./infra.ts";
+import { claimOn, type Host, type Infra, titleOfHost, type Unit } from "./infra.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
 import { networksOf } from "./template.ts";
 
 /** Configurations of bare-metal clusters, each with the document that it was read from. */
-export type Metal3Model = readonly { readonly infra: Infra; readonly source: SourceObject }[];
+export type Metal3Model = readonly ReadObject<Infra>[];
 
 /** Metal3: each host of a configuration gets its addresses, and its network configuration with them. */
 export const metal3: Integration<Metal3Model> = {
@@ -26,24 +27,13 @@ export const metal3: Integration<Metal3Model> = {
     },
   ],
   usedIn: [],
-  read: readInfras,
-  pools: (model) => model.flatMap(({ infra }) => poolsOf(infra)),
-  claims: (model) => model.flatMap(({ infra }) => infraClaims(infra)),
+  read: ({ owned }) => readEach(owned, ({ kind: _, ...document }) => parseInfra(document)),
+  pools: (model) => model.flatMap(({ value }) => poolsOf(value)),
+  claims: (model) => model.flatMap(({ value }) => infraClaims(value)),
   isClaim: (claim) => claim.startsWith("Host/"),
   render: renderHosts,
   uses: () => () => {},
 };
-
-function readInfras({ owned }: ReadObjects) {
-  const issues: Issue[] = [];
-  const value: Metal3Model = owned.flatMap((source) => {
-    const { kind: _, ...document } = source.object as Bag;
-    const { value: infra, issues: found = [] } = parseInfra(document);
-    issues.push(...found.map((issue) => issueIn(source, issue)));
-    return infra === undefined ? [] : [{ infra, source }];
-  });
-  return issues.length > 0 ? { issues } : { value };
-}
 
 /** For each host a Secret with its network data, and what its BareMetalHost has of it. */
 function renderHosts(model: Metal3Model, _: unknown, { snapshot, set }: Holdings): Rendered {
@@ -55,7 +45,7 @@ function renderHosts(model: Metal3Model, _: unknown, { snapshot, set }: Holdings
     return value;
   };
   const instead = new Map(
-    model.map(({ infra, source }) => [
+    model.map(({ value: infra, source }) => [
       source,
       infra.units.flatMap((unit) => unit.hosts.flatMap((host) => objectsOf(infra, unit, host, source))),
     ]),
@@ -79,10 +69,7 @@ function held({ name: unit, networkConfig }: Unit, { name: host }: Host, lines: 
       const { owner, name } = claimOn(network, unit, host);
       const address = lines.get(claimKey(owner, name));
       if (address === undefined)
-        throw new IpamError(
-          "stale",
-          `no address is recorded for ${formatOwner(ownerOfHost(unit, host))} in network ${network}`,
-        );
+        throw new IpamError("stale", `no address is recorded for ${titleOfHost(unit, host)} in network ${network}`);
       return [network, address] as const;
     }),
   );

@@ -4,9 +4,6 @@ import type { RenderedObject } from "../integration.ts";
 import { objectName, type Unit } from "./infra.ts";
 import type { NetworkData } from "./network-data.ts";
 
-/** The versions of Cluster API, and of Metal3's provider for it, that objects are written in. */
-export type ClusterApiVersion = "v1beta1" | "v1beta2";
-
 /** What every object of a cluster has in common. */
 export interface ObjectOptions {
   /** Left out: wherever they are applied. */

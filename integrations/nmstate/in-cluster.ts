@@ -136,17 +136,13 @@ export function unselectable({ nodes }: Pick<Facts, "nodes">): Map<string, strin
   const byHostname = Map.groupBy(nodes, ({ labels }) => labels.get(hostnameLabel));
   return new Map(
     [...byHostname].flatMap(([hostname, named]) => {
-      const owners = named.map(({ name }) => nodeOwner(name));
-      if (hostname === undefined)
-        return named.map(({ name }): [string, string] => [
-          nodeOwner(name),
-          `node ${name} has no label ${hostnameLabel}`,
-        ]);
-      if (named.length === 1) return [];
+      if (hostname !== undefined && named.length === 1) return [];
       const all = named.map(({ name }) => name).join(", ");
-      return owners.map((owner): [string, string] => [
-        owner,
-        `nodes ${all} have the same label ${hostnameLabel}: ${hostname}`,
+      return named.map(({ name }): [string, string] => [
+        nodeOwner(name),
+        hostname === undefined
+          ? `node ${name} has no label ${hostnameLabel}`
+          : `nodes ${all} have the same label ${hostnameLabel}: ${hostname}`,
       ]);
     }),
   );

@@ -5,6 +5,7 @@ import { didYouMean } from "../../schema/nearest.ts";
 import { type ClusterNode, childLabels } from "../../schema/node.ts";
 import { asBag, type Bag, issueIn } from "../../schema/objects.ts";
 import type { Facts, ReadObjects } from "../integration.ts";
+import { readEach } from "../read-each.ts";
 import { childName, labelValue } from "./child.ts";
 import { misfits } from "./misfits.ts";
 import { parsePolicy } from "./parse-policy.ts";
@@ -29,14 +30,11 @@ export interface NmstateModel {
 
 /** Reads policies. All issues, each with its place. */
 export function readPolicies({ owned, others }: ReadObjects): Parsed<NmstateModel> {
-  const issues: Issue[] = [];
+  const { value: read, issues } = readEach(owned, parsePolicy);
+  if (issues !== undefined) return { issues };
   const planned = new Set(others.map(({ object }) => asBag(object.metadata)).flatMap(plannedName));
-  const own = owned.flatMap((source): OwnPolicy[] => {
-    const { value: policy, issues: found = [] } = parsePolicy(source.object);
-    issues.push(...found.map((issue) => issueIn(source, issue)));
-    return policy === undefined ? [] : [{ policy, source, planned }];
-  });
-  return issues.length > 0 ? { issues } : { value: { own, others: others.map(({ object }) => object) } };
+  const own = read.map(({ value: policy, source }) => ({ policy, source, planned }));
+  return { value: { own, others: others.map(({ object }) => object) } };
 }
 
 function plannedName(metadata: Bag | undefined): unknown[] {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ApiVersion } from "../../integrations/capi/version.ts";
+import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
 import { managedBy } from "../../integrations/in-cluster.ts";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource, type Stored } from "../../kube/index.ts";
 import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
@@ -32,7 +32,7 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
     return () => kube.close();
   });
 
-  const provided = (work: () => Promise<void>, clusterApi: ApiVersion = "v1beta2") =>
+  const provided = (work: () => Promise<void>, clusterApi: ClusterApiVersion = "v1beta2") =>
     withController(findAccess({ kubeconfig: cluster().kubeconfig }), work, { timing: hurried, clusterApi });
 
   async function pool(name: string, end: string, cidr = "10.0.0.0/24", gateway?: string): Promise<void> {

@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import type { LogEvent } from "../../controller/ground.ts";
 import { runController } from "../../controller/start.ts";
 import type { Timing } from "../../controller/timing.ts";
-import type { ApiVersion } from "../../integrations/capi/version.ts";
+import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
 import type { Access } from "../../kube/index.ts";
 import type { Cluster } from "./cluster.ts";
 
@@ -16,7 +16,7 @@ export async function withController(
   {
     log = () => {},
     ...options
-  }: { readonly log?: Log; readonly timing?: Timing; readonly clusterApi?: ApiVersion } = {},
+  }: { readonly log?: Log; readonly timing?: Timing; readonly clusterApi?: ClusterApiVersion } = {},
 ): Promise<void> {
   const stop = new AbortController();
   const running = runController({

@@ -44,7 +44,7 @@ export function planPool(
 ): Changes {
   const { requests, lines } = inScope(all, recorded, options);
   if (pool === undefined) return { ...noChanges, release: lostLines([], lines, options).map(toReleasing) };
-  const verdicts = judge(withSiblings(requests, pool, recorded.live), pool, lines, options);
+  const verdicts = judge(withSiblings(requests, pool, recorded), pool, lines, options);
   const lost = lostLines(verdicts, lines, options);
   const [coming, staying] = partition(verdicts, ({ isComing }) => isComing);
   const [returning, asking] = partition(coming, ({ keep }) => keep !== undefined);

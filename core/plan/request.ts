@@ -1,5 +1,5 @@
 import { type Address, bitsOf, familyOf } from "../address.ts";
-import { type Allocation, importedSet } from "../allocation.ts";
+import { type Allocation, importedSet, type PoolLines } from "../allocation.ts";
 import { type Block, blockAt, holds } from "../block.ts";
 import { type Claim, claimKey, formatOwner, isClaimName, isOwner, isPlain, ownerOfKey } from "../claim.ts";
 import { byCodeUnit, IpamError, type Issue, type Remedy } from "../errors.ts";
@@ -67,14 +67,14 @@ export function wantedBy(claim: Claim, pool: Pool): Block | undefined {
   return blockAt(address, isOfPool ? pool.blockLength : bitsOf(familyOf(address)));
 }
 
-/** The requests, and of each whether another claim of its owner has what is reserved for the owner, by these live lines. */
+/** The requests, and of each whether another claim of its owner has what is reserved for the owner: one that lost it has it until it is free. */
 export function withSiblings(
   requests: readonly Request[],
   pool: Pool,
-  live: readonly Allocation[],
+  { live, releasing }: PoolLines,
 ): readonly Request[] {
   if (pool.reservations.all.length === 0) return requests;
-  const holders = new Map(live.map((line) => [line.address, line.claim]));
+  const holders = new Map([...live, ...releasing].map((line) => [line.address, line.claim]));
   return requests.map((request): Request => {
     const { claim, key } = request;
     const reservation = claim.wanted === undefined ? pool.reservations.for(claim) : undefined;

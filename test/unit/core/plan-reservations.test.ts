@@ -39,6 +39,10 @@ reservations        | record        | claims                       | want
 .3 Node/m           | .3 Node/m/a releasing | Node/m/a             | keep .3 Node/m/a, was .3 Node/m/a
 .3 Node/m b         | .3 Node/m/a releasing | Node/m/a             | keep .3 Node/m/a, was .3 Node/m/a
 
+# who has an address stays there until what is reserved for its owner is free: another claim of the owner had that one
+.3 Node/n           | .3 Node/n/b ; .5 Node/n/a | Node/n/a         | keep .5 Node/n/a ; releasing .3 Node/n/b
+.3 Node/n           | .3 Node/n/b releasing ; .5 Node/n/a | Node/n/a | keep .5 Node/n/a
+
 # what was imported, and is reserved for another claim, is adopted by that one alone
 .3 Node/n b         | .3 Node/n/imported/x set=imported if=eth0 | Node/n/a | assign .1 Node/n/a
 .3 Node/n b         | .3 Node/n/imported/x set=imported | Node/n/a ; Node/n/b | assign .1 Node/n/a ; keep .3 Node/n/b, was .3 Node/n/imported/x set=imported

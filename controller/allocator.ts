@@ -114,7 +114,7 @@ export class Allocator {
     const desired = this.desiredFor(owners, facts, scene, standing);
     const releasing = snapshot.releasing.filter((line) => line.set === clusterSet);
     this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
-    const gone = await this.proof.gone(
+    const { gone, doubtful } = await this.proof.gone(
       releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))),
       scene,
       asOf,
@@ -135,17 +135,17 @@ export class Allocator {
       given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
       asOf,
-      later: this.later(owners, unseen, plan, after, asOf),
+      later: this.later(owners, { unseen, doubtful }, plan, after, asOf),
     };
   }
 
   /**
    * Whom to look at again, and when: what an owner lost made way for what it waits for; its addresses may be free by then; it is
-   * not seen yet.
+   * not seen yet, or not as the server has it.
    */
   private later(
     owners: ReadonlySet<string>,
-    unseen: ReadonlySet<string>,
+    { unseen, doubtful }: { readonly unseen: ReadonlySet<string>; readonly doubtful: ReadonlySet<string> },
     { release }: Plan,
     after: Snapshot,
     asOf: number,
@@ -157,6 +157,7 @@ export class Allocator {
     const held = [...this.record.hold.later(mine, asOf)].map(([owner, ms]) => [owner, Math.max(ms, fresh)] as const);
     return new Map([
       ...held,
+      ...[...doubtful].map((owner) => [owner, fresh] as const),
       ...[...unseen].map((owner) => [owner, send] as const),
       ...lost.filter((owner) => this.pending.has(owner)).map((owner) => [owner, 0] as const),
     ]);

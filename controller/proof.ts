@@ -11,6 +11,12 @@ import type { World } from "./world.ts";
 /** So many owners are asked for at once. */
 const parallel = 16;
 
+interface Proven {
+  readonly gone: readonly Allocation[];
+  /** Owners of others, whom the server has otherwise than the watch: what is seen of them next may be no reason to look again. */
+  readonly doubtful: ReadonlySet<string>;
+}
+
 /** What the cluster shows of addresses that nobody claims. */
 export class Proof {
   private readonly ground: Ground;
@@ -26,7 +32,7 @@ export class Proof {
   }
 
   /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
-  async gone(releasing: readonly Allocation[], scene: Scene, readAt: number): Promise<Allocation[]> {
+  async gone(releasing: readonly Allocation[], scene: Scene, readAt: number): Promise<Proven> {
     const held = releasing.filter((line) => this.hold.isLongEnough(line, readAt) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
@@ -37,7 +43,7 @@ export class Proof {
     };
     const owners = [...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))];
     for (let i = 0; i < owners.length; i += parallel) await Promise.all(owners.slice(i, i + parallel).map(ask));
-    return [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim)));
+    return { gone: [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim))), doubtful };
   }
 
   /** Those that integrations say to be off their owners. */

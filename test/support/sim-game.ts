@@ -462,6 +462,12 @@ export class Game {
         },
         status,
       } as never);
+    // As the real handler: it tells in the policy that a node is done with it.
+    if (this.server.objects.has(`${kinds.NodeNetworkConfigurationPolicy.plural}/${policy}`))
+      this.server.change(kinds.NodeNetworkConfigurationPolicy, policy, (one) => ({
+        ...one,
+        status: { ...asBag(one.status), lastUnavailableNodeCountUpdate: `${timeOf(this)} ${this.steps}` },
+      }));
   }
 
   private ownerOf({ name }: Machine) {

@@ -1,15 +1,9 @@
 import type { Address, Parsed } from "../../core/index.ts";
-import type { ClusterApiVersion } from "../cluster-api.ts";
 import type { RenderedObject } from "../integration.ts";
+import type { ObjectOptions, TemplateOptions } from "./cluster.ts";
 import { type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { networkData } from "./network-data.ts";
-import { bareMetalHost, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
-
-/** What templates of a cluster need. */
-export interface TemplateOptions extends ObjectOptions {
-  readonly apiVersion: ClusterApiVersion;
-  readonly clusterName: string;
-}
+import { bareMetalHost, metadataOf, networkDataSecret } from "./objects.ts";
 
 /**
  * A host with its network data, whichever machine comes to it: for MachineDeployments and control planes. Metal3's provider

@@ -1,8 +1,10 @@
 import { type Address, type Claim, formatOwner, type Owner, type Pool } from "../../core/index.ts";
 import type { Path } from "../../schema/yaml.ts";
+import type { Cluster } from "./cluster.ts";
 
 /** What a configuration of bare-metal clusters says, as the IPAM study for Metal3 has it: networks, and the units of hosts on them. */
 export interface Infra {
+  readonly cluster: Cluster;
   readonly networks: ReadonlyMap<string, Network>;
   /** The controllers first, then node pools by name. */
   readonly units: readonly Unit[];
@@ -44,6 +46,12 @@ export function unitPath(unit: string): Path {
 /** Two units may each have a `node-0`; no name of a unit holds a dot. */
 export function ownerOfHost(unit: string, host: string): Owner {
   return { kind: "Host", name: `${unit}.${host}` };
+}
+
+/** The host that a claim is of, by the key of the claim; undefined for claims of others. */
+export function hostOfClaim(claim: string): { readonly unit: string; readonly host: string } | undefined {
+  const [, unit, host] = /^Host\/([^./]+)\.([^/]+)\//.exec(claim) ?? [];
+  return unit === undefined || host === undefined ? undefined : { unit, host };
 }
 
 /** What the Kubernetes objects of a host are called. Parsing makes sure that no two hosts share it. */

@@ -1,27 +1,13 @@
 import type { Address, Parsed } from "../../core/index.ts";
-import type { Bag } from "../../schema/objects.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
-import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
+import { clusterNameLabel } from "../cluster-api.ts";
 import type { RenderedObject } from "../integration.ts";
+import type { MachineOptions, ObjectOptions, TemplateOptions } from "./cluster.ts";
 import { controllers, type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { mappingScript } from "./mac-mapping.ts";
 import { networkData } from "./network-data.ts";
-import { hostLabel, metadataOf, networkDataSecret, type ObjectOptions } from "./objects.ts";
+import { hostLabel, metadataOf, networkDataSecret } from "./objects.ts";
 import { osNetConfig } from "./os-net-config.ts";
-
-/** What machines need and the configuration of their hosts does not say. */
-export interface MachineOptions extends ObjectOptions {
-  readonly apiVersion: ClusterApiVersion;
-  readonly clusterName: string;
-  /** What sets up the network of a node: cloud-init by network data, or os-net-config before kubeadm runs. */
-  readonly network: "network-data" | "os-net-config";
-  /** Of Metal3Machine, in the words of the chosen version. */
-  readonly image?: Bag;
-  /** Of Kubernetes. */
-  readonly version?: string;
-  /** The spec of every KubeadmConfig, in the words of the chosen version; files and commands of ours come first. */
-  readonly kubeadmConfig?: Bag;
-}
 
 /**
  * A machine for one host of a unit, without MachineDeployment or control plane provider (R34):
@@ -121,7 +107,7 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
       kind: "Metal3Machine",
       metadata: metadataOf(name, options, labels),
       spec: {
-        ...(image === undefined ? {} : { image }),
+        image,
         hostSelector: { matchLabels: { ...hostSelector, ...(isPinned ? { [hostLabel]: name } : {}) } },
         ...(isPinned ? { networkData: { name } } : {}),
       },
@@ -140,12 +126,12 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
   ];
 }
 
-function clusterLabels({ clusterName }: Pick<MachineOptions, "clusterName">) {
+function clusterLabels({ clusterName }: Pick<TemplateOptions, "clusterName">) {
   return { [clusterNameLabel]: clusterName };
 }
 
 /** Since v1beta2 a reference has a group, and no namespace. */
-function referenceTo(group: string, kind: string, name: string, { apiVersion, namespace }: MachineOptions) {
+function referenceTo(group: string, kind: string, name: string, { apiVersion, namespace }: TemplateOptions) {
   if (apiVersion === "v1beta2") return { apiGroup: group, kind, name };
   return { apiVersion: `${group}/${apiVersion}`, kind, name, ...(namespace === undefined ? {} : { namespace }) };
 }

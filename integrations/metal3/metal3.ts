@@ -1,14 +1,12 @@
-import { type Address, claimKey, IpamError, type Issue, type Snapshot } from "../../core/index.ts";
-import type { SourceObject } from "../../schema/manifest-document.ts";
+import { IpamError, type Issue } from "../../core/index.ts";
 import { issueIn } from "../../schema/objects.ts";
-import type { Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
+import type { Holdings, Integration, Left, Rendered } from "../integration.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { infraClaims, poolsOf } from "./claims.ts";
-import { hostObjects } from "./host-objects.ts";
-import { claimOn, type Host, type Infra, titleOfHost, type Unit } from "./infra.ts";
+import type { Infra } from "./infra.ts";
+import { infraObjects } from "./infra-objects.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
-import { networksOf } from "./template.ts";
 
 /** Configurations of bare-metal clusters, each with the document that it was read from. */
 export type Metal3Model = readonly ReadObject<Infra>[];
@@ -31,46 +29,24 @@ export const metal3: Integration<Metal3Model> = {
   pools: (model) => model.flatMap(({ value }) => poolsOf(value)),
   claims: (model) => model.flatMap(({ value }) => infraClaims(value)),
   isClaim: (claim) => claim.startsWith("Host/"),
-  render: renderHosts,
+  render: renderInfra,
   uses: () => () => {},
 };
 
-/** For each host a Secret with its network data, and what its BareMetalHost has of it. */
-function renderHosts(model: Metal3Model, _: unknown, { snapshot, set }: Holdings): Rendered {
-  const lines = addressesOf(snapshot, set);
+/** What each configuration becomes stands in for it. */
+function renderInfra(model: Metal3Model, _: unknown, holdings: Holdings): Rendered {
   const issues: Issue[] = [];
-  const objectsOf = (infra: Infra, unit: Unit, host: Host, source: SourceObject): RenderedObject[] => {
-    const { value = [], issues: found = [] } = hostObjects(infra, unit, host, held(unit, host, lines), {});
-    issues.push(...found.map((issue) => issueIn(source, issue)));
-    return value;
-  };
   const instead = new Map(
-    model.map(({ value: infra, source }) => [
-      source,
-      infra.units.flatMap((unit) => unit.hosts.flatMap((host) => objectsOf(infra, unit, host, source))),
-    ]),
+    model.map(({ value: infra, source }) => {
+      const { value = [], issues: found = [] } = infraObjects(infra, holdings);
+      issues.push(...found.map((issue) => issueIn(source, issue)));
+      return [source, value] as const;
+    }),
   );
   if (issues.length > 0) throw new IpamError("invalid", issues);
+  const { snapshot, set } = holdings;
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: noHost }));
   return { instead, added: [], left };
 }
 
 const noHost = "nothing is written for it any more";
-
-/** The address of each claim of a set, by its key. */
-function addressesOf({ allocations }: Snapshot, set: string): ReadonlyMap<string, Address> {
-  return new Map(allocations.filter((line) => line.set === set).map(({ claim, address }) => [claim, address]));
-}
-
-/** The addresses of a host, by network. Throws `stale` if the record lacks one. */
-function held({ name: unit, networkConfig }: Unit, { name: host }: Host, lines: ReadonlyMap<string, Address>) {
-  return new Map(
-    networksOf(networkConfig).map((network) => {
-      const { owner, name } = claimOn(network, unit, host);
-      const address = lines.get(claimKey(owner, name));
-      if (address === undefined)
-        throw new IpamError("stale", `no address is recorded for ${titleOfHost(unit, host)} in network ${network}`);
-      return [network, address] as const;
-    }),
-  );
-}

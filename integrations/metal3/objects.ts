@@ -1,14 +1,9 @@
 import { ownPrefix } from "../../schema/node.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
 import type { RenderedObject } from "../integration.ts";
+import type { ObjectOptions } from "./cluster.ts";
 import { objectName, type Unit } from "./infra.ts";
 import type { NetworkData } from "./network-data.ts";
-
-/** What every object of a cluster has in common. */
-export interface ObjectOptions {
-  /** Left out: wherever they are applied. */
-  readonly namespace?: string;
-}
 
 /** Tells one BareMetalHost from others, where a machine has to be on that very host. Its value is the name of its objects. */
 export const hostLabel = `${ownPrefix}host`;

@@ -3,6 +3,7 @@ import { unknownField } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { controllers, type Infra, type Network, objectName, titleOfHost, type Unit, unitPath } from "./infra.ts";
+import { noCluster, parseCluster } from "./parse-cluster.ts";
 import { parseNetwork } from "./parse-network.ts";
 import { labelIssue, parseUnit } from "./parse-unit.ts";
 
@@ -17,14 +18,15 @@ class InfraReader {
   readonly issues: Issue[] = [];
 
   infra(document: Bag): Infra {
-    this.strangers(document, ["infra", controllers, "nodepools"], []);
+    this.strangers(document, ["cluster", "infra", controllers, "nodepools"], []);
     this.strangers(asBag(document.infra) ?? {}, ["networks"], ["infra"]);
     const networks = this.networks(asBag(asBag(document.infra)?.networks));
     const units = this.units(document, networks).toSorted(inOrder);
+    const cluster = "cluster" in document ? this.take(parseCluster(document.cluster), ["cluster"]) : undefined;
     this.checkNames(units);
     this.checkMacs(units);
     const known = [...networks].flatMap(([name, network]) => (network === undefined ? [] : [[name, network] as const]));
-    return { networks: new Map(known), units };
+    return { cluster: cluster ?? noCluster, networks: new Map(known), units };
   }
 
   /** By name; undefined for those that cannot be read. */

@@ -4,15 +4,17 @@ import {
   familyOf,
   formatAddress,
   type Issue,
+  normalised,
   type Parsed,
   parseAddress,
 } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import type { RenderedObject } from "../integration.ts";
-import { metaData, type TemplateOptions } from "./host-objects.ts";
+import type { ObjectOptions, TemplateOptions } from "./cluster.ts";
+import { metaData } from "./host-objects.ts";
 import { type Host, type Infra, type Network, objectName, type Unit, unitPath } from "./infra.ts";
 import { type LinkNetwork, type NetworkData, type NetworkLink, networkData } from "./network-data.ts";
-import { bareMetalHost, metadataOf, type ObjectOptions } from "./objects.ts";
+import { bareMetalHost, metadataOf } from "./objects.ts";
 
 /** A host that has an address of a network. */
 export interface Holder {
@@ -23,12 +25,12 @@ export interface Holder {
 
 /**
  * A network as an IPPool of Metal3, whose addresses are given already: Metal3 gives them to these hosts if its controller has
- * ENABLE_BMH_NAME_BASED_PREALLOCATION=true. Network, broadcast and gateway, which it would hand out, are in none of its ranges.
+ * ENABLE_BMH_NAME_BASED_PREALLOCATION=true. It has no others, so that Metal3 never chooses one that the record does not know.
  */
 export function ipPool(
   { pool, dnsServers }: Network,
   holders: readonly Holder[],
-  options: TemplateOptions,
+  options: Omit<TemplateOptions, "apiVersion">,
 ): RenderedObject {
   const sorted = holders.toSorted((a, b) => compareAddresses(a.address, b.address));
   const given = sorted.map(({ unit, host, address }) => [
@@ -42,7 +44,10 @@ export function ipPool(
     spec: {
       clusterName: options.clusterName,
       namePrefix: pool.name,
-      pools: pool.assignable.map(({ first, last }) => ({ start: formatAddress(first), end: formatAddress(last) })),
+      pools: normalised(sorted.map(({ address }) => ({ first: address, last: address }))).map(({ first, last }) => ({
+        start: formatAddress(first),
+        end: formatAddress(last),
+      })),
       prefix: pool.prefix.length,
       ...(pool.gateway === undefined ? {} : { gateway: formatAddress(pool.gateway) }),
       ...(dnsServers.length === 0 ? {} : { dnsServers: dnsServers.map(formatAddress) }),

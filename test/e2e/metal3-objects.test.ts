@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { goModule } from "../support/go-module.ts";
 import { exampleText, infraOf } from "../support/metal3-infra.ts";
-import { objectsOfInfra } from "../support/metal3-objects.ts";
+import { clusters, objectsOfInfra } from "../support/metal3-objects.ts";
 import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
 
 // Machines and KubeadmConfigs, held against the schemas of Cluster API's own kinds, where every field must be known.
@@ -37,11 +37,10 @@ describe.each(["v1beta1", "v1beta2"] as const)("%s", (apiVersion) => {
     const takes = new Ajv({ strict: false, allErrors: true, logger: false }).compile(
       closed(schema.openAPIV3Schema) as object,
     );
-    const image = { url: "http://image" };
-    const options = { apiVersion, clusterName: "blue", namespace: "metal", version: "v1.36.3", image };
+    const cluster = { ...clusters.machines, apiVersion, namespace: "metal", version: "v1.36.3" };
     const objects = ["seed.yaml", "rack.yaml"].flatMap((name) =>
       (["network-data", "os-net-config"] as const).flatMap((network) =>
-        objectsOfInfra(infraOf(exampleText(name)), network, { ...options, network }),
+        objectsOfInfra(infraOf(exampleText(name)), { ...cluster, network }),
       ),
     );
     const ours = objects.filter((object) => object.kind === kind);

@@ -1,45 +1,27 @@
-import type { Address } from "../../core/address.ts";
 import { unwrap } from "../../core/errors.ts";
-import { hostObjects, metaDataTemplate } from "../../integrations/metal3/host-objects.ts";
+import { emptySnapshot, plan } from "../../core/index.ts";
+import { infraClaims, poolsOf } from "../../integrations/metal3/claims.ts";
+import type { Cluster } from "../../integrations/metal3/cluster.ts";
 import type { Infra } from "../../integrations/metal3/infra.ts";
-import { type MachineOptions, machineObjects, mappingSecret } from "../../integrations/metal3/machine-objects.ts";
-import { annotatedHost, ipPool, poolTemplate } from "../../integrations/metal3/pool-objects.ts";
-import { addressesOf, allocated } from "./metal3-infra.ts";
+import { infraObjects } from "../../integrations/metal3/infra-objects.ts";
+import { applyPlan } from "../../state/apply.ts";
 
-/** Every object of a configuration, in one of the three ways. */
-export function objectsOfInfra(
-  infra: Infra,
-  way: MachineOptions["network"] | "hosts" | "pools",
-  options: MachineOptions,
-) {
-  const all = allocated(infra);
-  const held = infra.units.flatMap((unit) =>
-    unit.hosts.map((host) => ({ unit, host, addresses: addressesOf(infra, unit, host.name, all) })),
-  );
-  if (way === "hosts")
-    return [
-      ...infra.units.map((unit) => metaDataTemplate(unit, options)),
-      ...held.flatMap(({ unit, host, addresses }) => unwrap(hostObjects(infra, unit, host, addresses, options))),
-    ];
-  if (way === "pools") {
-    const holders = (network: string) =>
-      held.flatMap(({ unit, host, addresses }) => {
-        const address = addresses.get(network) as Address;
-        return address === undefined ? [] : [{ unit: unit.name, host: host.name, address }];
-      });
-    return [
-      ...[...infra.networks].map(([name, network]) => ipPool(network, holders(name), options)),
-      ...infra.units.map((unit) => {
-        const first = held.find((one) => one.unit === unit)?.addresses ?? new Map();
-        return unwrap(poolTemplate(infra, unit, first, options));
-      }),
-      ...held.map(({ unit, host }) => annotatedHost(unit, host, options)),
-    ];
-  }
-  return [
-    ...(way === "os-net-config" ? infra.units.map((unit) => mappingSecret(unit, options)) : []),
-    ...held.flatMap(({ unit, host, addresses }) =>
-      unwrap(machineObjects(infra, unit, host, addresses, { ...options, network: way })),
-    ),
-  ];
+/** Every object of a configuration in a cluster, with what an empty record gives it. */
+export function objectsOfInfra(infra: Infra, cluster: Cluster) {
+  const planned = plan({ pools: poolsOf(infra), claims: infraClaims(infra), snapshot: emptySnapshot });
+  const snapshot = applyPlan(emptySnapshot, planned) ?? emptySnapshot;
+  return unwrap(infraObjects({ ...infra, cluster }, { snapshot, set: "default" }));
 }
+
+/** A cluster of each mode and version. */
+export const clusters = {
+  hosts: { mode: "hosts", apiVersion: "v1beta2", clusterName: "blue" },
+  machines: {
+    mode: "machines",
+    apiVersion: "v1beta2",
+    clusterName: "blue",
+    network: "network-data",
+    image: { url: "http://image", checksum: "http://image.sha256" },
+  },
+  pools: { mode: "pools", clusterName: "blue" },
+} as const satisfies Readonly<Record<Cluster["mode"], Cluster>>;

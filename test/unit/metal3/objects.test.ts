@@ -1,12 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import type { MachineOptions } from "../../../integrations/metal3/machine-objects.ts";
 import { dataOf, exampleText, infraOf } from "../../support/metal3-infra.ts";
-import { objectsOfInfra } from "../../support/metal3-objects.ts";
+import { clusters, objectsOfInfra } from "../../support/metal3-objects.ts";
 
 const seed = infraOf(exampleText("seed.yaml"));
 const rack = infraOf(exampleText("rack.yaml"));
-const options: MachineOptions = { apiVersion: "v1beta2", clusterName: "blue", network: "network-data" };
 
 /** A field of an object, `a.b.c`. */
 const at = (object: object | undefined, path: string): unknown =>
@@ -15,7 +13,7 @@ const titles = (objects: readonly { kind: string; metadata: { name: string } }[]
   objects.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
 
 describe("machines of their own (R34)", () => {
-  const objects = objectsOfInfra(seed, "network-data", options);
+  const objects = objectsOfInfra(seed, clusters.machines);
   const [secret, , metal3Machine, machine] = objects;
 
   it("I5: each host has four objects, whose names tell node-0 of one unit from node-0 of the other", () => {
@@ -32,6 +30,7 @@ describe("machines of their own (R34)", () => {
 
   it("I3: the machine selects the very host whose MAC addresses are in there", () => {
     expect(at(metal3Machine, "spec")).toEqual({
+      image: clusters.machines.image,
       hostSelector: {
         matchLabels: { "metal3.io/controller": "true", "nodeippool.nmstate.io/host": "controllers-node-0" },
       },
@@ -51,7 +50,7 @@ describe("machines of their own (R34)", () => {
       },
     ],
   ] as const)("refers as %s does", (apiVersion, expected) => {
-    const all = objectsOfInfra(seed, "network-data", { ...options, apiVersion, namespace: "metal" });
+    const all = objectsOfInfra(seed, { ...clusters.machines, apiVersion, namespace: "metal" });
     expect(at(all[3], "spec.infrastructureRef")).toEqual(expected);
     expect(all.every((object) => at(object, "metadata.namespace") === "metal")).toBe(true);
   });
@@ -69,10 +68,10 @@ describe("machines of their own (R34)", () => {
       files: [{ path: "/a", content: "b" }],
       preKubeadmCommands: ["true"],
     };
-    const given = { ...options, image: { url: "http://i" }, version: "v1.36.3", kubeadmConfig };
-    const all = objectsOfInfra(seed, "os-net-config", given);
+    const given = { version: "v1.36.3", kubeadmConfig, network: "os-net-config" } as const;
+    const all = objectsOfInfra(seed, { ...clusters.machines, ...given });
     const of = (kind: string) => all.find((object) => object.kind === kind);
-    expect(at(of("Metal3Machine"), "spec.image")).toEqual({ url: "http://i" });
+    expect(at(of("Metal3Machine"), "spec.image")).toEqual(clusters.machines.image);
     expect(at(of("Machine"), "spec.version")).toBe("v1.36.3");
     expect(at(of("KubeadmConfig"), "spec.joinConfiguration")).toEqual({ nodeRegistration: { name: "n" } });
     expect((at(of("KubeadmConfig"), "spec.files") as { path: string }[]).map(({ path }) => path)).toEqual([
@@ -87,7 +86,7 @@ describe("machines of their own (R34)", () => {
   });
 
   it("os-net-config: the file in every KubeadmConfig, one script for the unit (R31), any host of the unit", () => {
-    const all = objectsOfInfra(seed, "os-net-config", options);
+    const all = objectsOfInfra(seed, { ...clusters.machines, network: "os-net-config" });
     expect(titles(all).slice(0, 5)).toEqual([
       "Secret controllers.mac-mapping",
       "Secret nodepool1.mac-mapping",
@@ -101,7 +100,10 @@ describe("machines of their own (R34)", () => {
     });
     expect(files[1]?.contentFrom).toEqual({ secret: { name: "controllers.mac-mapping", key: "script" } });
     expect(at(all[0], "stringData.script")).toContain('"node-0": {"em0":"00:c8:7c:e6:f0:2e"');
-    expect(at(all[3], "spec")).toEqual({ hostSelector: { matchLabels: { "metal3.io/controller": "true" } } });
+    expect(at(all[3], "spec")).toEqual({
+      image: clusters.machines.image,
+      hostSelector: { matchLabels: { "metal3.io/controller": "true" } },
+    });
   });
 
   it("an empty KubeadmConfig has no spec: v1beta2 takes none without fields", () => {
@@ -111,7 +113,7 @@ describe("machines of their own (R34)", () => {
 
 describe("hosts with their network data", () => {
   it("a Secret, and the host that names it; the template of the unit has no network data", () => {
-    const [template, , secret, host] = objectsOfInfra(seed, "hosts", options);
+    const [template, , secret, host] = objectsOfInfra(seed, clusters.hosts);
     expect(at(template, "spec.networkData")).toBeUndefined();
     expect(at(template, "spec.metaData.objectNames.0")).toEqual({ key: "name", object: "machine" });
     expect(titles([secret as never])).toEqual(["Secret controllers-node-0"]);
@@ -128,14 +130,14 @@ describe("hosts with their network data", () => {
 });
 
 describe("IPPools", () => {
-  const objects = objectsOfInfra(rack, "pools", options);
+  const objects = objectsOfInfra(rack, clusters.pools);
   const of = (title: string) => objects[titles(objects).indexOf(title)];
 
   it("give every host the address that it has, by the name that Metal3 claims it with", () => {
     expect(at(of("IPPool storage"), "spec")).toEqual({
       clusterName: "blue",
       namePrefix: "storage",
-      pools: [{ start: "10.22.0.10", end: "10.22.0.99" }],
+      pools: [{ start: "10.22.0.10", end: "10.22.0.26" }],
       prefix: 24,
       preAllocations: expect.objectContaining({
         "compute-compute-00-storage": "10.22.0.10",
@@ -191,6 +193,6 @@ describe("IPPools", () => {
 
   it("a literal address in the template of a unit is an issue", () => {
     const text = exampleText("rack.yaml").replace(`"{{ ip['management'] }}"`, "10.9.9.9/24");
-    expect(() => objectsOfInfra(infraOf(text), "pools", options)).toThrow("10.9.9.9 is of no network");
+    expect(() => objectsOfInfra(infraOf(text), clusters.pools)).toThrow("10.9.9.9 is of no network");
   });
 });

@@ -1,0 +1,23 @@
+import { type Address, claimKey, IpamError } from "../../core/index.ts";
+import type { Holdings } from "../integration.ts";
+import { claimOn, titleOfHost, type Unit } from "./infra.ts";
+import { networksOf } from "./template.ts";
+
+/** Finds the addresses of a host, by network. */
+export type HeldBy = (unit: Unit, host: string) => ReadonlyMap<string, Address>;
+
+/** What the hosts of a claim set have on record. What it returns throws IpamError `stale` if the record lacks an address. */
+export function heldAddresses({ snapshot, set }: Holdings): HeldBy {
+  const own = snapshot.allocations.filter((line) => line.set === set);
+  const byClaim = new Map(own.map(({ claim, address }) => [claim, address]));
+  return ({ name: unit, networkConfig }, host) =>
+    new Map(
+      networksOf(networkConfig).map((network) => {
+        const { owner, name } = claimOn(network, unit, host);
+        const address = byClaim.get(claimKey(owner, name));
+        if (address === undefined)
+          throw new IpamError("stale", `no address is recorded for ${titleOfHost(unit, host)} in network ${network}`);
+        return [network, address] as const;
+      }),
+    );
+}

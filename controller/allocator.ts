@@ -21,6 +21,7 @@ import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { Proof } from "./proof.ts";
+import { inParallel } from "./refresh.ts";
 import { Resets } from "./resets.ts";
 import { asks, factsOf, readObjects, readScene, type Scene } from "./scene.ts";
 import { objectKey } from "./seen.ts";
@@ -65,7 +66,7 @@ export class Allocator {
     this.world = world;
     this.record = new KnownRecord(ground);
     this.resets = new Resets(world, (claim) => this.sourceOf(claim));
-    this.proof = new Proof(ground, world, this.record.hold, this.resets);
+    this.proof = new Proof(ground, world, this.record.hold, this.resets, (claim) => this.sourceOf(claim));
   }
 
   /** Something that all owners share has changed. */
@@ -121,6 +122,7 @@ export class Allocator {
     );
     const question = this.question(owners, scene, desired, this.occupied(scene, snapshot), standing);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
+    if (await this.proof.isAskedOtherwise(turned(plan))) return this.look(asked);
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
     for (const owner of owners) this.pending.delete(owner);
@@ -169,10 +171,10 @@ export class Allocator {
    */
   private async unseen(owners: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const unseen = new Set<string>();
-    for (const owner of owners) {
-      const isLive = this.record.lines.of(owner).allocations.some(({ set }) => set === clusterSet);
-      if (isLive && (await this.proof.isBack(owner))) unseen.add(owner);
-    }
+    const isLive = (owner: string) => this.record.lines.of(owner).allocations.some(({ set }) => set === clusterSet);
+    await inParallel([...owners].filter(isLive), async (owner) => {
+      if (await this.proof.isBack(owner)) unseen.add(owner);
+    });
     return unseen;
   }
 
@@ -255,4 +257,10 @@ export class Allocator {
     const { instead, added } = renderDesired(desired, { snapshot: looked, set: clusterSet });
     return [...[...instead.values()].flat(), ...added];
   }
+}
+
+/** The lines that a plan takes from their owners, or gives back to them. */
+function turned({ release, keep }: Plan): Allocation[] {
+  const taken = release.filter(({ to }) => to === "releasing").map(({ allocation }) => allocation);
+  return [...taken, ...keep.flatMap(({ was }) => was ?? [])];
 }

@@ -127,13 +127,17 @@ export class Applier {
   /** Somebody else was there before: what there is now is looked at, and decided upon anew. */
   private async recover(key: string, error: unknown): Promise<never> {
     const isRead = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
-    if (isRead) await refresh(key, this.world, this.ground.objects);
-    this.fares(key);
+    try {
+      if (isRead) await refresh(key, this.world, this.ground.objects);
+    } finally {
+      this.fares(key);
+    }
     throw error;
   }
 
   private callNext(source: string, part: InCluster): void {
-    for (const key of this.rollout(source).next(this.limit(source, part))) this.again(`apply ${key}`);
+    const next = this.rollouts.get(source)?.next(this.limit(source, part)) ?? [];
+    for (const key of next) this.again(`apply ${key}`);
   }
 
   private ownerOf(there: Seen | undefined): string | undefined {

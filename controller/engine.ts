@@ -1,4 +1,4 @@
-import { IpamError } from "../core/index.ts";
+import { IpamError, ownerOfKey } from "../core/index.ts";
 import { type Concern, isManaged } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { Queue } from "../kube/index.ts";
@@ -146,6 +146,8 @@ export class Engine {
   private takeChanged(but: ReadonlySet<string> = new Set()): boolean {
     const changed = this.allocator.record.takeChanged().filter((owner) => !but.has(owner));
     for (const owner of changed) this.waiting.add(owner);
+    // Somebody else may have made room.
+    if (changed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     return changed.length > 0;
   }
 
@@ -203,7 +205,7 @@ export class Engine {
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    this.takeChanged(asked);
+    this.takeChanged(new Set(claims.map(ownerOfKey)));
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);

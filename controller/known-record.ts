@@ -16,6 +16,7 @@ export class KnownRecord {
   readAt = Number.NEGATIVE_INFINITY;
   private readonly ground: Ground;
   private snapshot: Snapshot | undefined;
+  private last: Promise<unknown> = Promise.resolve();
   /** Owners whose lines changed: by a commit of ours, or somebody else's. */
   private readonly changed = new Set<string>();
 
@@ -26,19 +27,20 @@ export class KnownRecord {
 
   /** As it was last seen. */
   async get(): Promise<Snapshot> {
-    return this.snapshot ?? this.readAnew();
+    return this.snapshot ?? this.inTurn(async () => this.snapshot ?? this.readAnew());
   }
 
   /** As it was a moment ago, for who decides by it. */
   async fresh(): Promise<Snapshot> {
-    const { clock, timing } = this.ground;
-    return clock.now() - this.readAt > timing.fresh ? this.readAnew() : this.get();
+    return this.isFresh() ? this.get() : this.inTurn(async () => (this.isFresh() && this.snapshot) || this.readAnew());
   }
 
   /** Records a plan. Throws as the state backend does; then nobody knows what the record is. */
   async commit(plan: Plan): Promise<Snapshot> {
-    this.snapshot = undefined;
-    return this.know(await this.ground.state.commit(plan));
+    return this.inTurn(async () => {
+      this.snapshot = undefined;
+      return this.know(await this.ground.state.commit(plan));
+    });
   }
 
   /** It may be another one than we know. */
@@ -51,6 +53,18 @@ export class KnownRecord {
     const owners = [...this.changed];
     this.changed.clear();
     return owners;
+  }
+
+  private isFresh(): boolean {
+    const { clock, timing } = this.ground;
+    return clock.now() - this.readAt <= timing.fresh;
+  }
+
+  /** One after the other: a reading that began before a commit and ended after it would be taken for what is. */
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.last.then(work);
+    this.last = turn.catch(() => {});
+    return turn;
   }
 
   private async readAnew(): Promise<Snapshot> {

@@ -1,15 +1,12 @@
 import { type Allocation, ownerOfKey } from "../core/index.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Ground } from "./ground.ts";
-import { fetched, refresh } from "./refresh.ts";
+import { fetched, inParallel, isOutdated, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
 import type { Resets } from "./resets.ts";
 import { factsOf, type Scene } from "./scene.ts";
 import { kindOf, objectKey } from "./seen.ts";
 import type { World } from "./world.ts";
-
-/** So many owners are asked for at once. */
-const parallel = 16;
 
 interface Proven {
   readonly gone: readonly Allocation[];
@@ -23,12 +20,20 @@ export class Proof {
   private readonly world: World;
   private readonly hold: ReleaseHold;
   private readonly resets: Resets;
+  private readonly sourceOf: (claim: string) => string | undefined;
 
-  constructor(ground: Ground, world: World, hold: ReleaseHold, resets: Resets) {
+  constructor(
+    ground: Ground,
+    world: World,
+    hold: ReleaseHold,
+    resets: Resets,
+    sourceOf: (claim: string) => string | undefined,
+  ) {
     this.ground = ground;
     this.world = world;
     this.hold = hold;
     this.resets = resets;
+    this.sourceOf = sourceOf;
   }
 
   /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
@@ -37,12 +42,10 @@ export class Proof {
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
     const doubtful = new Set<string>();
-    const ask = async ([owner, lines]: [string, Allocation[]]) => {
-      if ((await this.isBack(owner)) || (await this.isOutdated(owner)) || (await this.hasObject(lines)))
+    await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
+      if ((await this.isBack(owner)) || (await this.isMadeAnew(owner)) || (await this.hasObject(lines)))
         doubtful.add(owner);
-    };
-    const owners = [...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))];
-    for (let i = 0; i < owners.length; i += parallel) await Promise.all(owners.slice(i, i + parallel).map(ask));
+    });
     return { gone: [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim))), doubtful };
   }
 
@@ -83,12 +86,24 @@ export class Proof {
   }
 
   /** Has another controller changed what was made for an owner, and the watch does not show it yet? */
-  private async isOutdated(owner: string): Promise<boolean> {
-    for (const made of this.world.ofOwner(owner).filter(isManaged)) {
-      const key = objectKey(made);
-      await refresh(key, this.world, this.ground.objects);
-      if (this.world.get(key)?.metadata.resourceVersion !== made.metadata.resourceVersion) return true;
-    }
+  private async isMadeAnew(owner: string): Promise<boolean> {
+    for (const made of this.world.ofOwner(owner).filter(isManaged))
+      if (await isOutdated(objectKey(made), made, this.world, this.ground.objects)) return true;
     return false;
+  }
+
+  /**
+   * Is what asks for these lines, or their owner, otherwise on the server than the watches show? Who does not see a policy yet
+   * would take from nodes what another controller gave them by it.
+   */
+  async isAskedOtherwise(lines: readonly Allocation[]): Promise<boolean> {
+    const sources = lines.map(({ claim }) => this.sourceOf(claim));
+    const owners = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.get(owner) !== undefined);
+    const keys = [...new Set([...sources, ...owners])].filter((key) => key !== undefined);
+    const about = keys.filter((key) => this.world.hasKind(kindOf(key)));
+    const answers = await inParallel(about, (key) =>
+      isOutdated(key, this.world.get(key), this.world, this.ground.objects),
+    );
+    return answers.includes(true);
   }
 }

@@ -1,16 +1,43 @@
 import type { Objects, Stored } from "../kube/index.ts";
-import { kindOf, namesOf } from "./seen.ts";
+import { kindOf, namesOf, type Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. */
 export async function refresh(key: string, world: World, objects: Objects): Promise<void> {
+  const before = world.get(key);
   const stored = await fetched(key, world, objects);
-  if (stored === undefined) world.delete(key);
-  else world.take(kindOf(key), stored);
+  if (stored !== undefined) world.take(kindOf(key), stored);
+  // It may have been made anew since the server looked.
+  else if (world.get(key) === before) world.delete(key);
+}
+
+/** Has the server an object otherwise than it was seen? From now on it is seen so. */
+export async function isOutdated(
+  key: string,
+  seen: Seen | undefined,
+  world: World,
+  objects: Objects,
+): Promise<boolean> {
+  await refresh(key, world, objects);
+  return world.isChanged(seen, world.get(key));
 }
 
 /** An object as the server has it; undefined if it has none. */
 export function fetched(key: string, world: World, objects: Objects): Promise<Stored | undefined> {
   const { name, namespace } = namesOf(key);
   return objects.get(world.kind(kindOf(key)), name, namespace);
+}
+
+/** So many requests are sent at once for one decision. */
+const parallel = 16;
+
+/** Asks for each, some at a time. */
+export async function inParallel<Item, Answer>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let i = 0; i < items.length; i += parallel)
+    answers.push(...(await Promise.all(items.slice(i, i + parallel).map(ask))));
+  return answers;
 }

@@ -8,6 +8,9 @@ export interface WorldKind extends WatchedKind {
   concerns(object: Bag): Concern;
 }
 
+/** So many objects that are gone are remembered. */
+const remembered = 10_000;
+
 /**
  * What the watches show of the cluster, found by kind, by owner and by source. It says whom each change concerns and
  * decides nothing.
@@ -20,6 +23,8 @@ export class World {
   private readonly bySource = new Map<string, Map<string, Seen>>();
   private readonly asking = new Set<string>();
   private readonly kindsListed = new Set<string>();
+  /** The uids of objects that are gone, the last ones: a late answer must not bring one back. */
+  private readonly ended = new Set<string>();
 
   constructor(kinds: readonly WorldKind[], changed: (concern: Concern, key: string) => void) {
     this.kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
@@ -51,7 +56,9 @@ export class World {
     const before = objects.get(key);
     if (before !== undefined && (isListed ? isSame(object, before) : isOlder(object, before))) return;
     if (before !== undefined) this.unlink(key, before);
+    if (before !== undefined && before.metadata.uid !== object.metadata.uid) this.end(before);
     objects.set(key, object);
+    this.ended.delete(object.metadata.uid);
     this.link(key, object);
     this.tell(key, before, object);
   }
@@ -60,7 +67,7 @@ export class World {
   take(kind: string, stored: object): Seen {
     const seen = keep(this.kind(kind), stored);
     if (isEnded(seen)) this.delete(objectKey(seen));
-    else this.set(seen);
+    else if (!this.ended.has(seen.metadata.uid)) this.set(seen);
     return seen;
   }
 
@@ -69,8 +76,15 @@ export class World {
     const before = objects.get(key);
     if (before === undefined) return;
     objects.delete(key);
+    this.end(before);
     this.unlink(key, before);
     this.tell(key, before);
+  }
+
+  private end({ metadata }: Seen): void {
+    this.ended.add(metadata.uid);
+    const [oldest] = this.ended;
+    if (this.ended.size > remembered) this.ended.delete(`${oldest}`);
   }
 
   /** Is a kind watched? */
@@ -109,6 +123,13 @@ export class World {
   /** Does it bear the annotation that asks for a reset? */
   asksReset(key: string): boolean {
     return this.asking.has(key);
+  }
+
+  /** Is an object another one than it was, as far as anything is decided by it? */
+  isChanged(before: Seen | undefined, now: Seen | undefined): boolean {
+    const kind = this.kinds.get(`${(before ?? now)?.kind}`);
+    if (kind?.hasMereStatus) return !isSameButStatus(before, now);
+    return before?.metadata.resourceVersion !== now?.metadata.resourceVersion;
   }
 
   /** The objects that do. */

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
 import { formatAddress } from "../../../core/index.ts";
+import { asBag, asList } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
+import { poolOf, recordOf } from "../../support/core-text.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
 const [policies, report] = ["NodeNetworkConfigurationPolicy", "NodeNetworkState"];
@@ -37,3 +39,30 @@ it("an address becomes free although the watches show late that the handler wrot
   await sim.pass(10_000);
   expect(sim.record.releasing).toEqual([]);
 });
+
+it.each([
+  ["a policy", "worker", () => {}, (sim: SimController) => sim.create(policy("late", "lan") as never)],
+  ["a label", "none", (sim: SimController) => sim.create(policy("late", "lan") as never), relabel],
+])("what another controller gave by %s that the watches do not show yet stays", async (_, role, before, happens) => {
+  const sim = new SimController();
+  sim.pool("lan", "10.0.0.0/24", "10.0.0.9");
+  sim.node("n1", { role });
+  before(sim);
+  await sim.pass();
+  sim.isFrozen = true;
+  happens(sim);
+  const record = recordOf(["10.0.0.1 Node/n1/late/address set=cluster if=eth1 pool=lan"], [lan]);
+  sim.record = { ...record, base: new Map([["lan", "written by another controller"]]) };
+  sim.engine.lookAgain();
+  await sim.pass();
+  expect(sim.record.releasing).toEqual([]);
+  const [nic] = asList(asBag(asBag(sim.object(policies, "late--n1")?.spec)?.desiredState)?.interfaces);
+  expect(asBag(asBag(nic)?.ipv4)?.address).toEqual([{ ip: "10.0.0.1", "prefix-length": 24 }]);
+});
+
+const lan = poolOf("lan", "10.0.0.0/24");
+
+function relabel(sim: SimController): void {
+  const labels = { "kubernetes.io/hostname": "n1", role: "worker" };
+  sim.change("Node", "n1", (node) => ({ ...node, metadata: { ...asBag(node.metadata), labels } }));
+}

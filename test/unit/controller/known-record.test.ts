@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { KnownRecord } from "../../../controller/known-record.ts";
+import { timing } from "../../../controller/timing.ts";
+import { emptySnapshot, type Plan, type Snapshot } from "../../../core/index.ts";
+import { recordOf } from "../../support/core-text.ts";
+import { VirtualClock } from "../../support/virtual-clock.ts";
+
+const releasing = { ...recordOf(["10.0.0.1 Node/n/a releasing"], []), base: new Map([["p", "1"]]) };
+
+it("a reading that began before a commit and is answered after it is not taken for what is", async () => {
+  const clock = new VirtualClock();
+  let held: Snapshot = releasing;
+  const never = new AbortController().signal;
+  const state = {
+    name: "slow",
+    async read() {
+      const read = held;
+      await clock.sleep(50, never);
+      return read;
+    },
+    async commit() {
+      await clock.sleep(20, never);
+      held = emptySnapshot;
+      return held;
+    },
+  };
+  const record = new KnownRecord({ state, clock, timing } as never);
+  const commit = record.commit({} as Plan);
+  const reading = record.get();
+  await clock.pass(1_000);
+  await Promise.all([commit, reading]);
+  expect(record.latest?.releasing).toEqual([]);
+  expect((await record.get()).releasing).toEqual([]);
+});

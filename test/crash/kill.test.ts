@@ -9,10 +9,8 @@ import { decode } from "../../state/codec.ts";
 import { lockfile } from "../../state/lockfile.ts";
 import { claimOf } from "../support/core-text.ts";
 import { type Acknowledged, leftovers, startWriter, writerPools } from "../support/state-children.ts";
-import { rememberCompiledCode } from "../support/state-folder.ts";
 import { duplicates } from "../support/state-record.ts";
 
-rememberCompiledCode();
 const root = mkdtempSync(join(tmpdir(), "nodeippool-crash-")); // a real disk: most of a commit is waiting for it
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

@@ -5,9 +5,7 @@ import { type Mark, markedText } from "../../state/mark.ts";
 import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
 import { cli } from "../support/schema-cli.ts";
-import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
-
-rememberCompiledCode();
+import { scratchFolder } from "../support/state-folder.ts";
 
 // The verbs on a broken or conflicting lock, as people meet them.
 let folder: string;

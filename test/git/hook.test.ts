@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
-import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
-
-rememberCompiledCode();
+import { scratchFolder } from "../support/state-folder.ts";
 
 // The hook of docs/lockfile.md, as git runs it.
 let folder: string;

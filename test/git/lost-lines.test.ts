@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { shell } from "../support/git-repository.ts";
 import { cli } from "../support/schema-cli.ts";
-import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
-
-rememberCompiledCode();
+import { scratchFolder } from "../support/state-folder.ts";
 
 // A lock that was taken from one side of a merge, or from elsewhere: plan and allocate refuse to move who has an address in git. nX has .X on main.
 let folder: string;

@@ -5,9 +5,7 @@ import { afterAll, beforeEach, expect, it } from "vitest";
 import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
 import { cli } from "../support/schema-cli.ts";
-import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
-
-rememberCompiledCode();
+import { scratchFolder } from "../support/state-folder.ts";
 
 // A lock that is not there, in a repository that has one, is not begun anew unseen: everybody could move.
 let folder: string;

@@ -4,9 +4,7 @@ import { afterAll, beforeEach, expect, it } from "vitest";
 import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
 import { cli } from "../support/schema-cli.ts";
-import { rememberCompiledCode, scratchFolder } from "../support/state-folder.ts";
-
-rememberCompiledCode();
+import { scratchFolder } from "../support/state-folder.ts";
 
 // main renames the policy; the other branch renames a node and drops another one. Three addresses of each of two pools.
 let folder: string;

@@ -17,11 +17,6 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** For test files that start many of our programs: each starts in half the time. */
-export function rememberCompiledCode(): void {
-  process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), "nodeippool-compile-cache");
-}
-
 /** Runs the tests of a file in an empty folder, in no git repository: the locks of this one are none of theirs. */
 export function inScratchFolder(): void {
   const home = process.cwd();

@@ -6,5 +6,7 @@ import { join } from "node:path";
 export default function setup(): () => void {
   const folder = mkdtempSync(join(tmpdir(), "nip-"));
   process.env.TMPDIR = folder;
+  // The programs that tests start start in half the time.
+  process.env.NODE_COMPILE_CACHE = join(folder, "compile-cache");
   return () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 }

@@ -15,8 +15,8 @@ import {
   type Use,
   usedIn,
 } from "../core/index.ts";
+import { definedPools } from "../pipeline/defined-pools.ts";
 import { findUses } from "../pipeline/find-uses.ts";
-import { definedPools } from "../schema/defined-pools.ts";
 import { nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, SourceFile } from "../schema/index.ts";
 import { poolsOfCluster } from "./cluster.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { audit, type Finding, IpamError, isPlanned, type Place, usedIn } from "../core/index.ts";
+import { definedPools } from "../pipeline/defined-pools.ts";
 import { findUses } from "../pipeline/find-uses.ts";
 import { tellsAddresses } from "../pipeline/integrations.ts";
-import { definedPools } from "../schema/defined-pools.ts";
 import { readNodes, type SourceFile } from "../schema/index.ts";
 import { asBag, type Bag, type LocatedObject, within } from "../schema/objects.ts";
 import { objectsIn } from "../schema/objects-in-text.ts";

@@ -14,7 +14,7 @@ export interface Use {
   /** Who configures it, as `formatOwner` writes it; absent where a text only mentions it. */
   readonly owner?: string;
   readonly interface?: string;
-  /** The pool that it is of, where a text knows pools; it knows no NICs then. */
+  /** The pool that it is of, where a text knows pools. */
   readonly pool?: string;
   readonly prefixLength?: number;
   /** DHCP or SLAAC gave it, for a time: it is in use, but nobody's for good. */
@@ -169,13 +169,15 @@ function isLiteral(nic: string | undefined): boolean {
 function leaked(world: World): Finding[] {
   const { snapshot, shows, used, elsewhere = [] } = world;
   const isShown = shownBy(world);
-  const instead = Map.groupBy(elsewhere, (use) => nicOf(use.owner, use.interface, use.address));
+  const instead = Map.groupBy(elsewhere, (use) => `${use.owner} ${use.pool ?? nicOf(use.interface, use.address)}`);
   return snapshot.allocations.flatMap((line): Finding[] => {
     const { address } = line;
-    const culprit = instead.get(nicOf(ownerOfKey(line.claim), line.interface, address))?.[0];
+    const owner = ownerOfKey(line.claim);
+    const places = [line.pool, nicOf(line.interface, address)];
+    const [culprit] = places.flatMap((place) => instead.get(`${owner} ${place}`) ?? []);
     if (used.at(line).length > 0 || !isShown(line, culprit !== undefined)) return [];
     const message = `${formatBlock(line)} is recorded for ${line.claim}, but nothing uses it`;
-    const told = shows?.owners.has(ownerOfKey(line.claim)) === false ? { set: line.set } : {};
+    const told = shows?.owners.has(owner) === false ? { set: line.set } : {};
     if (culprit === undefined) return [{ kind: "leaked", address, message, line, ...told }];
     const has = `${describeUse(culprit)} has ${formatAddress(culprit.address)} here, which is in no pool`;
     return [{ kind: "leaked", address, message: `${message}: ${has}`, at: culprit.at, ...told }];
@@ -183,8 +185,8 @@ function leaked(world: World): Finding[] {
 }
 
 /** What nmstate replaces as a whole: the addresses of one family on one NIC. */
-function nicOf(owner: string | undefined, nic: string | undefined, address: Address): string {
-  return `${owner} ${nic} ${familyOf(address)}`;
+function nicOf(nic: string | undefined, address: Address): string {
+  return `${nic} ${familyOf(address)}`;
 }
 
 /** Should this line be used somewhere? `isReplaced`: its NIC is shown to have something else. */

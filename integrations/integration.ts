@@ -1,4 +1,4 @@
-import type { Allocation, Claim, Issue, Parsed, Pool, Snapshot } from "../core/index.ts";
+import type { Allocation, Claim, Issue, Parsed, Place, Pool, Snapshot } from "../core/index.ts";
 import type { Findings } from "../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -37,6 +37,12 @@ export interface Rendered {
   readonly left: readonly Left[];
 }
 
+/** A pool, and where it is defined. */
+export interface DefinedPool {
+  readonly pool: Pool;
+  readonly at: Place;
+}
+
 /** The objects that an integration reads: those that it owns, and those that it only looks at. */
 export interface ReadObjects {
   readonly owned: readonly SourceObject[];
@@ -68,7 +74,7 @@ export interface Integration<Model = unknown> {
   readonly usedIn: readonly string[];
   read(objects: ReadObjects): Parsed<Model>;
   /** Throws IpamError `invalid` for what cannot be pools. */
-  pools?(model: Model): readonly Pool[];
+  pools?(model: Model): readonly DefinedPool[];
   /** Throws IpamError `invalid` with everything that pools and nodes cannot give. */
   claims(model: Model, facts: Facts): readonly Claim[];
   /** By its key, as `claimKey` writes it. */

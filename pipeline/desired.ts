@@ -49,7 +49,8 @@ export function readDesired(source: Source, integrations: readonly Integration[]
     return { integration, model };
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
-  const pools = [...source.pools, ...read.flatMap(({ integration, model }) => integration.pools?.(model) ?? [])];
+  const defined = read.flatMap(({ integration, model }) => integration.pools?.(model) ?? []);
+  const pools = [...source.pools, ...defined.map(({ pool }) => pool)];
   const named = new Map(pools.map((pool) => [pool.name, pool]));
   const facts = { nodes, pools: named, authority, ...(poolUids && { poolUids }) };
   const parts = read.map((one): Part => ({ ...one, claims: one.integration.claims(one.model, facts) }));

@@ -14,14 +14,14 @@ import {
 import { partition } from "../core/partition.ts";
 import { isCsv, readCsv } from "../schema/csv.ts";
 import { type Evidence, emptyFindings } from "../schema/findings.ts";
-import { kindPattern } from "../schema/manifests.ts";
+import { kindPattern, namelessIn } from "../schema/manifests.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { type LocatedObject, misspeltKind } from "../schema/objects.ts";
 import { isJson, linesOf, objectsIn, placeIn } from "../schema/objects-in-text.ts";
 import { isTemplated } from "../schema/template.ts";
 import { type Chunk, refuseConflicts, type SourceFile, splitDocuments } from "../schema/yaml.ts";
 import { usesOf } from "./desired.ts";
-import { integrations, tellingKinds, tellsAddresses } from "./integrations.ts";
+import { integrations, readKinds, tellingKinds, tellsAddresses } from "./integrations.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
@@ -41,6 +41,7 @@ export function findUses(
   // What is more to us than a text, and what may be meant for it.
   const ours = new RegExp(`\\b(?:${["NodeIPPool", ...kinds].join("|")})(?:List)?\\b|\\bnmstate\\.io/v`);
   const stated = kindPattern(kinds);
+  const read = readKinds();
   refuseConflicts(files, ours);
   const scope = new Scope(pools);
   const readers = integrations.map((integration) => integration.uses(nodes));
@@ -50,7 +51,9 @@ export function findUses(
   for (const chunk of texts.flatMap(splitDocuments)) {
     const tokens = tokensIn(chunk.text, scope);
     if (tokens.length === 0 && !tellsAddresses(chunk.text)) continue;
-    const objects = ours.test(chunk.text) ? objectsIn(chunk) : { value: [] };
+    const nameless = namelessIn(chunk, read)?.source;
+    const objects =
+      nameless !== undefined ? { value: [nameless] } : ours.test(chunk.text) ? objectsIn(chunk) : { value: [] };
     for (const { object, at } of objects.value ?? []) {
       const message = misspeltKind(object);
       if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });

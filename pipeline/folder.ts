@@ -4,15 +4,12 @@ import type { ManifestDocument, Manifests } from "../schema/manifest-document.ts
 import { readManifests } from "../schema/manifests.ts";
 import type { SourceFile } from "../schema/yaml.ts";
 import { yamlOfEach } from "../schema/yaml-text.ts";
-import { integrations } from "./integrations.ts";
+import { integrations, readKinds } from "./integrations.ts";
 import { refuseSharedNames } from "./names.ts";
 
 /** Reads a folder of manifests, and says everything that is wrong with it: `readDesired` throws that. */
 export function readFolder(files: readonly SourceFile[], known: readonly Integration[] = integrations): Manifests {
-  return readManifests(
-    files,
-    known.flatMap(({ reads }) => reads),
-  );
+  return readManifests(files, readKinds(known));
 }
 
 /** Where objects go that stand in for none of the manifests: clean-up. */

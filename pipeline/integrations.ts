@@ -1,9 +1,15 @@
 import type { Integration } from "../integrations/integration.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
+import type { ReadKind } from "../schema/manifest-document.ts";
 
 /** Every foreign system that nodeippool knows. A new one is a folder in integrations/, and a line here. */
 export const integrations: Integration[] = [nmstate, metal3 as Integration];
+
+/** The kinds of objects that they read. */
+export function readKinds(known: readonly Integration[] = integrations): ReadKind[] {
+  return known.flatMap(({ reads }) => reads);
+}
 
 /** The kinds whose objects tell of somebody's addresses. */
 export function tellingKinds(): string[] {

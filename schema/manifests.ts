@@ -39,12 +39,13 @@ export function readManifests(files: readonly SourceFile[], kinds: readonly Read
   };
 }
 
-/** Each document by itself, of those that have something `like` this, and what is wrong with them. */
+/** Each document by itself, of those that may be pools or of these kinds, and what is wrong with them. */
 export function readDocuments(
   files: readonly SourceFile[],
-  like: RegExp,
+  kinds: readonly ReadKind[],
 ): { readonly documents: readonly ManifestDocument[]; readonly issues: readonly Issue[] } {
-  const reader = new ManifestReader([], like);
+  const names = ["NodeIPPool", ...kinds.map(({ kind }) => kind)].join("|");
+  const reader = new ManifestReader(kinds, new RegExp(`\\b(?:${names})(?:List)?\\b`));
   return { documents: reader.documents(files), issues: reader.issues };
 }
 
@@ -109,17 +110,12 @@ class ManifestReader {
       );
   }
 
-  /** A document that says no kind, by what it is like; undefined if it is none. */
+  /** A document that says no kind; undefined if it is none. */
   private nameless(chunk: Chunk): ManifestDocument[] | undefined {
-    const kind = [...this.kinds.values()].find(({ nameless }) => nameless?.like.test(chunk.text));
-    if (kind?.nameless === undefined) return undefined;
-    const yaml = new YamlDocument(chunk, kind.nameless.quote(chunk.text));
-    const object = asBag(yaml.value);
-    if (object?.kind !== undefined) return undefined;
+    const { yaml, source } = namelessIn(chunk, [...this.kinds.values()]) ?? {};
+    if (yaml === undefined) return undefined;
     this.issues.push(...yaml.errors, ...yaml.traps);
-    if (object === undefined) return [];
-    const source = { object: { kind: kind.kind, ...object }, at: placesOf(yaml, []) };
-    return [{ kind: "owned", file: chunk.file, source, yaml, path: [] }];
+    return source === undefined ? [] : [{ kind: "owned", file: chunk.file, source, yaml, path: [] }];
   }
 
   /** Reads a document, and reports no more of its issues than anybody reads. */
@@ -258,6 +254,20 @@ class ManifestReader {
   private owns(object: Bag): boolean {
     return this.kinds.get(object.kind)?.owns(object) === true;
   }
+}
+
+/** A document that says no kind, by what it is like; without `source` if it cannot be read, undefined if it is none. */
+export function namelessIn(
+  chunk: Chunk,
+  kinds: readonly ReadKind[],
+): { readonly yaml: YamlDocument; readonly source?: LocatedObject } | undefined {
+  const kind = kinds.find(({ nameless }) => nameless?.like.test(chunk.text));
+  if (kind?.nameless === undefined) return undefined;
+  const yaml = new YamlDocument(chunk, kind.nameless.quote(chunk.text));
+  const object = asBag(yaml.value);
+  if (object === undefined) return { yaml };
+  if (object.kind !== undefined) return undefined;
+  return { yaml, source: { object: { kind: kind.kind, ...object }, at: placesOf(yaml, []) } };
 }
 
 function placesOf(yaml: YamlDocument, path: Path): LocatedObject["at"] {

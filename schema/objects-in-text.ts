@@ -79,11 +79,17 @@ class Search {
     this.chunk = chunk;
   }
 
+  /** The empty text is where the one before it was. */
   next(text: string): Place {
+    if (text === "") return this.place();
     const found = this.isLost ? -1 : this.chunk.text.indexOf(JSON.stringify(text), this.from);
     // A text that is written with escapes is not found, and searching on for each would cost the square.
     if (found < 0) this.isLost = true;
     else this.from = found + 1;
+    return this.place();
+  }
+
+  private place(): Place {
     this.lines ??= linesOf(this.chunk.text);
     return placeIn(this.chunk, this.lines, this.from);
   }

@@ -9,6 +9,7 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  Scalar,
   visit,
   type YAMLMap,
 } from "yaml";
@@ -164,17 +165,26 @@ export class YamlDocument {
     return first?.range ? /\s/.test(this.text[first.range[0] + 1] ?? "") : false;
   }
 
-  /** Where a part of the document stands; the nearest parent of a part that is not there. */
+  /** Where a part of the document stands; the nearest parent of a part that is not there. A number inside of a literal block is its line. */
   at(path: Path, part: "value" | "key" = "value"): Place {
     let node: unknown = this.document.contents;
     let nearest = isNode(node) ? node : undefined;
     for (const [i, step] of path.entries()) {
+      if (isScalar(node) && node.type === Scalar.BLOCK_LITERAL && typeof step === "number")
+        return this.lineOfBlock(node.range?.[0] ?? 0, step);
       const pair = isMap(node) ? this.pairOf(node, step) : undefined;
       node = isSeq(node) ? node.items[step as number] : pair?.value;
       const found = part === "key" && i === path.length - 1 ? pair?.key : node;
       if (isNode(found) && found.range) nearest = found;
     }
     return this.placeAt(nearest?.range?.[0] ?? 0);
+  }
+
+  /** A block begins on the line behind its mark. */
+  private lineOfBlock(mark: number, line: number): Place {
+    const { line: first } = this.lines.linePos(mark);
+    const start = this.lines.lineStarts[first + line] ?? mark;
+    return this.placeAt(start + this.text.slice(start).search(/\S|$/));
   }
 
   /** By an index: `map.get` looks at every key before it. */

@@ -9,7 +9,7 @@ import {
   type PoolRecord,
   type Snapshot,
 } from "../../core/index.ts";
-import { definedPools } from "../../schema/defined-pools.ts";
+import { definedPools } from "../../pipeline/defined-pools.ts";
 import type { SourceFile } from "../../schema/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { type PoolOfCluster, poolsOfCluster } from "../cluster.ts";

@@ -21,7 +21,7 @@ export function hostObjects(
   const name = objectName(unit.name, host.name);
   const { namespace } = options;
   const reference = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const secret = networkDataSecret(name, data.value, options);
+  const secret = networkDataSecret(unit.name, host.name, data.value, options);
   return { value: [secret, bareMetalHost(unit, host.name, { spec: { networkData: reference } }, options)] };
 }
 

@@ -38,6 +38,11 @@ export interface Host {
 /** The name of the unit that has the control plane. */
 export const controllers = "controllers";
 
+/** Where in the configuration a network stands. */
+export function networkPath(network: string): Path {
+  return ["infra", "networks", network];
+}
+
 /** Where in the configuration a unit stands. */
 export function unitPath(unit: string): Path {
   return unit === controllers ? [controllers] : ["nodepools", unit];

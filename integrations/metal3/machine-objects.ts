@@ -35,7 +35,7 @@ export function machineObjects(
   }
   const data = networkData(infra, unit, host, addresses);
   if (data.issues) return data;
-  const secret = networkDataSecret(name, data.value, options);
+  const secret = networkDataSecret(unit.name, host.name, data.value, options);
   return { value: [secret, kubeadmConfig(name, options, {}), ...machine(name, unit, options)] };
 }
 

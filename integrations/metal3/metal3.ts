@@ -3,10 +3,11 @@ import { issueIn } from "../../schema/objects.ts";
 import type { Holdings, Integration, Left, Rendered } from "../integration.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { infraClaims, poolsOf } from "./claims.ts";
-import type { Infra } from "./infra.ts";
+import { type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
+import { networkDataKind, usesOfHosts } from "./uses.ts";
 
 /** Configurations of bare-metal clusters, each with the document that it was read from. */
 export type Metal3Model = readonly ReadObject<Infra>[];
@@ -24,13 +25,16 @@ export const metal3: Integration<Metal3Model> = {
       nameless: { like: /^infra:/m, quote: (text) => quoteInfra(text).text },
     },
   ],
-  usedIn: [],
+  usedIn: [networkDataKind],
   read: ({ owned }) => readEach(owned, ({ kind: _, ...document }) => parseInfra(document)),
-  pools: (model) => model.flatMap(({ value }) => poolsOf(value)),
+  pools: (model) =>
+    model.flatMap(({ value, source }) =>
+      poolsOf(value).map((pool) => ({ pool, at: source.at(networkPath(pool.name), pool.name, "key") })),
+    ),
   claims: (model) => model.flatMap(({ value }) => infraClaims(value)),
   isClaim: (claim) => claim.startsWith("Host/"),
   render: renderInfra,
-  uses: () => () => {},
+  uses: () => usesOfHosts,
 };
 
 /** What each configuration becomes stands in for it. */

@@ -2,11 +2,14 @@ import { ownPrefix } from "../../schema/node.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
 import type { RenderedObject } from "../integration.ts";
 import type { ObjectOptions } from "./cluster.ts";
-import { objectName, type Unit } from "./infra.ts";
+import { objectName, ownerOfHost, type Unit } from "./infra.ts";
 import type { NetworkData } from "./network-data.ts";
 
 /** Tells one BareMetalHost from others, where a machine has to be on that very host. Its value is the name of its objects. */
 export const hostLabel = `${ownPrefix}host`;
+
+/** Tells of network data whose it is: the name of its owner, as the record has it. */
+export const ownerLabel = `${ownPrefix}owner`;
 
 /** Name, namespace and labels. */
 export function metadataOf(name: string, { namespace }: ObjectOptions, labels: Readonly<Record<string, string>> = {}) {
@@ -17,12 +20,18 @@ export function metadataOf(name: string, { namespace }: ObjectOptions, labels: R
   };
 }
 
-/** The network data of a host, where the bare metal operator reads it. The operator would add the label itself. */
-export function networkDataSecret(name: string, data: NetworkData, options: ObjectOptions): RenderedObject {
+/** The network data of a host, where the bare metal operator reads it. The operator would add the first label itself. */
+export function networkDataSecret(
+  unit: string,
+  host: string,
+  data: NetworkData,
+  options: ObjectOptions,
+): RenderedObject {
+  const labels = { "environment.metal3.io": "baremetal", [ownerLabel]: ownerOfHost(unit, host).name };
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: metadataOf(name, options, { "environment.metal3.io": "baremetal" }),
+    metadata: metadataOf(objectName(unit, host), options, labels),
     stringData: { networkData: yamlOf(data) },
   } as RenderedObject;
 }

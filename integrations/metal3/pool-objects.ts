@@ -153,7 +153,7 @@ function networkOf({ id, link, network_id, routes }: LinkNetwork) {
 }
 
 /** The ones of a netmask of either family. */
-function lengthOfMask(netmask: string): number {
+export function lengthOfMask(netmask: string): number {
   const { value = 0n } = parseAddress(netmask);
   const isIPv6 = familyOf(value as Address) === 6;
   return (isIPv6 ? value.toString(2).slice(1) : value.toString(2)).replaceAll("0", "").length;

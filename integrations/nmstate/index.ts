@@ -3,7 +3,16 @@
 // The integration as a whole, for a pipeline of one's own.
 
 export type { Concern, Fares, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
-export type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+export type {
+  DefinedPool,
+  Facts,
+  Holdings,
+  Integration,
+  Left,
+  ReadObjects,
+  Rendered,
+  RenderedObject,
+} from "../integration.ts";
 export type { NmstateModel, OwnPolicy } from "./model.ts";
 export { nmstate } from "./nmstate.ts";
 

@@ -22,8 +22,11 @@ describe("machines of their own (R34)", () => {
     expect(titles(objects)).toEqual(names.flatMap((name) => kinds.map((kind) => `${kind} ${name}`)));
   });
 
-  it("the Secret has the label that the operator would add, and the network data", () => {
-    expect(at(secret, "metadata.labels")).toEqual({ "environment.metal3.io": "baremetal" });
+  it("the Secret has the label that the operator would add, its owner, and the network data", () => {
+    expect(at(secret, "metadata.labels")).toEqual({
+      "environment.metal3.io": "baremetal",
+      "nodeippool.nmstate.io/owner": "controllers.node-0",
+    });
     const { networks } = parse(at(secret, "stringData.networkData") as string);
     expect(networks.map((one: { ip_address: string }) => one.ip_address)).toEqual(["192.168.0.10", "192.168.1.10"]);
   });

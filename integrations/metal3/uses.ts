@@ -1,0 +1,71 @@
+import { parseAddress, parseOwner } from "../../core/index.ts";
+import { type Findings, useOf } from "../../schema/findings.ts";
+import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { YamlDocument } from "../../schema/yaml.ts";
+import { ownerLabel } from "./objects.ts";
+import { lengthOfMask } from "./pool-objects.ts";
+
+/** The kind of object that network data is in. */
+export const networkDataKind = "Secret";
+
+/**
+ * Adds what an object says of the addresses of hosts:
+ *
+ *  object                     | addresses                       | owner
+ *  ---------------------------+---------------------------------+---------------------------------------------
+ *  Secret with network data   | each ip_address, with its link  | what its label says; unknown without it
+ *  configuration (`infra`)    | its networks: nobody's          |
+ *  everything else            | none                            |
+ */
+export function usesOfHosts(located: LocatedObject, found: Findings): void {
+  const { object } = located;
+  if (object.kind === "Infra") for (const text of textsIn(object.infra)) addIdle(text, found);
+  if (object.kind === networkDataKind) readNetworkData(located, found);
+}
+
+function readNetworkData({ object, at }: LocatedObject, found: Findings): void {
+  const { field, raw, text } = networkDataOf(object) ?? {};
+  if (field === undefined || raw === undefined || text === undefined) return;
+  found.speaks = true;
+  const whole = at([field, "networkData"], raw);
+  const document = new YamlDocument({ file: whole.file, label: whole.file, text, line: 1, column: 0 });
+  const name = asBag(asBag(object.metadata)?.labels)?.[ownerLabel];
+  const owner = parseOwner(`Host/${name}`).value === undefined || name === undefined ? undefined : `Host/${name}`;
+  const issues = owner === undefined ? found.unreadable : found.issues;
+  const data = asBag(document.value);
+  if (data === undefined) issues.push({ message: "this network data cannot be read", at: whole });
+  asList(data?.networks).forEach((item, i) => {
+    const network = asBag(item);
+    if (network?.ip_address === undefined) return;
+    const { line } = document.at(["networks", i, "ip_address"]);
+    const place = at([field, "networkData", line - 1], "");
+    const { value: address, issues: wrong = [] } = parseAddress(network.ip_address);
+    issues.push(...wrong.map((issue) => ({ ...issue, at: place })));
+    if (address === undefined) return;
+    const { link, network_id, netmask } = network;
+    found.uses.push({
+      ...useOf(address, owner, typeof link === "string" ? link : undefined, place),
+      ...(owner === undefined || typeof network_id !== "string" ? {} : { pool: network_id }),
+      ...(parseAddress(netmask).value === undefined ? {} : { prefixLength: lengthOfMask(netmask as string) }),
+    });
+  });
+}
+
+/** As it is written, or as an API server gives it. */
+function networkDataOf({ stringData, data }: Bag) {
+  const written = asBag(stringData)?.networkData;
+  if (typeof written === "string") return { field: "stringData", raw: written, text: written };
+  const encoded = asBag(data)?.networkData;
+  if (typeof encoded !== "string") return undefined;
+  return { field: "data", raw: encoded, text: Buffer.from(encoded, "base64").toString() };
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+function addIdle(text: string, found: Findings): void {
+  const address = parseAddress(text).value;
+  if (address !== undefined) found.idle.add(address);
+}

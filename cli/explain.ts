@@ -1,6 +1,7 @@
 import {
   type Address,
   addressAt,
+  type Claim,
   compareAddresses,
   contains,
   formatAddress,
@@ -41,7 +42,7 @@ export async function explainVerb(what: string, options: ExplainOptions): Promis
   const { value: address } = parseAddress(what);
   if (address !== undefined) return printAddress(address, views, options);
   const held = factsNamed(what, views);
-  if (held.length === 0) return await printNode(what, files, views, options);
+  if (held.length === 0) return await printOwner(what, files, views, options);
   const addresses = held.map((fact) => ({ address: formatBlock(fact.line ?? fact), pools: [factJson(fact)] }));
   if (options.json) printJson({ name: what, addresses });
   else print(...held.map(sentence));
@@ -53,8 +54,8 @@ function printAddress(address: Address, where: readonly PoolView[], { json }: Ex
   else print(...(facts.length === 0 ? [`${formatAddress(address)}: in no pool`] : facts.map(sentence)));
 }
 
-/** A node that has nothing: what would give it an address, and what does not. Throws `invalid` for what is no node. */
-async function printNode(
+/** A node, or another owner, that has nothing: what would give it an address, and what does not. Throws `invalid` for what is neither. */
+async function printOwner(
   what: string,
   files: readonly SourceFile[],
   views: readonly PoolView[],
@@ -64,31 +65,39 @@ async function printNode(
     throw new IpamError("invalid", `${what} is a pool, not an address`, {
       hint: `Add --offset NUMBER, or see all of it: nodeippool show ${what}`,
     });
-  if (/^[\d.]+$|[:/%]/.test(what)) throw new IpamError("invalid", parseAddress(what).issues ?? []);
+  if (/^[\d.]+$|[:/%]/.test(what) && parseOwner(what).value === undefined)
+    throw new IpamError("invalid", parseAddress(what).issues ?? []);
   if (views.some(({ inCluster }) => inCluster !== undefined) && (await isNode(what, options)))
     return sayNothingHeld(what, problemsOf(views), options);
   const { nodes, desired } = await workspaceOf(files, options.pools, options);
   const node = nodes.find(({ name }) => name === what || nodeOwner(name) === what);
-  if (node === undefined) {
+  const isMeant = ({ owner }: Claim) =>
+    node === undefined ? [owner.name, formatOwner(owner)].includes(what) : formatOwner(owner) === nodeOwner(node.name);
+  const claims = desired.claims.filter(isMeant);
+  if (node === undefined && claims.length === 0) {
     const lines = views.flatMap(({ live, releasing }) => [...live, ...releasing]);
     const names = [...views.map(({ record }) => record.name), ...lines.map(({ claim }) => ownerName(claim))];
-    const near = didYouMean(what, [...names, ...nodes.map(({ name }) => name)]);
+    const wanted = desired.claims.map(({ owner }) => owner.name);
+    const host = wanted.find((name) => name.endsWith(`.${what}`));
+    const near = didYouMean(host ?? what, [...names, ...wanted, ...nodes.map(({ name }) => name)]);
     throw new IpamError("invalid", `${JSON.stringify(what)} is not an address, a pool, a node or an owner${near}`);
   }
   const reasons = [
-    ...desired.claims
-      .filter(({ owner }) => formatOwner(owner) === nodeOwner(node.name))
-      .map((claim) => `${claim.name} asks pool ${claim.pool} for an address: nodeippool allocate gives it one`),
+    ...claims.map((claim) => `${claim.name} asks pool ${claim.pool} for an address: nodeippool allocate gives it one`),
     ...desired.parts.flatMap(
-      ({ integration, model }) => integration.idle?.(model, { ...desired.facts, nodes: [node] }) ?? [],
+      ({ integration, model }) => (node && integration.idle?.(model, { ...desired.facts, nodes: [node] })) ?? [],
     ),
   ];
-  sayNothingHeld(what, reasons, options);
+  sayNothingHeld(claims[0] === undefined ? what : formatOwner(claims[0].owner), reasons, options);
 }
 
 function sayNothingHeld(name: string, reasons: readonly string[], { json }: ExplainOptions): void {
   if (json) printJson({ name, addresses: [], reasons });
-  else print(`node ${name.replace(/^Node\//, "")} has no address`, ...reasons.map((reason) => `  ${plain(reason)}`));
+  else
+    print(
+      `${name.includes("/") ? name.replace(/^Node\//, "node ") : `node ${name}`} has no address`,
+      ...reasons.map((reason) => `  ${plain(reason)}`),
+    );
 }
 
 /** What the pools of a cluster say is wrong with them. */

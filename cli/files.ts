@@ -27,7 +27,8 @@ export async function readDeployed(path: string): Promise<SourceFile[]> {
     : [await readOne(path)];
 }
 
-function isFolder(path: string): boolean {
+/** Is it a folder, not a file or standard input? */
+export function isFolder(path: string): boolean {
   return path !== "-" && stat(path).isDirectory();
 }
 

@@ -11,6 +11,7 @@ import {
   shellWord,
   unwrap,
 } from "../core/index.ts";
+import { hostNameIssue } from "../integrations/metal3/parse-unit.ts";
 import { policyNameIssue } from "../integrations/nmstate/policy.ts";
 import { nameIssue } from "../schema/names.ts";
 import { isCaptureName } from "../schema/template.ts";
@@ -62,9 +63,11 @@ function inFull({ allocations, releasing }: Snapshot, from: string, to: string, 
   return [first, to.includes("/") ? to : formatOwner({ ...owner, name: to })];
 }
 
-/** Throws `invalid` for a node, policy or capture that nothing can be called: the next plan would move who has its addresses. */
+/** Throws `invalid` for a node, host, policy or capture that nothing can be called: the next plan would move who has its addresses. */
 function refuseName(from: string, to: string): void {
   const { kind, name } = parseOwner(ownerOfKey(to)).value ?? {};
+  const host = kind === "Host" && name !== undefined ? hostNameIssue(name) : undefined;
+  if (host !== undefined) throw new IpamError("invalid", `the name of a host: ${host}`);
   if (kind !== "Node") return;
   const node = ownerOfKey(from) === ownerOfKey(to) ? undefined : nameIssue(name);
   if (node !== undefined) throw new IpamError("invalid", `the name of a node ${node}`);

@@ -6,7 +6,9 @@ import {
   IpamError,
   importedSet,
   isNamedBy,
+  nodeNameOf,
   ownerName,
+  ownerOfKey,
   planRelease,
   type Snapshot,
   shellWord,
@@ -48,10 +50,23 @@ function listReleasing({ releasing }: Snapshot): void {
     ...(releasing.length === 0
       ? []
       : [
-          `Free those that nodes no longer have: kubectl get nns -o json > nns.json && nodeippool release --evidence nns.json`,
-          `Free those that you know are off their nodes: nodeippool release NAME... --confirm`,
+          ...(releasing.some(isOfNode)
+            ? [
+                "Free those that nodes no longer have: kubectl get nns -o json > nns.json && nodeippool release --evidence nns.json",
+              ]
+            : []),
+          `Free those that you know are ${offTheirs(releasing)}: nodeippool release NAME... --confirm`,
         ]),
   );
+}
+
+/** Nodes report what they have; other owners do not. */
+function isOfNode({ claim }: Allocation): boolean {
+  return nodeNameOf(ownerOfKey(claim)) !== undefined;
+}
+
+function offTheirs(lines: readonly Allocation[]): string {
+  return lines.every(isOfNode) ? "off their nodes" : "no longer in use";
 }
 
 /** The lines a name stands for that may be freed: releasing ones, and imported ones, which no claim gives up by itself; those by claim or address only. */
@@ -71,7 +86,7 @@ function freeable(snapshot: Snapshot, name: string): Allocation[] {
     throw new IpamError("in-use", `${formatBlock(live)} of ${live.claim} ${why}`, {
       hint: isImported
         ? `If it is off its node, name it by its address: nodeippool release ${formatBlock(live)}`
-        : "Take the node or the policy out of the manifests and run nodeippool allocate first.",
+        : `Take ${isOfNode(live) ? "the node or the policy" : ownerOfKey(live.claim)} out of the manifests and run nodeippool allocate first.`,
     });
   }
   throw new IpamError("invalid", `nothing that is releasing is named ${name}`, {
@@ -102,10 +117,16 @@ async function withEvidence(lines: readonly Allocation[], file: string): Promise
 
 async function askToFree(lines: readonly Allocation[]): Promise<void> {
   if (!isInteractive())
-    throw new IpamError("in-use", `${plural(lines.length, "address")} may still be on a node`, {
-      hint: "Show that they are not (--evidence nns.json), or say that you know (--confirm).",
-    });
+    throw new IpamError(
+      "in-use",
+      `${plural(lines.length, "address")} may still be ${lines.every(isOfNode) ? "on a node" : "in use"}`,
+      {
+        hint: lines.some(isOfNode)
+          ? "Show that they are not (--evidence nns.json), or say that you know (--confirm)."
+          : "If you know that they are not, say so: --confirm.",
+      },
+    );
   print(...lines.map((line) => `  ${describeLine(line)}`));
-  if (!(await ask("Are these really off their nodes? Others will get them.")))
+  if (!(await ask(`Are these really ${offTheirs(lines)}? Others will get them.`)))
     throw new IpamError("in-use", "nothing was freed");
 }

@@ -1,4 +1,4 @@
-import { describeLine, formatBlock, IpamError, type Plan } from "../core/index.ts";
+import { describeLine, formatBlock, IpamError, nodeNameOf, ownerOfKey, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { joinDocuments, renderFolder } from "../pipeline/folder.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
@@ -41,6 +41,8 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
 function leftNote({ line, why }: Left): string {
   const isSeen = line.interface !== undefined;
   const next = `release ${isSeen ? "--evidence nns.json" : `${formatBlock(line)} --confirm`}`;
+  if (nodeNameOf(ownerOfKey(line.claim)) === undefined)
+    return `Note: ${describeLine(line)}  is releasing: ${plain(why)}. Once it is no longer in use: nodeippool ${next}\n`;
   return `Note: ${describeLine(line)}  is releasing and stays on its node: ${plain(why)}. Take it off by hand, then nodeippool ${next}\n`;
 }
 

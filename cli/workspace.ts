@@ -3,11 +3,12 @@ import { IpamError, type Issue, isPlanned, type Snapshot } from "../core/index.t
 import { type Desired, readDesired } from "../pipeline/desired.ts";
 import { readFolder, renderFolder } from "../pipeline/folder.ts";
 import { type Guard, guardsOf } from "../pipeline/guards.ts";
-import { integrations } from "../pipeline/integrations.ts";
+import { integrations, readKinds } from "../pipeline/integrations.ts";
 import { type Proposal, propose } from "../pipeline/proposal.ts";
 import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
 import type { Manifests } from "../schema/manifest-document.ts";
-import { configName, isManifest, liesIn, readInput, readInputs } from "./files.ts";
+import { didYouMean } from "../schema/nearest.ts";
+import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { keepsLines } from "./lost-lines.ts";
 import type { StateOptions } from "./state.ts";
 import { progress } from "./terminal.ts";
@@ -47,6 +48,7 @@ export async function workspaceOf(
 ): Promise<Workspace> {
   const files = read.filter((file) => !isNodesFile(file, path, options.nodes));
   const manifests = readFolder(files);
+  if (path !== "-" && !isFolder(path)) refuseNothingRead(path, files, manifests);
   const nodes = options.nodes === undefined ? manifests.nodes : await readNodesOf(options.nodes);
   const issues = [...manifests.issues, ...ofController(manifests)];
   const desired = readDesired({ ...manifests, issues, nodes }, integrations);
@@ -59,6 +61,24 @@ export async function workspaceOf(
       hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",
     });
   return { files, manifests, nodes, desired };
+}
+
+/** A folder may have files for others; who names a file means it. */
+function refuseNothingRead(path: string, files: readonly SourceFile[], { documents, issues }: Manifests): void {
+  const isRead = documents.some((document) => document.kind !== "foreign" || document.objects.length > 0);
+  if (isRead || issues.length > 0 || files.length === 0) return;
+  const fields = readKinds().flatMap(({ nameless }) => nameless?.field ?? []);
+  const kinds = ["NodeIPPool", ...readKinds().flatMap(({ kind, nameless }) => (nameless === undefined ? kind : []))];
+  const text = files.map((file) => file.text).join("\n");
+  const nearTo = (what: string, pattern: RegExp, known: readonly string[]) =>
+    [...text.matchAll(pattern)]
+      .filter(([, word = ""]) => didYouMean(word, known) !== "")
+      .map(([, word = ""]) => `: unknown ${what} ${word}${didYouMean(word, known)}`)[0];
+  const near =
+    nearTo("field", /^["']?(\w+)["']?\s*:/gm, fields) ?? nearTo("kind", /\bkind["']?\s*:\s*["']?(\w+)/g, kinds) ?? "";
+  throw new IpamError("invalid", `nothing in ${path} asks for addresses or has any${near}`, {
+    hint: `Name the folder, or the file, that has them: ${[...kinds, ...fields].join(", ")}.`,
+  });
 }
 
 /** The nodes that a file, or standard input, lists. Throws IpamError `invalid`. */

@@ -29,6 +29,8 @@ export interface Pool {
   readonly authority: Authority | undefined;
   readonly clusterRange: Range;
   readonly reservations: Reservations;
+  /** What makes it larger, where that is not a field of a NodeIPPool. */
+  readonly grows?: string;
 }
 
 /** Do plan-time tools allocate from this pool? One that names no authority is theirs. */
@@ -51,13 +53,14 @@ export function isSamePool(a: Pool, b: Pool): boolean {
   return meaningOf(a) === meaningOf(b);
 }
 
-function meaningOf({ authority = "Plan", reservations, excluded: _, ...rest }: Pool): string {
+function meaningOf({ authority = "Plan", reservations, excluded: _, grows: __, ...rest }: Pool): string {
   const kept = reservations.all.map(({ address, owner, claim }) => `${address} ${owner} ${claim}`).sort();
   return JSON.stringify({ ...rest, authority, kept }, (_, value) => (typeof value === "bigint" ? `${value}` : value));
 }
 
 /** What to do where a pool is too small. Its end, and more ranges, stay inside its prefix. */
-export function howToGrow({ prefix, range, start, blockLength }: Pool): string {
+export function howToGrow({ prefix, range, start, blockLength, grows }: Pool): string {
+  if (grows !== undefined) return `Let the network grow: ${grows}.`;
   const room = minus(minus([prefix], reservedOf(prefix, blockLength)), range);
   if (room.length === 0) return "Take addresses from another pool too: this one has its whole prefix.";
   const end = room.some(({ last }) => last > start) ? "a later end, or " : "";

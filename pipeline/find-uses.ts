@@ -14,7 +14,8 @@ import {
 import { partition } from "../core/partition.ts";
 import { isCsv, readCsv } from "../schema/csv.ts";
 import { type Evidence, emptyFindings } from "../schema/findings.ts";
-import { kindPattern, namelessIn } from "../schema/manifests.ts";
+import { kindPattern } from "../schema/manifests.ts";
+import { namelessIn } from "../schema/nameless.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { type LocatedObject, misspeltKind } from "../schema/objects.ts";
 import { isJson, linesOf, objectsIn, placeIn } from "../schema/objects-in-text.ts";

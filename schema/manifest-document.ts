@@ -15,8 +15,8 @@ export interface ReadKind {
   owns(object: Bag): boolean;
   /** What the text of an object that is replaced has in it, also where it cannot be read. */
   readonly mark: RegExp;
-  /** For documents that say no kind and are of this one: what their text is like, and what makes YAML of it. */
-  readonly nameless?: { readonly like: RegExp; quote(text: string): string };
+  /** For documents that say no kind, and are of this one if they have a field: what makes YAML of their text. A folder has one of them. */
+  readonly nameless?: { readonly field: string; quote(text: string): string };
 }
 
 /** An object that rendering replaces, and where it stands. */

@@ -2,6 +2,7 @@ import type { Issue, Parsed, Place } from "../core/index.ts";
 import { enough } from "./issues.ts";
 import { listKind, nameItems } from "./list-items.ts";
 import type { ManifestDocument, Manifests, ReadKind } from "./manifest-document.ts";
+import { namelessIn } from "./nameless.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
 import {
   asBag,
@@ -31,7 +32,7 @@ export function readManifests(files: readonly SourceFile[], kinds: readonly Read
   const { nodes, issues } = checkNodes(documents.flatMap((d) => (d.kind === "node" ? d.row : [])));
   return {
     documents,
-    issues: [...reader.issues, ...definedTwice(documents), ...issues],
+    issues: [...reader.issues, ...definedTwice(documents, kinds), ...issues],
     pools: documents.flatMap((d) => (d.kind === "pool" ? d.pool : [])),
     owned: documents.flatMap((d) => (d.kind === "owned" ? d.source : [])),
     others: documents.flatMap((d) => (d.kind === "foreign" ? d.objects : [])),
@@ -49,7 +50,7 @@ export function readDocuments(
   return { documents: reader.documents(files), issues: reader.issues };
 }
 
-function definedTwice(documents: readonly ManifestDocument[]): Issue[] {
+function definedTwice(documents: readonly ManifestDocument[], kinds: readonly ReadKind[]): Issue[] {
   const seen = new Map<string, Place>();
   return documents.flatMap((document): Issue[] => {
     if (document.kind !== "pool" && document.kind !== "owned") return [];
@@ -64,8 +65,12 @@ function definedTwice(documents: readonly ManifestDocument[]): Issue[] {
     seen.set(key, first ?? at);
     if (first === undefined) return [];
     const place = `${first.file}:${first.line}:${first.column}`;
-    const hint = "If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER.";
-    return [{ message: `${titleOf(object)} is defined twice, here and in ${place}`, at, hint }];
+    const field = kinds.find(({ kind }) => kind === object.kind)?.nameless?.field;
+    const hint =
+      field === undefined
+        ? "If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER."
+        : "A folder has one such file. Plan each by itself, with a lock of its own, or with a claim set of its own and networks of other names.";
+    return [{ message: `${field ?? titleOf(object)} is defined twice, here and in ${place}`, at, hint }];
   });
 }
 
@@ -254,20 +259,6 @@ class ManifestReader {
   private owns(object: Bag): boolean {
     return this.kinds.get(object.kind)?.owns(object) === true;
   }
-}
-
-/** A document that says no kind, by what it is like; without `source` if it cannot be read, undefined if it is none. */
-export function namelessIn(
-  chunk: Chunk,
-  kinds: readonly ReadKind[],
-): { readonly yaml: YamlDocument; readonly source?: LocatedObject } | undefined {
-  const kind = kinds.find(({ nameless }) => nameless?.like.test(chunk.text));
-  if (kind?.nameless === undefined) return undefined;
-  const yaml = new YamlDocument(chunk, kind.nameless.quote(chunk.text));
-  const object = asBag(yaml.value);
-  if (object === undefined) return { yaml };
-  if (object.kind !== undefined) return undefined;
-  return { yaml, source: { object: { kind: kind.kind, ...object }, at: placesOf(yaml, []) } };
 }
 
 function placesOf(yaml: YamlDocument, path: Path): LocatedObject["at"] {

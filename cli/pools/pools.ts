@@ -13,7 +13,7 @@ import { definedPools } from "../../pipeline/defined-pools.ts";
 import type { SourceFile } from "../../schema/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { type PoolOfCluster, poolsOfCluster } from "../cluster.ts";
-import { readInputs } from "../files.ts";
+import { isFolder, readInputs } from "../files.ts";
 import { isLockfile, openState, type StateOptions } from "../state.ts";
 import { type Standing, type StandingKind, standings } from "./standing.ts";
 
@@ -64,10 +64,15 @@ export async function readPools(
   const views = viewsOf(pools, await state.read()).map((view) => ({ ...view, inCluster: about.get(view.record.name) }));
   if (views.length === 0)
     throw new IpamError("invalid", `no pool is defined in ${options.pools}, and none is recorded in ${state.name}`, {
-      hint: "Say where the pools are defined: --pools FOLDER.",
+      hint: whereDefined,
     });
+  // A folder need not have them: the record has what there is to say.
+  if (pools.length === 0 && options.pools !== "-" && !isFolder(options.pools))
+    throw new IpamError("invalid", `no pool is defined in ${options.pools}`, { hint: whereDefined });
   return { files, views };
 }
+
+const whereDefined = "Say where the pools are defined: --pools FOLDER.";
 
 /** Every pool: the defined ones in their order, then those that are only recorded. */
 export function viewsOf(pools: readonly Pool[], snapshot: Snapshot): PoolView[] {

@@ -1,4 +1,5 @@
 import { importedSet, ownerInPool, placeOf, type Snapshot } from "../allocation.ts";
+import { nodeNameOf, ownerOfKey } from "../claim.ts";
 import { IpamError } from "../errors.ts";
 import type { Plan } from "./plan.ts";
 
@@ -27,9 +28,11 @@ export function bulkRelease({ assign, keep, release, set }: Plan, before: Snapsh
   const own = before.allocations.filter((line) => line.set === set);
   const held = new Set([...own, ...released, ...kept.map(({ allocation }) => allocation)].map(placeOf)).size;
   if (released.length <= few || released.length * 5 <= held) return undefined;
+  const isOfNodes = released.some(({ claim }) => nodeNameOf(ownerOfKey(claim)) !== undefined);
+  const likely = isOfNodes ? "wrong node list or selector?" : "wrong folder or file?";
   return new IpamError(
     "in-use",
-    `this plan releases ${released.length} of ${held} addresses of set ${set}: wrong node list or selector?`,
+    `this plan releases ${released.length} of ${held} addresses of set ${set}: ${likely}`,
     { hint: "If it is meant, confirm it.", remedy: ["allow", "release"] },
   );
 }

@@ -22,7 +22,7 @@ export const metal3: Integration<Metal3Model> = {
       plural: "",
       owns: ({ kind, apiVersion }) => kind === "Infra" && apiVersion === undefined,
       mark: /(?!)/,
-      nameless: { like: /^infra:/m, quote: (text) => quoteInfra(text).text },
+      nameless: { field: "infra", quote: (text) => quoteInfra(text).text },
     },
   ],
   usedIn: [networkDataKind],

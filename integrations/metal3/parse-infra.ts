@@ -88,14 +88,16 @@ class InfraReader {
     units: readonly Unit[],
     keys: (unit: Unit, host: Unit["hosts"][number]) => { key: string; what: string; path: Path }[],
   ): void {
-    const seen = new Map<string, string>();
+    const seen = new Map<string, { title: string; what: string; path: Path; isTold?: boolean }>();
     for (const unit of units)
       for (const host of unit.hosts)
         for (const { key, what, path } of keys(unit, host)) {
           const title = titleOfHost(unit.name, host.name);
-          const first = seen.get(key);
-          if (first !== undefined) this.fail(`${what} ${key}, which ${first} has already`, path);
-          seen.set(key, first ?? title);
+          const first = seen.get(key) ?? { title, what, path };
+          if (first.path !== path) this.fail(`${what} ${key}, which ${first.title} has already`, path);
+          if (first.path !== path && !first.isTold)
+            this.fail(`${first.what} ${key}, which ${title} has, too`, first.path);
+          seen.set(key, first.path === path ? first : { ...first, isTold: true });
         }
   }
 

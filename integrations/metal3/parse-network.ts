@@ -67,7 +67,9 @@ class NetworkReader {
     };
     const { value: pool, issues = [] } = parsePoolSpec(name, spec);
     for (const issue of issues) this.issues.push({ ...issue, path: pathInNetwork(issue.path ?? []) });
-    return pool === undefined ? undefined : { pool, dnsServers: present(dnsServers) };
+    const place = `infra.networks.${name}`;
+    const grows = list === undefined ? `a wider ${place}.addressRange` : `more of ${place}.addresses`;
+    return pool === undefined ? undefined : { pool: { ...pool, grows }, dnsServers: present(dnsServers) };
   }
 
   private range(range: Bag | undefined): Interval | undefined {

@@ -25,6 +25,13 @@ export function labelIssue(name: string): string | undefined {
   return `${JSON.stringify(name.slice(0, 80))} is no name: at most 63 lower case letters, digits and -`;
 }
 
+/** What is wrong with the name of the owner that a host is. */
+export function hostNameIssue(name: string): string | undefined {
+  const [unit = "", host = "", ...rest] = name.split(".");
+  if (host === "" || rest.length > 0) return `expected UNIT.HOST, got ${JSON.stringify(name)}`;
+  return labelIssue(unit) ?? labelIssue(host);
+}
+
 class UnitReader {
   readonly issues: Issue[] = [];
   /** Undefined for those that cannot be read. */
@@ -121,7 +128,8 @@ class UnitReader {
       else if (!this.networks.has(one.network)) this.unknownNetwork(one.network, one.path);
       else if (this.networks.get(one.network) !== undefined) {
         const isThere = literalFor(one, this.networks as ReadonlyMap<string, Network>, samples) !== undefined;
-        if (!isThere) this.fail(`network ${one.network} has no ${one.field}`, one.path);
+        const hint = `Write ${one.field} in infra.networks.${one.network}, or take this out.`;
+        if (!isThere) this.fail(`network ${one.network} has no ${one.field}`, one.path, hint);
       }
       if ("field" in one && one.field === "ip") this.once(one.network, one.path, places);
     }

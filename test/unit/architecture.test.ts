@@ -81,6 +81,7 @@ const rules: Rules = {
     "schema",
     "integrations",
     "integrations/nmstate",
+    "integrations/metal3",
     "integrations/capi",
     "pipeline",
     "kube",

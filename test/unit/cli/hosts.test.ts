@@ -156,3 +156,123 @@ it("records again what rendered network data shows, where the lock is lost", asy
   expect(stderr + stdout).toContain("Recorded in new.lock.");
   expect(readFileSync(join(folder, "new.lock"), "utf8")).toBe(lock);
 });
+
+describe("hosts as owners", () => {
+  it("explains what a host of the file has not got yet, and which host is meant", async () => {
+    const folder = folderOf({ "infra.yaml": seed });
+    const asks = ["net0", "net1"].map(
+      (name) => `  ${name} asks pool ${name} for an address: nodeippool allocate gives it one\n`,
+    );
+    for (const name of ["controllers.node-0", "Host/controllers.node-0"])
+      expect((await cli(["explain", name], folder)).stdout).toBe(
+        `Host/controllers.node-0 has no address\n${asks.join("")}`,
+      );
+    const { stderr, status } = await cli(["explain", "node-0"], folder);
+    expect(stderr).toContain(
+      '"node-0" is not an address, a pool, a node or an owner; did you mean controllers.node-0?',
+    );
+    expect(status).toBe(2);
+  });
+
+  it("renames a host as the file does, and to nothing that the file could not have", async () => {
+    const folder = copy();
+    expect((await cli(["mv", "controllers.node-0", "node-1"], folder)).stderr).toContain("expected UNIT.HOST");
+    expect((await cli(["mv", "controllers.node-0", "controllers.node_1"], folder)).status).toBe(2);
+    expect((await cli(["mv", "controllers.node-0", "controllers.node-1"], folder)).status).toBe(0);
+    edit(folder, "infra.yaml", "    node-0:", "    node-1:");
+    expect((await cli(["plan", "infra.yaml"], folder)).stdout).toContain("Plan: 0 to allocate, 4 kept, 0 to release.");
+  });
+
+  it("releases in words that are true of hosts: they report nothing, and are on no node", async () => {
+    const folder = copy();
+    const claimed = await cli(["release", "nodepool1.node-0"], folder);
+    expect(claimed.stderr).toContain(
+      "Take Host/nodepool1.node-0 out of the manifests and run nodeippool allocate first.",
+    );
+    const text = readFileSync(join(folder, "infra.yaml"), "utf8");
+    writeFileSync(join(folder, "infra.yaml"), text.slice(0, text.indexOf("nodepools:")));
+    expect((await cli(["allocate", "infra.yaml", "--confirm"], folder)).status).toBe(0);
+    expect((await cli(["release"], folder)).stdout.split("\n").slice(2)).toEqual([
+      "2 addresses releasing.",
+      "Free those that you know are no longer in use: nodeippool release NAME... --confirm",
+      "",
+    ]);
+    const { stderr } = await cli(["render", "infra.yaml"], folder);
+    expect(stderr).toContain(
+      "is releasing: nothing is written for it any more. Once it is no longer in use: nodeippool release 192.168.0.11 --confirm\n",
+    );
+    expect((await cli(["release", "nodepool1.node-0", "--confirm"], folder)).stdout).toContain("Freed 2 addresses.");
+  });
+
+  it("says of a plan that releases all hosts that it may be the wrong file", async () => {
+    const folder = copy();
+    const text = seed.replaceAll("    node-0:", "    node-1:");
+    writeFileSync(join(folder, "infra.yaml"), text);
+    expect((await cli(["plan", "infra.yaml"], folder)).stderr).toContain(
+      "releases 4 of 4 addresses of set default: wrong folder or file?",
+    );
+  });
+
+  it.each([
+    [
+      "        - 192.168.1.11\n        - 192.168.1.12\n        - 192.168.1.15\n",
+      "",
+      "more of infra.networks.net1.addresses",
+    ],
+    ["end: 192.168.0.250", "end: 192.168.0.10", "a wider infra.networks.net0.addressRange"],
+  ])("says what makes a network larger, in the words of the file", async (from, to, grows) => {
+    const folder = folderOf({ "infra.yaml": seed });
+    edit(folder, "infra.yaml", from, to);
+    const { stderr, status } = await cli(["plan", "infra.yaml"], folder);
+    expect(stderr).toMatch(/pool net[01] is exhausted: 2 needed, 1 free/);
+    expect(stderr).toContain(`\n  Let the network grow: ${grows}.\n`);
+    expect(status).toBe(3);
+  });
+});
+
+describe("files", () => {
+  const rack = readFileSync(join(root, "examples/metal3/rack.yaml"), "utf8");
+
+  it("two in one folder are planned each by itself, and shown together", async () => {
+    const folder = folderOf({ "infra.yaml": seed, "rack.yaml": rack });
+    const { stderr, status } = await cli(["plan"], folder);
+    expect([stderr, status]).toEqual([
+      "invalid: rack.yaml:2:1: infra is defined twice, here and in infra.yaml:1:1\n" +
+        "  A folder has one such file. Plan each by itself, with a lock of its own, or with a claim set of its own and networks of other names.\n",
+      2,
+    ]);
+    expect((await cli(["allocate", "infra.yaml"], folder)).status).toBe(0);
+    expect((await cli(["allocate", "rack.yaml", "--set", "rack"], folder)).status).toBe(0);
+    expect((await cli(["plan", "infra.yaml"], folder)).stdout).toContain("Plan: 0 to allocate, 4 kept, 0 to release.");
+    expect((await cli(["show"], folder)).stdout).toMatch(/^Pool net0 .* 2 held[\s\S]*^Pool storage .* 17 held/m);
+  });
+
+  const none = { "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n": "", "": "" };
+  it.each([
+    ...Object.entries(none),
+    [seed.replace("infra:", "infras:"), ": unknown field infras; did you mean infra?"],
+    ["apiVersion: nmstate/v1\nkind: NodeIPPol\n", ": unknown kind NodeIPPol; did you mean NodeIPPool?"],
+  ])("one that is named, and has nothing to read, is refused", async (text, why) => {
+    const folder = folderOf({ "in/x.yaml": text });
+    for (const verb of ["plan", "allocate", "render"]) {
+      const { stdout, stderr, status } = await cli([verb, "in/x.yaml"], folder);
+      expect([stdout, stderr, status]).toEqual([
+        "",
+        `invalid: nothing in in/x.yaml asks for addresses or has any${why}\n` +
+          "  Name the folder, or the file, that has them: NodeIPPool, NodeNetworkConfigurationPolicy, infra.\n",
+        2,
+      ]);
+    }
+    expect((await cli(["plan", "in"], folder)).status).toBe(0);
+    const lock = join(copy(), "nodeippool.lock");
+    const shown = await cli(["show", "--pools", "in/x.yaml", "--lock", lock], folder);
+    expect([shown.stderr.split("\n")[0], shown.status]).toEqual(["invalid: no pool is defined in in/x.yaml", 2]);
+  });
+
+  it("may be JSON", async () => {
+    const folder = folderOf({});
+    const json = JSON.stringify(parseAllDocuments(rack)[0]?.toJS(), null, 2);
+    writeFileSync(join(folder, "rack.json"), json);
+    expect((await cli(["plan", "rack.json"], folder)).stdout).toContain("Plan: 77 to allocate");
+  });
+});

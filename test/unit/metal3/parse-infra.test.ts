@@ -228,8 +228,18 @@ describe("networks are pools", () => {
 describe("units", () => {
   const rows: [title: string, from: string | RegExp, to: string, ...issues: string[]][] = [
     ["R4: an unknown network", "ip['net1']", "ip['net2']", "network net2 is not defined; did you mean net0?"],
-    ["R27: no gateway", "config['net0'].gateway", "config['net1'].gateway", "network net1 has no gateway"],
-    ["R27: no DNS servers", "config['net0'].dnsServers", "config['net1'].dnsServers", "network net1 has no dnsServers"],
+    [
+      "R27: no gateway",
+      "config['net0'].gateway",
+      "config['net1'].gateway",
+      "network net1 has no gateway\n  Write gateway in infra.networks.net1, or take this out.",
+    ],
+    [
+      "R27: no DNS servers",
+      "config['net0'].dnsServers",
+      "config['net1'].dnsServers",
+      "network net1 has no dnsServers\n  Write dnsServers in infra.networks.net1, or take this out.",
+    ],
     [
       "D9: an unknown field",
       "config['net0'].gateway",
@@ -274,6 +284,7 @@ describe("units", () => {
       "00:c8:7c:e6:f0:3e",
       "00:C8:7C:E6:F0:2F",
       "em0 has the MAC address 00:c8:7c:e6:f0:2f, which Host/controllers.node-0 has already",
+      "em1 has the MAC address 00:c8:7c:e6:f0:2f, which Host/nodepool1.node-0 has, too",
     ],
     ["a field", "  macMapping:", "  macMaping: 1\n  macMapping:", "unknown field macMaping; did you mean macMapping?"],
     ["a field that is missing", "  replicas: 1\n", "", "replicas is missing"],
@@ -354,7 +365,8 @@ describe("units", () => {
       `  ${name}: {replicas: 1, hostSelector: {a: b}, macMapping: {${host}: {em0: "00:00:00:00:00:0${mac}"}}, networkConfig: [{type: interface, name: em0}]}\n`;
     const text = `infra: {networks: {a: {netmask: 24, addresses: [10.0.0.1]}}}\nnodepools:\n${unit("a-b", "c", "1")}${unit("a", "b-c", "2")}`;
     expect(issuesIn(text)).toEqual([
-      expect.stringContaining("makes objects called a-b-c, which Host/a.b-c has already"),
+      expect.stringMatching(/^f:3:.* makes objects called a-b-c, which Host\/a\.b-c has already$/),
+      expect.stringMatching(/^f:4:.* makes objects called a-b-c, which Host\/a-b\.c has, too$/),
     ]);
   });
 

@@ -88,10 +88,10 @@ export const objects = net.objects.apply((all) => all.map((one) =>
       }
       export const text = new User("user", pulumi.jsonStringify(ips.releasing)).text;`);
     program("a", "b");
-    expect(await project.ok("up", "--yes", "--strict", "--diff")).toMatch(/text\s*: \(json\) \{\}/);
+    expect(await project.up("--diff")).toMatch(/text\s*: \(json\) \{\}/);
     program("b");
     const gone = '{"lan":{"Node/a/eth1":"10.0.0.1"}}';
-    expect(await project.ok("up", "--yes", "--strict", "--diff")).not.toContain("unknown");
+    expect(await project.up("--diff")).not.toContain("unknown");
     expect(await project.ok("stack", "output", "text")).toBe(`${gone}\n`);
     await project.ok("destroy", "--yes", "--skip-preview");
   });
@@ -121,7 +121,7 @@ export const objects = net.objects.apply((all) => all.map((one) =>
     expect(project.sets().more?.addresses).toEqual({ wan: { "Node/node015/eth2": "10.1.0.1" } });
     // What a list that preview does not know gives up, preview cannot know.
     project.program(program("vm-2", "node016"));
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect(project.sets().more).toMatchObject({
       addresses: { wan: { "Node/node016/eth2": "10.1.0.2" } },
       releasing: { wan: { "Node/node015/eth2": "10.1.0.1" } },
@@ -170,7 +170,7 @@ export const objects = net.objects.apply((all) => all.map((one) =>
       const printed: string[] = [];
       for (const claims of steps) {
         program(...claims);
-        printed.push(await fresh.ok("up", "--yes", "--diff", "--strict"), fresh.checkpoint());
+        printed.push(await fresh.up("--diff"), fresh.checkpoint());
       }
       await fresh.ok("refresh", "--yes", "--expect-no-changes");
       program('claim("a")', 'claim("b", { address: "10.0.0.2" })');
@@ -178,7 +178,7 @@ export const objects = net.objects.apply((all) => all.map((one) =>
       expect([status, text]).toEqual([1, expect.stringContaining("in-use: claims[1]: ")]);
       expect([...printed, text].join("\n")).not.toContain("10.0.0.77");
       program('claim("a", { address: "10.0.0.77" })', 'claim("b")');
-      await fresh.ok("up", "--yes", "--strict");
+      await fresh.up();
       expect(fresh.sets().ips?.addresses).toHaveProperty("ciphertext");
     } finally {
       fresh.remove();
@@ -224,9 +224,9 @@ export const objects = net.objects.apply((all) => all.map((one) =>
       ${rest}`);
     try {
       program(["lan", "wan"], "a");
-      await fresh.ok("up", "--yes", "--strict");
+      await fresh.up();
       program(["lan"], "b");
-      await fresh.ok("up", "--yes", "--strict");
+      await fresh.up();
       expect(fresh.sets().late).toMatchObject({
         addresses: { lan: { "Node/b/eth1": "10.0.0.2" } },
         releasing: { lan: { "Node/a/eth1": "10.0.0.1" }, wan: { "Node/a/eth1": "10.0.1.1" } },

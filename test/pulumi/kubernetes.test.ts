@@ -58,10 +58,10 @@ describe("a set whose record is in a cluster", () => {
 
   it("makes what is claimed no more releasing in the record, and what comes back live again", async () => {
     program(["b", "c"]);
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect([held(), await recorded()]).toEqual(["b=2 c=3", "b=2 c=3 / a=1"]);
     program(["a", "b", "c"]);
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
   });
 
@@ -75,7 +75,7 @@ describe("a set whose record is in a cluster", () => {
       name: "bare",
       rest: stateText("shop").replace("namespace:", 'context: "test", namespace:'),
     });
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect([held("bare"), await recorded(), await place.stamp()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3", stamp]);
     program(["a", "b", "c"]);
     await project.up();
@@ -87,7 +87,7 @@ describe("a set whose record is in a cluster", () => {
         claims: [{ owner: { kind: "Node", name: "x" }, name: "eth2", pool: name }] });
       other("wan", 1, { ${stateText("more")} });
       other("dmz", 2, { ${stateText("else")} });`);
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect([await recorded(), await recorded("wan"), await recorded("dmz")]).toEqual([
       "a=1 b=2 c=3",
       "x=10.1.0.1",
@@ -126,7 +126,7 @@ describe("a set whose record is in a cluster", () => {
     project.program(setText(["b", "c"], { rest: there }));
     expect((await project.run("preview")).text).toContain("has 1 address, as 10.0.0.1 of Node/a/eth1");
     project.program(setText(["a", "b", "c"], { rest: there }));
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect((await other.open().read()).allocations.map(lineText)).toEqual(["a=1", "b=2", "c=3"]);
     const record = other.open();
     const snapshot = await record.read();
@@ -170,7 +170,7 @@ describe("a set whose record is in a cluster", () => {
     await kubectl("delete configmaps -l nodeippool.nmstate.io/record");
     for (const { metadata } of backup.items) for (const name of ["uid", "resourceVersion"]) delete metadata[name];
     await kubectl("create -f -", JSON.stringify(backup));
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", before]);
   });
 
@@ -185,7 +185,7 @@ describe("a set whose record is in a cluster", () => {
       const lock = 'set: "web", state: { backend: "lockfile", path: "nodeippool.lock" }';
       // Under another name: what is deleted releases nothing there.
       other.program(setText(["a", "b"], { name: "renamed", rest: lock }));
-      await other.ok("up", "--yes", "--strict");
+      await other.up();
       expect(short(other.sets().renamed?.addresses)).toBe("a=1 b=2");
       expect(Object.keys(other.sets())).toEqual(["renamed"]);
     } finally {

@@ -53,7 +53,7 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
       "~ lan: {",
       '+ Node/0/eth1: "10.0.0.4"',
     ]);
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect(held()).toBe("0=4 a=1 b=2 c=3");
   });
 
@@ -65,7 +65,7 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
     await project.up();
     expect([held(), releasing()]).toEqual(["0=4 b=2 c=3 d=5", "a=1"]);
     project.program(setText(["b", "c", "0", "d", "e"], { rest: 'release: ["Node/a"]' }));
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect([held(), releasing()]).toEqual(["0=4 b=2 c=3 d=5 e=6", ""]);
     project.program(setText(["b", "c", "0", "d", "e", "f"], { rest: 'release: ["Node/a"]' }));
     await project.up();
@@ -79,7 +79,7 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
 
   it("moves nobody when the set is renamed, with an alias or without", async () => {
     project.program(setText(nodes, { name: "bare" }));
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect(Object.keys(project.sets())).toEqual(["bare"]);
     expect(held("bare")).toBe(kept);
     const { id } = project.resources().find((resource) => resource.urn === urn("bare")) ?? {};
@@ -167,7 +167,7 @@ ips.address("Node/b/eth1").apply((address) => console.log("applied " + address))
         for (const { pools } of [inputs, outputs]) pools.wide.range.cidr = "10.6.0.0/23";
     writeFileSync(file, JSON.stringify(stack));
     await project.ok("stack", "import", "--file", "stack.json");
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect(await project.ok("stack", "output", "entry")).toBe('{"ip":"10.6.0.9","prefix-length":23}\n');
     set("10.6.0.0/23", "b");
     await project.up();

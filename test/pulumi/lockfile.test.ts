@@ -109,13 +109,13 @@ describe("a set whose record is a lockfile", () => {
     await refused(["b", "c"], "", "1 of Node/a");
     await project.start("nodeippool", "release", "Node/a", "--confirm").ended;
     project.program(setText(["b", "c"]));
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect(held()).toBe("b=2 c=3");
     const other = lock.replace("nodeippool.lock", "other.lock");
     await refused(["c"], other, "2 of Node/b");
     project.program(setText(["b", "c"], { rest: other }));
     await project.start("nodeippool", "allocate", "--lock", "other.lock", ...allocate.slice(1)).ended;
-    await project.ok("up", "--yes", "--strict");
+    await project.up();
     expect(held()).toBe("b=2 c=3");
     project.program(setText(["b", "c"], { rest: lock }));
     await project.up();

@@ -72,6 +72,8 @@ export interface Integration<Model = unknown> {
   readonly reads: readonly ReadKind[];
   /** The kinds that `uses` understands: those that it reads, and the reports of what is really there. */
   readonly usedIn: readonly string[];
+  /** What the text of such an object has in it besides; absent where its kind says enough. */
+  readonly usedMark?: string;
   read(objects: ReadObjects): Parsed<Model>;
   /** Throws IpamError `invalid` for what cannot be pools. */
   pools?(model: Model): readonly DefinedPool[];

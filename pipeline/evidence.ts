@@ -22,9 +22,9 @@ export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = [
   for (const { owner, at } of found.uses)
     if (owner === undefined)
       found.issues.push({
-        message: "a policy configures this address, but which nodes it selects is not known",
+        message: "this address is configured, but for whom is not known",
         at,
-        hint: "Give the nodes with their labels: kubectl get nodes -o json.",
+        hint: "For whom a policy is, nodes with their labels tell (kubectl get nodes -o json); of network data, its label.",
       });
   found.issues.push(...found.unreadable);
   if (!found.speaks && found.issues.length === 0)

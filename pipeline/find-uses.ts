@@ -22,7 +22,7 @@ import { isJson, linesOf, objectsIn, placeIn } from "../schema/objects-in-text.t
 import { isTemplated } from "../schema/template.ts";
 import { type Chunk, refuseConflicts, type SourceFile, splitDocuments } from "../schema/yaml.ts";
 import { usesOf } from "./desired.ts";
-import { integrations, readKinds, tellingKinds, tellsAddresses } from "./integrations.ts";
+import { integrations, readKinds, tellingKinds, tellingWords, tellsAddresses } from "./integrations.ts";
 
 /**
  * Every address of these pools that files use, of whatever kind they are. What policies and NodeNetworkStates configure
@@ -38,10 +38,9 @@ export function findUses(
   pools: readonly Pool[],
   nodes: readonly ClusterNode[],
 ): Evidence & { readonly elsewhere: readonly Use[] } {
-  const kinds = tellingKinds();
   // What is more to us than a text, and what may be meant for it.
-  const ours = new RegExp(`\\b(?:${["NodeIPPool", ...kinds].join("|")})(?:List)?\\b|\\bnmstate\\.io/v`);
-  const stated = kindPattern(kinds);
+  const ours = new RegExp(`\\b(?:${["NodeIPPool", ...tellingWords()].join("|")})(?:List)?\\b|\\bnmstate\\.io/v`);
+  const stated = kindPattern(tellingKinds());
   const read = readKinds();
   refuseConflicts(files, ours);
   const scope = new Scope(pools);
@@ -60,7 +59,8 @@ export function findUses(
       if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });
     }
     // Whoever passes it over would say of its addresses that nobody uses them.
-    if (objects.issues && stated.test(chunk.text) && !isTemplated(chunk.text)) all.issues.push(...objects.issues);
+    const isStated = tellsAddresses(chunk.text) && stated.test(chunk.text) && !isTemplated(chunk.text);
+    if (objects.issues && isStated) all.issues.push(...objects.issues);
     const configured = (objects.value ?? []).flatMap((object) => usesOf(object, readers, all));
     const known = new Set([...configured.map((use) => use.address), ...all.idle]);
     all.idle.clear();

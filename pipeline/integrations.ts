@@ -16,7 +16,14 @@ export function tellingKinds(): string[] {
   return integrations.flatMap(({ usedIn }) => usedIn);
 }
 
+/** A word for each of these objects that their text has in it, and few others. */
+export function tellingWords(): string[] {
+  return integrations.flatMap(({ usedIn, usedMark }) => usedMark ?? usedIn);
+}
+
 /** May a text tell of somebody's addresses? One that names none of the kinds need not be parsed. */
 export function tellsAddresses(text: string): boolean {
-  return tellingKinds().some((kind) => text.includes(kind));
+  return integrations.some(
+    ({ usedIn, usedMark = "" }) => text.includes(usedMark) && usedIn.some((kind) => text.includes(kind)),
+  );
 }

@@ -26,6 +26,7 @@ export const metal3: Integration<Metal3Model> = {
     },
   ],
   usedIn: [networkDataKind],
+  usedMark: "networkData",
   read: ({ owned }) => readEach(owned, ({ kind: _, ...document }) => parseInfra(document)),
   pools: (model) =>
     model.flatMap(({ value, source }) =>

@@ -155,6 +155,19 @@ it("records again what rendered network data shows, where the lock is lost", asy
   const { stdout, stderr } = await cli(["import", "rendered", "infra.yaml", ...args], folder);
   expect(stderr + stdout).toContain("Recorded in new.lock.");
   expect(readFileSync(join(folder, "new.lock"), "utf8")).toBe(lock);
+  edit(folder, rendered, "    nodeippool.nmstate.io/owner: nodepool1.node-0\n", "");
+  const unknown = await cli(["import", "rendered", "infra.yaml", "--lock", "other.lock"], folder);
+  expect(unknown.stderr).toMatch(
+    /^invalid: rendered\/infra\.yaml:\d+:9: this address is configured, but for whom is not known$/m,
+  );
+});
+
+it("passes over Secrets that are no network data, and what names Secrets, whatever else is wrong with them", async () => {
+  const folder = copy();
+  const others = "kind: Secret\nstringData: {a: 'b\n---\nkind: Deployment\nspec: {imagePullSecrets: [{name: x}]}\n";
+  writeFileSync(join(folder, "rendered/other.yaml"), others);
+  expect(await cli(["audit", "rendered", "--pools", "infra.yaml"], folder)).toMatchObject({ status: 0, stderr: "" });
+  expect((await cli(["import", "rendered", "infra.yaml", "--dry-run"], folder)).status).toBe(0);
 });
 
 describe("hosts as owners", () => {

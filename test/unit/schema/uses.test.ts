@@ -275,7 +275,7 @@ describe("readEvidence of policies", () => {
   it.each([[[]], [[node("n")]]])("refuses a policy whose nodes are not known", (nodes) => {
     const text = stringify(policyOf({ rack: "a" }, "eth1 10.0.0.1"));
     expect(issuesOf(() => readEvidence({ path: "x", text }, nodes))).toEqual([
-      "15:19 a policy configures this address, but which nodes it selects is not known",
+      "15:19 this address is configured, but for whom is not known",
     ]);
   });
 

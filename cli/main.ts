@@ -70,6 +70,7 @@ planning("allocate", "decide addresses and record them in the lock")
 planning("render", "write manifests with literal addresses; fails if the lock does not cover them")
   .argument("[manifests]", manifests)
   .option("--out <folder>", "write here; - is standard output, the default where [manifests] is given")
+  .option("--format <name>", "manifests; or os-net-config: files of bare-metal hosts, with --out", "manifests")
   .action(async (path, options) => (await import("./render.ts")).renderVerb(path, options));
 
 withState(program.command("release"))

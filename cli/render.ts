@@ -1,6 +1,6 @@
 import { describeLine, formatBlock, IpamError, nodeNameOf, ownerOfKey, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
-import { joinDocuments, renderFolder } from "../pipeline/folder.ts";
+import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { driftLines } from "./report-plan.ts";
@@ -9,7 +9,18 @@ import { plain, plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
-export async function renderVerb(path: string, options: PlanningOptions & { out?: string }): Promise<void> {
+interface RenderOptions extends PlanningOptions {
+  readonly out?: string;
+  readonly format: string;
+}
+
+export async function renderVerb(path: string, options: RenderOptions): Promise<void> {
+  const { format } = options;
+  checkFormat(format);
+  if (format !== manifestFormat && options.out === undefined)
+    throw new IpamError("invalid", `${format} is rendered as files, and no folder is named for them`, {
+      hint: "Add --out FOLDER.",
+    });
   const workspace = await readWorkspace(path, options);
   const state = await openToPlan(options);
   const recorded = withOffers(await state.read(), state.name);
@@ -20,14 +31,17 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const rendered = proposal.rendered();
-  const files = renderFolder(workspace.files, workspace.manifests, rendered);
+  const files =
+    format === manifestFormat
+      ? renderFolder(workspace.files, workspace.manifests, rendered)
+      : renderFiles(proposal.desired, format, proposal.holdings);
   progress();
   process.stderr.write(rendered.left.map(leftNote).join(""));
   if (options.out === undefined) {
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return;
   }
-  const { written, removed } = writeFolder(options.out, files, path, options.set, [
+  const { written, removed } = writeFolder(options.out, files, path, whatIsIn(options), [
     ...(options.nodes === undefined ? [] : [options.nodes]),
     ...(isLockfile(options) ? [options.lock] : []),
   ]);
@@ -35,6 +49,11 @@ export async function renderVerb(path: string, options: PlanningOptions & { out?
   print(
     `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,
   );
+}
+
+/** What a folder is rendered from and as: it holds nothing else. */
+function whatIsIn({ set, format }: RenderOptions): string {
+  return format === manifestFormat ? set : `${set} as ${format}`;
 }
 
 /** On standard error: standard output may be the manifests. */

@@ -98,7 +98,7 @@ function refuseOtherSet(folder: string, list: string, set: string): void {
   const other = [...named, ...(isWhole ? [] : ["default"])].find((name) => name !== set);
   if (other === undefined) return;
   throw new IpamError("invalid", `${folder} has what was rendered of claim set ${other}, not of ${set}`, {
-    hint: "Each claim set is rendered into a folder of its own.",
+    hint: "Each claim set, and each format, is rendered into a folder of its own.",
   });
 }
 

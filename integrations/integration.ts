@@ -3,6 +3,7 @@ import type { Findings } from "../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { LocatedObject } from "../schema/objects.ts";
+import type { SourceFile } from "../schema/yaml.ts";
 import type { Facts } from "./facts.ts";
 import type { InCluster } from "./in-cluster.ts";
 
@@ -62,10 +63,12 @@ export interface ReadObjects {
  * | `isClaim`   | is a claim on record one of mine: nobody else renders it, or says that it is gone    |
  * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
  * | `uses`      | which addresses do objects use, where, for whom                                      |
+ * | `files`     | which plain files are there instead of objects, in each of `formats`                 |
  * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
  * | `idle`      | which of my objects ask for none of these nodes, and why                             |
  *
- * A system that defines no pools, whose objects cannot be in conflict, or all ask for something, leaves out `pools`, `conflicts` or `idle`.
+ * A system that defines no pools, whose objects cannot be in conflict, or all ask for something, leaves out `pools`, `conflicts` or `idle`;
+ * one that renders manifests alone, `formats` and `files`.
  */
 export interface Integration<Model = unknown> {
   readonly name: string;
@@ -88,6 +91,10 @@ export interface Integration<Model = unknown> {
    * whom, its uses have no owner.
    */
   uses(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void;
+  /** What it renders besides manifests: names of formats. */
+  readonly formats?: readonly string[];
+  /** The plain files of one of them, their paths below a folder. Throws IpamError as `render` does. */
+  files?(format: string, model: Model, holdings: Holdings): readonly SourceFile[];
   /** `claims` are those of the model. */
   conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Issue[];
   /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */

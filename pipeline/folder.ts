@@ -1,9 +1,10 @@
-import { IpamError } from "../core/index.ts";
-import type { Integration, Rendered } from "../integrations/integration.ts";
+import { IpamError, listed } from "../core/index.ts";
+import type { Holdings, Integration, Rendered } from "../integrations/integration.ts";
 import type { ManifestDocument, Manifests } from "../schema/manifest-document.ts";
 import { readManifests } from "../schema/manifests.ts";
 import type { SourceFile } from "../schema/yaml.ts";
 import { yamlOfEach } from "../schema/yaml-text.ts";
+import type { Desired } from "./desired.ts";
 import { integrations, readKinds } from "./integrations.ts";
 import { refuseSharedNames } from "./names.ts";
 
@@ -32,6 +33,25 @@ export function renderFolder(files: readonly SourceFile[], manifests: Manifests,
   });
   const cleanup = added.length === 0 ? [] : [{ path: releasingFile, text: joinDocuments(yamlOfEach(added)) }];
   return distinct([...changed, ...cleanup]);
+}
+
+/** What a folder is rendered as, unless another format is asked for. */
+export const manifestFormat = "manifests";
+
+/** Throws IpamError `invalid` for a format that there is not. */
+export function checkFormat(format: string): void {
+  const formats = [manifestFormat, ...integrations.flatMap((integration) => integration.formats ?? [])];
+  if (formats.includes(format)) return;
+  throw new IpamError("invalid", `there is no format ${format}; formats are ${listed(formats)}`);
+}
+
+/** The plain files of a format other than that. Throws IpamError `invalid` where there are none, and as integrations do. */
+export function renderFiles({ parts }: Desired, format: string, holdings: Holdings): SourceFile[] {
+  const files = parts.flatMap(({ integration, model }) =>
+    integration.formats?.includes(format) ? (integration.files?.(format, model, holdings) ?? []) : [],
+  );
+  if (files.length === 0) throw new IpamError("invalid", `nothing in these manifests is rendered as ${format}`);
+  return files;
 }
 
 function textsOf(document: ManifestDocument, instead: Rendered["instead"]): string[] {

@@ -5,6 +5,7 @@ import { type ReadObject, readEach } from "../read-each.ts";
 import { infraClaims, poolsOf } from "./claims.ts";
 import { type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
+import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
 import { networkDataKind, usesOfHosts } from "./uses.ts";
@@ -35,6 +36,8 @@ export const metal3: Integration<Metal3Model> = {
   claims: (model) => model.flatMap(({ value }) => infraClaims(value)),
   isClaim: (claim) => claim.startsWith("Host/"),
   render: renderInfra,
+  formats: [osNetConfigFormat],
+  files: (_, model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
   uses: () => usesOfHosts,
 };
 

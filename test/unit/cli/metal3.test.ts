@@ -1,9 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { exampleText } from "../../support/metal3-infra.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
+import { cli, filesOf, folderOf, lockText } from "../../support/schema-cli.ts";
 
 const seed = exampleText("seed.yaml");
 const rack = exampleText("rack.yaml");
@@ -75,5 +75,83 @@ describe("the cluster section says which objects are rendered", () => {
     const section = `cluster: {mode: machines, name: blue, network: os-net-config, image: ${image}}\n`;
     writeFileSync(join(folder, "infra.yaml"), section + text);
     expect(await cli(["allocate", "infra.yaml"], folder)).toMatchObject({ status: 0 });
+  });
+});
+
+describe("--format os-net-config", () => {
+  const files = ["infra.yaml", "--format", "os-net-config", "--out", "files"];
+  const written = (folder: string) => Object.keys(filesOf(join(folder, "files")));
+
+  it("a file for each host, and the MAC mapping of each unit; nothing is written twice", async () => {
+    const folder = await allocated(seed);
+    const { stdout } = await cli(["render", ...files], folder);
+    expect(stdout).toBe("Rendered 4 files to files: 4 written, 0 unchanged, 0 removed.\n");
+    expect(written(folder)).toEqual([
+      ".nodeippool-rendered",
+      "controllers/mac-mapping.sh",
+      "controllers/node-0.yaml",
+      "nodepool1/mac-mapping.sh",
+      "nodepool1/node-0.yaml",
+    ]);
+    const text = readFileSync(join(folder, "files/nodepool1/node-0.yaml"), "utf8");
+    expect(parse(text)).toMatchObject({
+      network_config: [
+        { addresses: [{ ip_netmask: "192.168.0.11/24" }], dns_servers: ["8.8.8.8", "8.8.4.4"] },
+        { name: "em0", addresses: [{ ip_netmask: "192.168.1.11/24" }] },
+      ],
+    });
+    const script = readFileSync(join(folder, "files/nodepool1/mac-mapping.sh"), "utf8");
+    expect(script).toContain("00:c8:7c:e6:f0:3e");
+    expect(script).not.toContain("00:c8:7c:e6:f0:2e");
+    const times = () => written(folder).map((name) => statSync(join(folder, "files", name), { bigint: true }).mtimeNs);
+    const before = times();
+    expect((await cli(["render", ...files], folder)).stdout).toContain("0 written, 4 unchanged, 0 removed");
+    expect(times()).toEqual(before);
+  });
+
+  it("the files of a unit that left go, and no others", async () => {
+    const folder = await allocated(seed);
+    await cli(["render", ...files], folder);
+    writeFileSync(join(folder, "files/notes.txt"), "mine");
+    writeFileSync(join(folder, "infra.yaml"), seed.slice(0, seed.indexOf("nodepools:")));
+    await cli(["allocate", "infra.yaml"], folder);
+    expect((await cli(["render", ...files], folder)).stdout).toContain("0 written, 2 unchanged, 2 removed");
+    expect(written(folder)).toEqual([
+      ".nodeippool-rendered",
+      "controllers/mac-mapping.sh",
+      "controllers/node-0.yaml",
+      "notes.txt",
+    ]);
+  });
+
+  it.each([
+    [["--format", "netplan", "--out", "x"], "there is no format netplan; formats are manifests, os-net-config"],
+    [["--format", "os-net-config"], "os-net-config is rendered as files, and no folder is named for them"],
+  ])("%j: is refused", async (options, message) => {
+    const folder = await allocated(seed);
+    const { stderr, status } = await cli(["render", "infra.yaml", ...options], folder);
+    expect(stderr).toContain(message);
+    expect(status).toBe(2);
+  });
+
+  it("is refused in the folder of the manifests, and where there are no hosts", async () => {
+    const folder = await allocated(seed);
+    await cli(["render", "infra.yaml", "--out", "files"], folder);
+    const before = filesOf(folder);
+    expect(await cli(["render", ...files], folder)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("each format, is rendered into a folder of its own"),
+    });
+    expect(filesOf(folder)).toEqual(before);
+    const other = folderOf({ "infra.yaml": "kind: ConfigMap\n", "nodeippool.lock": lockText() });
+    expect(await cli(["render", ...files], other)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("nothing in these manifests is rendered as os-net-config"),
+    });
+  });
+
+  it("is drift where the lock lacks a host", async () => {
+    const folder = folderOf({ "infra.yaml": seed });
+    expect(await cli(["render", ...files], folder)).toMatchObject({ status: 5, stdout: "" });
   });
 });

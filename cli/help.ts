@@ -6,6 +6,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   plan: ["nodeippool plan", "kustomize build . | nodeippool plan - --nodes nodes.txt"],
   allocate: ["nodeippool allocate", "nodeippool allocate -- npx cdk8s synth"],
   render: ["nodeippool render --out rendered", "kustomize build . | nodeippool render - --nodes nodes.txt"],
+  fmt: ["nodeippool fmt", "nodeippool fmt infra.yaml"],
   release: ["nodeippool release --evidence nns.json", "nodeippool release node04 --confirm"],
   mv: ["nodeippool mv Node/node04 Node/node09", "nodeippool mv uplink --set network --to-set storage"],
   audit: ["nodeippool audit rendered", "nodeippool audit nns.json --pools manifests"],

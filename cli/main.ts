@@ -73,6 +73,15 @@ planning("render", "write manifests with literal addresses; fails if the lock do
   .option("--format <name>", "manifests; or os-net-config: files of bare-metal hosts, with --out", "manifests")
   .action(async (path, options) => (await import("./render.ts")).renderVerb(path, options));
 
+program
+  .command("fmt")
+  .summary("quote what YAML cannot read without quotes")
+  .description(
+    "Writes quotes where YAML needs them: around templates, and in hostSelector: key: value. The rest stays.",
+  )
+  .argument("[manifests]", manifests)
+  .action(async (path) => (await import("./fmt.ts")).fmtVerb(path));
+
 withState(program.command("release"))
   .summary("free addresses that are releasing")
   .description(

@@ -29,7 +29,8 @@ export interface Settings extends Config {
 export async function completeOptions(verb: Command): Promise<void> {
   refuseEmpty(verb);
   const own = settingNames.filter((name) => verb.options.some((option) => option.attributeName() === name));
-  if (own.length === 0) return;
+  const at = manifestsOf(verb);
+  if (own.length === 0 && at < 0) return;
   const typed = typedIn(verb);
   const usual = findUsualPlaces();
   const settings = resolveSettings(typed, await readConfig(), usual);
@@ -41,7 +42,6 @@ export async function completeOptions(verb: Command): Promise<void> {
     throw new IpamError("invalid", `${usual.nodes.join(" and ")} may each be the list of nodes`, {
       hint: `Name the one that is: --nodes FILE, or nodes: FILE in ${configName}.`,
     });
-  const at = manifestsOf(verb);
   if (at >= 0) verb.processedArgs[at] = settings.manifests;
   verb.setOptionValue("manifests", settings.manifests);
   verb.setOptionValue("nodesFound", settings.nodesFound);

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { IpamError, type Issue, isPlanned, type Snapshot } from "../core/index.ts";
+import { IpamError, type Issue, isPlanned, type Snapshot, shellWord } from "../core/index.ts";
 import { type Desired, readDesired } from "../pipeline/desired.ts";
 import { readFolder, renderFolder } from "../pipeline/folder.ts";
 import { type Guard, guardsOf } from "../pipeline/guards.ts";
@@ -11,7 +11,7 @@ import { didYouMean } from "../schema/nearest.ts";
 import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { keepsLines } from "./lost-lines.ts";
 import type { StateOptions } from "./state.ts";
-import { progress } from "./terminal.ts";
+import { plural, progress } from "./terminal.ts";
 
 export interface PlanningOptions extends StateOptions {
   readonly nodes?: string;
@@ -37,7 +37,18 @@ export async function readWorkspace(path: string, options: WorkspaceOptions): Pr
   if (path === "-" && options.nodes === "-")
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
-  return workspaceOf(await readInputs(path), path, options);
+  const workspace = await workspaceOf(await readInputs(path), path, options);
+  process.stderr.write(quotedNote(workspace, path));
+  return workspace;
+}
+
+/** On standard error: standard output may be the manifests. */
+function quotedNote({ manifests: { quoted } }: Workspace, path: string): string {
+  const [first, ...more] = quoted;
+  if (first === undefined) return "";
+  const { file, line } = first.at;
+  const others = more.length === 0 ? "" : `, and ${plural(more.length, "more line")} in quotes`;
+  return `Note: ${file}:${line} is read as ${first.now.trim()}${others}. Write it so: nodeippool fmt ${shellWord(path)}\n`;
 }
 
 /** The workspace of manifests that have been read from `path`. Throws like `readWorkspace`. */

@@ -5,7 +5,7 @@
 export type { ManifestDocument, Manifests, ReadKind, SourceObject } from "./manifest-document.ts";
 export { readManifests } from "./manifests.ts";
 export type { Bag, LocatedObject } from "./objects.ts";
-export type { Path, SourceFile } from "./yaml.ts";
+export type { Path, QuotedLine, SourceFile } from "./yaml.ts";
 
 // One object of a kind, parsed already. The schema itself is nodeippool/schemas/nodeippool.schema.json.
 

@@ -2,7 +2,7 @@ import type { Issue, Pool } from "../core/index.ts";
 import type { ClusterNode } from "./node.ts";
 import type { Bag, LocatedObject } from "./objects.ts";
 import type { NodeRow } from "./read-nodes.ts";
-import type { Path, YamlDocument } from "./yaml.ts";
+import type { Path, QuotedLine, YamlDocument } from "./yaml.ts";
 
 /** A kind of object that an integration reads. */
 export interface ReadKind {
@@ -15,7 +15,7 @@ export interface ReadKind {
   owns(object: Bag): boolean;
   /** What the text of an object that is replaced has in it, also where it cannot be read. */
   readonly mark: RegExp;
-  /** For documents that say no kind, and are of this one if they have a field: what makes YAML of their text. A folder has one of them. */
+  /** For documents that say no kind, and are of this one if they have a field: what makes YAML of their text, line by line. A folder has one of them. */
   readonly nameless?: { readonly field: string; quote(text: string): string };
 }
 
@@ -63,6 +63,8 @@ export interface Manifests {
   readonly owned: readonly SourceObject[];
   /** The objects that integrations look at, and that pass as they are. */
   readonly others: readonly LocatedObject[];
+  /** What was read otherwise than it is written, in order. */
+  readonly quoted: readonly QuotedLine[];
   /** What is wrong with them, each with its place. */
   readonly issues: readonly Issue[];
   /** The nodes among the manifests, if any. */

@@ -20,7 +20,15 @@ import {
 import { objectsIn } from "./objects-in-text.ts";
 import { checkNodes, nodeRow } from "./read-nodes.ts";
 import { isTemplated, isUnrendered, quoteTemplates } from "./template.ts";
-import { type Chunk, type Path, refuseConflicts, type SourceFile, splitDocuments, YamlDocument } from "./yaml.ts";
+import {
+  type Chunk,
+  type Path,
+  type QuotedLine,
+  refuseConflicts,
+  type SourceFile,
+  splitDocuments,
+  YamlDocument,
+} from "./yaml.ts";
 
 /**
  * Reads all documents of all files, and says everything that is wrong with them. `kinds` are those that integrations read,
@@ -32,6 +40,7 @@ export function readManifests(files: readonly SourceFile[], kinds: readonly Read
   const { nodes, issues } = checkNodes(documents.flatMap((d) => (d.kind === "node" ? d.row : [])));
   return {
     documents,
+    quoted: reader.quoted,
     issues: [...reader.issues, ...definedTwice(documents, kinds), ...issues],
     pools: documents.flatMap((d) => (d.kind === "pool" ? d.pool : [])),
     owned: documents.flatMap((d) => (d.kind === "owned" ? d.source : [])),
@@ -92,6 +101,7 @@ const kindOfNode = kindPattern(["Node"], `["']?\\s*(?:[,}#]|$)`);
 /** Reads documents one by one. */
 class ManifestReader {
   readonly issues: Issue[] = [];
+  readonly quoted: QuotedLine[] = [];
   private readonly kinds: ReadonlyMap<unknown, ReadKind>;
   /** A document without it is foreign, whatever is in it. */
   private readonly like: RegExp;
@@ -119,6 +129,7 @@ class ManifestReader {
   private nameless(chunk: Chunk): ManifestDocument[] | undefined {
     const { yaml, source } = namelessIn(chunk, [...this.kinds.values()]) ?? {};
     if (yaml === undefined) return undefined;
+    this.quoted.push(...yaml.quoted);
     this.issues.push(...yaml.errors, ...yaml.traps);
     return source === undefined ? [] : [{ kind: "owned", file: chunk.file, source, yaml, path: [] }];
   }
@@ -162,6 +173,7 @@ class ManifestReader {
   private chunk(chunk: Chunk): ManifestDocument[] {
     const { text } = chunk;
     const yaml = new YamlDocument(chunk, this.kindOfRead.test(text) ? quoteTemplates(text) : text);
+    if (!isTemplated(text)) this.quoted.push(...yaml.quoted);
     if (yaml.errors.length > 0) {
       // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
       if (!this.isStated(text)) return foreign(chunk);

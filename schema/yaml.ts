@@ -88,6 +88,13 @@ function conflictIn({ path, text, label = path }: SourceFile): Issue | undefined
   };
 }
 
+/** A line that YAML does not read as it is meant, and that was read with quotes. */
+export interface QuotedLine {
+  readonly at: Place;
+  readonly was: string;
+  readonly now: string;
+}
+
 /** A parsed document: plain data, and the place of every part of it. */
 export class YamlDocument {
   readonly chunk: Chunk;
@@ -95,6 +102,8 @@ export class YamlDocument {
   private readonly text: string;
   /** The first thing that is no YAML; what a parser finds behind it mostly follows from it. */
   readonly errors: readonly Issue[];
+  /** What is parsed otherwise than it is written. */
+  readonly quoted: readonly QuotedLine[];
   /** YAML that our kinds do not take. */
   readonly traps: readonly Issue[];
   private readonly lines = new LineCounter();
@@ -103,6 +112,7 @@ export class YamlDocument {
   /** `text` is what is parsed, where that is not the chunk as it stands. */
   constructor(chunk: Chunk, text = chunk.text) {
     this.chunk = chunk;
+    this.quoted = quotedLines(chunk, text);
     // A line may end in CR alone: to this parser it goes on, a comment to the end of the document.
     this.text = text.replace(/\r(?!\n)/g, "\n");
     this.document = parseDocument(this.text, {
@@ -270,4 +280,14 @@ function isAmbiguous(source: string): boolean {
   if (/^(?:y|yes|n|no|on|off|[-+]?0b[01_]+|[-+]?0o?[0-7_]+)$/i.test(source)) return source !== "0";
   if (/^[-+]?0x[0-9a-f_]+$/i.test(source)) return !/^0x[0-9a-f]+$/i.test(source) || source.startsWith("0X");
   return source.includes("_") && /^[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?$/i.test(source);
+}
+
+/** The lines of a document that this text of it has otherwise. */
+function quotedLines({ label, line, text }: Chunk, quoted: string): QuotedLine[] {
+  if (quoted === text) return [];
+  const before = text.split("\n");
+  return quoted.split("\n").flatMap((now, i): QuotedLine[] => {
+    const was = before[i] ?? "";
+    return now === was ? [] : [{ at: { file: label, line: line + i, column: 1 }, was, now }];
+  });
 }

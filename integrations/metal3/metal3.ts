@@ -23,7 +23,7 @@ export const metal3: Integration<Metal3Model> = {
       plural: "",
       owns: ({ kind, apiVersion }) => kind === "Infra" && apiVersion === undefined,
       mark: /(?!)/,
-      nameless: { field: "infra", quote: (text) => quoteInfra(text).text },
+      nameless: { field: "infra", quote: quoteInfra },
     },
   ],
   usedIn: [networkDataKind],

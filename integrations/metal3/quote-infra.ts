@@ -1,24 +1,13 @@
 import { mapLines } from "../../schema/template.ts";
 
-/** A configuration as YAML reads it, and the lines that were otherwise. */
-export interface QuotedInfra {
-  readonly text: string;
-  /** Lines count from 1; each as it is now. */
-  readonly changed: readonly { readonly line: number; readonly text: string }[];
-}
-
 /**
  * Quotes what the study writes plainly and YAML cannot read. Everything else stays, and so does every line:
  *
  *     ip_netmask: {{ ip['net0']}}               ip_netmask: "{{ ip['net0']}}"
  *     hostSelector: metal3.io/controller: true  hostSelector: {metal3.io/controller: "true"}
  */
-export function quoteInfra(yaml: string): QuotedInfra {
-  const text = mapLines(yaml, quoteLine);
-  const before = yaml.split("\n");
-  const after = text.split("\n");
-  const changed = after.flatMap((now, i) => (now === before[i] ? [] : [{ line: i + 1, text: now.trim() }]));
-  return { text, changed };
+export function quoteInfra(yaml: string): string {
+  return mapLines(yaml, quoteLine);
 }
 
 function quoteLine(line: string): string {

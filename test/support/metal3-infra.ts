@@ -32,7 +32,7 @@ export function issuesIn(text: string): string[] {
 }
 
 function documentOf(text: string): YamlDocument {
-  return new YamlDocument({ file: "f", label: "f", text, line: 1, column: 0 }, quoteInfra(text).text);
+  return new YamlDocument({ file: "f", label: "f", text, line: 1, column: 0 }, quoteInfra(text));
 }
 
 /** What an empty record gives each claim. */

@@ -31,7 +31,7 @@ export interface MachineOptions extends TemplateOptions {
  *  mode     | for each host                                          | for each unit, or network
  *  ---------+--------------------------------------------------------+------------------------------------------------
  *  hosts    | its network data, and a BareMetalHost that names it    | Metal3DataTemplate, if the cluster has a name
- *  machines | Machine, Metal3Machine, KubeadmConfig, its network data| the mapping script, with network: os-net-config
+ *  machines | Machine and all that is its own (machine-objects.ts)   | the mapping script, with network: os-net-config
  *  pools    | a BareMetalHost with its MAC addresses                 | Metal3DataTemplate; IPPool for each network
  */
 export type Cluster =

@@ -6,7 +6,7 @@ import type { MachineOptions, ObjectOptions, TemplateOptions } from "./cluster.t
 import { controllers, type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { mappingScript } from "./mac-mapping.ts";
 import { networkData } from "./network-data.ts";
-import { hostLabel, metadataOf, networkDataSecret } from "./objects.ts";
+import { bareMetalHost, hostLabel, metadataOf, networkDataSecret } from "./objects.ts";
 import { osNetConfig } from "./os-net-config.ts";
 
 /**
@@ -18,6 +18,7 @@ import { osNetConfig } from "./os-net-config.ts";
  *  Metal3Machine  | that Secret; selects the host itself           | selects any host of the unit: the node finds out which
  *  KubeadmConfig  | what is given                                  | and its file, the mapping script, the command for both
  *  Machine        | all of these                                   | all of these
+ *  BareMetalHost  | the label that it is selected by               | none
  *
  * Both at once would give a node each address twice, on a link of cloud-init and on one of os-net-config.
  */
@@ -36,7 +37,8 @@ export function machineObjects(
   const data = networkData(infra, unit, host, addresses);
   if (data.issues) return data;
   const secret = networkDataSecret(unit.name, host.name, data.value, options);
-  return { value: [secret, kubeadmConfig(name, options, {}), ...machine(name, unit, options)] };
+  const selected = bareMetalHost(unit, host.name, {}, options);
+  return { value: [secret, kubeadmConfig(name, options, {}), ...machine(name, unit, options), selected] };
 }
 
 /** The mapping script of a unit, with the MAC addresses of all its hosts: beyond a hundred it is too long for a KubeadmConfig. */

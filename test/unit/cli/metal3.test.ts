@@ -33,7 +33,7 @@ describe("the cluster section says which objects are rendered", () => {
     ["{name: blue}", { Metal3DataTemplate: 3, Secret: 20, BareMetalHost: 20 }],
     [
       `{mode: machines, name: blue, image: ${image}}`,
-      { Secret: 20, KubeadmConfig: 20, Metal3Machine: 20, Machine: 20 },
+      { Secret: 20, KubeadmConfig: 20, Metal3Machine: 20, Machine: 20, BareMetalHost: 20 },
     ],
     [
       `{mode: machines, name: blue, network: os-net-config, image: ${image}}`,

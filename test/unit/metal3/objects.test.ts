@@ -14,10 +14,10 @@ const titles = (objects: readonly { kind: string; metadata: { name: string } }[]
 
 describe("machines of their own (R34)", () => {
   const objects = objectsOfInfra(seed, clusters.machines);
-  const [secret, , metal3Machine, machine] = objects;
+  const [secret, , metal3Machine, machine, bareMetalHost] = objects;
 
-  it("I5: each host has four objects, whose names tell node-0 of one unit from node-0 of the other", () => {
-    const kinds = ["Secret", "KubeadmConfig", "Metal3Machine", "Machine"];
+  it("I5: each host has five objects, whose names tell node-0 of one unit from node-0 of the other", () => {
+    const kinds = ["Secret", "KubeadmConfig", "Metal3Machine", "Machine", "BareMetalHost"];
     const names = ["controllers-node-0", "nodepool1-node-0"];
     expect(titles(objects)).toEqual(names.flatMap((name) => kinds.map((kind) => `${kind} ${name}`)));
   });
@@ -39,6 +39,8 @@ describe("machines of their own (R34)", () => {
       },
       networkData: { name: "controllers-node-0" },
     });
+    expect(at(bareMetalHost, "metadata.labels")).toEqual(at(metal3Machine, "spec.hostSelector.matchLabels"));
+    expect(at(bareMetalHost, "spec")).toEqual({ online: true });
   });
 
   it.each([
@@ -61,7 +63,7 @@ describe("machines of their own (R34)", () => {
   it("only controllers are of the control plane", () => {
     const label = "cluster.x-k8s.io/control-plane";
     const isControlPlane = objects.map((object) => label in ((at(object, "metadata.labels") as object) ?? {}));
-    expect(isControlPlane).toEqual([false, false, true, true, false, false, false, false]);
+    expect(isControlPlane).toEqual([false, false, true, true, false, false, false, false, false, false]);
     expect(at(machine, "spec.clusterName")).toBe("blue");
   });
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { exampleText } from "../../support/metal3-infra.ts";
 import { cli, filesOf, folderOf, lockText } from "../../support/schema-cli.ts";
+import { poolText } from "../../support/schema-text.ts";
 
 const seed = exampleText("seed.yaml");
 const rack = exampleText("rack.yaml");
@@ -143,7 +144,7 @@ describe("--format os-net-config", () => {
       stderr: expect.stringContaining("each format, is rendered into a folder of its own"),
     });
     expect(filesOf(folder)).toEqual(before);
-    const other = folderOf({ "infra.yaml": "kind: ConfigMap\n", "nodeippool.lock": lockText() });
+    const other = folderOf({ "infra.yaml": poolText("  range: {cidr: 10.0.0.0/29}"), "nodeippool.lock": lockText() });
     expect(await cli(["render", ...files], other)).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("nothing in these manifests is rendered as os-net-config"),

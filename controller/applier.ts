@@ -1,5 +1,5 @@
 import { IpamError } from "../core/index.ts";
-import { type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
+import { type Fares, type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import type { Stored } from "../kube/index.ts";
 import type { Allocator } from "./allocator.ts";
@@ -39,7 +39,7 @@ export class Applier {
     const part = this.partOf(key);
     if (source === undefined || part === undefined) return;
     if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, source);
-    else this.rollout(source).set(key, there && part.rollout.fares(there, this.world.ofSource(key)));
+    else this.rollout(source).set(key, there && faresOf(there, this.world.ofSource(key), part));
     this.callNext(source, part);
   }
 
@@ -170,7 +170,8 @@ export class Applier {
 
   private limit(source: string, { rollout }: InCluster): number {
     const object = this.world.get(source);
-    return object === undefined ? Number.POSITIVE_INFINITY : rollout.limit(object, this.wanted.countOf(source));
+    const limit = object && rollout?.limit(object, this.wanted.countOf(source));
+    return limit ?? Number.POSITIVE_INFINITY;
   }
 
   private rollout(source: string): Rollout {
@@ -178,6 +179,11 @@ export class Applier {
     this.rollouts.set(source, known);
     return known;
   }
+}
+
+/** Where nothing says how an object fares, it is as it should be once it is there. */
+function faresOf(object: Seen, about: readonly Seen[], { rollout }: InCluster): Fares {
+  return rollout?.fares(object, about) ?? "available";
 }
 
 /** Does it take an object away? */

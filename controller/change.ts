@@ -19,7 +19,7 @@ export interface Fingerprint {
 
 export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerprint {
   const { labels, annotations } = object.metadata;
-  const [digest, fixed] = [contentDigest({ ...object }), fixedOf({ ...object }, kind)];
+  const [digest, fixed] = [contentDigest({ ...object }, kind), fixedOf({ ...object }, kind)];
   return { digest, fixed, labels, annotations, owner: ownerOf(object.metadata) };
 }
 

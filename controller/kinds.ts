@@ -1,6 +1,7 @@
 import { nodeOwner } from "../core/index.ts";
+import type { Concern } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
-import { asBag, asList } from "../schema/objects.ts";
+import { asBag, asList, type Bag } from "../schema/objects.ts";
 import type { WorldKind } from "./world.ts";
 
 /** What every integration needs: nodes and pools. */
@@ -29,14 +30,49 @@ const common: readonly WorldKind[] = [
   },
 ];
 
-/** Every kind that is watched. */
+/** Every kind that is watched, each once: what several integrations keep of it is kept, and it concerns whom it does for any. */
 export function kindsOf(integrations: readonly Integration[]): WorldKind[] {
   const own = integrations.flatMap(({ inCluster }) =>
-    (inCluster?.kinds ?? []).map(
-      (kind): WorldKind => ({ ...kind, concerns: (object) => inCluster?.concerns(object) ?? nobody }),
-    ),
+    inCluster === undefined
+      ? []
+      : inCluster.kinds.map((kind): WorldKind => ({ ...kind, concerns: (object) => inCluster.concerns(object) })),
   );
-  return [...common, ...own];
+  const byKind = Map.groupBy([...common, ...own], ({ kind }) => kind);
+  return [...byKind.values()].map((same) => same.reduce(merged));
 }
 
-const nobody = { owners: [], sources: [] };
+function merged(a: WorldKind, b: WorldKind): WorldKind {
+  const both = (question: "isReport" | "hasMereStatus" | "hasPlainStatus") => [a, b].some((one) => one[question]);
+  return {
+    ...a,
+    keep: (object) => union(a.keep(object), b.keep(object)),
+    keepMade: (object) => union(a.keepMade?.(object) ?? {}, b.keepMade?.(object) ?? {}),
+    fixed: (object) => [a, b].map((one) => one.fixed?.(object) ?? {}),
+    isReport: both("isReport"),
+    // Where it is a reason to decide anew for one of them.
+    hasMereStatus: a.hasMereStatus === true && b.hasMereStatus === true,
+    hasPlainStatus: both("hasPlainStatus"),
+    concerns: (object) => concernOf(a.concerns(object), b.concerns(object)),
+  };
+}
+
+/** Of a list, of which each may keep a part, the longer one. */
+function union(a: Bag, b: Bag): Bag {
+  const merge = (one: unknown, other: unknown): unknown => {
+    const [bag, more] = [asBag(one), asBag(other)];
+    if (bag !== undefined && more !== undefined) return union(bag, more);
+    return asList(one).length > asList(other).length ? one : (other ?? one);
+  };
+  const fields = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return Object.fromEntries([...fields].map((field) => [field, merge(a[field], b[field])]));
+}
+
+/** It is mere evidence where it is that for all whom it concerns. */
+function concernOf(a: Concern, b: Concern): Concern {
+  const concerned = [a, b].filter(({ owners, sources }) => owners.length + sources.length > 0);
+  return {
+    owners: a.owners === "all" || b.owners === "all" ? "all" : [...new Set([...a.owners, ...b.owners])],
+    sources: [...new Set([...a.sources, ...b.sources])],
+    isEvidence: concerned.every(({ isEvidence = false }) => isEvidence),
+  };
+}

@@ -101,7 +101,7 @@ export class Reporter {
           message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
         })),
     };
-    const { report, hasHeartbeat } = integration.inCluster;
+    const { report, hasHeartbeat = false } = integration.inCluster;
     const { spec, unlock, fields, conditions, finalizer } = report(known, factsOf(this.world, scene));
     const style = { hasHeartbeat };
     let latest = object;

@@ -56,13 +56,14 @@ export function keep(watched: WatchedKind, given: object): Seen {
   const parts = part(object);
   const seen = { ...parts, apiVersion, kind, metadata };
   if (!isManaged(seen)) return seen;
-  const made = { status: parts.status, fixed: fixedOf(object, watched), digest: contentDigest(object) };
+  const made = { status: parts.status, fixed: fixedOf(object, watched), digest: contentDigest(object, watched) };
   return { ...keepMade?.(object), ...made, apiVersion, kind, metadata };
 }
 
 /** A digest of what an object says, whatever the order of its fields. */
-export function contentDigest({ apiVersion: _, kind: __, metadata: ___, status: ____, ...content }: Bag): string {
-  return hash("sha256", canonical(content), "base64");
+export function contentDigest(object: Bag, { hasPlainStatus = false }: WatchedKind): string {
+  const { apiVersion: _, kind: __, metadata: ___, status, ...content } = object;
+  return hash("sha256", canonical(hasPlainStatus ? { ...content, status } : content), "base64");
 }
 
 /** What cannot be changed in an object that is there, as a text to compare. */

@@ -1,9 +1,7 @@
 import { emptySnapshot } from "../core/index.ts";
-import { capi } from "../integrations/capi/capi.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
-import type { Integration } from "../integrations/integration.ts";
-import { nmstate } from "../integrations/nmstate/index.ts";
 import { type Access, objectsOf, realClock, type Sent, transport, type WatchState, watch } from "../kube/index.ts";
+import { integrationsInCluster } from "../pipeline/integrations.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
 import { Engine } from "./engine.ts";
 import { EventWriter } from "./event-writer.ts";
@@ -36,7 +34,7 @@ type States = Map<string, WatchState>;
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { access, namespace, server, clusterApi, timing = usual, signal, log } = options;
-  const integrations: Integration[] = [nmstate, ...(clusterApi === undefined ? [] : [capi(clusterApi)])];
+  const integrations = integrationsInCluster({ clusterApi });
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map(({ kind }) => [kind, "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);

@@ -20,6 +20,8 @@ export interface WatchedKind {
   keep(object: Bag): Bag;
   /** What is kept of one that the controller made, beside its status and a digest of what it says. */
   keepMade?(object: Bag): Bag;
+  /** Has it no status of its own in API paths? What it says there is content as any other, and is written with it. */
+  readonly hasPlainStatus?: boolean;
   /** What cannot be changed in an object that is there; absent where all can. */
   fixed?(object: Bag): unknown;
   /** Does it report what an owner really has? */
@@ -95,11 +97,11 @@ export interface InCluster {
   ): readonly Allocation[];
   report(known: Known, facts: Facts): Report;
   /** Have conditions of its kinds `lastHeartbeatTime`? */
-  readonly hasHeartbeat: boolean;
+  readonly hasHeartbeat?: boolean;
   /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */
   readonly protection?: string;
-  /** How many of the objects made of a source may be on their way at once, and how one of them fares. */
-  readonly rollout: {
+  /** How many of the objects made of a source may be on their way at once, and how one of them fares; absent where all may. */
+  readonly rollout?: {
     limit(source: Bag, made: number): number;
     fares(object: Bag, about: readonly Bag[]): Fares;
   };

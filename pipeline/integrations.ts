@@ -1,3 +1,5 @@
+import { capi } from "../integrations/capi/capi.ts";
+import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
@@ -9,6 +11,13 @@ export const integrations: Integration[] = [nmstate, metal3 as Integration];
 /** The kinds of objects that they read. */
 export function readKinds(known: readonly Integration[] = integrations): ReadKind[] {
   return known.flatMap(({ reads }) => reads);
+}
+
+/** Those that the controller serves: what is made at run time, too, if it is asked for. */
+export function integrationsInCluster(asked: { readonly clusterApi?: ClusterApiVersion | undefined }): Integration[] {
+  const { clusterApi } = asked;
+  const atRunTime = clusterApi === undefined ? [] : [capi(clusterApi) as Integration];
+  return [...integrations, ...atRunTime].filter(({ inCluster }) => inCluster !== undefined);
 }
 
 /** The kinds whose objects tell of somebody's addresses. */

@@ -112,8 +112,6 @@ export function capiInCluster(version: ClusterApiVersion): InCluster {
       return releasing.filter(({ claim }) => !shown.has(ownerOfKey(claim)));
     },
     report,
-    hasHeartbeat: false,
     protection,
-    rollout: { limit: () => Number.POSITIVE_INFINITY, fares: () => "available" },
   };
 }

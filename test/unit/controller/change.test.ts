@@ -56,6 +56,24 @@ const states: Readonly<Record<string, Seen | undefined>> = {
   "protected, deleted, other": there({ metadata: deleted, spec: { capture: { x: "2" } } }),
 };
 
+describe("a status", () => {
+  const digests = (own: WatchedKind) =>
+    ["a", "b"].map((block) => fingerprint({ ...wanted, status: { block } } as RenderedObject, own).digest);
+
+  it("is content where its kind has none of its own, and else what others say", () => {
+    expect(new Set(digests(kind)).size).toBe(1);
+    expect(new Set(digests({ ...kind, hasPlainStatus: true })).size).toBe(2);
+  });
+
+  it("that somebody has changed is replaced where it is content", () => {
+    const plain = { ...kind, hasPlainStatus: true };
+    const mine = { ...wanted, status: { block: "a" } } as unknown as RenderedObject;
+    const metadata = { ...mine.metadata, labels: { a: "1", ...managedBy }, uid: "u", resourceVersion: "1" };
+    const change = (status: Bag) => changeOf(fingerprint(mine, plain), keep(plain, { ...mine, metadata, status }), 0);
+    expect([change({ block: "a" }), change({ block: "b" })]).toEqual(["none", "replace"]);
+  });
+});
+
 describe("changeOf", () => {
   it.each(
     tableOf(`

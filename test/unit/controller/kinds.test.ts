@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { kindsOf } from "../../../controller/kinds.ts";
+import type { Concern, InCluster, WatchedKind } from "../../../integrations/in-cluster.ts";
+import type { Integration } from "../../../integrations/integration.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { toy } from "../../support/toy-integration.ts";
+
+const secret = { apiVersion: "v1", kind: "Secret", plural: "secrets" };
+
+function watching(kind: Partial<WatchedKind> & Pick<WatchedKind, "keep">, concern: Concern): Integration {
+  const part: InCluster = {
+    kinds: [{ ...secret, ...kind }],
+    concerns: () => concern,
+    sourceOf: (claim) => claim,
+    gone: () => [],
+    report: () => ({}),
+  };
+  return { ...(toy as Integration), inCluster: part };
+}
+
+const type: Pick<WatchedKind, "keep"> = { keep: ({ type }) => ({ type, data: { a: 1 } }) };
+const data: Pick<WatchedKind, "keep"> = { keep: ({ data }) => ({ data: { b: asBag(data)?.b } }) };
+const one: Concern = { owners: ["Host/a"], sources: ["Thing/a"], isEvidence: true };
+const nobody: Concern = { owners: [], sources: [] };
+
+function merged(...integrations: Integration[]) {
+  const found = kindsOf(integrations).filter(({ kind }) => kind === "Secret");
+  expect(found).toHaveLength(1);
+  return found[0] as (typeof found)[0];
+}
+
+describe("a kind that two integrations watch", () => {
+  it("is watched once, and what either keeps is kept", () => {
+    const kind = merged(watching(type, one), watching(data, one));
+    expect(kind.keep({ type: "Opaque", data: { b: 2, c: 3 } })).toEqual({ type: "Opaque", data: { a: 1, b: 2 } });
+  });
+
+  it("keeps the longer of two lists, whoever keeps it", () => {
+    const list = (length: number) => ({ keep: ({ list }: Bag) => ({ list: (list as unknown[]).slice(0, length) }) });
+    const whole = { list: [1, 2, 3] };
+    for (const [a, b] of [
+      [1, 3],
+      [3, 1],
+    ] as const)
+      expect(merged(watching(list(a), one), watching(list(b), one)).keep(whole)).toEqual(whole);
+  });
+
+  it.each<[string, Concern, Concern, Concern]>([
+    ["whom it concerns for either", one, { ...one, owners: ["Host/b"] }, { ...one, owners: ["Host/a", "Host/b"] }],
+    [
+      "all if it does for one",
+      one,
+      { owners: "all", sources: [] },
+      { owners: "all", sources: ["Thing/a"], isEvidence: false },
+    ],
+    ["evidence if it is nothing else to the other", one, nobody, one],
+    [
+      "no evidence alone if the other one decides by it",
+      one,
+      { ...one, isEvidence: false },
+      { ...one, isEvidence: false },
+    ],
+  ])("concerns %s", (_, a, b, expected) => {
+    expect(merged(watching(type, a), watching(data, b)).concerns({})).toEqual(expected);
+  });
+
+  it("has a mere status only where it is that to both", () => {
+    const mere = { ...type, hasMereStatus: true };
+    expect(merged(watching(mere, one), watching(type, one)).hasMereStatus).toBe(false);
+    expect(merged(watching(mere, one), watching(mere, one)).hasMereStatus).toBe(true);
+  });
+});

@@ -12,7 +12,7 @@ import {
 } from "../core/index.ts";
 import { partition } from "../core/partition.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
-import type { Facts, RenderedObject } from "../integrations/integration.ts";
+import type { Facts, Integration, RenderedObject } from "../integrations/integration.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import { placeless } from "../schema/objects.ts";
 import { decide, type Question } from "./decide.ts";
@@ -182,12 +182,12 @@ export class Allocator {
     owners: ReadonlySet<string>,
     { nodes, poolUids = new Map() }: Facts,
     scene: Scene,
-    { barred, rejected }: OwnerStanding,
+    standing: OwnerStanding,
   ): Desired {
-    const looked = nodes.filter(({ name }) => owners.has(nodeOwner(name)) && !barred.has(nodeOwner(name)));
+    const looked = nodes.filter(({ name }) => owners.has(nodeOwner(name)));
     const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).filter((one) => !isManaged(one));
     const [own, others] = partition(about, (one) => asks(one, this.ground.integrations));
-    const owned = own.filter((one) => !rejected.has(objectKey(one))).map(placeless);
+    const owned = own.filter((one) => !standing.rejected.has(objectKey(one))).map(placeless);
     return readDesired(
       {
         owned: [...scene.shared, ...owned],
@@ -196,6 +196,7 @@ export class Allocator {
         nodes: looked,
         poolUids,
         authority: "Cluster",
+        isBarred: (integration, owner) => standing.isBarred(integration, owner),
       },
       this.ground.integrations,
     );
@@ -214,6 +215,7 @@ export class Allocator {
       owners,
       set: clusterSet,
       waiting: standing.waiting,
+      shareOf: (claim) => `${ownerOfKey(claim)} ${this.integrationOf(claim)?.name}`,
       // Of a kind that is not served nobody knows whether what asked is there.
       isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),
     };
@@ -244,7 +246,11 @@ export class Allocator {
 
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
   sourceOf(claim: string): string | undefined {
-    return this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster?.sourceOf(claim);
+    return this.integrationOf(claim)?.inCluster?.sourceOf(claim);
+  }
+
+  private integrationOf(claim: string): Integration | undefined {
+    return this.ground.integrations.find(({ isClaim }) => isClaim(claim));
   }
 
   private render(desired: Desired, owners: ReadonlySet<string>, snapshot: Snapshot): RenderedObject[] {

@@ -4,7 +4,6 @@ import {
   claimKey,
   formatOwner,
   identityOf,
-  ownerOfKey,
   type Pending,
   type Plan,
   type Pool,
@@ -21,6 +20,8 @@ export interface Question {
   readonly set: string;
   /** Owners that keep what they have and get nothing new: a node that is not Ready. */
   readonly waiting: ReadonlySet<string>;
+  /** Claims of one word are served together or not at all: those that one integration makes for an owner. */
+  readonly shareOf: (claim: string) => string;
   /** Lines that stay although nobody asks for them now: their policy cannot be read, or their pool retains them. */
   readonly isHeld: (line: Allocation) => boolean;
   /** Releasing lines that are known to be off their owners. */
@@ -40,8 +41,8 @@ export interface Decision {
  *  -------------------------------------+-------------------------------------------------------
  *  has a line                           | keeps it, also where its pool gives that address no more: but says so
  *  new, and the owner is waiting        | nothing yet
- *  new, all claims of the owner fit     | gets an address
- *  new, one claim of the owner does not | none of its new claims gets one: others may be served
+ *  new, all claims of its share fit     | gets an address
+ *  new, one claim of its share does not | no new claim of the share gets one: others may be served
  *  new, in place of one that goes        | nothing yet: that one is released first
  *
  *  a line without a claim               |
@@ -51,21 +52,24 @@ export interface Decision {
  *  releasing, known to be off its owner | free
  */
 export function decide(question: Question, snapshot: Snapshot): Decision {
-  const { pools, owners, set, isHeld, gone } = question;
+  const { pools, owners, set, isHeld, gone, waiting, shareOf } = question;
   const asked = new Set(question.claims.map(({ owner, name }) => claimKey(owner, name)));
   const held = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
   const isNew = (line: { readonly pool: string; readonly claim: string }) => !held.has(identityOf(line));
   const isNewClaim = ({ owner, name, pool }: Claim) => isNew({ pool, claim: claimKey(owner, name) });
-  const unserved = new Set(question.waiting);
+  const unserved = new Set<string>();
+  const isUnserved = ({ owner, name }: Claim) =>
+    waiting.has(formatOwner(owner)) || unserved.has(shareOf(claimKey(owner, name)));
   const planFor = () => {
-    const claims = question.claims.filter((claim) => !unserved.has(formatOwner(claim.owner)) || !isNewClaim(claim));
+    const claims = question.claims.filter((claim) => !isNewClaim(claim) || !isUnserved(claim));
     return plan({ pools, claims, snapshot, owners, set });
   };
   const pending: Pending[] = [];
   let made = planFor();
-  for (let some = withheld(made, isNew); some.size > 0; some = withheld(made, isNew)) {
-    pending.push(...made.pending.filter((one) => isNew(one) && some.has(ownerOfKey(one.claim))));
-    for (const owner of some) unserved.add(owner);
+  const withheld = () => withheldIn(made, isNew, shareOf);
+  for (let some = withheld(); some.size > 0; some = withheld()) {
+    pending.push(...made.pending.filter((one) => isNew(one) && some.has(shareOf(one.claim))));
+    for (const share of some) unserved.add(share);
     made = planFor();
   }
   const returned = new Set(made.keep.map(({ was }) => was));
@@ -76,10 +80,14 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
 }
 
-/** The owners that get nothing new in this plan: one new claim gets an address and another one does not, or would move one. */
-function withheld({ assign, pending }: Plan, isNew: (one: Pending) => boolean): Set<string> {
-  const served = new Set(assign.map(({ claim }) => ownerOfKey(claim)));
+/** The shares that get nothing new in this plan: one new claim gets an address and another one does not, or would move one. */
+function withheldIn(
+  { assign, pending }: Plan,
+  isNew: (one: Pending) => boolean,
+  shareOf: Question["shareOf"],
+): Set<string> {
+  const served = new Set(assign.map(({ claim }) => shareOf(claim)));
   const unserved = pending.filter(isNew);
-  const some = unserved.filter(({ claim, remedy }) => remedy?.[0] === "rename" || served.has(ownerOfKey(claim)));
-  return new Set(some.map(({ claim }) => ownerOfKey(claim)));
+  const some = unserved.filter(({ claim, remedy }) => remedy?.[0] === "rename" || served.has(shareOf(claim)));
+  return new Set(some.map(({ claim }) => shareOf(claim)));
 }

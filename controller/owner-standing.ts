@@ -7,14 +7,15 @@ import type { World } from "./world.ts";
 
 /** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
 export class OwnerStanding {
-  /** The owners for whom nothing can be made. */
-  readonly barred: ReadonlySet<string>;
   /** The keys of objects that ask for these owners, or for all, and cannot be acted upon. */
   readonly rejected: ReadonlySet<string>;
   /** The owners that get nothing new: nodes that are not Ready, and whom an integration has wait. */
   readonly waiting: ReadonlySet<string>;
   /** The owners whose objects stay as they are: an integration has them wait, or what asks for them cannot be acted upon. */
   readonly kept: ReadonlySet<string>;
+  private readonly integrations: readonly Integration[];
+  /** The owners for whom an integration can make nothing, by its name. */
+  private readonly barred: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly world: World;
   private readonly scene: Scene;
   private readonly sourceOf: (claim: string) => string | undefined;
@@ -28,16 +29,24 @@ export class OwnerStanding {
     sourceOf: (claim: string) => string | undefined,
   ) {
     this.world = world;
+    this.integrations = integrations;
     this.scene = scene;
     this.sourceOf = sourceOf;
     const about = [...owners].flatMap((owner) => world.ofOwner(owner));
     const rejected = about.filter((one) => scene.whyRejected(one) !== undefined);
     const unready = facts.nodes.filter(({ isReady }) => isReady === false);
     const waiting = [...owners].filter((owner) => isWaiting(owner, world, integrations));
-    this.barred = new Set(integrations.flatMap(({ inCluster }) => [...(inCluster?.barred?.(facts).keys() ?? [])]));
+    this.barred = new Map(
+      integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.barred?.(facts).keys())]),
+    );
     this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
     this.waiting = new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting]);
     this.kept = new Set([...waiting, ...[...owners].filter((owner) => this.rejected.has(owner))]);
+  }
+
+  /** Can an integration make nothing for an owner? */
+  isBarred({ name }: Integration, owner: string): boolean {
+    return this.barred.get(name)?.has(owner) ?? false;
   }
 
   /**
@@ -48,13 +57,16 @@ export class OwnerStanding {
    *  gone      | the pool is gone, or retains its addresses | stays
    *  gone      | the pool is there                          | is released
    *  there     | what asked for it cannot be acted upon     | stays
-   *  there     | nothing can be made for the owner          | stays
+   *  there     | who claimed it can make nothing for it     | stays
    *  there     | anything else                              | is released
    */
   isHeld({ pool, claim }: Allocation): boolean {
     const owner = ownerOfKey(claim);
-    if (this.world.get(owner) !== undefined)
-      return this.barred.has(owner) || this.rejected.has(this.sourceOf(claim) ?? "");
+    if (this.world.get(owner) !== undefined) {
+      const integration = this.integrations.find(({ isClaim }) => isClaim(claim));
+      const isBarred = integration !== undefined && this.isBarred(integration, owner);
+      return isBarred || this.rejected.has(this.sourceOf(claim) ?? "");
+    }
     const object = this.scene.pools.get(pool)?.object;
     return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
   }

@@ -1,4 +1,13 @@
-import { type Authority, type Claim, IpamError, type Issue, type Pending, type Pool, type Use } from "../core/index.ts";
+import {
+  type Authority,
+  type Claim,
+  IpamError,
+  type Issue,
+  nodeOwner,
+  type Pending,
+  type Pool,
+  type Use,
+} from "../core/index.ts";
 import type { Facts, Holdings, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -23,6 +32,8 @@ export interface Desired {
 export interface Part {
   readonly integration: Integration;
   readonly model: unknown;
+  /** What it is told of the world. */
+  readonly facts: Facts;
   readonly claims: readonly Claim[];
 }
 
@@ -34,11 +45,13 @@ export interface Source extends ReadObjects {
   readonly nodes: readonly ClusterNode[];
   readonly poolUids?: NonNullable<Facts["poolUids"]>;
   readonly authority?: Authority;
+  /** Can an integration make nothing for an owner? It is not told of the node that this is; others are. */
+  readonly isBarred?: (integration: Integration, owner: string) => boolean;
 }
 
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
 export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
-  const { nodes, poolUids, authority = "Plan" } = source;
+  const { nodes, poolUids, authority = "Plan", isBarred = () => false } = source;
   const issues = [...(source.issues ?? [])];
   const read = integrations.map((integration) => {
     const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));
@@ -53,7 +66,11 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   const pools = [...source.pools, ...defined.map(({ pool }) => pool)];
   const named = new Map(pools.map((pool) => [pool.name, pool]));
   const facts = { nodes, pools: named, authority, ...(poolUids && { poolUids }) };
-  const parts = read.map((one): Part => ({ ...one, claims: one.integration.claims(one.model, facts) }));
+  const parts = read.map(({ integration, model }): Part => {
+    const served = nodes.filter(({ name }) => !isBarred(integration, nodeOwner(name)));
+    const own = { ...facts, nodes: served };
+    return { integration, model, facts: own, claims: integration.claims(model, own) };
+  });
   const claims = parts.flatMap((part) => part.claims);
   const found = () => usesIn(source, integrations);
   return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts };
@@ -103,8 +120,8 @@ export function usesOf(
 }
 
 /** What all integrations render. */
-export function renderDesired({ parts, facts }: Desired, holdings: Holdings): Rendered {
-  const all = parts.map(({ integration, model }) =>
+export function renderDesired({ parts }: Desired, holdings: Holdings): Rendered {
+  const all = parts.map(({ integration, model, facts }) =>
     integration.render(model, facts, ownReleasing(holdings, integration)),
   );
   return {

@@ -34,7 +34,7 @@ const releasesLittle: Guard = ({ plan, before, options }) =>
 /** Two objects must not undo each other; also where nothing is planned. */
 export const noConflicts: Guard = ({ desired, holdings }) => {
   const issues = desired.parts.flatMap(
-    ({ integration, model, claims }) => integration.conflicts?.(model, desired.facts, claims, holdings) ?? [],
+    ({ integration, model, facts, claims }) => integration.conflicts?.(model, facts, claims, holdings) ?? [],
   );
   return issues.length === 0 ? undefined : new IpamError("invalid", issues);
 };

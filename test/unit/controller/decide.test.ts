@@ -9,6 +9,8 @@ interface Case {
   readonly name: string;
   readonly record?: string[];
   readonly claims?: string[];
+  /** Each claim by itself is for another integration. */
+  readonly isApart?: boolean;
   /** Owners that are not Ready. */
   readonly waiting?: string[];
   /** Claims whose lines stay. */
@@ -57,6 +59,14 @@ describe("decide", () => {
       pending: ["exhausted Node/a/y"],
     },
     {
+      name: "what one integration does not get for an owner keeps nothing from another one",
+      record: ["10.0.1.1 Node/z/y pool=q"],
+      claims: ["Node/a/x", "Node/a/y pool=q", "Node/z/y pool=q"],
+      isApart: true,
+      want: ["assign 10.0.0.1 Node/a/x", "keep 10.0.1.1 Node/z/y pool=q"],
+      pending: ["exhausted Node/a/y"],
+    },
+    {
       name: "an old claim of an owner that gets nothing new is kept",
       record: ["10.0.0.3 Node/a/w", "10.0.1.1 Node/z/y pool=q"],
       claims: ["Node/a/w", "Node/a/x", "Node/a/y pool=q", "Node/z/y pool=q"],
@@ -98,22 +108,26 @@ describe("decide", () => {
       pending: ["exhausted Node/d/x"],
     },
   ];
-  it.each(cases)("$name", ({ record = [], claims = [], waiting = [], held = [], gone = [], want, pending = [] }) => {
-    const snapshot = recordOf(record, pools);
-    const asked = claims.map(claimOf);
-    const lines = [...snapshot.allocations, ...snapshot.releasing];
-    const owners = new Set([...claims, ...lines.map(({ claim }) => claim)].map(ownerOfKey));
-    const question = {
-      pools,
-      claims: asked,
-      owners,
-      set: "default",
-      waiting: new Set(waiting),
-      isHeld: ({ claim }: { readonly claim: string }) => held.includes(claim),
-      gone: snapshot.releasing.filter((line) => gone.includes(formatBlock(line))),
-    };
-    const decision = decide(question, snapshot);
-    expect(shown({ ...decision.plan, pending: [] })).toEqual([...want].sort());
-    expect(decision.pending.map(({ code, claim }) => `${code} ${claim}`)).toEqual(pending);
-  });
+  it.each(cases)(
+    "$name",
+    ({ record = [], claims = [], isApart, waiting = [], held = [], gone = [], want, pending = [] }) => {
+      const snapshot = recordOf(record, pools);
+      const asked = claims.map(claimOf);
+      const lines = [...snapshot.allocations, ...snapshot.releasing];
+      const owners = new Set([...claims, ...lines.map(({ claim }) => claim)].map(ownerOfKey));
+      const question = {
+        pools,
+        claims: asked,
+        owners,
+        set: "default",
+        waiting: new Set(waiting),
+        shareOf: isApart ? (claim: string) => claim : ownerOfKey,
+        isHeld: ({ claim }: { readonly claim: string }) => held.includes(claim),
+        gone: snapshot.releasing.filter((line) => gone.includes(formatBlock(line))),
+      };
+      const decision = decide(question, snapshot);
+      expect(shown({ ...decision.plan, pending: [] })).toEqual([...want].sort());
+      expect(decision.pending.map(({ code, claim }) => `${code} ${claim}`)).toEqual(pending);
+    },
+  );
 });

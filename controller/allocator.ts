@@ -1,29 +1,27 @@
 import {
   type Allocation,
-  byAddress,
   byCodeUnit,
   clusterSet,
   isNoop,
-  nodeOwner,
   ownerOfKey,
   type Pending,
   type Plan,
   type Snapshot,
 } from "../core/index.ts";
-import { partition } from "../core/partition.ts";
-import { isManaged } from "../integrations/in-cluster.ts";
-import type { Facts, Integration, RenderedObject } from "../integrations/integration.ts";
-import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
-import { placeless } from "../schema/objects.ts";
+import type { Integration, RenderedObject } from "../integrations/integration.ts";
+import type { Desired } from "../pipeline/desired.ts";
+import { readObjects } from "./asking.ts";
 import { decide, type Question } from "./decide.ts";
+import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { Proof } from "./proof.ts";
 import { inParallel } from "./refresh.ts";
+import { Renderer } from "./renderer.ts";
 import { Resets } from "./resets.ts";
-import { asks, factsOf, readObjects, readScene, type Scene } from "./scene.ts";
+import { factsOf, readScene, type Scene } from "./scene.ts";
 import { objectKey } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
@@ -36,7 +34,7 @@ export interface Looked {
   readonly kept: ReadonlySet<string>;
   /** What is to exist for them. */
   readonly rendered: readonly RenderedObject[];
-  /** The pools, and the claims, in which something changed, or that get nothing. */
+  /** What defines the pools in which something changed, and the claims, or that get nothing. */
   readonly pools: ReadonlySet<string>;
   readonly claims: readonly string[];
   readonly given: readonly Allocation[];
@@ -48,15 +46,18 @@ export interface Looked {
 }
 
 /** Decides for owners in batches: one plan and one commit for all that wait. It alone writes the record. */
-export class Allocator {
+export class Allocator implements Finder {
   /** Why claims of an owner get nothing, by owner. */
   readonly pending = new Map<string, readonly Pending[]>();
   private readonly world: World;
   private readonly ground: Ground;
   readonly record: KnownRecord;
   private seen: Scene | undefined;
+  /** The pools as they were last seen. */
+  pools: Scene["pools"] = new Map();
   readonly shown = new Shown();
   readonly resets: Resets;
+  readonly renderer: Renderer;
   private readonly proof: Proof;
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
   private known: (Pick<Scene, "sound"> & Pick<Shown, "version"> & { snapshot: Snapshot; value: Occupied }) | undefined;
@@ -65,8 +66,10 @@ export class Allocator {
     this.ground = ground;
     this.world = world;
     this.record = new KnownRecord(ground);
-    this.resets = new Resets(world, (claim) => this.sourceOf(claim));
-    this.proof = new Proof(ground, world, this.record.hold, this.resets, (claim) => this.sourceOf(claim));
+    const sourceOf = (claim: string) => this.sourceOf(claim);
+    this.resets = new Resets(world, sourceOf);
+    this.renderer = new Renderer(world, ground.integrations, sourceOf);
+    this.proof = new Proof(ground, world, this.record.hold, this.resets, sourceOf);
   }
 
   /** Something that all owners share has changed. */
@@ -82,14 +85,18 @@ export class Allocator {
 
   async scene(): Promise<Scene> {
     this.seen ??= readScene(this.world, this.ground.integrations, await this.record.get());
+    this.pools = this.seen.pools;
     return this.seen;
   }
 
-  /** Every owner that asks for something, has something, or is there. */
+  /** Every owner that asks for something, has something, or is there; and what objects of many owners are made of. */
   async owners(): Promise<Set<string>> {
     const { allocations, releasing } = await this.record.get();
+    const { owners } = await this.scene();
     const lines = [...allocations, ...releasing].filter(({ set }) => set === clusterSet);
-    return new Set([...this.world.owners(), ...lines.map(({ claim }) => ownerOfKey(claim))]);
+    const sources = readObjects(this.world, this.ground.integrations).map(objectKey);
+    const shared = sources.filter((source) => this.renderer.isShared(source));
+    return new Set([...this.world.owners(), ...owners, ...shared, ...lines.map(({ claim }) => ownerOfKey(claim))]);
   }
 
   /** The objects that say how they stand: all that ask for addresses, and all pools. */
@@ -112,7 +119,8 @@ export class Allocator {
     const facts = factsOf(this.world, scene);
     const { integrations } = this.ground;
     const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, (claim) => this.sourceOf(claim));
-    const desired = this.desiredFor(owners, facts, scene, standing);
+    const look = { owners, scene, facts, standing };
+    const desired = this.renderer.desired(look);
     const releasing = snapshot.releasing.filter((line) => line.set === clusterSet);
     this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
     const { gone, doubtful } = await this.proof.gone(
@@ -131,8 +139,8 @@ export class Allocator {
     return {
       owners,
       kept: standing.kept,
-      rendered: this.render(desired, owners, after),
-      pools: new Set(changed.map(({ pool }) => pool)),
+      rendered: this.renderer.render(desired, look, after, this.record.lines),
+      pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
       claims: changed.map(({ claim }) => claim),
       given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
@@ -178,30 +186,6 @@ export class Allocator {
     return unseen;
   }
 
-  private desiredFor(
-    owners: ReadonlySet<string>,
-    { nodes, poolUids = new Map() }: Facts,
-    scene: Scene,
-    standing: OwnerStanding,
-  ): Desired {
-    const looked = nodes.filter(({ name }) => owners.has(nodeOwner(name)));
-    const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).filter((one) => !isManaged(one));
-    const [own, others] = partition(about, (one) => asks(one, this.ground.integrations));
-    const owned = own.filter((one) => !standing.rejected.has(objectKey(one))).map(placeless);
-    return readDesired(
-      {
-        owned: [...scene.shared, ...owned],
-        others: others.map(placeless),
-        pools: scene.sound,
-        nodes: looked,
-        poolUids,
-        authority: "Cluster",
-        isBarred: (integration, owner) => standing.isBarred(integration, owner),
-      },
-      this.ground.integrations,
-    );
-  }
-
   private question(
     owners: ReadonlySet<string>,
     scene: Scene,
@@ -244,6 +228,16 @@ export class Allocator {
     return found.sort((a, b) => byCodeUnit(a.claim, b.claim));
   }
 
+  /** The key of what defines a pool, as it was last seen; undefined if nobody here knows it. */
+  keyOfPool(name: string): string | undefined {
+    return this.definersOf(name)[0];
+  }
+
+  private definersOf(name: string): string[] {
+    const { object, alike = [] } = this.pools.get(name) ?? {};
+    return object === undefined ? [] : [object, ...alike].map(objectKey);
+  }
+
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
   sourceOf(claim: string): string | undefined {
     return this.integrationOf(claim)?.inCluster?.sourceOf(claim);
@@ -251,17 +245,6 @@ export class Allocator {
 
   private integrationOf(claim: string): Integration | undefined {
     return this.ground.integrations.find(({ isClaim }) => isClaim(claim));
-  }
-
-  private render(desired: Desired, owners: ReadonlySet<string>, snapshot: Snapshot): RenderedObject[] {
-    const lines = [...owners].map((owner) => this.record.lines.of(owner));
-    const looked = {
-      ...snapshot,
-      allocations: lines.flatMap(({ allocations }) => allocations).sort(byAddress),
-      releasing: lines.flatMap(({ releasing }) => releasing).sort(byAddress),
-    };
-    const { instead, added } = renderDesired(desired, { snapshot: looked, set: clusterSet });
-    return [...[...instead.values()].flat(), ...added];
   }
 }
 

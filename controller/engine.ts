@@ -4,6 +4,7 @@ import type { RenderedObject } from "../integrations/integration.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
 import { Applier } from "./applier.ts";
+import { poolObjects } from "./asking.ts";
 import { fingerprint } from "./change.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
@@ -28,7 +29,8 @@ const batch = 500;
  *  -----------+-----------------------------------------------------------+-----------
  *  allocate   | one plan and one commit for all owners that wait; while   | Allocator
  *             | addresses are held back, the record is read at least      |
- *  look OWNER | an owner waits                                            |
+ *  look OWNER | an owner waits, or a source of which one object is made   |
+ *             | for many owners                                           |
  *  apply KEY  | an object is made what it should be, or deleted           | Applier
  *  report KEY | a pool, or a source object, says how it stands            | Reporter
  *  reset KEY  | a reset that an object asks for comes to its end          | Resetter
@@ -107,7 +109,7 @@ export class Engine {
     const isNew = this.allocator.shown.set(key, usesIn(this.world.get(key), this.integrations));
     if (!isNew || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    for (const pool of this.world.all("NodeIPPool"))
+    for (const pool of poolObjects(this.world, this.integrations))
       this.queue.addAfter(`report ${objectKey(pool)}`, this.timing.gather);
   }
 
@@ -142,13 +144,16 @@ export class Engine {
     this.queue.add("allocate");
   }
 
-  /** Owners whose lines somebody has changed wait to be looked at. Are there any? */
+  /** Owners whose lines somebody has changed wait to be looked at, and what lists them. Are there any? */
   private takeChanged(but: ReadonlySet<string> = new Set()): boolean {
-    const changed = this.allocator.record.takeChanged().filter((owner) => !but.has(owner));
-    for (const owner of changed) this.waiting.add(owner);
+    const claims = this.allocator.record.takeChanged();
+    const changed = claims.map(ownerOfKey).filter((owner) => !but.has(owner));
+    const sources = claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? []);
+    const shared = sources.filter((source) => this.allocator.renderer.isShared(source));
+    for (const one of [...changed, ...shared]) this.waiting.add(one);
     // Somebody else may have made room.
     if (changed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    return changed.length > 0;
+    return changed.length + shared.length > 0;
   }
 
   /** Looks at those who wait. Held addresses must be seen so often that one which is live for a moment is seen to be. */
@@ -184,7 +189,7 @@ export class Engine {
       this.isAll ||= isAll;
       if (error instanceof IpamError && error.code !== "invalid") this.allocator.forgetRecord();
       if (this.allocator.record.damage !== undefined)
-        for (const pool of this.world.all("NodeIPPool")) this.queue.add(`report ${objectKey(pool)}`);
+        for (const pool of poolObjects(this.world, this.integrations)) this.queue.add(`report ${objectKey(pool)}`);
       throw error;
     }
   }
@@ -210,8 +215,7 @@ export class Engine {
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
     const sources = isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source);
-    const about = [...sources, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])];
-    for (const pool of pools) about.push(`NodeIPPool/${pool}`);
+    const about = [...sources, ...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])];
     for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, this.timing.settle);
   }
 

@@ -1,8 +1,7 @@
 import type { Allocation } from "../core/index.ts";
 import type { KubeObject } from "../kube/index.ts";
-import { eventOfProblem, eventsOf, eventWrite, type Said, type Written } from "./events.ts";
+import { eventOfProblem, eventsOf, eventWrite, type Finder, type Said, type Written } from "./events.ts";
 import { type Ground, timeOf } from "./ground.ts";
-import type { SourceOf } from "./reset.ts";
 import type { World } from "./world.ts";
 
 /** What happens within so many milliseconds is said at once. */
@@ -21,7 +20,7 @@ const component = "nodeippool-controller";
 export class EventWriter {
   private readonly ground: Pick<Ground, "objects" | "clock" | "today" | "log">;
   private readonly world: World;
-  private readonly sourceOf: SourceOf;
+  private readonly finder: Finder;
   private readonly signal: AbortSignal;
   private given: Allocation[] = [];
   private freed: Allocation[] = [];
@@ -33,10 +32,10 @@ export class EventWriter {
   private number = 0;
 
   /** It writes until the signal aborts. */
-  constructor(ground: EventWriter["ground"], world: World, sourceOf: EventWriter["sourceOf"], signal: AbortSignal) {
+  constructor(ground: EventWriter["ground"], world: World, finder: Finder, signal: AbortSignal) {
     this.ground = ground;
     this.world = world;
-    this.sourceOf = sourceOf;
+    this.finder = finder;
     this.signal = signal;
   }
 
@@ -76,8 +75,8 @@ export class EventWriter {
     this.freed = [];
     this.problems = new Map();
     return [
-      ...eventsOf("Allocated", given, this.sourceOf),
-      ...eventsOf("Released", freed, this.sourceOf),
+      ...eventsOf("Allocated", given, this.finder),
+      ...eventsOf("Released", freed, this.finder),
       ...problems.values(),
     ];
   }

@@ -1,5 +1,4 @@
 import { type Allocation, formatBlock, ownerName, ownerOfKey } from "../core/index.ts";
-import type { SourceOf } from "./reset.ts";
 
 /** Something to say about an object: an Event to be. */
 export interface Said {
@@ -8,6 +7,12 @@ export interface Said {
   readonly type: "Normal" | "Warning";
   readonly reason: string;
   readonly message: string;
+}
+
+/** Finds the objects, by their keys, that addresses are about: what defines a pool, and what asked for a claim. */
+export interface Finder {
+  keyOfPool(pool: string): string | undefined;
+  sourceOf(claim: string): string | undefined;
 }
 
 /** So many addresses are named one by one. */
@@ -22,7 +27,8 @@ const few = 10;
  *  up to few | each its own            | one Event: each owner with its address
  *  more      |                         | one Event: how many, the first and the last
  */
-export function eventsOf(reason: "Allocated" | "Released", lines: readonly Allocation[], sourceOf: SourceOf): Said[] {
+export function eventsOf(reason: "Allocated" | "Released", lines: readonly Allocation[], finder: Finder): Said[] {
+  const sourceOf = (claim: string) => finder.sourceOf(claim);
   const said = (about: string, message: string): Said => ({ about, type: "Normal", reason, message });
   const grouped = (by: (line: Allocation) => string) => [...Map.groupBy(lines, by)];
   const owners = lines.length > few ? [] : grouped(({ claim }) => ownerOfKey(claim));
@@ -31,7 +37,7 @@ export function eventsOf(reason: "Allocated" | "Released", lines: readonly Alloc
     ...owners.map(([owner, own]) =>
       said(owner, own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", ")),
     ),
-    ...grouped(({ pool }) => pool).map(([pool, own]) => said(`NodeIPPool/${pool}`, listed(own, forWhom))),
+    ...grouped(({ pool }) => pool).map(([pool, own]) => said(finder.keyOfPool(pool) ?? "", listed(own, forWhom))),
     ...grouped(({ claim }) => sourceOf(claim) ?? "").map(([source, own]) =>
       said(
         source,

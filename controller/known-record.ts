@@ -17,7 +17,7 @@ export class KnownRecord {
   private readonly ground: Ground;
   private snapshot: Snapshot | undefined;
   private last: Promise<unknown> = Promise.resolve();
-  /** Owners whose lines changed: by a commit of ours, or somebody else's. */
+  /** Claims whose lines changed: by a commit of ours, or somebody else's. */
   private readonly changed = new Set<string>();
 
   constructor(ground: Ground) {
@@ -48,11 +48,11 @@ export class KnownRecord {
     this.snapshot = undefined;
   }
 
-  /** The owners whose lines changed since this was asked. */
+  /** The claims whose lines changed since this was asked. */
   takeChanged(): string[] {
-    const owners = [...this.changed];
+    const claims = [...this.changed];
     this.changed.clear();
-    return owners;
+    return claims;
   }
 
   private isFresh(): boolean {
@@ -83,7 +83,7 @@ export class KnownRecord {
 
   private know(snapshot: Snapshot): Snapshot {
     const changed = this.lines.follow(snapshot);
-    if (this.latest !== undefined) for (const owner of changed) this.changed.add(owner);
+    if (this.latest !== undefined) for (const claim of changed) this.changed.add(claim);
     this.snapshot = snapshot;
     this.latest = snapshot;
     this.hold.see(snapshot.releasing);

@@ -13,7 +13,7 @@ export class LinesByOwner {
     return this.byOwner.get(owner) ?? emptySnapshot;
   }
 
-  /** Goes over to another record. Returns the owners of lines that are not the same in both. */
+  /** Goes over to another record. Returns the claims whose lines are not the same in both. */
   follow(record: Snapshot): Set<string> {
     const changed = new Set<string>();
     for (const list of ["allocations", "releasing"] as const)
@@ -21,7 +21,7 @@ export class LinesByOwner {
         if (was !== undefined) this.drop(list, was);
         if (now !== undefined) this.add(list, now);
         if (was !== undefined && now !== undefined && sameLine(was, now)) continue;
-        for (const line of [was, now]) if (line !== undefined) changed.add(ownerOfKey(line.claim));
+        for (const line of [was, now]) if (line !== undefined) changed.add(line.claim);
       }
     this.record = record;
     return changed;

@@ -1,8 +1,9 @@
 import { type Allocation, nodeOwner, ownerOfKey } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { asBag } from "../schema/objects.ts";
-import { isReadBy, type Scene } from "./scene.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import { isReadBy } from "./asking.ts";
+import type { Scene } from "./scene.ts";
+import { kindOf, objectKey, type Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
@@ -52,21 +53,24 @@ export class OwnerStanding {
   /**
    * Does a line stay although nobody claims it now?
    *
-   *  its owner | its pool, and what asked for it            | it
-   *  ----------+--------------------------------------------+-----------
-   *  gone      | the pool is gone, or retains its addresses | stays
-   *  gone      | the pool is there                          | is released
-   *  there     | what asked for it cannot be acted upon     | stays
-   *  there     | who claimed it can make nothing for it     | stays
-   *  there     | anything else                              | is released
+   *  its owner    | its pool, and what asked for it            | it
+   *  -------------+--------------------------------------------+-----------
+   *  gone, or no  | the pool is gone, or retains its addresses | stays
+   *   object      |                                            |
+   *  gone         | the pool is there                          | is released
+   *  there, or no | what asked for it cannot be acted upon     | stays
+   *   object      |                                            |
+   *  there        | who claimed it can make nothing for it     | stays
+   *  any          | anything else                              | is released
    */
   isHeld({ pool, claim }: Allocation): boolean {
     const owner = ownerOfKey(claim);
-    if (this.world.get(owner) !== undefined) {
-      const integration = this.integrations.find(({ isClaim }) => isClaim(claim));
-      const isBarred = integration !== undefined && this.isBarred(integration, owner);
-      return isBarred || this.rejected.has(this.sourceOf(claim) ?? "");
-    }
+    const isThere = this.world.get(owner) !== undefined;
+    const isGone = !isThere && this.world.hasKind(kindOf(owner));
+    const integration = this.integrations.find(({ isClaim }) => isClaim(claim));
+    const isBarred = integration !== undefined && this.isBarred(integration, owner);
+    if (!isGone && (isBarred || this.rejected.has(this.sourceOf(claim) ?? ""))) return true;
+    if (isThere) return false;
     const object = this.scene.pools.get(pool)?.object;
     return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
   }

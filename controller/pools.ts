@@ -1,12 +1,19 @@
-import { type Issue, overlaps, type Parsed, type Pool } from "../core/index.ts";
+import { type Issue, isSamePool, overlaps, type Parsed, type Pool } from "../core/index.ts";
+import type { DefinedPool, Integration } from "../integrations/integration.ts";
+import { caught } from "../pipeline/guards.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
-import { asBag } from "../schema/objects.ts";
-import type { Seen } from "./seen.ts";
+import { asBag, placeless, titleOf } from "../schema/objects.ts";
+import { objectKey, type Seen } from "./seen.ts";
 
 /** A pool as the controller takes it. */
 export interface ClusterPool {
   readonly name: string;
+  /** As messages call it. */
+  readonly title: string;
+  /** What defines it, and says how it stands: a NodeIPPool, or an object that an integration reads. */
   readonly object: Seen;
+  /** Other objects that define it alike, as those have it who share it. */
+  readonly alike?: readonly Seen[];
   /** As it stands there; undefined if it cannot be read. */
   readonly whole?: Pool;
   /** What the controller hands out, or, with authority Plan, what it only knows. Undefined if nothing may be taken from it. */
@@ -23,34 +30,78 @@ export interface PoolProblem {
 /**
  * What the controller may take from each pool.
  *
- *  the NodeIPPool                     | what may be taken
+ *  the pool                           | what may be taken
  *  -----------------------------------+-----------------------------------------
  *  cannot be read, also as Cluster    | nothing: InvalidSpec
  *  is being deleted                   | nothing: Terminating
- *  shares addresses with another one  | nothing, of both: OverlappingIPPool
+ *  shares addresses with another one, | nothing, of both: OverlappingIPPool
+ *   or its name                       |
  *  authority Cluster, or none         | all of it
  *  authority Plan with clusterRange   | the clusterRange
  *  authority Plan                     | nothing: the plan-time tools allocate
  */
-export function clusterPools(objects: readonly Seen[]): ClusterPool[] {
-  const read = objects.map((object): ClusterPool => {
-    const { name } = object.metadata;
-    const { value: whole, issues = [] } = parsePoolSpec(name, object.spec);
-    if (whole === undefined) return { name, object, problem: invalid(issues) };
-    if (object.metadata.deletionTimestamp !== undefined)
-      return { name, object, whole, problem: { reason: "Terminating", message: "The NodeIPPool is being deleted." } };
-    const taken = asTaken(whole, object);
-    return taken.issues === undefined
-      ? { name, object, whole, pool: taken.value }
-      : { name, object, whole, problem: invalid(taken.issues) };
-  });
+export function clusterPools(nodeIPPools: readonly Seen[], others: readonly ClusterPool[] = []): ClusterPool[] {
+  // The last ones: a NodeIPPool of the name of another pool stands for both.
+  const read = [...others.reduce(joined, []), ...nodeIPPools.map(readPool)];
   return read.map((one) => {
-    const other = read.find((pool) => pool !== one && share(pool.whole, one.whole));
+    const other = read.find((pool) => pool !== one && (pool.name === one.name || share(pool.whole, one.whole)));
     if (other === undefined || one.problem !== undefined) return one;
     const { pool: _, ...rest } = one;
-    const message = `The NodeIPPool ${other.name} is overlapping with this one.`;
-    return { ...rest, problem: { reason: "OverlappingIPPool", message } };
+    const is = other.name === one.name ? "has the name of" : "is overlapping with";
+    return { ...rest, problem: { reason: "OverlappingIPPool", message: `The ${other.title} ${is} this one.` } };
   });
+}
+
+/** What is defined alike in several places is one pool, as long as one of them stays. */
+function joined(pools: readonly ClusterPool[], one: ClusterPool): ClusterPool[] {
+  const isAlike = ({ whole }: ClusterPool) => whole && one.whole && isSamePool(whole, one.whole);
+  const same = pools.find(isAlike);
+  if (same === undefined) return [...pools, one];
+  const [first, second] = same.problem === undefined ? [same, one] : [one, same];
+  const alike = [...(same.alike ?? []), second.object];
+  return pools.map((pool) => (pool === same ? { ...first, alike } : pool));
+}
+
+/** Is it this object that defines a pool? */
+export function isDefinedBy({ object, alike = [] }: ClusterPool, key: string): boolean {
+  return [object, ...alike].some((one) => objectKey(one) === key);
+}
+
+function readPool(object: Seen): ClusterPool {
+  const { name } = object.metadata;
+  const one = { name, title: `NodeIPPool ${name}`, object };
+  const { value: whole, issues = [] } = parsePoolSpec(name, object.spec);
+  if (whole === undefined) return { ...one, problem: invalid(issues) };
+  if (isEnding(object)) return { ...one, whole, problem: terminating("NodeIPPool") };
+  const taken = asTaken(whole, object);
+  return taken.issues === undefined
+    ? { ...one, whole, pool: taken.value }
+    : { ...one, whole, problem: invalid(taken.issues) };
+}
+
+/** The pools that objects define. Of one that cannot be read nobody knows them. */
+export function poolsDefinedBy(integration: Integration, object: Seen): ClusterPool[] {
+  let pools: readonly DefinedPool[] = [];
+  caught(() => {
+    const { value: model } = integration.read({ owned: [placeless(object)], others: [] });
+    if (model !== undefined) pools = integration.pools?.(model) ?? [];
+  });
+  return pools.map(({ pool: whole }): ClusterPool => {
+    const one = { name: whole.name, title: `pool ${whole.name} of ${titleOf(object)}`, object, whole };
+    return isEnding(object) ? { ...one, problem: terminating(titleOf(object)) } : { ...one, pool: ofCluster(whole) };
+  });
+}
+
+function isEnding({ metadata }: Seen): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function terminating(what: string): PoolProblem {
+  return { reason: "Terminating", message: `The ${what} is being deleted.` };
+}
+
+function ofCluster(pool: Pool): Pool {
+  return { ...pool, authority: pool.authority ?? "Cluster" };
 }
 
 function invalid(issues: readonly Issue[]): PoolProblem {
@@ -60,7 +111,7 @@ function invalid(issues: readonly Issue[]): PoolProblem {
 /** The pool as the controller has it: a Plan pool with a clusterRange is that range to it. */
 function asTaken(whole: Pool, { metadata, spec }: Seen): Parsed<Pool> {
   const { clusterRange, authority = "Cluster", ...rest } = asBag(spec) ?? {};
-  if (clusterRange === undefined) return { value: { ...whole, authority: whole.authority ?? "Cluster" } };
+  if (clusterRange === undefined) return { value: ofCluster(whole) };
   if (authority !== "Plan") return parsePoolSpec(metadata.name, { ...rest, clusterRange, authority });
   const { additionalRanges: _, reservations: __, ...own } = rest;
   const range = { ...asBag(rest.range), ...asBag(clusterRange) };

@@ -4,12 +4,14 @@ import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
+import { isNodeIPPool, isReadBy } from "./asking.ts";
 import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
-import { isEmptied, poolStatus } from "./pool-status.ts";
+import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
+import { type ClusterPool, isDefinedBy } from "./pools.ts";
 import { refresh } from "./refresh.ts";
-import { factsOf, isPaused, isReadBy, type Scene } from "./scene.ts";
+import { factsOf, isPaused, type Scene } from "./scene.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 import type { World } from "./world.ts";
@@ -33,19 +35,19 @@ export class Reporter {
     if (damage !== undefined) return this.reportDamage(object, damage);
     const scene = await this.allocator.scene();
     try {
-      if (object.kind === "NodeIPPool") await this.reportPool(object, scene);
+      if (isNodeIPPool(object)) await this.reportPool(object, scene);
       else await this.reportSource(object, key, scene);
     } catch (error) {
       const isOutdated = error instanceof IpamError && (error.code === "conflict" || refusalOf(error)?.status === 404);
       // Of pools, which hardly anybody else writes, the watch tells soon enough.
-      if (isOutdated && object.kind !== "NodeIPPool") await refresh(key, this.world, this.ground.objects);
+      if (isOutdated && !isNodeIPPool(object)) await refresh(key, this.world, this.ground.objects);
       throw error;
     }
   }
 
   /** What counts on the record stays as it was said last. */
   private async reportDamage(object: Seen, message: string): Promise<undefined> {
-    if (object.kind !== "NodeIPPool") return;
+    if (!isNodeIPPool(object)) return;
     const problem = { reason: "UnsynchronizedIPPool", message } as const;
     const nothing = { live: [], releasing: [], pending: [], collisions: [], isResetting: false };
     const status = poolStatus({ pool: undefined, problem, ...nothing });
@@ -56,31 +58,46 @@ export class Reporter {
     const { name, generation } = object.metadata;
     const one = scene.pools.get(name);
     if (one === undefined) return;
-    const snapshot = await this.allocator.record.get();
-    const { allocations, releasing } = snapshot;
-    const isOf = (line: { readonly pool: string }) => line.pool === name;
-    const live = allocations.filter(isOf);
-    const pool = one.pool ?? one.whole;
+    const facts = await this.factsOfPool(one, scene);
+    const { pool, live, releasing } = facts;
     if (isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object))) {
       await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
       return;
     }
-    const status = poolStatus({
-      pool,
-      problem: one.problem,
-      live,
-      releasing: releasing.filter(isOf),
+    const status = poolStatus(facts);
+    const written = await this.write(object, status, { generation, hasHeartbeat: false });
+    const isOurs = ({ set }: Allocation) => set === clusterSet;
+    const isInUse = [...live, ...releasing].some(isOurs);
+    await setFinalizer(written, poolFinalizer, isInUse, this.world, this.ground.objects);
+    this.tellWrong(object, status);
+  }
+
+  private async factsOfPool({ name, pool, whole, problem }: ClusterPool, scene: Scene): Promise<PoolFacts> {
+    const snapshot = await this.allocator.record.get();
+    const isOf = (line: { readonly pool: string }) => line.pool === name;
+    return {
+      pool: pool ?? whole,
+      problem,
+      live: snapshot.allocations.filter(isOf),
+      releasing: snapshot.releasing.filter(isOf),
       pending: this.allocator.pendingOf(isOf),
       collisions: [...(this.allocator.occupied(scene, snapshot).collisions.get(name) ?? [])].sort(byCodeUnit),
       isResetting: this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name),
-    });
-    const written = await this.write(object, status, { generation, hasHeartbeat: false });
-    const isOurs = ({ set }: Allocation) => set === clusterSet;
-    const isInUse = [...live, ...releasing.filter(isOf)].some(isOurs);
-    await setFinalizer(written, poolFinalizer, isInUse, this.world, this.ground.objects);
-    const [available] = status.conditions;
+    };
+  }
+
+  private tellWrong(object: Seen, { conditions: [available] }: Status): void {
     if (available?.status === "False")
       this.ground.observer?.wrong(objectKey(object), `${available.reason}`, `${available.message}`);
+  }
+
+  /** The pools that an object defines, and how they stand. */
+  private async poolsOf(object: Seen, scene: Scene): Promise<Known["pools"]> {
+    const defined = [...scene.pools.values()].filter((one) => isDefinedBy(one, objectKey(object)));
+    const found: Known["pools"][number][] = [];
+    for (const one of defined) found.push({ name: one.name, ...poolStatus(await this.factsOfPool(one, scene)) });
+    for (const one of found) this.tellWrong(object, one);
+    return found;
   }
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
@@ -92,6 +109,7 @@ export class Reporter {
       object,
       made: this.world.ofSource(key).map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
       rejected,
+      pools: await this.poolsOf(object, scene),
       pending: this.allocator
         .pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key)
         // How many were needed in one decision is nothing that two controllers agree on.

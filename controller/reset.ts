@@ -2,7 +2,7 @@ import { type Allocation, isPlanned, ownerOfKey } from "../core/index.ts";
 import type { Concern } from "../integrations/in-cluster.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
-import type { ClusterPool } from "./pools.ts";
+import { type ClusterPool, isDefinedBy } from "./pools.ts";
 import { objectKey, type Seen } from "./seen.ts";
 
 /** The key of the object that asked for a claim; undefined if nobody knows it. */
@@ -23,7 +23,8 @@ export interface Reset {
  *
  *  the annotated object        | its value  | lines
  *  ----------------------------+------------+------------------------------------------------------------
- *  a NodeIPPool                | any        | all of the pool
+ *  one that defines one pool   | any        | all of the pool
+ *  one that defines several    | the pool   | all of the pool
  *  one that asks for addresses | the pool   | those of the pool that it asked for
  *  one that concerns owners    | the pool   | those of the pool that these owners have
  *  any                         | other text | none: there is no such pool, or nothing of it is ours to give
@@ -35,11 +36,12 @@ export function resetOf(
   sourceOf: SourceOf,
 ): Reset {
   const key = objectKey(object);
-  const isOfPool = object.kind === "NodeIPPool";
-  const name = isOfPool ? object.metadata.name : (object.metadata.annotations?.[resetAnnotation] ?? "");
+  const own = [...pools.values()].filter((one) => isDefinedBy(one, key));
+  const asked = object.metadata.annotations?.[resetAnnotation] ?? "";
+  const name = own.length === 1 && own[0] !== undefined ? own[0].name : asked;
   const covers = (line: Allocation) => {
     if (line.pool !== name) return false;
-    if (isOfPool) return true;
+    if (own.some((one) => one.name === name)) return true;
     return owners === "all" ? sourceOf(line.claim) === key : owners.includes(ownerOfKey(line.claim));
   };
   const problem = whyNotReset(name, pools);

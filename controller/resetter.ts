@@ -1,10 +1,11 @@
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, conditionOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
+import { isNodeIPPool } from "./asking.ts";
 import type { Ground } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
 import type { Reporter } from "./reporter.ts";
-import type { Seen } from "./seen.ts";
+import { objectKey, type Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -39,14 +40,15 @@ export class Resetter {
       this.ground.observer?.wrong(key, "InvalidReset", reset.problem);
       return undefined;
     }
-    const pool = `NodeIPPool/${reset.pool}`;
-    if (!isReconciling(this.world.get(pool))) {
-      await this.reporter.report(pool);
+    const pool = pools.get(reset.pool)?.object ?? object;
+    // Where others define it, nobody waits to read there that it is being rebuilt.
+    if (isNodeIPPool(pool) && !isReconciling(this.world.get(objectKey(pool)))) {
+      await this.reporter.report(objectKey(pool));
       return 0;
     }
     if (await this.allocator.hasToFree(key)) return this.ground.timing.fresh;
     await editMetadata(object, { annotations: { [resetAnnotation]: null } }, this.world, this.ground.objects);
-    await this.reporter.report(pool);
+    await this.reporter.report(objectKey(pool));
     return undefined;
   }
 }

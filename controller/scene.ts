@@ -1,11 +1,21 @@
-import { checkPools, clusterSet, IpamError, type Pool, type Snapshot, type Use } from "../core/index.ts";
+import {
+  byCodeUnit,
+  checkPools,
+  clusterSet,
+  formatOwner,
+  IpamError,
+  type Pool,
+  type Snapshot,
+  type Use,
+} from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, conditionOf, placeless } from "../schema/objects.ts";
-import { type ClusterPool, clusterPools } from "./pools.ts";
+import { asks, definesPools, isNodeIPPool, isReadBy, readObjects } from "./asking.ts";
+import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import { objectKey, type Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
@@ -16,6 +26,8 @@ export interface Scene {
   readonly sound: readonly Pool[];
   /** The objects that ask for all owners and can be acted upon. */
   readonly shared: readonly SourceObject[];
+  /** Whom these ask for besides nodes: owners that need not be objects. */
+  readonly owners: ReadonlySet<string>;
   /** The keys of those that cannot. */
   readonly rejected: ReadonlySet<string>;
   /** Why an object that asks is not acted upon: what was made of it stays as it is. Undefined if it is. */
@@ -24,49 +36,67 @@ export interface Scene {
 
 /** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. */
 export function readScene(world: World, integrations: readonly Integration[], snapshot: Snapshot): Scene {
-  const pools = clusterPools(world.all("NodeIPPool")).map((one) => recordable(one, snapshot));
-  const sound = pools.flatMap(({ pool }) => pool ?? []);
-  const known = new WeakMap<Seen, string | false>();
+  const defined = integrations
+    .filter(definesPools)
+    .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
+  const all = clusterPools(world.all("NodeIPPool"), defined).map((one) => recordable(one, snapshot));
+  const pools = new Map(all.map((pool) => [pool.name, pool]));
+  const sound = all.flatMap(({ pool }) => pool ?? []);
+  const known = new WeakMap<Seen, Alone>();
+  const alone = (object: Seen): Alone => {
+    const read = known.get(object) ?? readAlone(object, all, integrations);
+    known.set(object, read);
+    return read;
+  };
   const whyRejected = (object: Seen | undefined): string | undefined => {
     if (object === undefined) return undefined;
     if (isPaused(object, world, integrations)) return "it is paused";
-    if (!asks(object, integrations)) return undefined;
-    const why = known.get(object) ?? whyNot(() => readAlone(object, sound, integrations)) ?? false;
-    known.set(object, why);
-    return why === false ? undefined : why;
+    return asks(object, integrations) ? alone(object).why : undefined;
   };
   const forAll = readObjects(world, integrations).filter((object) => world.concerns(object).owners === "all");
   const rejected = new Set(forAll.filter((object) => whyRejected(object) !== undefined).map(objectKey));
-  const isSound = (object: Seen) => asks(object, integrations) && !rejected.has(objectKey(object));
-  const shared = forAll.filter(isSound).map(placeless);
-  return { pools: new Map(pools.map((pool) => [pool.name, pool])), sound, shared, rejected, whyRejected };
+  const asking = forAll.filter((object) => asks(object, integrations) && !rejected.has(objectKey(object)));
+  const owners = new Set(asking.flatMap((object) => alone(object).owners));
+  return { pools, sound, shared: asking.map(placeless), owners, rejected, whyRejected };
+}
+
+/** By their keys: which one stands for what several define is the same, whichever controller says it. */
+function inOrder(objects: readonly Seen[]): Seen[] {
+  return objects.toSorted((a, b) => byCodeUnit(objectKey(a), objectKey(b)));
+}
+
+/** What an object asks for by itself, where there are no nodes. */
+interface Alone {
+  readonly owners: readonly string[];
+  /** Why it cannot be acted upon. */
+  readonly why?: string;
+}
+
+function readAlone(object: Seen, pools: readonly ClusterPool[], integrations: readonly Integration[]): Alone {
+  const [broken] = pools.flatMap((one) =>
+    isDefinedBy(one, objectKey(object)) && one.problem ? `${one.name}: ${one.problem.message}` : [],
+  );
+  if (broken !== undefined) return { owners: [], why: broken };
+  const source = {
+    owned: [placeless(object)],
+    others: [],
+    pools: pools.flatMap(({ pool }) => pool ?? []),
+    hasAllPools: true,
+    nodes: [],
+    poolUids: uidsOf(pools),
+    authority: "Cluster",
+  } as const;
+  let owners: string[] = [];
+  const why = whyNot(() => {
+    owners = readDesired(source, integrations).claims.map(({ owner }) => formatOwner(owner));
+  });
+  return { owners, ...(why === undefined ? {} : { why }) };
 }
 
 /** Is it an object of which nothing is to be changed now? */
 export function isPaused(object: Seen, world: World, integrations: readonly Integration[]): boolean {
   const part = integrations.find((one) => isReadBy(one, object))?.inCluster;
   return part?.isPaused?.(object, (key) => world.get(key)) ?? false;
-}
-
-function readAlone(object: Seen, pools: readonly Pool[], integrations: readonly Integration[]): void {
-  readDesired({ owned: [placeless(object)], others: [], pools, nodes: [], authority: "Cluster" }, integrations);
-}
-
-/** All objects that integrations read to see who asks, also those that are being deleted. */
-export function readObjects(world: World, integrations: readonly Integration[]): Seen[] {
-  const isRead = (object: Seen) => object.spec !== undefined && integrations.some((one) => isReadBy(one, object));
-  return integrations.flatMap(({ reads }) => reads.flatMap(({ kind }) => world.all(kind).filter(isRead)));
-}
-
-/** Does an object ask for addresses? One that is being deleted does not, nor one that the controller made. */
-export function asks(object: Seen, integrations: readonly Integration[]): boolean {
-  if (object.spec === undefined || object.metadata.deletionTimestamp !== undefined) return false;
-  return integrations.some((one) => isReadBy(one, object));
-}
-
-/** Is it an object that an integration reads to see who asks? */
-export function isReadBy({ reads }: Integration, object: Seen): boolean {
-  return reads.some(({ kind, owns }) => kind === object.kind && owns(object));
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */
@@ -106,12 +136,17 @@ export function clusterNode(seen: Seen): ClusterNode {
 }
 
 /** What integrations are told of a scene, besides the objects that they ask for. */
-export function factsOf(world: World, { sound }: Scene): Facts {
+export function factsOf(world: World, { sound, pools }: Scene): Facts {
   return {
     nodes: world.all("Node").map(clusterNode),
     pools: new Map(sound.map((pool) => [pool.name, pool])),
-    poolUids: new Map(world.all("NodeIPPool").map(({ metadata }) => [metadata.name, metadata.uid])),
+    poolUids: uidsOf([...pools.values()]),
   };
+}
+
+function uidsOf(pools: readonly ClusterPool[]): ReadonlyMap<string, string> {
+  const own = pools.filter(({ object }) => isNodeIPPool(object));
+  return new Map(own.map(({ name, object }) => [name, object.metadata.uid]));
 }
 
 function readNode({ metadata, status }: Seen): ClusterNode {

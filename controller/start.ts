@@ -8,7 +8,6 @@ import { EventWriter } from "./event-writer.ts";
 import type { LogEvent } from "./ground.ts";
 import { kindsOf } from "./kinds.ts";
 import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
-import { clusterPools } from "./pools.ts";
 import { keep, type Seen } from "./seen.ts";
 import { type ListenAt, serve } from "./server.ts";
 import { type Timing, timing as usual } from "./timing.ts";
@@ -58,7 +57,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
       wrong: (about, problem, message) => events.wrong(about, problem, message),
     },
   });
-  const events = new EventWriter(ground, engine.world, (claim) => engine.allocator.sourceOf(claim), signal);
+  const events = new EventWriter(ground, engine.world, engine.allocator, signal);
   const open = server && metrics && (await listen(server.at, engine, states, signal, metrics));
   const watches = kinds.map((kind) => {
     const selection = { resource: kind, project: (object: object) => keep(kind, object) };
@@ -91,9 +90,9 @@ function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSign
   });
 }
 
-function counted({ world, allocator, queue }: Engine, watches: States): Counted {
+function counted({ allocator, queue }: Engine, watches: States): Counted {
   return {
-    pools: clusterPools(world.all("NodeIPPool")).flatMap(({ pool, whole }) => pool ?? whole ?? []),
+    pools: [...allocator.pools.values()].flatMap(({ pool, whole }) => pool ?? whole ?? []),
     snapshot: allocator.record.latest ?? emptySnapshot,
     pending: [...allocator.pending.values()].flat(),
     queue: { length: queue.length(), oldest: queue.oldest() },

@@ -24,6 +24,8 @@ export interface WatchedKind {
   readonly hasPlainStatus?: boolean;
   /** What cannot be changed in an object that is there; absent where all can. */
   fixed?(object: Bag): unknown;
+  /** Is an object of it made of what many owners have? It belongs to its source: `concerns` says that key for its owner. */
+  readonly isShared?: boolean;
   /** Does it report what an owner really has? */
   readonly isReport?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */
@@ -32,7 +34,7 @@ export interface WatchedKind {
 
 /** Whom a change of an object concerns. */
 export interface Concern {
-  /** The owners whose addresses, or whose objects, may change by it. */
+  /** The owners whose addresses, or whose objects, may change by it; `all` for what defines pools. */
   readonly owners: readonly string[] | "all";
   /** Does it only show what an owner has? Then it matters to owners that are to lose something. */
   readonly isEvidence?: boolean;
@@ -50,6 +52,8 @@ export interface Known {
   readonly made: readonly { readonly object: Bag; readonly about: readonly Bag[] }[];
   /** Why it is not acted upon, if so. */
   readonly rejected?: string | undefined;
+  /** The pools that it defines, each with what a NodeIPPool would say of it. */
+  readonly pools: readonly { readonly name: string; readonly fields: Bag; readonly conditions: readonly Bag[] }[];
   /** Claims of it that get nothing, each with the reason. */
   readonly pending: readonly { readonly claim: string; readonly code: string; readonly message: string }[];
 }

@@ -78,7 +78,7 @@ export interface Integration<Model = unknown> {
   /** What the text of such an object has in it besides; absent where its kind says enough. */
   readonly usedMark?: string;
   read(objects: ReadObjects): Parsed<Model>;
-  /** Throws IpamError `invalid` for what cannot be pools. */
+  /** Throws IpamError `invalid` for what cannot be pools. In a cluster the objects that define pools are those that it owns. */
   pools?(model: Model): readonly DefinedPool[];
   /** Throws IpamError `invalid` with everything that pools and nodes cannot give. */
   claims(model: Model, facts: Facts): readonly Claim[];

@@ -42,6 +42,8 @@ export interface Source extends ReadObjects {
   /** What is wrong with it already. */
   readonly issues?: readonly Issue[];
   readonly pools: readonly Pool[];
+  /** Are these all pools, also those that the objects define? */
+  readonly hasAllPools?: boolean;
   readonly nodes: readonly ClusterNode[];
   readonly poolUids?: NonNullable<Facts["poolUids"]>;
   readonly authority?: Authority;
@@ -63,7 +65,7 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const defined = read.flatMap(({ integration, model }) => integration.pools?.(model) ?? []);
-  const pools = [...source.pools, ...defined.map(({ pool }) => pool)];
+  const pools = source.hasAllPools ? source.pools : [...source.pools, ...defined.map(({ pool }) => pool)];
   const named = new Map(pools.map((pool) => [pool.name, pool]));
   const facts = { nodes, pools: named, authority, ...(poolUids && { poolUids }) };
   const parts = read.map(({ integration, model }): Part => {

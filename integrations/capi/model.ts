@@ -20,19 +20,19 @@ import {
 export type CapiModel = readonly ReadObject<AddressClaim>[];
 
 /** Throws IpamError `invalid` for a pool that is not there, or that gives no single addresses to the cluster. */
-export function claimsForAddresses(model: CapiModel, { pools }: Facts): Claim[] {
+export function claimsForAddresses(model: CapiModel, facts: Facts): Claim[] {
   const issues = model.flatMap(({ value: claim, source }) => {
-    const why = whyNotFrom(claim.pool, pools);
+    const why = whyNotFrom(claim.pool, facts);
     return why === undefined ? [] : [issueIn(source, { message: why, path: ["spec", "poolRef", "name"] })];
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
   return model.map(({ value: claim }) => ({ owner: ownerOfClaim(claim), name: addressClaimName, pool: claim.pool }));
 }
 
-function whyNotFrom(name: string, pools: Facts["pools"]): string | undefined {
-  const pool = pools.get(name);
+function whyNotFrom(name: string, { pools, poolUids = new Map() }: Facts): string | undefined {
+  const pool = poolUids.has(name) ? pools.get(name) : undefined;
   if (pool === undefined)
-    return `there is no NodeIPPool ${name} to take addresses from${didYouMean(name, pools.keys())}`;
+    return `there is no NodeIPPool ${name} to take addresses from${didYouMean(name, poolUids.keys())}`;
   if (!isOfAddresses(pool)) return `NodeIPPool ${name} gives blocks of /${pool.blockLength}, not addresses`;
   return isPlanned(pool) ? `NodeIPPool ${name} has authority Plan: nothing of it is given in the cluster` : undefined;
 }

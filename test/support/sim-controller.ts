@@ -1,7 +1,9 @@
 import { Engine } from "../../controller/engine.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
+import { kindsOf } from "../../controller/kinds.ts";
 import { keep, objectKey } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
+import type { WorldKind } from "../../controller/world.ts";
 import { emptySnapshot, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
@@ -11,17 +13,6 @@ import type { StateBackend } from "../../state/backend.ts";
 import { SimServer } from "./sim-server.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-const plurals: Readonly<Record<string, string>> = {
-  Node: "nodes",
-  NodeIPPool: "nodeippools",
-  NodeNetworkConfigurationPolicy: "nodenetworkconfigurationpolicies",
-  NodeNetworkState: "nodenetworkstates",
-  NodeNetworkConfigurationEnactment: "nodenetworkconfigurationenactments",
-  IPAddressClaim: "ipaddressclaims",
-  IPAddress: "ipaddresses",
-  Cluster: "clusters",
-};
-
 /** One engine on a cluster in memory where nothing fails, in virtual time. */
 export class SimController {
   readonly server = new SimServer();
@@ -30,6 +21,7 @@ export class SimController {
   readonly log = (event: LogEvent) => void this.logged.push(event);
   readonly engine: Engine;
   record: Snapshot = emptySnapshot;
+  private readonly kinds: ReadonlyMap<string, WorldKind>;
   /** The watches show nothing new. */
   isFrozen = false;
   private heard = 0;
@@ -38,9 +30,10 @@ export class SimController {
   constructor(
     observer?: Observer,
     around: (state: StateBackend) => StateBackend = (state) => state,
-    served: readonly string[] = Object.keys(plurals),
+    served?: readonly string[],
     integrations: readonly Integration[] = [nmstate],
   ) {
+    this.kinds = new Map(kindsOf(integrations).map((kind) => [kind.kind, kind]));
     const state: StateBackend = {
       name: "memory",
       read: async () => this.record,
@@ -60,13 +53,12 @@ export class SimController {
       log: this.log,
       ...(observer === undefined ? {} : { observer }),
     });
-    for (const kind of served) if (this.engine.world.hasKind(kind)) this.engine.world.replace(kind, []);
+    for (const kind of served ?? this.kinds.keys()) this.engine.world.replace(kind, []);
   }
 
   /** Somebody makes an object. */
   create(object: Bag & { readonly kind: string }): void {
-    const plural = plurals[object.kind] as string;
-    this.server.create({ apiVersion: `${object.apiVersion}`, plural }, object as never);
+    this.server.create(this.resource(object.kind), object as never);
   }
 
   node(name: string, labels: Readonly<Record<string, string>> = { role: "worker" }): void {
@@ -85,13 +77,17 @@ export class SimController {
 
   remove(kind: string, name: string, namespace?: string): void {
     const metadata = { name, ...(namespace && { namespace }) };
-    this.server.remove({ apiVersion: "", plural: plurals[kind] as string }, { metadata } as never);
+    this.server.remove(this.resource(kind), { metadata } as never);
     this.server.collect();
   }
 
   /** Somebody changes an object. */
   change(kind: string, name: string, update: (object: Bag) => Bag, namespace?: string): void {
-    this.server.change({ apiVersion: "", plural: plurals[kind] as string }, name, update, namespace);
+    this.server.change(this.resource(kind), name, update, namespace);
+  }
+
+  private resource(kind: string): WorldKind {
+    return this.kinds.get(kind) as WorldKind;
   }
 
   /** The handler of a node says that it cannot apply a policy, or that it has. */

@@ -15,9 +15,12 @@ function line(text: string): Allocation {
   } as Allocation;
 }
 
-const sourceOf = (claim: string) => `Policy/${claim.split("/")[2]}`;
+const finder = {
+  sourceOf: (claim: string) => `Policy/${claim.split("/")[2]}`,
+  keyOfPool: (pool: string) => `NodeIPPool/${pool}`,
+};
 const said = (lines: readonly Allocation[]) =>
-  eventsOf("Allocated", lines, sourceOf).map(({ about, message }) => `${about}: ${message}`);
+  eventsOf("Allocated", lines, finder).map(({ about, message }) => `${about}: ${message}`);
 
 describe("what is said of addresses", () => {
   it("a few: on each node, and each with its node on the pools and policies", () => {

@@ -33,7 +33,7 @@ it("has the lines of each owner, whatever the record becomes, and names those wh
   const lines = new LinesByOwner();
   for (let before = lines.record, i = 0; i < 500; i++) {
     const record = random() < 0.2 ? readAgain(before) : anyRecord();
-    const changed = lines.follow(record);
+    const changed = new Set([...lines.follow(record)].map(ownerOfKey));
     for (const owner of owners) {
       expect(texts(lines.of(owner))).toEqual(texts(record, owner));
       expect(changed.has(owner)).toBe(`${texts(before, owner)}` !== `${texts(record, owner)}`);

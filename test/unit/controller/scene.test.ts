@@ -3,6 +3,7 @@ import { kindsOf } from "../../../controller/kinds.ts";
 import { clusterNode, readScene } from "../../../controller/scene.ts";
 import type { Seen } from "../../../controller/seen.ts";
 import { World } from "../../../controller/world.ts";
+import { managedBy } from "../../../integrations/in-cluster.ts";
 import { unselectable } from "../../../integrations/nmstate/in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import type { Bag } from "../../../schema/objects.ts";
@@ -47,6 +48,11 @@ describe("readScene", () => {
     });
     const { shared, refused } = sceneOf([p, going, plain]);
     expect([shared, refused]).toEqual([[], []]);
+  });
+
+  it("takes no object that the controller made for one that asks", () => {
+    const { shared } = sceneOf([p, seen(policy("made", "p", "eth1"), { labels: managedBy })]);
+    expect(shared).toEqual([]);
   });
 
   it("takes nothing from a pool that is not as it is recorded", () => {

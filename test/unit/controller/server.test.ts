@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { health, type Vitals } from "../../../controller/health.ts";
 import { counting, metricsOf } from "../../../controller/metrics.ts";
-import { clusterPools } from "../../../controller/pools.ts";
 import { parseListen, serve } from "../../../controller/server.ts";
 import { emptySnapshot, IpamError } from "../../../core/index.ts";
 import type { WatchState } from "../../../kube/index.ts";
@@ -62,7 +61,7 @@ describe("over HTTP", () => {
     const watches = new Map<string, WatchState>([["Node", "synced"]]);
     const metrics = metricsOf(
       () => ({
-        pools: clusterPools(sim.engine.world.all("NodeIPPool")).flatMap(({ pool }) => pool ?? []),
+        pools: [...sim.engine.allocator.pools.values()].flatMap(({ pool }) => pool ?? []),
         snapshot: sim.engine.allocator.record.latest ?? emptySnapshot,
         pending: [...sim.engine.allocator.pending.values()].flat(),
         queue: { length: sim.engine.queue.length(), oldest: sim.engine.queue.oldest() },

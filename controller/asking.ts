@@ -1,0 +1,36 @@
+import { isManaged } from "../integrations/in-cluster.ts";
+import type { Integration } from "../integrations/integration.ts";
+import type { Seen } from "./seen.ts";
+import type { World } from "./world.ts";
+
+/** Is it a pool itself? Other objects define pools among other things. */
+export function isNodeIPPool({ kind }: Seen): boolean {
+  return kind === "NodeIPPool";
+}
+
+/** May objects that an integration reads define pools? */
+export function definesPools({ pools }: Integration): boolean {
+  return pools !== undefined;
+}
+
+/** The objects that may define pools. */
+export function poolObjects(world: World, integrations: readonly Integration[]): Seen[] {
+  return [...world.all("NodeIPPool"), ...readObjects(world, integrations.filter(definesPools))];
+}
+
+/** All objects that integrations read to see who asks, also those that are being deleted. */
+export function readObjects(world: World, integrations: readonly Integration[]): Seen[] {
+  return integrations.flatMap((one) =>
+    one.reads.flatMap(({ kind }) => world.all(kind).filter((object) => isReadBy(one, object))),
+  );
+}
+
+/** Does an object ask for addresses? One that is being deleted does not. */
+export function asks(object: Seen, integrations: readonly Integration[]): boolean {
+  return object.metadata.deletionTimestamp === undefined && integrations.some((one) => isReadBy(one, object));
+}
+
+/** Is it an object that an integration reads to see who asks? One that the controller made is not, and not kept whole. */
+export function isReadBy({ reads }: Integration, object: Seen): boolean {
+  return !isManaged(object) && reads.some(({ kind, owns }) => kind === object.kind && owns(object));
+}

@@ -1,0 +1,268 @@
+import { describe, expect, it } from "vitest";
+import type { Observer } from "../../../controller/ground.ts";
+import { timing } from "../../../controller/timing.ts";
+import { formatAddress } from "../../../core/index.ts";
+import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
+import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { policy, pool } from "../../support/controller-objects.ts";
+import { rack, racks } from "../../support/rack-integration.ts";
+import { SimController } from "../../support/sim-controller.ts";
+
+function begin() {
+  const said: string[] = [];
+  const observer: Observer = {
+    ran() {},
+    recorded() {},
+    wrong: (about, problem, message) => void said.push(`${about} ${problem}: ${message}`),
+  };
+  const sim = new SimController(observer, undefined, undefined, [nmstate, racks]);
+  const lines = () => {
+    const { allocations, releasing } = sim.record;
+    const text = (list: typeof allocations, word: string) =>
+      list.map(({ address, claim }) => `${formatAddress(address)} ${claim}${word}`);
+    return [...text(allocations, ""), ...text(releasing, " releasing")];
+  };
+  const status = (name = "r") => asBag(sim.object("Rack", name)?.status);
+  const board = (name = "r") => asBag(sim.object("Board", name)?.status)?.lines;
+  const hosts = (name: string, list: readonly string[]) =>
+    sim.change("Rack", name, (one) => ({ ...one, spec: { ...asBag(one.spec), hosts: list } }));
+  return { sim, said, lines, status, board, hosts };
+}
+
+describe("pools that an integration defines", () => {
+  it("are given from, and reported where they are defined", async () => {
+    const { sim, lines, status } = begin();
+    sim.create(rack("r", ["h1", "h2"]));
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Host/r.h2/r.lan"]);
+    expect(sim.all("Card").map(({ metadata, spec }) => [metadata.name, asBag(spec)?.ips])).toEqual([
+      ["r.h1", ["10.5.0.1"]],
+      ["r.h2", ["10.5.0.2"]],
+    ]);
+    expect(status()?.pools).toEqual({ lan: "ReconciledPool 2" });
+  });
+
+  it("serve whoever asks for them by their name", async () => {
+    const { sim, lines } = begin();
+    sim.create(rack("r", ["h1"]));
+    sim.create(policy("a", "lan") as never);
+    sim.node("n1");
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Node/n1/a/address"]);
+  });
+
+  it("alike in two objects are one, which is there as long as one of them is", async () => {
+    const { sim, lines, status } = begin();
+    for (const name of ["r", "s"]) sim.create(rack(name, ["h1"]));
+    await sim.pass(2000);
+    const given = ["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Host/s.h1/s.lan"];
+    expect(lines()).toEqual(given);
+    expect([status("r")?.pools, status("s")?.pools]).toEqual([
+      { lan: "ReconciledPool 2" },
+      { lan: "ReconciledPool 2" },
+    ]);
+    sim.remove("Rack", "r");
+    await sim.pass(2 * timing.hold);
+    expect([lines(), status("s")?.pools]).toEqual([[given[1]], { lan: "ReconciledPool 1" }]);
+  });
+
+  it("of one name in two ways give nothing", async () => {
+    const { sim, lines, status } = begin();
+    sim.create(rack("r", ["h1"]));
+    sim.create(rack("s", ["h1"], { last: 5 }));
+    await sim.pass(2000);
+    expect(lines()).toEqual([]);
+    expect(status("r")?.rejected).toMatch("pool lan of Rack s has the name of this one");
+    expect(status("s")?.rejected).toMatch("pool lan of Rack r has the name of this one");
+  });
+
+  it("that are full say so, and their hosts are served once they grow", async () => {
+    const { sim, said, lines, status } = begin();
+    sim.create(rack("r", ["h1", "h2"], { last: 1 }));
+    await sim.pass(2000);
+    expect([status()?.pools, status()?.pending]).toEqual([{ lan: "ExhaustedIPPool 1" }, ["Host/r.h2/r.lan"]]);
+    expect(said.at(-1)).toMatch(/^Rack\/r ExhaustedIPPool: /);
+    sim.change("Rack", "r", (one) => ({ ...one, spec: rack("r", ["h1", "h2"]).spec }));
+    await sim.pass(2000);
+    expect(lines()).toHaveLength(2);
+  });
+
+  it.each([
+    [
+      "shares addresses with a NodeIPPool",
+      { spec: { range: { cidr: "10.5.0.0/24" } } },
+      "other",
+      /is overlapping with/,
+    ],
+    [
+      "has the name of a NodeIPPool",
+      { spec: { range: { cidr: "10.6.0.0/24" } } },
+      "lan",
+      /NodeIPPool lan has the name of/,
+    ],
+  ])("gives nothing where it %s: neither one does, and both say why", async (_, spec, name, message) => {
+    const { sim, lines, status } = begin();
+    sim.create({ ...pool(name, 5, 9), ...spec } as never);
+    sim.create(rack("r", ["h1"]));
+    await sim.pass(2000);
+    expect(lines()).toEqual([]);
+    expect(status()?.rejected).toMatch(message);
+    const available = conditionOf(asBag(sim.object("NodeIPPool", name)?.status)?.conditions, "Available");
+    expect(available?.reason).toBe("OverlappingIPPool");
+    expect(available?.message).toContain("pool lan of Rack r");
+  });
+
+  it("keeps what it gave while its object cannot be read, or is gone", async () => {
+    const { sim, lines } = begin();
+    sim.create(rack("r", ["h1"]));
+    await sim.pass(2000);
+    const given = lines();
+    const { spec } = rack("r", ["h1"]);
+    sim.change("Rack", "r", (one) => ({ ...one, spec: { networks: { lan: { cidr: "x" } } } }));
+    await sim.pass(60_000);
+    expect(lines()).toEqual(given);
+    expect(sim.all("Card")).toHaveLength(1);
+    sim.remove("Rack", "r");
+    await sim.pass(60_000);
+    expect(lines()).toEqual(given);
+    sim.create({ ...rack("r", ["h0", "h1"]), spec: { ...asBag(spec), hosts: ["h0", "h1"] } });
+    await sim.pass(5000);
+    expect(lines()).toEqual([...given, "10.5.0.2 Host/r.h0/r.lan"]);
+  });
+
+  it("keeps what it gave while something else is wrong with its object", async () => {
+    const { sim, lines } = begin();
+    sim.create(rack("r", ["h1"]));
+    await sim.pass(2000);
+    const given = lines();
+    sim.create({ ...pool("other", 5, 9), spec: { range: { cidr: "10.5.0.0/24" } } } as never);
+    await sim.pass(60_000);
+    expect(lines()).toEqual(given);
+    expect(sim.all("Card")).toHaveLength(1);
+  });
+
+  it("gets back what a host had that is no more", async () => {
+    const { sim, lines, hosts } = begin();
+    sim.create(rack("r", ["h1", "h2"]));
+    await sim.pass(2000);
+    hosts("r", ["h2"]);
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.2 Host/r.h2/r.lan", "10.5.0.1 Host/r.h1/r.lan releasing"]);
+    await sim.pass(2 * timing.hold);
+    expect(lines()).toEqual(["10.5.0.2 Host/r.h2/r.lan"]);
+  });
+
+  it("is asked for a reset on the object that defines it", async () => {
+    const { sim, said } = begin();
+    sim.create(rack("r", ["h1"]));
+    await sim.pass(2000);
+    const annotations = { [resetAnnotation]: "" };
+    sim.change("Rack", "r", (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations } }));
+    await sim.pass(5000);
+    expect(said).toEqual([]);
+    expect(asBag(sim.object("Rack", "r")?.metadata)?.annotations).toEqual({});
+  });
+});
+
+describe("an object that is made of many owners", () => {
+  it("lists them all, whoever was looked at, and goes with its source", async () => {
+    const { sim, board, hosts } = begin();
+    sim.create(rack("r", ["h1"], { isForNodes: true }));
+    for (const name of ["n1", "n2"]) sim.node(name);
+    await sim.pass(2000);
+    expect(board()).toEqual(["10.5.0.1 Host/r.h1", "10.5.0.2 Node/n1", "10.5.0.3 Node/n2"]);
+    sim.node("n3");
+    await sim.pass(2000);
+    expect(board()).toEqual(["10.5.0.1 Host/r.h1", "10.5.0.2 Node/n1", "10.5.0.3 Node/n2", "10.5.0.4 Node/n3"]);
+    hosts("r", []);
+    await sim.pass(2000);
+    expect(board()).toContain("10.5.0.1 Host/r.h1 releasing");
+    await sim.pass(2 * timing.hold);
+    expect(board()).toEqual(["10.5.0.2 Node/n1", "10.5.0.3 Node/n2", "10.5.0.4 Node/n3"]);
+    sim.remove("Rack", "r");
+    await sim.pass(5000);
+    expect(sim.all("Board")).toEqual([]);
+  });
+
+  it("lists a thousand, which are decided for in several batches", async () => {
+    const { sim, board } = begin();
+    const hosts = Array.from({ length: 1001 }, (_, i) => `h${i}`);
+    sim.create(rack("r", hosts, { cidr: "10.5.0.0/16" }));
+    await sim.pass(5000);
+    expect(board()).toHaveLength(1001);
+  });
+
+  it("is there where there are none", async () => {
+    const { sim, board } = begin();
+    sim.create(rack("r", []));
+    await sim.pass(2000);
+    expect(board()).toEqual([]);
+  });
+
+  it("is mended when somebody changes its status, which is its content", async () => {
+    const { sim, board } = begin();
+    sim.create(rack("r", ["h1"]));
+    await sim.pass(2000);
+    sim.change("Board", "r", (one) => ({ ...one, status: { lines: ["stolen"] } }));
+    await sim.pass(10_000);
+    expect(board()).toEqual(["10.5.0.1 Host/r.h1"]);
+  });
+
+  it("follows what another controller writes into the record", async () => {
+    const { sim, board } = begin();
+    sim.create(rack("r", ["h1", "h2"]));
+    await sim.pass(2000);
+    const [first, second] = sim.record.allocations;
+    if (first === undefined || second === undefined) throw new Error("nothing was given");
+    sim.record = { ...sim.record, allocations: [first], releasing: [second], base: new Map([["lan", "theirs"]]) };
+    sim.engine.lookAgain();
+    await sim.pass(2000);
+    expect(board()).toEqual(["10.5.0.1 Host/r.h1", "10.5.0.2 Host/r.h2"]);
+  });
+
+  it("stays as it is while its source cannot be acted upon", async () => {
+    const { sim, board } = begin();
+    sim.create(rack("r", ["h1"]));
+    await sim.pass(2000);
+    sim.change("Rack", "r", (one) => ({ ...one, spec: { networks: { lan: { cidr: "x" } } } }));
+    await sim.pass(20_000);
+    expect(board()).toEqual(["10.5.0.1 Host/r.h1"]);
+  });
+});
+
+describe("an owner of two integrations", () => {
+  /** A node that no policy can select alone. */
+  const nameless = (sim: SimController) => sim.node("n1", { role: "worker", "kubernetes.io/hostname": "twin" });
+
+  it("for whom one can make nothing is served by the other one", async () => {
+    const { sim, lines } = begin();
+    sim.create(pool("p", 0, 9) as never);
+    sim.create(policy("a", "p") as never);
+    sim.create(rack("r", [], { isForNodes: true }));
+    nameless(sim);
+    sim.node("n2", { role: "worker", "kubernetes.io/hostname": "twin" });
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.1 Node/n1/r.lan", "10.5.0.2 Node/n2/r.lan"]);
+  });
+
+  it("loses what one gave it although the other one can make nothing for it", async () => {
+    const { sim, lines } = begin();
+    sim.create(rack("r", [], { isForNodes: true }));
+    for (const name of ["n1", "n2"]) sim.node(name, { "kubernetes.io/hostname": "twin" });
+    await sim.pass(2000);
+    sim.change("Rack", "r", (one) => ({ ...one, spec: { ...asBag(one.spec), isForNodes: false } as Bag }));
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.1 Node/n1/r.lan releasing", "10.5.0.2 Node/n2/r.lan releasing"]);
+  });
+
+  it("gets what one gives although the pool of the other one is full", async () => {
+    const { sim, lines } = begin();
+    sim.create(pool("p", 0, 1) as never);
+    sim.create(policy("a", "p") as never);
+    sim.create(rack("r", [], { isForNodes: true }));
+    for (const name of ["n1", "n2"]) sim.node(name);
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.0.0.1 Node/n1/a/address", "10.5.0.1 Node/n1/r.lan", "10.5.0.2 Node/n2/r.lan"]);
+  });
+});

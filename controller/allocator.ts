@@ -9,6 +9,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import type { Integration, RenderedObject } from "../integrations/integration.ts";
+import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
 import { readObjects } from "./asking.ts";
 import { decide, type Question } from "./decide.ts";
@@ -22,7 +23,6 @@ import { inParallel } from "./refresh.ts";
 import { Renderer } from "./renderer.ts";
 import { Resets } from "./resets.ts";
 import { factsOf, readScene, type Scene } from "./scene.ts";
-import { objectKey } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
@@ -226,6 +226,10 @@ export class Allocator implements Finder {
   pendingOf(isMeant: (one: Pending) => boolean): Pending[] {
     const found = [...this.pending.values()].flat().filter(isMeant);
     return found.sort((a, b) => byCodeUnit(a.claim, b.claim));
+  }
+
+  keyOfOwner(owner: string): string | undefined {
+    return this.world.keyOfOwner(owner);
   }
 
   /** The key of what defines a pool, as it was last seen; undefined if nobody here knows it. */

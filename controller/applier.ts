@@ -1,7 +1,9 @@
 import { IpamError } from "../core/index.ts";
-import { type Fares, type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
+import { type Fares, type InCluster, isManaged, managedBy, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
+import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Stored } from "../kube/index.ts";
+import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
 import { type Change, changeOf } from "./change.ts";
 import { setFinalizer } from "./finalizer.ts";
@@ -9,7 +11,7 @@ import type { Ground } from "./ground.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
-import { kindOf, objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
@@ -78,18 +80,18 @@ export class Applier {
     rollout.leave(key);
     if (change === "delete") await this.delete(key, there as Seen);
     if (change === "unprotect") await this.unprotect(there as Seen, part);
-    if (change === "refuse") this.refuse(key, source);
+    if (change === "refuse") this.refuse(key, there as Seen, source);
     this.callNext(source, part);
   }
 
-  private refuse(key: string, source: string): void {
+  private refuse(key: string, there: Seen, source: string): void {
     const { log, observer } = this.ground;
     log({ level: "error", message: "somebody else made this object", object: key });
-    observer?.wrong(source, "Refused", `${key} was made by somebody else. Delete it, or rename it.`);
+    observer?.wrong(source, "Refused", `${titleOf(there)} was made by somebody else. Delete it, or rename it.`);
   }
 
   private async write(object: RenderedObject, there: Seen | undefined): Promise<void> {
-    const kind = this.world.kind(object.kind);
+    const kind = this.world.kindFor(object);
     const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
     const whole = { ...object, metadata: { ...object.metadata, labels } };
     const key = objectKey(object);
@@ -101,7 +103,7 @@ export class Applier {
           : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there), {
               type: "json",
             });
-      this.world.take(object.kind, stored);
+      this.world.take(kind, stored);
     } catch (error) {
       await this.recover(key, error);
     }
@@ -109,7 +111,7 @@ export class Applier {
 
   private async delete(key: string, there: Seen): Promise<void> {
     try {
-      await this.ground.objects.delete(this.world.kind(there.kind), there as unknown as Stored);
+      await this.ground.objects.delete(this.world.kindFor(there), there as unknown as Stored);
       await refresh(key, this.world, this.ground.objects);
     } catch (error) {
       await this.recover(key, error);
@@ -163,9 +165,9 @@ export class Applier {
   }
 
   private partOf(key: string): InCluster | undefined {
-    const kind = kindOf(key);
+    const isOf = (kind: WatchedKind) => nameOfKind(kind) === kindOf(key);
     const parts = this.ground.integrations.map(({ inCluster }) => inCluster);
-    return parts.find((part) => part?.kinds.some((one) => one.kind === kind));
+    return parts.find((part) => part?.kinds.some(isOf));
   }
 
   private limit(source: string, { rollout }: InCluster): number {

@@ -1,11 +1,13 @@
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
+import { kindInGroup, nameOfKind } from "../integrations/object-key.ts";
+import { poolKind } from "./kinds.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** Is it a pool itself? Other objects define pools among other things. */
-export function isNodeIPPool({ kind }: Seen): boolean {
-  return kind === "NodeIPPool";
+export function isNodeIPPool(object: Seen): boolean {
+  return nameOfKind(object) === poolKind;
 }
 
 /** May objects that an integration reads define pools? */
@@ -15,13 +17,15 @@ export function definesPools({ pools }: Integration): boolean {
 
 /** The objects that may define pools. */
 export function poolObjects(world: World, integrations: readonly Integration[]): Seen[] {
-  return [...world.all("NodeIPPool"), ...readObjects(world, integrations.filter(definesPools))];
+  return [...world.all(poolKind), ...readObjects(world, integrations.filter(definesPools))];
 }
 
 /** All objects that integrations read to see who asks, also those that are being deleted. */
 export function readObjects(world: World, integrations: readonly Integration[]): Seen[] {
   return integrations.flatMap((one) =>
-    one.reads.flatMap(({ kind }) => world.all(kind).filter((object) => isReadBy(one, object))),
+    one.reads.flatMap(({ kind, group }) =>
+      world.all(kindInGroup(kind, group)).filter((object) => isReadBy(one, object)),
+    ),
   );
 }
 
@@ -32,5 +36,8 @@ export function asks(object: Seen, integrations: readonly Integration[]): boolea
 
 /** Is it an object that an integration reads to see who asks? One that the controller made is not, and not kept whole. */
 export function isReadBy({ reads }: Integration, object: Seen): boolean {
-  return !isManaged(object) && reads.some(({ kind, owns }) => kind === object.kind && owns(object));
+  return (
+    !isManaged(object) &&
+    reads.some((one) => kindInGroup(one.kind, one.group) === nameOfKind(object) && one.owns(object))
+  );
 }

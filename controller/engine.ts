@@ -1,6 +1,7 @@
 import { IpamError, ownerOfKey } from "../core/index.ts";
 import { type Concern, isManaged } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
+import { kindOf, objectKey } from "../integrations/object-key.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
 import { Applier } from "./applier.ts";
@@ -11,7 +12,6 @@ import { kindsOf } from "./kinds.ts";
 import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
 import { usesIn } from "./scene.ts";
-import { kindOf, objectKey } from "./seen.ts";
 import type { Timing } from "./timing.ts";
 import { Wanted, type WantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
@@ -221,7 +221,7 @@ export class Engine {
 
   private wantedObject(object: RenderedObject, asOf: number): WantedObject {
     const { owners, sources } = this.world.concerns({ ...object });
-    const [key, mark] = [objectKey(object), fingerprint(object, this.world.kind(object.kind))];
+    const [key, mark] = [objectKey(object), fingerprint(object, this.world.kindFor(object))];
     return { key, fingerprint: mark, object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
   }
 }

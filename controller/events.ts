@@ -9,8 +9,9 @@ export interface Said {
   readonly message: string;
 }
 
-/** Finds the objects, by their keys, that addresses are about: what defines a pool, and what asked for a claim. */
+/** Finds the objects, by their keys, that addresses are about: an owner, what defines a pool, and what asked for a claim. */
 export interface Finder {
+  keyOfOwner(owner: string): string | undefined;
   keyOfPool(pool: string): string | undefined;
   sourceOf(claim: string): string | undefined;
 }
@@ -35,7 +36,10 @@ export function eventsOf(reason: "Allocated" | "Released", lines: readonly Alloc
   const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim)?.replace(/^[^/]*\//, "")}`;
   return [
     ...owners.map(([owner, own]) =>
-      said(owner, own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", ")),
+      said(
+        finder.keyOfOwner(owner) ?? "",
+        own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", "),
+      ),
     ),
     ...grouped(({ pool }) => pool).map(([pool, own]) => said(finder.keyOfPool(pool) ?? "", listed(own, forWhom))),
     ...grouped(({ claim }) => sourceOf(claim) ?? "").map(([source, own]) =>

@@ -1,8 +1,12 @@
 import { nodeOwner } from "../core/index.ts";
 import type { Concern } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
+import { kindInGroup, nameOfKind } from "../integrations/object-key.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
 import type { WorldKind } from "./world.ts";
+
+/** NodeIPPool, as keys have it. */
+export const poolKind = kindInGroup("NodeIPPool", "nmstate.io");
 
 /** What every integration needs: nodes and pools. */
 const common: readonly WorldKind[] = [
@@ -10,6 +14,7 @@ const common: readonly WorldKind[] = [
     apiVersion: "v1",
     kind: "Node",
     plural: "nodes",
+    isOwner: true,
     keep: ({ status }) => ({
       status: {
         conditions: asList(asBag(status)?.conditions)
@@ -26,7 +31,7 @@ const common: readonly WorldKind[] = [
     plural: "nodeippools",
     hasMereStatus: true,
     keep: ({ spec, status }) => ({ spec, status }),
-    concerns: ({ metadata }) => ({ owners: "all", sources: [`NodeIPPool/${asBag(metadata)?.name}`] }),
+    concerns: ({ metadata }) => ({ owners: "all", sources: [`${poolKind}/${asBag(metadata)?.name}`] }),
   },
 ];
 
@@ -37,21 +42,24 @@ export function kindsOf(integrations: readonly Integration[]): WorldKind[] {
       ? []
       : inCluster.kinds.map((kind): WorldKind => ({ ...kind, concerns: (object) => inCluster.concerns(object) })),
   );
-  const byKind = Map.groupBy([...common, ...own], ({ kind }) => kind);
+  const byKind = Map.groupBy([...common, ...own], nameOfKind);
   return [...byKind.values()].map((same) => same.reduce(merged));
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {
-  const both = (question: "isReport" | "hasMereStatus" | "hasPlainStatus") => [a, b].some((one) => one[question]);
+  const either = (question: "isOwner" | "isShared" | "isReport" | "hasPlainStatus") =>
+    [a, b].some((one) => one[question]);
   return {
     ...a,
     keep: (object) => union(a.keep(object), b.keep(object)),
     keepMade: (object) => union(a.keepMade?.(object) ?? {}, b.keepMade?.(object) ?? {}),
     fixed: (object) => [a, b].map((one) => one.fixed?.(object) ?? {}),
-    isReport: both("isReport"),
+    isOwner: either("isOwner"),
+    isShared: either("isShared"),
+    isReport: either("isReport"),
     // Where it is a reason to decide anew for one of them.
     hasMereStatus: a.hasMereStatus === true && b.hasMereStatus === true,
-    hasPlainStatus: both("hasPlainStatus"),
+    hasPlainStatus: either("hasPlainStatus"),
     concerns: (object) => concernOf(a.concerns(object), b.concerns(object)),
   };
 }

@@ -1,9 +1,10 @@
 import { type Allocation, nodeOwner, ownerOfKey } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
+import { objectKey } from "../integrations/object-key.ts";
 import { asBag } from "../schema/objects.ts";
 import { isReadBy } from "./asking.ts";
 import type { Scene } from "./scene.ts";
-import { kindOf, objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
@@ -42,7 +43,10 @@ export class OwnerStanding {
     );
     this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
     this.waiting = new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting]);
-    this.kept = new Set([...waiting, ...[...owners].filter((owner) => this.rejected.has(owner))]);
+    this.kept = new Set([
+      ...waiting,
+      ...[...owners].filter((owner) => this.rejected.has(world.keyOfOwner(owner) ?? owner)),
+    ]);
   }
 
   /** Can an integration make nothing for an owner? */
@@ -65,8 +69,8 @@ export class OwnerStanding {
    */
   isHeld({ pool, claim }: Allocation): boolean {
     const owner = ownerOfKey(claim);
-    const isThere = this.world.get(owner) !== undefined;
-    const isGone = !isThere && this.world.hasKind(kindOf(owner));
+    const isThere = this.world.owner(owner) !== undefined;
+    const isGone = !isThere && this.world.keyOfOwner(owner) !== undefined;
     const integration = this.integrations.find(({ isClaim }) => isClaim(claim));
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
     if (!isGone && (isBarred || this.rejected.has(this.sourceOf(claim) ?? ""))) return true;
@@ -78,7 +82,7 @@ export class OwnerStanding {
 
 /** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
 export function isWaiting(owner: string, world: World, integrations: readonly Integration[]): boolean {
-  const object = world.get(owner);
+  const object = world.owner(owner);
   const part = integrations.find((one) => object !== undefined && isReadBy(one, object));
   return part?.inCluster?.isWaiting?.(object as Seen) ?? false;
 }

@@ -1,9 +1,10 @@
 import { type Issue, isSamePool, overlaps, type Parsed, type Pool } from "../core/index.ts";
 import type { DefinedPool, Integration } from "../integrations/integration.ts";
+import { objectKey } from "../integrations/object-key.ts";
 import { caught } from "../pipeline/guards.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { asBag, placeless, titleOf } from "../schema/objects.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 
 /** A pool as the controller takes it. */
 export interface ClusterPool {

@@ -1,11 +1,11 @@
 import { type Allocation, ownerOfKey } from "../core/index.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
+import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Ground } from "./ground.ts";
 import { fetched, inParallel, isOutdated, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
 import type { Resets } from "./resets.ts";
 import { factsOf, type Scene } from "./scene.ts";
-import { kindOf, objectKey } from "./seen.ts";
 import type { World } from "./world.ts";
 
 interface Proven {
@@ -64,13 +64,14 @@ export class Proof {
   /** Is a kind not served that tells about a line? Then it proves nothing that no object of it is here. */
   isBlind({ claim }: Allocation): boolean {
     const part = this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
-    return part === undefined || !part.kinds.every(({ kind }) => this.world.isListed(kind));
+    return part === undefined || !part.kinds.every((kind) => this.world.isListed(nameOfKind(kind)));
   }
 
   /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
   async isBack(owner: string): Promise<boolean> {
-    if (this.world.get(owner) !== undefined || !this.world.hasKind(kindOf(owner))) return false;
-    return (await fetched(owner, this.world, this.ground.objects)) !== undefined;
+    const key = this.world.keyOfOwner(owner);
+    if (key === undefined || this.world.get(key) !== undefined) return false;
+    return (await fetched(key, this.world, this.ground.objects)) !== undefined;
   }
 
   /** Is there an object with one of these addresses that the watch does not show? */
@@ -98,7 +99,8 @@ export class Proof {
    */
   async isAskedOtherwise(lines: readonly Allocation[]): Promise<boolean> {
     const sources = lines.map(({ claim }) => this.sourceOf(claim));
-    const owners = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.get(owner) !== undefined);
+    const there = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.owner(owner) !== undefined);
+    const owners = there.map((owner) => this.world.keyOfOwner(owner));
     const keys = [...new Set([...sources, ...owners])].filter((key) => key !== undefined);
     const about = keys.filter((key) => this.world.hasKind(kindOf(key)));
     const answers = await inParallel(about, (key) =>

@@ -1,12 +1,13 @@
+import { kindOf, namesOf } from "../integrations/object-key.ts";
 import type { Objects, Stored } from "../kube/index.ts";
-import { kindOf, namesOf, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. */
 export async function refresh(key: string, world: World, objects: Objects): Promise<void> {
   const before = world.get(key);
   const stored = await fetched(key, world, objects);
-  if (stored !== undefined) world.take(kindOf(key), stored);
+  if (stored !== undefined) world.take(world.kind(kindOf(key)), stored);
   // It may have been made anew since the server looked.
   else if (world.get(key) === before) world.delete(key);
 }

@@ -2,6 +2,7 @@ import { type Allocation, byAddress, clusterSet, nodeOwner, type Snapshot } from
 import { partition } from "../core/partition.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Facts, Integration, ReadObjects, RenderedObject } from "../integrations/integration.ts";
+import { kindInGroup, kindOf, objectKey } from "../integrations/object-key.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import { placeless } from "../schema/objects.ts";
 import { asks } from "./asking.ts";
@@ -9,7 +10,6 @@ import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { OwnerStanding } from "./owner-standing.ts";
 import type { SourceOf } from "./reset.ts";
 import type { Scene } from "./scene.ts";
-import { kindOf, objectKey } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** How things stand when some owners are looked at. */
@@ -43,7 +43,8 @@ export class Renderer {
   /** Is something made of this source, by its key, for many owners together? */
   isShared(source: string): boolean {
     const makes = ({ reads, inCluster }: Integration) =>
-      inCluster?.kinds.some((kind) => kind.isShared) && reads.some(({ kind }) => kind === kindOf(source));
+      inCluster?.kinds.some((kind) => kind.isShared) &&
+      reads.some(({ kind, group }) => kindInGroup(kind, group) === kindOf(source));
     return this.integrations.some(makes);
   }
 
@@ -99,6 +100,6 @@ export class Renderer {
   private rendered(desired: Desired, snapshot: Snapshot, isShared: boolean): RenderedObject[] {
     const { instead, added } = renderDesired(desired, { snapshot, set: clusterSet });
     const all = [...[...instead.values()].flat(), ...added];
-    return all.filter(({ kind }) => (this.world.kind(kind).isShared ?? false) === isShared);
+    return all.filter((object) => (this.world.kindFor(object).isShared ?? false) === isShared);
   }
 }

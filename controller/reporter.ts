@@ -1,5 +1,6 @@
 import { type Allocation, byCodeUnit, clusterSet, IpamError } from "../core/index.ts";
 import { isManaged, type Known } from "../integrations/in-cluster.ts";
+import { objectKey } from "../integrations/object-key.ts";
 import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
@@ -12,7 +13,7 @@ import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
 import { type ClusterPool, isDefinedBy } from "./pools.ts";
 import { refresh } from "./refresh.ts";
 import { factsOf, isPaused, type Scene } from "./scene.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 import type { World } from "./world.ts";
 
@@ -138,17 +139,18 @@ export class Reporter {
     const { name, namespace, uid } = metadata;
     const part = { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), uid }, spec };
     const how = { manager: "nodeippool", force: true };
-    return this.world.take(kind, await this.ground.objects.apply(this.world.kind(kind), part, how));
+    const watched = this.world.kindFor(object);
+    return this.world.take(watched, await this.ground.objects.apply(watched, part, how));
   }
 
   private async write(object: Seen, status: Status, style: Style): Promise<Seen> {
     const patch = statusPatch(asBag(object.status), status, style, timeOf(this.ground));
     if (patch === undefined) return object;
-    const { kind } = object;
+    const kind = this.world.kindFor(object);
     const { name, namespace, uid, resourceVersion } = object.metadata;
     const body = { metadata: { uid, resourceVersion }, status: patch };
     const options = { type: "merge", subresource: "status" } as const;
-    const stored = await this.ground.objects.patch(this.world.kind(kind), name, namespace, body, options);
+    const stored = await this.ground.objects.patch(kind, name, namespace, body, options);
     return this.world.take(kind, stored);
   }
 }

@@ -1,9 +1,10 @@
 import { type Allocation, isPlanned, ownerOfKey } from "../core/index.ts";
 import type { Concern } from "../integrations/in-cluster.ts";
+import { objectKey } from "../integrations/object-key.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { type ClusterPool, isDefinedBy } from "./pools.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 
 /** The key of the object that asked for a claim; undefined if nobody knows it. */
 export type SourceOf = (claim: string) => string | undefined;

@@ -1,3 +1,4 @@
+import { objectKey } from "../integrations/object-key.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, conditionOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
@@ -5,7 +6,7 @@ import { isNodeIPPool } from "./asking.ts";
 import type { Ground } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
 import type { Reporter } from "./reporter.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /**

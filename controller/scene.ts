@@ -9,14 +9,16 @@ import {
   type Use,
 } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
+import { objectKey } from "../integrations/object-key.ts";
 import { readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, conditionOf, placeless } from "../schema/objects.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readObjects } from "./asking.ts";
+import { poolKind } from "./kinds.ts";
 import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
-import { objectKey, type Seen } from "./seen.ts";
+import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** What all owners share, at one moment: pools, and the objects that ask for addresses. */
@@ -39,7 +41,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const defined = integrations
     .filter(definesPools)
     .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
-  const all = clusterPools(world.all("NodeIPPool"), defined).map((one) => recordable(one, snapshot));
+  const all = clusterPools(world.all(poolKind), defined).map((one) => recordable(one, snapshot));
   const pools = new Map(all.map((pool) => [pool.name, pool]));
   const sound = all.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, Alone>();

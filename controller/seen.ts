@@ -20,29 +20,6 @@ export interface Seen extends Bag {
   };
 }
 
-/** `Kind/name` or `Kind/namespace:name`: what an object is called in the controller. */
-export function objectKey({
-  kind,
-  metadata,
-}: {
-  kind: string;
-  metadata: { name: string; namespace?: unknown };
-}): string {
-  const { name, namespace } = metadata;
-  return namespace === undefined ? `${kind}/${name}` : `${kind}/${namespace}:${name}`;
-}
-
-/** The kind in a key. */
-export function kindOf(key: string): string {
-  return key.slice(0, key.indexOf("/"));
-}
-
-/** Name and namespace in a key. */
-export function namesOf(key: string): { readonly name: string; readonly namespace?: string } {
-  const [, namespace, name = ""] = /^[^/]*\/(?:([^:]*):)?(.*)$/s.exec(key) ?? [];
-  return namespace === undefined ? { name } : { name, namespace };
-}
-
 /** What is kept of an object in memory: of those that the controller made, little more than a digest of what they say. */
 export function keep(watched: WatchedKind, given: object): Seen {
   const { kind, apiVersion, keep: part, keepMade } = watched;

@@ -1,5 +1,6 @@
 import { emptySnapshot } from "../core/index.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
+import { nameOfKind } from "../integrations/object-key.ts";
 import { type Access, objectsOf, realClock, type Sent, transport, type WatchState, watch } from "../kube/index.ts";
 import { integrationsInCluster } from "../pipeline/integrations.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
@@ -35,7 +36,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const { access, namespace, server, clusterApi, timing = usual, signal, log } = options;
   const integrations = integrationsInCluster({ clusterApi });
   const kinds = kindsOf(integrations);
-  const states: States = new Map(kinds.map(({ kind }) => [kind, "listing"]));
+  const states: States = new Map(kinds.map((kind) => [nameOfKind(kind), "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);
   const told: Sent = (verb, status) => metrics?.sent(verb, status);
   // The queue tries again, with what is right by then.
@@ -108,8 +109,9 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
 }
 
 /** What a watch tells goes into the world. Once all are known, that is acted upon. */
-function sinkOf(engine: Engine, { kind }: WorldKind, states: States, log: ControllerOptions["log"]) {
+function sinkOf(engine: Engine, watched: WorldKind, states: States, log: ControllerOptions["log"]) {
   const { world } = engine;
+  const kind = nameOfKind(watched);
   return {
     replace: (all: Map<string, Seen>) => world.replace(kind, [...all.values()]),
     set: (_: string, object: Seen) => world.set(object),

@@ -1,7 +1,8 @@
 import type { Concern, WatchedKind } from "../integrations/in-cluster.ts";
+import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import type { Bag } from "../schema/objects.ts";
-import { keep, kindOf, objectKey, type Seen } from "./seen.ts";
+import { keep, type Seen } from "./seen.ts";
 
 /** A kind that is watched, and whom its objects concern. */
 export interface WorldKind extends WatchedKind {
@@ -17,6 +18,8 @@ const remembered = 10_000;
  */
 export class World {
   private readonly kinds: ReadonlyMap<string, WorldKind>;
+  /** The kinds that owners are, by the names that the record has for them. */
+  private readonly ownerKinds: ReadonlyMap<string, string>;
   private readonly changed: (concern: Concern, key: string) => void;
   private readonly objects = new Map<string, Map<string, Seen>>();
   private readonly byOwner = new Map<string, Map<string, Seen>>();
@@ -27,9 +30,10 @@ export class World {
   private readonly ended = new Set<string>();
 
   constructor(kinds: readonly WorldKind[], changed: (concern: Concern, key: string) => void) {
-    this.kinds = new Map(kinds.map((kind) => [kind.kind, kind]));
+    this.kinds = new Map(kinds.map((kind) => [nameOfKind(kind), kind]));
     this.changed = changed;
-    for (const { kind } of kinds) this.objects.set(kind, new Map());
+    for (const kind of this.kinds.keys()) this.objects.set(kind, new Map());
+    this.ownerKinds = new Map(kinds.filter(({ isOwner }) => isOwner).map((kind) => [kind.kind, nameOfKind(kind)]));
   }
 
   /**
@@ -52,7 +56,7 @@ export class World {
 
   set(object: Seen, isListed = false): void {
     const key = objectKey(object);
-    const objects = this.of(object.kind);
+    const objects = this.of(nameOfKind(object));
     const before = objects.get(key);
     if (before !== undefined && (isListed ? isSame(object, before) : isOlder(object, before))) return;
     if (before !== undefined) this.unlink(key, before);
@@ -64,8 +68,8 @@ export class World {
   }
 
   /** An object as the server has answered: so it is known before the watch tells of it. Its last finalizer was its end. */
-  take(kind: string, stored: object): Seen {
-    const seen = keep(this.kind(kind), stored);
+  take(kind: WorldKind, stored: object): Seen {
+    const seen = keep(kind, stored);
     if (isEnded(seen)) this.delete(objectKey(seen));
     else if (!this.ended.has(seen.metadata.uid)) this.set(seen);
     return seen;
@@ -93,8 +97,24 @@ export class World {
   }
 
   /** How to ask the server for objects of a kind. */
-  kind(kind: string): WorldKind {
-    return this.kinds.get(kind) as WorldKind;
+  kind(name: string): WorldKind {
+    return this.kinds.get(name) as WorldKind;
+  }
+
+  /** The same for an object. */
+  kindFor(object: { readonly apiVersion: string; readonly kind: string }): WorldKind {
+    return this.kind(nameOfKind(object));
+  }
+
+  /** The key of the object that an owner is; undefined where owners of its kind are no objects here. */
+  keyOfOwner(owner: string): string | undefined {
+    const kind = this.ownerKinds.get(kindOf(owner));
+    return kind && kind + owner.slice(owner.indexOf("/"));
+  }
+
+  /** The object that an owner is. */
+  owner(owner: string): Seen | undefined {
+    return this.get(this.keyOfOwner(owner) ?? "");
   }
 
   get(key: string): Seen | undefined {
@@ -127,8 +147,8 @@ export class World {
 
   /** Is an object another one than it was, as far as anything is decided by it? */
   isChanged(before: Seen | undefined, now: Seen | undefined): boolean {
-    const kind = this.kinds.get(`${(before ?? now)?.kind}`);
-    if (kind?.hasMereStatus) return !isSameButStatus(before, now);
+    const one = before ?? now;
+    if (one !== undefined && this.kindFor(one).hasMereStatus) return !isSameButStatus(before, now);
     return before?.metadata.resourceVersion !== now?.metadata.resourceVersion;
   }
 
@@ -143,7 +163,10 @@ export class World {
 
   /** Whom an object concerns, be it here or not. */
   concerns(object: Bag): Concern {
-    return this.kinds.get(`${object.kind}`)?.concerns(object) ?? { owners: [], sources: [] };
+    const { apiVersion, kind } = object;
+    return (
+      this.kindFor({ apiVersion: `${apiVersion}`, kind: `${kind}` })?.concerns(object) ?? { owners: [], sources: [] }
+    );
   }
 
   private link(key: string, object: Seen): void {
@@ -165,7 +188,7 @@ export class World {
       if (object === undefined) continue;
       const concern = this.concerns(object);
       this.changed(
-        this.kind(object.kind).hasMereStatus && isSameButStatus(before, now) ? { ...concern, owners: [] } : concern,
+        this.kindFor(object).hasMereStatus && isSameButStatus(before, now) ? { ...concern, owners: [] } : concern,
         key,
       );
     }

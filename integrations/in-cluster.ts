@@ -10,7 +10,7 @@ export function isManaged({ metadata }: Bag): boolean {
   return labels?.["app.kubernetes.io/managed-by"] === managedBy["app.kubernetes.io/managed-by"];
 }
 
-/** A kind of object that the controller watches. */
+/** A kind of object that the controller watches. Its objects are known by their keys (`objectKey`). */
 export interface WatchedKind {
   readonly apiVersion: string;
   readonly kind: string;
@@ -26,6 +26,8 @@ export interface WatchedKind {
   fixed?(object: Bag): unknown;
   /** Is an object of it made of what many owners have? It belongs to its source: `concerns` says that key for its owner. */
   readonly isShared?: boolean;
+  /** Are its objects owners, which the record names by the kind alone, without its group? */
+  readonly isOwner?: boolean;
   /** Does it report what an owner really has? */
   readonly isReport?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */

@@ -1,9 +1,10 @@
-import { ownerOfKey } from "../../core/index.ts";
+import { formatOwner, ownerOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
+import { kindInGroup } from "../object-key.ts";
 import { protection } from "./address.ts";
-import { addressKind, asksNodeIPPool, claimKind, ipamGroup } from "./claim.ts";
+import { addressKind, asksNodeIPPool, claimKind, ipamGroup, ownerOfClaim } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
 
 /** Keeps a claim until its IPAddress is gone. */
@@ -22,17 +23,23 @@ const pausedAnnotation = "cluster.x-k8s.io/paused";
  */
 function concerns(object: Bag): Concern {
   const { name, namespace } = asBag(object.metadata) ?? {};
-  const keyOf = (one: unknown) => `${claimKind}/${namespace}:${one}`;
+  const concern = (claim: unknown): Concern => {
+    const owner = formatOwner(ownerOfClaim({ name: `${claim}`, namespace: `${namespace}` }));
+    return { owners: [owner], sources: [keyOf(claimKind, owner)] };
+  };
   switch (object.kind) {
     case claimKind:
-      return asksNodeIPPool(object) ? { owners: [keyOf(name)], sources: [keyOf(name)] } : { owners: [], sources: [] };
-    case addressKind: {
-      const claim = keyOf(asBag(asBag(object.spec)?.claimRef)?.name ?? name);
-      return { owners: [claim], sources: [claim], isEvidence: true };
-    }
+      return asksNodeIPPool(object) ? concern(name) : { owners: [], sources: [] };
+    case addressKind:
+      return { ...concern(asBag(asBag(object.spec)?.claimRef)?.name ?? name), isEvidence: true };
     default:
       return { owners: object.kind === "Cluster" ? "all" : [], sources: [] };
   }
+}
+
+/** The key of the object of a kind that goes with an owner, which is a claim. */
+function keyOf(kind: string, owner: string): string {
+  return kindInGroup(kind, ipamGroup) + owner.slice(claimKind.length);
 }
 
 /** Is a claim, or its cluster, paused? So is one whose cluster is not there yet; one that is deleted need not wait for it. */
@@ -41,7 +48,7 @@ function isPaused({ metadata, spec }: Bag, find: (key: string) => Bag | undefine
   if (asBag(annotations)?.[pausedAnnotation] !== undefined) return true;
   const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterNameLabel];
   if (typeof name !== "string" || name === "") return false;
-  const cluster = find(`Cluster/${namespace}:${name}`);
+  const cluster = find(`${kindInGroup("Cluster", "cluster.x-k8s.io")}/${namespace}:${name}`);
   if (cluster === undefined) return deletionTimestamp === undefined;
   const marks = asBag(asBag(cluster.metadata)?.annotations);
   return asBag(cluster.spec)?.paused === true || marks?.[pausedAnnotation] !== undefined;
@@ -68,6 +75,7 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       apiVersion: ipam,
       kind: claimKind,
       plural: "ipaddressclaims",
+      isOwner: true,
       hasMereStatus: true,
       keep: ({ spec, status }) => ({ spec, status }),
     },
@@ -101,8 +109,8 @@ export function capiInCluster(version: ClusterApiVersion): InCluster {
   return {
     kinds: kinds(version),
     concerns,
-    sourceOf: ownerOfKey,
-    objectOf: (claim) => ownerOfKey(claim).replace(claimKind, addressKind),
+    sourceOf: (claim) => keyOf(claimKind, ownerOfKey(claim)),
+    objectOf: (claim) => keyOf(addressKind, ownerOfKey(claim)),
     isPaused,
     // Before it has an address, nobody may end it without telling us.
     isWaiting: ({ metadata }) => isFree(asBag(metadata) ?? {}),

@@ -3,6 +3,7 @@ import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
+import { kindInGroup } from "../object-key.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { parsePolicy } from "./parse-policy.ts";
@@ -12,6 +13,10 @@ import { authorityOf, parkKey, selectedBy } from "./select.ts";
 import { listsOf } from "./taken-off.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
+
+function keyOfPolicy(name: string): string {
+  return `${kindInGroup(policyKind, "nmstate.io")}/${name}`;
+}
 
 const kinds: readonly WatchedKind[] = [
   {
@@ -80,7 +85,7 @@ const namesOfNic = ["alt-names", "profile-name", "identifier", "permanent-mac-ad
 function concerns(object: Bag): Concern {
   const { name, labels } = (asBag(object.metadata) ?? {}) as { name?: string; labels?: Bag };
   const nodes = (node: unknown) => (typeof node === "string" ? [nodeOwner(node)] : []);
-  const policies = (policy: unknown) => (typeof policy === "string" ? [`${policyKind}/${policy}`] : []);
+  const policies = (policy: unknown) => (typeof policy === "string" ? [keyOfPolicy(policy)] : []);
   switch (object.kind) {
     case policyKind:
       if (usesPools(object)) return { owners: "all", sources: policies(name) };
@@ -161,7 +166,7 @@ function limit({ spec }: Bag, made: number): number {
 export const nmstateInCluster: InCluster = {
   kinds,
   concerns,
-  sourceOf: (claim) => `${policyKind}/${policyOfKey(claim)}`,
+  sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
   barred: unselectable,
   gone: goneFromNodes,
   report,

@@ -123,7 +123,7 @@ function inCluster(): InCluster {
   return {
     kinds,
     concerns,
-    sourceOf: (claim) => `Rack/${/^(?:Host|Node\/[^/]*)\/([^./]*)/.exec(claim)?.[1]}`,
+    sourceOf: (claim) => `Rack.toys.example.org/${/^(?:Host|Node\/[^/]*)\/([^./]*)/.exec(claim)?.[1]}`,
     gone: (objects, _, releasing) => {
       const shown = new Set(objects.filter(({ kind }) => kind === "Card").flatMap((one) => concerns(one).owners));
       return releasing.filter(({ claim }) => !shown.has(ownerOfKey(claim)));
@@ -143,7 +143,7 @@ function inCluster(): InCluster {
 
 function concerns({ kind, metadata }: Bag): Concern {
   const { name, labels } = asBag(metadata) ?? {};
-  if (kind === "Rack") return { owners: "all", sources: [`Rack/${name}`] };
-  const sources = [`Rack/${asBag(labels)?.rack}`];
+  if (kind === "Rack") return { owners: "all", sources: [`Rack.toys.example.org/${name}`] };
+  const sources = [`Rack.toys.example.org/${asBag(labels)?.rack}`];
   return { owners: kind === "Card" ? [`Host/${name}`] : sources, sources, isEvidence: true };
 }

@@ -1,12 +1,13 @@
 import { Engine } from "../../controller/engine.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
 import { kindsOf } from "../../controller/kinds.ts";
-import { keep, objectKey } from "../../controller/seen.ts";
+import { keep } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
 import type { WorldKind } from "../../controller/world.ts";
 import { emptySnapshot, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
+import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
 import type { StateBackend } from "../../state/backend.ts";
@@ -53,7 +54,7 @@ export class SimController {
       log: this.log,
       ...(observer === undefined ? {} : { observer }),
     });
-    for (const kind of served ?? this.kinds.keys()) this.engine.world.replace(kind, []);
+    for (const kind of served ?? this.kinds.keys()) this.engine.world.replace(nameOfKind(this.resource(kind)), []);
   }
 
   /** Somebody makes an object. */
@@ -129,10 +130,11 @@ export class SimController {
   private tell(): void {
     const { world } = this.engine;
     for (const { type, object } of this.server.events.slice(this.heard)) {
-      if (!world.hasKind(object.kind)) continue;
-      const known = world.kind(`${object.kind}`);
+      const name = kindOf(objectKey(object as never));
+      if (!world.hasKind(name)) continue;
+      const known = world.kind(name);
       if (type === "set") world.set(keep(known, structuredClone(object)));
-      else world.delete(objectKey(object));
+      else world.delete(objectKey(object as never));
     }
     this.heard = this.server.events.length;
   }

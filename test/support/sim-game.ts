@@ -12,6 +12,7 @@ import {
   type Snapshot,
 } from "../../core/index.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
+import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
@@ -155,7 +156,7 @@ export class Game {
     this.running.push(me);
     for (const kind of Object.keys(kinds) as Kind[])
       engine.world.replace(
-        kind,
+        nameOfKind({ ...kinds[kind], kind }),
         [...this.server.objects.values()].filter((one) => one.kind === kind).map((one) => kept(engine, one)),
       );
     me.heard = this.server.events.length;
@@ -193,7 +194,7 @@ export class Game {
     const { world } = one.engine;
     const seen = kept(one.engine, event.object);
     if (event.type === "set") world.set(seen);
-    else world.delete(`${seen.kind}/${seen.metadata.name}`);
+    else world.delete(objectKey(seen));
   }
 
   private kill(): void {
@@ -620,5 +621,5 @@ function versionOf({ metadata }: Bag): string {
 }
 
 function kept(engine: Engine, object: Bag) {
-  return keep(engine.world.kind(`${object.kind}`), structuredClone(object));
+  return keep(engine.world.kindFor(object as never), structuredClone(object));
 }

@@ -17,5 +17,5 @@ it("hundreds of nodes that join at once are decided for in batches, so that noth
   for (let i = 0; i < 600; i++) sim.node(`n${i}`);
   await sim.pass(2_000);
   expect(given).toEqual([500, 100]);
-  expect(sim.engine.world.all("NodeNetworkConfigurationPolicy")).toHaveLength(601);
+  expect(sim.engine.world.all("NodeNetworkConfigurationPolicy.nmstate.io")).toHaveLength(601);
 });

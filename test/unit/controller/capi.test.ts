@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { formatAddress } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
+import type { Integration } from "../../../integrations/integration.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { rack, racks } from "../../support/rack-integration.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
 const ipam = "ipam.cluster.x-k8s.io/v1beta2";
@@ -25,8 +27,8 @@ const cluster = (paused: boolean) => ({
   spec: { paused },
 });
 
-function begin(last = 9) {
-  const sim = new SimController(undefined, undefined, undefined, [capi("v1beta2")]);
+function begin(last = 9, others: readonly Integration[] = []) {
+  const sim = new SimController(undefined, undefined, undefined, [capi("v1beta2"), ...others]);
   sim.create(pool(last) as never);
   const addresses = () =>
     sim
@@ -89,6 +91,14 @@ describe("an IPAddressClaim", () => {
     sim.create({ ...pool(9), metadata: { name: "q" }, spec: { range: { cidr: "10.9.0.0/24" } } } as never);
     await sim.pass(2000);
     expect([ready("a")?.status, addresses()]).toEqual(["True", ["a 10.9.0.1"]]);
+  });
+
+  it("on a pool that is no NodeIPPool by its name gets nothing", async () => {
+    const { sim, ready, lines } = begin(9, [racks]);
+    sim.create(rack("r", []));
+    sim.create(claim("a", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "lan" } }) as never);
+    await sim.pass(2000);
+    expect([ready("a")?.message, lines()]).toEqual([expect.stringContaining("there is no NodeIPPool lan"), []]);
   });
 
   it("on a full pool is served as soon as an address is free", async () => {

@@ -85,7 +85,7 @@ describe("Events", () => {
     await sim.pass(20_000);
     const warnings = written().filter((text) => text.includes("Warning"));
     expect(warnings).toEqual([
-      "1 Warning NodeNetworkConfigurationPolicy/a Refused: NodeNetworkConfigurationPolicy/a--n1 was made by somebody else. Delete it, or rename it.",
+      "1 Warning NodeNetworkConfigurationPolicy/a Refused: NodeNetworkConfigurationPolicy a--n1 was made by somebody else. Delete it, or rename it.",
       expect.stringMatching(/^1 Warning NodeNetworkConfigurationPolicy\/wrong Invalid: .*q/),
     ]);
   });

@@ -16,6 +16,7 @@ function line(text: string): Allocation {
 }
 
 const finder = {
+  keyOfOwner: (owner: string) => owner,
   sourceOf: (claim: string) => `Policy/${claim.split("/")[2]}`,
   keyOfPool: (pool: string) => `NodeIPPool/${pool}`,
 };

@@ -29,6 +29,12 @@ function merged(...integrations: Integration[]) {
   return found[0] as (typeof found)[0];
 }
 
+it("kinds of two groups that have one name are two", () => {
+  const other = { ...type, apiVersion: "example.org/v1" };
+  const found = kindsOf([watching(type, one), watching(other, nobody)]).filter(({ kind }) => kind === "Secret");
+  expect(found.map(({ apiVersion }) => apiVersion)).toEqual(["v1", "example.org/v1"]);
+});
+
 describe("a kind that two integrations watch", () => {
   it("is watched once, and what either keeps is kept", () => {
     const kind = merged(watching(type, one), watching(data, one));

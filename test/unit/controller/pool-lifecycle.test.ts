@@ -133,7 +133,7 @@ describe("a kind that is not served", () => {
     next.node("n1");
     await next.pass(60_000);
     expect(next.record).toEqual(sim.record);
-    next.engine.world.replace(missing, []);
+    next.engine.world.replace(`${missing}.nmstate.io`, []);
     await next.pass(60_000);
     // Node n2 is gone, and nobody asks for n1 any more.
     const left = [...next.record.allocations, ...next.record.releasing].map(({ claim }) => claim);
@@ -249,7 +249,7 @@ describe("a reset", () => {
     const { sim, wrong, annotate } = await begin();
     annotate("NodeNetworkConfigurationPolicy", "a", value);
     await sim.pass(2000);
-    expect(wrong.at(-1)).toContain("NodeNetworkConfigurationPolicy/a InvalidReset");
+    expect(wrong.at(-1)).toContain("NodeNetworkConfigurationPolicy.nmstate.io/a InvalidReset");
     expect(wrong.at(-1)).toContain(message);
   });
 });

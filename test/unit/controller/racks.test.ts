@@ -82,7 +82,7 @@ describe("pools that an integration defines", () => {
     sim.create(rack("r", ["h1", "h2"], { last: 1 }));
     await sim.pass(2000);
     expect([status()?.pools, status()?.pending]).toEqual([{ lan: "ExhaustedIPPool 1" }, ["Host/r.h2/r.lan"]]);
-    expect(said.at(-1)).toMatch(/^Rack\/r ExhaustedIPPool: /);
+    expect(said.at(-1)).toMatch(/^Rack.toys.example.org\/r ExhaustedIPPool: /);
     sim.change("Rack", "r", (one) => ({ ...one, spec: rack("r", ["h1", "h2"]).spec }));
     await sim.pass(2000);
     expect(lines()).toHaveLength(2);

@@ -42,6 +42,7 @@ describe("readScene", () => {
   it("leaves out what is being deleted, and what uses no pool", () => {
     const going = seen(policy("going", "p", "eth1"), { deletionTimestamp: "2026-01-01T00:00:00Z" });
     const plain = seen({
+      apiVersion: "nmstate.io/v1",
       kind: "NodeNetworkConfigurationPolicy",
       metadata: { name: "plain" },
       spec: { desiredState: {} },

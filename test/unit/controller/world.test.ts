@@ -6,7 +6,8 @@ import { World } from "../../../controller/world.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
-const key = `${kind}/b`;
+const name = `${kind}.nmstate.io`;
+const key = `${name}/b`;
 
 function policy(uid: string, resourceVersion: string): Seen {
   return { apiVersion: "nmstate.io/v1", kind, metadata: { name: "b", uid, resourceVersion }, spec: {} } as never;
@@ -17,15 +18,15 @@ describe("an answer that comes after the watch told of the end of the object", (
     const world = new World(kindsOf([nmstate]), () => {});
     world.set(policy("u1", "5"));
     world.delete(key);
-    world.take(kind, policy("u1", "6"));
+    world.take(world.kind(name), policy("u1", "6"));
     expect(world.get(key)).toBeUndefined();
   });
 
   it("is not taken for the one that was made since", () => {
     const world = new World(kindsOf([nmstate]), () => {});
     world.set(policy("u1", "5"));
-    world.replace(kind, [policy("u2", "9")]);
-    world.take(kind, policy("u1", "6"));
+    world.replace(name, [policy("u2", "9")]);
+    world.take(world.kind(name), policy("u1", "6"));
     expect(world.get(key)?.metadata.uid).toBe("u2");
   });
 
@@ -40,8 +41,8 @@ describe("an answer that comes after the watch told of the end of the object", (
     const world = new World(kindsOf([nmstate]), () => {});
     world.set(policy("u1", "5"));
     world.delete(key);
-    world.replace(kind, [policy("u1", "4")]);
-    world.take(kind, policy("u1", "7"));
+    world.replace(name, [policy("u1", "4")]);
+    world.take(world.kind(name), policy("u1", "7"));
     expect(world.get(key)?.metadata.resourceVersion).toBe("7");
   });
 });

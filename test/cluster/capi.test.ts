@@ -2,13 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
 import { managedBy } from "../../integrations/in-cluster.ts";
+import type { RenderedObject } from "../../integrations/integration.ts";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource, type Stored } from "../../kube/index.ts";
+import { joinDocuments } from "../../pipeline/folder.ts";
 import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
-import { installClusterApi, installNodeIPPool } from "../support/cluster-kinds.ts";
+import { yamlOfEach } from "../../schema/yaml-text.ts";
+import { installClusterApi, installMachines, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { withController } from "../support/controller-run.ts";
 import { hurried } from "../support/controller-timing.ts";
 import { tries } from "../support/long.ts";
+import { exampleText, infraOf } from "../support/metal3-infra.ts";
+import { objectsOfInfra } from "../support/metal3-objects.ts";
 
 const namespace = "metal3";
 const group = "ipam.cluster.x-k8s.io";
@@ -19,13 +24,15 @@ const addresses: Resource = { apiVersion: `${group}/v1beta2`, plural: "ipaddress
 
 type Any = Stored<KubeObject & Bag>;
 
+const cluster = clusterOfFile(async (started) => {
+  await installNodeIPPool(started);
+  await installClusterApi(started);
+  await installMachines(started);
+  for (const name of ["nodeippool", namespace]) await started.kubectl(["create", "namespace", name]);
+});
+
 /** What the documentation of Cluster API wants of an IPAM provider, and what other providers get wrong. */
 describe("a provider of addresses for Cluster API, on a real API server", () => {
-  const cluster = clusterOfFile(async (started) => {
-    await installNodeIPPool(started);
-    await installClusterApi(started);
-    for (const name of ["nodeippool", namespace]) await started.kubectl(["create", "namespace", name]);
-  });
   let kube: Objects;
   beforeAll(() => {
     kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));
@@ -235,4 +242,49 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
       }),
     );
   }, 240_000);
+});
+
+/** The server holds them against the kinds of Cluster API and Metal3, where every field must be known. */
+describe("the objects of bare-metal hosts, on a real API server", () => {
+  /** Of Metal3's provider, v1beta2 is in no module. */
+  const isServed = ({ apiVersion }: RenderedObject) => apiVersion !== "infrastructure.cluster.x-k8s.io/v1beta2";
+  const kubeadmConfig =
+    "{users: [{name: admin}], joinConfiguration: {nodeRegistration: {name: '{{ ds.meta_data.name }}'}}}";
+  const machines = (apiVersion: ClusterApiVersion, network: string) => {
+    const image = `{url: "http://i", checksum: "http://c", ${apiVersion === "v1beta1" ? "format" : "diskFormat"}: raw}`;
+    return `{mode: machines, name: blue, version: v1.36.3, apiVersion: ${apiVersion}, network: ${network}, image: ${image}, kubeadmConfig: ${kubeadmConfig}}`;
+  };
+  const ofMachines = { KubeadmConfig: 20, Machine: 20 };
+  const rows: [section: string, kinds: Readonly<Record<string, number>>][] = [
+    ["{name: blue}", { Secret: 20, BareMetalHost: 20 }],
+    ["{name: blue, apiVersion: v1beta1}", { Metal3DataTemplate: 3, Secret: 20, BareMetalHost: 20 }],
+    [machines("v1beta2", "network-data"), { Secret: 20, ...ofMachines, BareMetalHost: 20 }],
+    [machines("v1beta2", "os-net-config"), { Secret: 3, ...ofMachines }],
+    [machines("v1beta1", "network-data"), { Secret: 20, ...ofMachines, Metal3Machine: 20, BareMetalHost: 20 }],
+    [machines("v1beta1", "os-net-config"), { Secret: 3, ...ofMachines, Metal3Machine: 20 }],
+    ["{mode: pools, name: blue}", { IPPool: 4, Metal3DataTemplate: 3, BareMetalHost: 20 }],
+  ];
+
+  it.each(rows)("%s", async (section, kinds) => {
+    // Options of a bond are in that template since v1.11, which is in no module either.
+    const rack = section.includes("pools")
+      ? exampleText("rack.yaml").replaceAll(" miimon=100", "")
+      : exampleText("rack.yaml");
+    const infra = infraOf(`cluster: ${section}\n${rack}`);
+    const objects = objectsOfInfra(infra, infra.cluster).filter(isServed);
+    const counts = [...Map.groupBy(objects, ({ kind }) => kind)].map(([kind, { length }]) => [kind, length]);
+    expect(Object.fromEntries(counts)).toEqual(kinds);
+    const apply = (all: readonly object[]) =>
+      cluster().kubectl(["apply", "--dry-run=server", "-n", namespace, "-f", "-"], joinDocuments(yamlOfEach(all)));
+    const applied = await apply(objects);
+    expect(applied.match(/ created \(server dry run\)$/gm)).toHaveLength(objects.length);
+    const one = [...Map.groupBy(objects, ({ kind }) => kind).values()].map(
+      ([object]) => object as RenderedObject & Bag,
+    );
+    const strange = one.map((object) =>
+      "spec" in object ? { ...object, spec: { ...asBag(object.spec), strange: 1 } } : { ...object, strange: 1 },
+    );
+    const refused = await apply(strange).then(String, String);
+    expect(refused.match(/unknown field "(spec\.)?strange"/g)).toHaveLength(one.length);
+  });
 });

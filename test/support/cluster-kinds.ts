@@ -6,6 +6,7 @@ import { findAccess, type KubeObject, type Objects, objectsOf } from "../../kube
 import type { Cluster } from "./cluster.ts";
 import { root } from "./console.ts";
 import { goModule } from "./go-module.ts";
+import { metal3Crds } from "./metal3-crds.ts";
 
 const crds = { apiVersion: "apiextensions.k8s.io/v1", plural: "customresourcedefinitions" };
 const admission = (plural: string) => ({ apiVersion: "admissionregistration.k8s.io/v1", plural });
@@ -42,6 +43,15 @@ export async function installClusterApi(cluster: Cluster): Promise<void> {
     folder,
     kinds.map((kind) => `${kind}.yaml`),
   );
+}
+
+/** What machines of bare-metal hosts are, of Cluster API and of Metal3. */
+export async function installMachines(cluster: Cluster): Promise<void> {
+  const clusterApi = await goModule("sigs.k8s.io/cluster-api");
+  await installCrds(cluster, join(clusterApi, "core/config/crd/bases"), ["cluster.x-k8s.io_machines.yaml"]);
+  const bootstrap = "bootstrap.cluster.x-k8s.io_kubeadmconfigs.yaml";
+  await installCrds(cluster, join(clusterApi, "bootstrap/kubeadm/config/crd/bases"), [bootstrap]);
+  await installCrds(cluster, await metal3Crds());
 }
 
 /** Our kind and theirs, with what they admit. */

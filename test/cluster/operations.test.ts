@@ -112,7 +112,7 @@ describe("operating the controller on a real API server", () => {
       /^nodeippool_pool_addresses{pool="traffic-1",state="allocated"} 8$/m,
       /^nodeippool_pool_addresses{pool="traffic-1",state="free"} 0$/m,
       /^nodeippool_pool_pending_claims{pool="traffic-1"} 6$/m,
-      /^nodeippool_watch_state{kind="NodeIPPool",state="synced"} 1$/m,
+      /^nodeippool_watch_state{kind="NodeIPPool.nmstate.io",state="synced"} 1$/m,
       /^nodeippool_api_requests_total{verb="watch",code="200"} \d+$/m,
       /^nodeippool_commits_total{result="ok"} \d+$/m,
     ])

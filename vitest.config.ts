@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
 const alias = [
   { find: /^nodeippool$/, replacement: join(import.meta.dirname, "index.ts") },
   { find: /^nodeippool\/(schema|state|pipeline)$/, replacement: join(import.meta.dirname, "$1/index.ts") },
-  { find: /^nodeippool\/nmstate$/, replacement: join(import.meta.dirname, "integrations/nmstate/index.ts") },
+  { find: /^nodeippool\/(nmstate|metal3)$/, replacement: join(import.meta.dirname, "integrations/$1/index.ts") },
 ];
 
 /** Real git, killed processes, real kernels, API servers and Pulumi engines: minutes, not seconds. */

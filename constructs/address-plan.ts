@@ -199,7 +199,8 @@ function othersOf({ others }: AppDesired): string {
   return JSON.stringify(others.map(({ object }) => object));
 }
 
-/** A construct has a path, and no line. */
+/** A construct has a path, and no line; what it is made of has fields. */
 function withPath({ at, message, ...issue }: Issue): Issue {
-  return { ...issue, message: at === undefined ? message : `${at.file}: ${message}` };
+  const place = [at?.file ?? [], issue.path?.join(".") ?? []].flat();
+  return { ...issue, message: at === undefined ? message : [...place, message].join(": ") };
 }

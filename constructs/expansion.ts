@@ -1,4 +1,4 @@
-import { type ApiObject, Chart } from "cdk8s";
+import { ApiObject, Chart } from "cdk8s";
 import type { Construct } from "constructs";
 import { byCodeUnit } from "../core/index.ts";
 import type { Rendered, RenderedObject } from "../integrations/integration.ts";
@@ -30,8 +30,11 @@ export function addRendered(rendered: Rendered, objects: AppObjects, { construct
   for (const { object, at } of others) names.take(object, at([], "").file);
   for (const { scope, object } of additions) names.take(object, scope.node.path);
   return additions.map(({ scope, object }) => {
-    const id = scope === home ? `nodeippool-releasing-${object.metadata.name}` : object.metadata.name;
-    return new ClusterObject(scope, id, object);
+    const { name, namespace } = object.metadata;
+    // Objects of several kinds may share a name.
+    const own = scope.node.tryFindChild(name) === undefined ? name : `${name}-${object.kind}`;
+    const id = scope === home ? `nodeippool-releasing-${name}` : own;
+    return namespace === undefined ? new ClusterObject(scope, id, object) : new ApiObject(scope, id, object);
   });
 }
 

@@ -1,9 +1,11 @@
+export type * from "../integrations/metal3/infra-spec.ts";
 export type * from "../integrations/nmstate/desired-state.ts";
 export type * from "../integrations/nmstate/interface.ts";
 export type * from "../integrations/nmstate/interface-sections.ts";
 export type { AddressClaim } from "./address-claim.ts";
 export { AddressPlan, type AddressPlanProps } from "./address-plan.ts";
 export { type LoadedState, loadState } from "./app-record.ts";
+export { BareMetalHosts } from "./bare-metal-hosts.ts";
 export type { DesiredState, Interface, Ipv4, Ipv6 } from "./desired-state.ts";
 export { NodeIPPool, type NodeIPPoolProps } from "./node-ip-pool.ts";
 export { NodeIPPoolController, type NodeIPPoolControllerProps } from "./node-ip-pool-controller.ts";

@@ -64,6 +64,22 @@ const uses: Record<string, { program: string; prints: string }> = {
       console.log(childName("static-ip", "node01"));`,
     prints: "static-ip--node01",
   },
+  "./metal3": {
+    program: `
+      import { infraClaims, type InfraSpec, parseInfra } from "nodeippool/metal3";
+      const spec: InfraSpec = {
+        infra: { networks: { lan: { netmask: 24, addresses: ["10.20.0.5"] } } },
+        controllers: {
+          replicas: 1,
+          hostSelector: { role: "controller" },
+          networkConfig: [{ type: "interface", name: "em0", addresses: [{ ip_netmask: "{{ ip['lan'] }}" }] }],
+          macMapping: { "node-0": { em0: "00:c8:7c:e6:f0:2e" } },
+        },
+      };
+      const { value } = parseInfra(spec);
+      console.log(value && infraClaims(value).map(({ owner, pool }) => owner.name + " " + pool).join());`,
+    prints: "controllers.node-0 lan",
+  },
   "./constructs": {
     program: `
       import { App, Chart } from "cdk8s";

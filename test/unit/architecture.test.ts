@@ -65,6 +65,7 @@ const rules: Rules = {
     "schema",
     "integrations",
     "integrations/nmstate",
+    "integrations/metal3",
     "pipeline",
     "state",
     "cdk8s",

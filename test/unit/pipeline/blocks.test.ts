@@ -34,7 +34,7 @@ describe("a policy that takes an address from a pool of blocks", () => {
       },
       { record: nothing },
     );
-    expect(refusal(() => synthesised(app))).toContain(`network/lan: ${says}\n  ${hint}`);
+    expect(refusal(() => synthesised(app))).toContain(`network/lan: spec.capture.p: ${says}\n  ${hint}`);
   });
 });
 

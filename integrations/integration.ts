@@ -1,4 +1,4 @@
-import type { Allocation, Claim, Issue, Parsed, Place, Pool, Snapshot } from "../core/index.ts";
+import type { Allocation, Claim, Issue, Parsed, Place, Pool, PoolSpec, Snapshot } from "../core/index.ts";
 import type { Findings } from "../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -38,9 +38,10 @@ export interface Rendered {
   readonly left: readonly Left[];
 }
 
-/** A pool, and where it is defined. */
+/** A pool, what a NodeIPPool would say for it, and where it is defined. */
 export interface DefinedPool {
   readonly pool: Pool;
+  readonly spec: PoolSpec;
   readonly at: Place;
 }
 

@@ -22,7 +22,7 @@ export function definedPools(files: readonly SourceFile[]): readonly Pool[] {
     issues.push(...found);
     return found.length > 0 ? [] : (integration.pools?.(model) ?? []);
   });
-  const found = new Map<string, DefinedPool>();
+  const found = new Map<string, PlacedPool>();
   for (const one of [...documents.flatMap(poolOf), ...ofIntegrations]) {
     const first = found.get(one.pool.name);
     if (first === undefined) found.set(one.pool.name, one);
@@ -34,12 +34,14 @@ export function definedPools(files: readonly SourceFile[]): readonly Pool[] {
   return pools;
 }
 
-function poolOf(document: ManifestDocument): DefinedPool[] {
+type PlacedPool = Pick<DefinedPool, "pool" | "at">;
+
+function poolOf(document: ManifestDocument): PlacedPool[] {
   if (document.kind !== "pool") return [];
   return [{ pool: document.pool, at: document.yaml.at([...document.path, "metadata", "name"]) }];
 }
 
-function twoWays({ pool, at }: DefinedPool, { at: other }: DefinedPool): Issue {
+function twoWays({ pool, at }: PlacedPool, { at: other }: PlacedPool): Issue {
   return {
     message: `pool ${pool.name} is defined in two ways, here and in ${other.file}:${other.line}:${other.column}`,
     at,

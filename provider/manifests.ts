@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { formatAddress, IpamError, type PoolSpec, type Snapshot } from "../core/index.ts";
+import { checkPools, emptySnapshot, formatAddress, IpamError, type PoolSpec, type Snapshot } from "../core/index.ts";
 import type { Rendered } from "../integrations/integration.ts";
 import { type Desired, readDesired } from "../pipeline/desired.ts";
 import { readFolder } from "../pipeline/folder.ts";
@@ -10,13 +10,17 @@ import { recorded } from "../pipeline/proposal.ts";
 import type { ManifestDocument, Manifests as ReadManifests } from "../schema/manifest-document.ts";
 import { asBag, type Bag, flat } from "../schema/objects.ts";
 import { checkNodes } from "../schema/read-nodes.ts";
+import { yamlOf } from "../schema/yaml-text.ts";
 import { AllocationSet } from "./allocation-set.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 import { present, recordOf } from "./set-state.ts";
 
 /** Kubernetes objects that take addresses, and how they are planned. */
 export interface ManifestsArgs extends Omit<AllocationSetArgs, "pools" | "claims"> {
-  /** Plain objects that are known now, as they would stand in a folder of manifests: pools, policies, and any others. */
+  /**
+   * Plain objects that are known now, as they would stand in a folder of manifests: pools, policies, the configuration of
+   * bare-metal hosts (`InfraSpec`), and any others.
+   */
   readonly objects: readonly object[];
   /** The nodes: names, or names with their labels. */
   readonly nodes?: readonly (string | { readonly name: string; readonly labels: { readonly [key: string]: string } })[];
@@ -36,8 +40,8 @@ export class Manifests extends pulumi.ComponentResource {
     super("nodeippool:index:Manifests", name, {}, opts);
     const { objects, nodes = [], ...rest } = args;
     const given = flat(objects).map(({ object }) => object);
-    const pools = poolSpecs(given);
     const { manifests, desired } = orRunError(name, () => read(given, nodes));
+    const pools = { ...poolSpecs(given), ...definedSpecs(desired) };
     this.allocations = new AllocationSet(name, { ...rest, pools, claims: claimsOf(desired) }, { parent: this });
     const { set = "default", state = { backend: "stack" } } = args;
     const { addresses, releasing } = this.allocations;
@@ -54,13 +58,27 @@ function poolSpecs(objects: readonly Bag[]): Record<string, PoolSpec> {
   return Object.fromEntries(pools.map(({ metadata, spec }) => [`${asBag(metadata)?.name}`, spec as PoolSpec]));
 }
 
+/** The pools that integrations define. */
+function definedSpecs({ parts }: Desired): Record<string, PoolSpec> {
+  const defined = parts.flatMap(({ integration, model }) => integration.pools?.(model) ?? []);
+  return Object.fromEntries(defined.map(({ pool, spec }) => [pool.name, spec]));
+}
+
 /** Each object is a file of one document. */
 function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]>) {
-  const manifests = readFolder(objects.map((object, i) => ({ path: `objects[${i}]`, text: JSON.stringify(object) })));
+  const manifests = readFolder(objects.map((object, i) => ({ path: `objects[${i}]`, text: textOf(object) })));
   const given = checkNodes(nodes.map((node) => (typeof node === "string" ? { name: node } : node)));
   const issues = [...manifests.issues, ...given.issues];
   const source = { ...manifests, issues, nodes: [...manifests.nodes, ...given.nodes] };
-  return { manifests, desired: readDesired(source, integrations) };
+  const desired = readDesired(source, integrations);
+  // By name alone, one of two pools would be gone unnoticed.
+  checkPools(desired.pools, emptySnapshot);
+  return { manifests, desired };
+}
+
+/** What says no kind is known by its text, as people write it. */
+function textOf(object: Bag): string {
+  return object.kind === undefined ? yamlOf(object) : JSON.stringify(object);
 }
 
 function claimsOf({ claims }: Desired): ClaimArgs[] {

@@ -1,4 +1,4 @@
-import { type Address, type Claim, formatOwner, type Owner, type Pool } from "../../core/index.ts";
+import { type Address, type Claim, formatOwner, type Owner, type Pool, type PoolSpec } from "../../core/index.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Cluster } from "./cluster.ts";
 
@@ -13,6 +13,8 @@ export interface Infra {
 /** A network, as the pool that its addresses come from. */
 export interface Network {
   readonly pool: Pool;
+  /** What a NodeIPPool would say for it. */
+  readonly spec: PoolSpec;
   readonly dnsServers: readonly Address[];
 }
 

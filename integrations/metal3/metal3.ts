@@ -2,7 +2,7 @@ import { IpamError, type Issue } from "../../core/index.ts";
 import { issueIn } from "../../schema/objects.ts";
 import type { Holdings, Integration, Left, Rendered } from "../integration.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
-import { infraClaims, poolsOf } from "./claims.ts";
+import { infraClaims } from "./claims.ts";
 import { type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
 import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
@@ -31,7 +31,11 @@ export const metal3: Integration<Metal3Model> = {
   read: ({ owned }) => readEach(owned, ({ kind: _, ...document }) => parseInfra(document)),
   pools: (model) =>
     model.flatMap(({ value, source }) =>
-      poolsOf(value).map((pool) => ({ pool, at: source.at(networkPath(pool.name), pool.name, "key") })),
+      [...value.networks].map(([name, { pool, spec }]) => ({
+        pool,
+        spec,
+        at: source.at(networkPath(name), name, "key"),
+      })),
     ),
   claims: (model) => model.flatMap(({ value }) => infraClaims(value)),
   isClaim: (claim) => claim.startsWith("Host/"),

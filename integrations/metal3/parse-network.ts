@@ -69,7 +69,7 @@ class NetworkReader {
     for (const issue of issues) this.issues.push({ ...issue, path: pathInNetwork(issue.path ?? []) });
     const place = `infra.networks.${name}`;
     const grows = list === undefined ? `a wider ${place}.addressRange` : `more of ${place}.addresses`;
-    return pool === undefined ? undefined : { pool: { ...pool, grows }, dnsServers: present(dnsServers) };
+    return pool === undefined ? undefined : { pool: { ...pool, grows }, spec, dnsServers: present(dnsServers) };
   }
 
   private range(range: Bag | undefined): Interval | undefined {

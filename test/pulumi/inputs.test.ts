@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { root } from "../support/console.ts";
+import { dataOf, exampleText } from "../support/metal3-infra.ts";
 import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
 import { toyObjects } from "../support/toy-integration.ts";
@@ -76,6 +77,26 @@ export const objects = net.objects.apply((all) => all.map((one) =>
       expect(text).toContain(refusal);
       expect(status).not.toBe(0);
     }
+    project.program("");
+    await project.ok("up", "--yes", "--skip-preview");
+  });
+
+  it("may be the configuration of bare-metal hosts: preview shows their addresses, and up gives them", async () => {
+    const { nodepools, ...seed } = dataOf(exampleText("seed.yaml")) as { nodepools: object };
+    const program = (infra: object) =>
+      project.program(`const net = new Manifests("net", { objects: [${JSON.stringify(infra)}] });
+export const hosts = net.objects.apply((all) => all.filter(({ kind }) => kind === "Secret")
+  .map(({ metadata, stringData }) => [metadata.name, ...stringData.networkData.match(/(?<=ip_address: ).*/g)].join(" ")).join(", "));
+export const releasing = pulumi.jsonStringify(net.allocations.releasing);`);
+    const controllers = "controllers-node-0 192.168.0.10 192.168.1.10";
+    const workers = "nodepool1-node-0 192.168.0.11 192.168.1.11";
+    program({ ...seed, nodepools });
+    expect(await project.preview()).toContain(`${controllers}, ${workers}`);
+    expect(await project.ok("up", "--yes", "--strict")).toContain(`${controllers}, ${workers}`);
+    program(seed);
+    const after = await project.ok("up", "--yes", "--strict");
+    expect(after).toContain(`"${controllers}"`);
+    expect(await project.ok("stack", "output", "releasing")).toContain('"Host/nodepool1.node-0/net0":"192.168.0.11"');
     project.program("");
     await project.ok("up", "--yes", "--skip-preview");
   });

@@ -7,10 +7,10 @@ import {
   type Owner,
   ownerOfKey,
   type Parsed,
-  type Pool,
+  type PoolSpec,
 } from "../../core/index.ts";
 import type { Concern, InCluster, WatchedKind } from "../../integrations/in-cluster.ts";
-import type { Facts, Integration, RenderedObject } from "../../integrations/integration.ts";
+import type { DefinedPool, Facts, Integration, RenderedObject } from "../../integrations/integration.ts";
 import { type ReadObject, readEach } from "../../integrations/read-each.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
@@ -19,7 +19,7 @@ const apiVersion = "toys.example.org/v1";
 
 interface Rack {
   readonly name: string;
-  readonly pools: readonly Pool[];
+  readonly pools: readonly Omit<DefinedPool, "at">[];
   readonly hosts: readonly string[];
   /** Does each node get an address of each network, too? */
   readonly isForNodes: boolean;
@@ -36,7 +36,9 @@ export const racks: Integration<readonly ReadObject<Rack>[]> = {
   usedIn: [],
   read: ({ owned }) => readEach(owned, parseRack),
   pools: (model) =>
-    model.flatMap(({ value, source }) => value.pools.map((pool) => ({ pool, at: source.at(["spec"], pool.name) }))),
+    model.flatMap(({ value, source }) =>
+      value.pools.map((one) => ({ ...one, at: source.at(["spec"], one.pool.name) })),
+    ),
   claims: (model, { nodes }) => model.flatMap(({ value }) => claimsOf(value, nodes)),
   isClaim: (claim) => claim.startsWith("Host/") || (claim.startsWith("Node/") && !nameOfKey(claim).includes("/")),
   render: (model, _, { snapshot }) => {
@@ -67,10 +69,13 @@ export function rack(name: string, hosts: readonly string[], { cidr, last = 9, i
 
 function parseRack({ metadata, spec }: Bag): Parsed<Rack> {
   const { networks, hosts, isForNodes } = asBag(spec) ?? {};
-  const parsed = Object.entries(asBag(networks) ?? {}).map(([name, range]) => parsePoolSpec(name, { range }));
+  const parsed = Object.entries(asBag(networks) ?? {}).map(([name, range]) => {
+    const spec = { range } as PoolSpec;
+    return { spec, ...parsePoolSpec(name, spec) };
+  });
   const issues = parsed.flatMap(({ issues: found = [] }) => found);
   if (issues.length > 0) return { issues };
-  const pools = parsed.flatMap(({ value }) => value ?? []);
+  const pools = parsed.flatMap(({ value: pool, spec }) => (pool === undefined ? [] : { pool, spec }));
   const name = `${asBag(metadata)?.name}`;
   return { value: { name, pools, hosts: asList(hosts).map(String), isForNodes: isForNodes === true } };
 }
@@ -80,7 +85,7 @@ function claimsOf({ name, pools, hosts, isForNodes }: Rack, nodes: Facts["nodes"
     ...hosts.map((host) => ({ kind: "Host", name: `${name}.${host}` })),
     ...(isForNodes ? nodes.map((node) => ({ kind: "Node", name: node.name })) : []),
   ];
-  return owners.flatMap((owner) => pools.map((pool) => ({ owner, name: `${name}.${pool.name}`, pool: pool.name })));
+  return owners.flatMap((owner) => pools.map(({ pool }) => ({ owner, name: `${name}.${pool.name}`, pool: pool.name })));
 }
 
 /** A host is served once it has all that it asks for. */
@@ -88,7 +93,7 @@ function cardsOf(rack: Rack, lines: readonly Allocation[]): RenderedObject[] {
   const byClaim = new Map(lines.map((line) => [line.claim, line]));
   return rack.hosts.flatMap((host) => {
     const owner = { kind: "Host", name: `${rack.name}.${host}` };
-    const own = rack.pools.map(({ name }) => byClaim.get(claimKey(owner, `${rack.name}.${name}`)));
+    const own = rack.pools.map(({ pool: { name } }) => byClaim.get(claimKey(owner, `${rack.name}.${name}`)));
     if (own.some((line) => line === undefined)) return [];
     const metadata = { name: owner.name, labels: { rack: rack.name } };
     return [

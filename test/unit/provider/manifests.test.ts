@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
+import { dataOf, exampleText } from "../../support/metal3-infra.ts";
 import { monitorOfFile } from "../../support/monitor-of-file.ts";
 import { toyObjects } from "../../support/toy-integration.ts";
 
@@ -41,5 +42,33 @@ describe("the objects of Manifests", () => {
         /NodeNetworkConfigurationPolicy \S*a--n1 is written by your own manifests and by NodeNetworkConfigurationPolicy a/,
       );
     }
+  });
+});
+
+describe("the hosts of a configuration in Manifests", () => {
+  const monitor = monitorOfFile();
+  const up = (...objects: object[]) =>
+    monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects, nodes: ["n1"] });
+
+  it("are planned beside other objects, and its networks are pools of the set", async () => {
+    const infra = dataOf(exampleText("seed.yaml")) as object;
+    const { errors, outputs } = await up(infra, pool, asking);
+    expect(errors).toEqual([]);
+    expect(outputs.objects).toMatchObject([
+      { kind: "Secret", stringData: { networkData: expect.stringContaining("ip_address: 192.168.0.10\n") } },
+      { kind: "BareMetalHost", metadata: { name: "controllers-node-0" } },
+      { kind: "Secret", stringData: { networkData: expect.stringContaining("ip_address: 192.168.1.11\n") } },
+      { kind: "BareMetalHost", metadata: { name: "nodepool1-node-0" } },
+      { kind: "NodeIPPool" },
+      { metadata: { name: "a--n1" } },
+    ]);
+  });
+
+  it("are refused where something in it is wrong, with the place, or a pool has the name of a network", async () => {
+    const infra = dataOf(exampleText("seed.yaml")) as { controllers: object };
+    const wrong = await up({ ...infra, controllers: { ...infra.controllers, replicas: 2 } });
+    expect(wrong.errors.join("\n")).toMatch(/objects\[0\]:\d+:\d+: replicas is 2, and macMapping has 1 hosts/);
+    const twice = await up(infra, { ...pool, metadata: { name: "net0" } });
+    expect(twice.errors.join("\n")).toContain("pool net0 is defined twice");
   });
 });

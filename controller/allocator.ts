@@ -49,6 +49,8 @@ export interface Looked {
 export class Allocator implements Finder {
   /** Why claims of an owner get nothing, by owner. */
   readonly pending = new Map<string, readonly Pending[]>();
+  /** Owners for whom nothing can be made as things stand: a change of another owner may mend that. */
+  readonly barred = new Set<string>();
   private readonly world: World;
   private readonly ground: Ground;
   readonly record: KnownRecord;
@@ -134,6 +136,7 @@ export class Allocator implements Finder {
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
     for (const owner of owners) this.pending.delete(owner);
+    for (const owner of owners) this.barred[standing.isBarredForAny(owner) ? "add" : "delete"](owner);
     for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
     const changed = [...plan.assign, ...plan.release.map(({ allocation }) => allocation), ...pending, ...before];
     return {

@@ -54,6 +54,10 @@ export class OwnerStanding {
     return this.barred.get(name)?.has(owner) ?? false;
   }
 
+  isBarredForAny(owner: string): boolean {
+    return [...this.barred.values()].some((owners) => owners.has(owner));
+  }
+
   /**
    * Does a line stay although nobody claims it now?
    *

@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import { policy } from "../../support/controller-objects.ts";
+import { SimController } from "../../support/sim-controller.ts";
+
+const labels = { "kubernetes.io/hostname": "twin", role: "worker" };
+
+it("a node whose hostname another one has, too, is served once that one is gone", async () => {
+  const sim = new SimController();
+  sim.pool("lan", "10.0.0.0/24", "10.0.0.9");
+  for (const name of ["n1", "n2", "n3"]) sim.node(name, name === "n3" ? { role: "worker" } : labels);
+  sim.create(policy("a", "lan") as never);
+  await sim.pass();
+  expect(sim.record.allocations.map(({ claim }) => claim)).toEqual(["Node/n3/a/address"]);
+  sim.remove("Node", "n2");
+  await sim.pass();
+  expect(sim.record.allocations.map(({ claim }) => claim).sort()).toEqual(["Node/n1/a/address", "Node/n3/a/address"]);
+});

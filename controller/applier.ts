@@ -1,7 +1,7 @@
 import { IpamError } from "../core/index.ts";
-import { type Fares, type InCluster, isManaged, managedBy, type WatchedKind } from "../integrations/in-cluster.ts";
-import type { RenderedObject } from "../integrations/integration.ts";
-import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
+import { type Fares, type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
+import type { Integration, RenderedObject } from "../integrations/integration.ts";
+import { kindInGroup, kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Stored } from "../kube/index.ts";
 import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
@@ -38,7 +38,7 @@ export class Applier {
   fares(key: string): void {
     const there = this.world.get(key);
     const source = this.sourceOf(key, there);
-    const part = this.partOf(key);
+    const part = this.partOf(key, source);
     if (source === undefined || part === undefined) return;
     if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, source);
     else this.rollout(source).set(key, there && faresOf(there, this.world.ofSource(key), part));
@@ -51,7 +51,7 @@ export class Applier {
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
     const source = this.sourceOf(key, there);
-    const part = this.partOf(key);
+    const part = this.partOf(key, source);
     if (source === undefined || part === undefined) return;
     if (there === undefined && wanted === undefined) {
       this.forget(key, source);
@@ -164,10 +164,12 @@ export class Applier {
     this.sources.delete(key);
   }
 
-  private partOf(key: string): InCluster | undefined {
-    const isOf = (kind: WatchedKind) => nameOfKind(kind) === kindOf(key);
-    const parts = this.ground.integrations.map(({ inCluster }) => inCluster);
-    return parts.find((part) => part?.kinds.some(isOf));
+  /** Of the integrations that watch a kind, the one that makes its objects of such a source. */
+  private partOf(key: string, source: string | undefined): InCluster | undefined {
+    const makes = ({ reads, inCluster }: Integration) =>
+      inCluster?.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) &&
+      reads.some(({ kind, group }) => kindInGroup(kind, group) === kindOf(source ?? ""));
+    return this.ground.integrations.find(makes)?.inCluster;
   }
 
   private limit(source: string, { rollout }: InCluster): number {

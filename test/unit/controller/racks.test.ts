@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Observer } from "../../../controller/ground.ts";
 import { timing } from "../../../controller/timing.ts";
 import { formatAddress } from "../../../core/index.ts";
+import type { Integration } from "../../../integrations/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
@@ -50,6 +51,25 @@ describe("pools that an integration defines", () => {
     sim.node("n1");
     await sim.pass(2000);
     expect(lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Node/n1/a/address"]);
+  });
+
+  it("serve hosts whatever another integration says of a kind that both watch", async () => {
+    const card = racks.inCluster?.kinds.filter(({ kind }) => kind === "Card") ?? [];
+    const rollout = { limit: () => 0, fares: () => "failing" as const };
+    const concerns = () => ({ owners: [], sources: [] });
+    const inCluster = {
+      kinds: card,
+      concerns,
+      sourceOf: (claim: string) => claim,
+      gone: () => [],
+      report: () => ({}),
+      rollout,
+    };
+    const watcher = { ...racks, name: "watcher", reads: [], isClaim: () => false, inCluster } as Integration;
+    const sim = new SimController(undefined, undefined, undefined, [watcher, racks as Integration]);
+    sim.create(rack("r", ["h1", "h2"]));
+    await sim.pass(2000);
+    expect(sim.all("Card")).toHaveLength(2);
   });
 
   it("alike in two objects are one, which is there as long as one of them is", async () => {

@@ -1,18 +1,9 @@
-import type { Host, Unit } from "./infra.ts";
-
-/**
- * `/etc/os-net-config/mapping.yaml` of a host: which NIC each name stands for. Names and MAC addresses are in quotes, because
- * YAML 1.1 reads 10:11:22:33:44:55 as a number and `on` as true.
- */
-export function mappingFile({ macs }: Host): string {
-  const lines = [...macs].map(([nic, mac]) => `  ${JSON.stringify(nic)}: ${JSON.stringify(mac)}\n`);
-  return `interface_mapping:\n${lines.join("")}`;
-}
+import type { Unit } from "./infra.ts";
 
 /**
  * A script that is the same on all hosts of a unit: it finds by the MAC addresses which of them it runs on, and writes the
- * mapping of that one; NICs that are called so already need none. It uses sh and python3 alone. Where no host fits, or two do,
- * or a NIC is missing, it says so and exits with 1.
+ * mapping of that one, in quotes: YAML 1.1 reads 10:11:22:33:44:55 as a number and `on` as true. NICs that are called so
+ * already need none. It uses sh and python3 alone. Where no host fits, or two do, or a NIC is missing, it says so and exits with 1.
  */
 export function mappingScript({ name, hosts }: Pick<Unit, "name" | "hosts">): string {
   const lines = hosts.map(

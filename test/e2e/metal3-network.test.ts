@@ -6,7 +6,6 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { formatAddress, unwrap } from "../../core/index.ts";
 import type { Infra, Unit } from "../../integrations/metal3/infra.ts";
-import { mappingFile } from "../../integrations/metal3/mac-mapping.ts";
 import { type NetworkData, networkData } from "../../integrations/metal3/network-data.ts";
 import { osNetConfig } from "../../integrations/metal3/os-net-config.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
@@ -86,23 +85,6 @@ print(json.dumps([validator.validate_config(yaml.safe_load(text)["network_config
     const nics = other.links.filter(({ type }) => type === "phy");
     await expect(netplanOf(one, nics)).rejects.toThrow("Unable to find a system nic");
   });
-
-  it("R33: PyYAML reads every MAC mapping back unchanged", async () => {
-    const files = hosts.map(({ host }) => mappingFile(host));
-    const program = "import json, sys, yaml; print(json.dumps([yaml.safe_load(t) for t in json.loads(sys.argv[1])]))";
-    const read = JSON.parse(await runPython(["-c", program, JSON.stringify(files)]));
-    expect(read).toEqual(hosts.map(({ host }) => ({ interface_mapping: Object.fromEntries(host.macs) })));
-  });
-});
-
-it("R33: PyYAML would read a MAC address of digits, and a NIC called on, as something else", async () => {
-  const macs = { on: "10:11:22:33:44:55", "1e3": "00:00:00:00:00:01" };
-  const program = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.argv[1])))";
-  const read = async (text: string) => JSON.parse(await runPython(["-c", program, text]));
-  expect(await read(mappingFile({ name: "n", macs: new Map(Object.entries(macs)) }))).toEqual({
-    interface_mapping: macs,
-  });
-  expect(await read("{on: 10:11:22:33:44:55}")).toEqual({ true: 7923433495 });
 });
 
 interface PlannedLink {

@@ -37,6 +37,22 @@ describe("the mapping script (R31, R32, I6, I10)", () => {
     expect(stdout).toBe(`0\ninterface_mapping:\n  "ens1f0": "${macs.ens1f0}"\n`);
   });
 
+  it("R33: PyYAML reads a MAC address of digits, and a NIC called on, as they are", async () => {
+    const nics = { on: "10:11:22:33:44:55" };
+    const script = mappingScript({ name: "u", hosts: [{ name: "n", macs: new Map(Object.entries(nics)) }] });
+    const load = (text: string) =>
+      `python3 -c 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)))' ${text}`;
+    const commands = [
+      "sh /etc/map",
+      load("< /etc/os-net-config/mapping.yaml"),
+      `echo '{on: 10:11:22:33:44:55}' | ${load("")}`,
+    ];
+    const { stdout } = await onMachine({ nics: { a: nics.on }, files: { "/etc/map": script } }, commands.join("\n"));
+    const [ours, plain] = stdout.trim().split("\n");
+    expect(JSON.parse(ours ?? "")).toEqual({ interface_mapping: nics });
+    expect(JSON.parse(plain ?? "")).toEqual({ true: 7923433495 });
+  });
+
   it.each([
     ["none of them", { a: "52:54:00:99:00:00" }, "this machine has none of the MAC addresses of these hosts; it has"],
     [

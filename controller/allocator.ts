@@ -2,6 +2,8 @@ import {
   type Allocation,
   byCodeUnit,
   clusterSet,
+  emptySnapshot,
+  IpamError,
   isNoop,
   ownerOfKey,
   type Pending,
@@ -49,8 +51,8 @@ export interface Looked {
 export class Allocator implements Finder {
   /** Why claims of an owner get nothing, by owner. */
   readonly pending = new Map<string, readonly Pending[]>();
-  /** Owners for whom nothing can be made as things stand: a change of another owner may mend that. */
-  readonly barred = new Set<string>();
+  /** Owners for whom nothing could be made when somebody was looked at last: a change of one owner may be about another one. */
+  private barred: ReadonlySet<string> = new Set();
   private readonly world: World;
   private readonly ground: Ground;
   readonly record: KnownRecord;
@@ -86,7 +88,11 @@ export class Allocator implements Finder {
   }
 
   async scene(): Promise<Scene> {
-    this.seen ??= readScene(this.world, this.ground.integrations, await this.record.get());
+    return this.sceneBy(await this.record.get());
+  }
+
+  private sceneBy(snapshot: Snapshot): Scene {
+    this.seen ??= readScene(this.world, this.ground.integrations, snapshot);
     this.pools = this.seen.pools;
     return this.seen;
   }
@@ -110,35 +116,35 @@ export class Allocator implements Finder {
     ].map(objectKey);
   }
 
-  /** Decides for these owners, and records it. Throws as the state backend does; nothing is lost then. */
+  /**
+   * Decides for these owners, and records it. What takes time, because the server is asked, comes before the world is looked at and
+   * after: what is decided is of one moment. Throws as the state backend does, and `conflict` where the server has what asks
+   * otherwise than it was seen; nothing is lost then.
+   */
   async look(asked: ReadonlySet<string>): Promise<Looked> {
     await this.record.fresh();
-    const scene = await this.scene();
-    const snapshot = await this.record.get();
     const unseen = await this.unseen(asked);
     const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
-    const asOf = this.record.readAt;
+    const { gone, doubtful, readAt } = await this.gone(owners);
+    await this.record.get();
+    const { latest: snapshot = emptySnapshot, readAt: asOf } = this.record;
+    const scene = this.sceneBy(snapshot);
     const facts = factsOf(this.world, scene);
     const { integrations } = this.ground;
     const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, (claim) => this.sourceOf(claim));
     const look = { owners, scene, facts, standing };
     const desired = this.renderer.desired(look);
-    const releasing = snapshot.releasing.filter((line) => line.set === clusterSet);
-    this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
-    const { gone, doubtful } = await this.proof.gone(
-      releasing.filter(({ claim }) => owners.has(ownerOfKey(claim))),
-      scene,
-      asOf,
-    );
     const question = this.question(owners, scene, desired, this.occupied(scene, snapshot), standing);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
-    if (await this.proof.isAskedOtherwise(turned(plan))) return this.look(asked);
+    if (await this.proof.isAskedOtherwise(turned(plan)))
+      throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
     for (const owner of owners) this.pending.delete(owner);
-    for (const owner of owners) this.barred[standing.isBarredForAny(owner) ? "add" : "delete"](owner);
     for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
     const changed = [...plan.assign, ...plan.release.map(({ allocation }) => allocation), ...pending, ...before];
+    const turnedNow = standing.barredNow(this.barred);
+    this.barred = standing.allBarred;
     return {
       owners,
       kept: standing.kept,
@@ -148,8 +154,21 @@ export class Allocator implements Finder {
       given: plan.assign,
       freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
       asOf,
-      later: this.later(owners, { unseen, doubtful }, plan, after, asOf),
+      later: new Map([
+        ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
+        ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
+      ]),
     };
+  }
+
+  /** The releasing lines of these owners that may be free, and by a record of when. */
+  private async gone(owners: ReadonlySet<string>) {
+    const scene = await this.scene();
+    const { readAt } = this.record;
+    const releasing = (await this.record.get()).releasing.filter((line) => line.set === clusterSet);
+    this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
+    const own = releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)));
+    return { readAt, ...(await this.proof.gone(own, scene, readAt)) };
   }
 
   /**

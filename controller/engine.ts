@@ -95,7 +95,6 @@ export class Engine {
     } else
       for (const owner of owners)
         if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
-    if (!isEvidence && owners.length > 0) for (const owner of this.allocator.barred) this.waiting.add(owner);
     if (this.world.asksReset(key) || this.allocator.resets.hasBegun(key)) this.lookAgain();
     if (this.world.kind(kindOf(key)).isReport) this.heard(key);
     if (!this.isOpen) return;

@@ -54,8 +54,15 @@ export class OwnerStanding {
     return this.barred.get(name)?.has(owner) ?? false;
   }
 
-  isBarredForAny(owner: string): boolean {
-    return [...this.barred.values()].some((owners) => owners.has(owner));
+  /** All for whom some integration can make nothing. */
+  get allBarred(): ReadonlySet<string> {
+    return new Set([...this.barred.values()].flatMap((owners) => [...owners]));
+  }
+
+  /** Those of whom this is otherwise than it was. */
+  barredNow(before: ReadonlySet<string>): string[] {
+    const now = this.allBarred;
+    return [...new Set([...before, ...now])].filter((owner) => before.has(owner) !== now.has(owner));
   }
 
   /**

@@ -80,8 +80,7 @@ export class Proof {
       const part = this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
       const key = part?.objectOf?.(claim);
       if (key === undefined) continue;
-      await refresh(key, this.world, this.ground.objects);
-      if (this.world.get(key) !== undefined) return true;
+      if ((await refresh(key, this.world, this.ground.objects)) !== undefined) return true;
     }
     return false;
   }
@@ -103,9 +102,9 @@ export class Proof {
     const owners = there.map((owner) => this.world.keyOfOwner(owner));
     const keys = [...new Set([...sources, ...owners])].filter((key) => key !== undefined);
     const about = keys.filter((key) => this.world.hasKind(kindOf(key)));
-    const answers = await inParallel(about, (key) =>
-      isOutdated(key, this.world.get(key), this.world, this.ground.objects),
-    );
+    // As they are seen now, before anything is asked.
+    const seen = about.map((key) => [key, this.world.get(key)] as const);
+    const answers = await inParallel(seen, ([key, one]) => isOutdated(key, one, this.world, this.ground.objects));
     return answers.includes(true);
   }
 }

@@ -4,12 +4,13 @@ import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. */
-export async function refresh(key: string, world: World, objects: Objects): Promise<void> {
+export async function refresh(key: string, world: World, objects: Objects): Promise<Seen | undefined> {
   const before = world.get(key);
   const stored = await fetched(key, world, objects);
-  if (stored !== undefined) world.take(world.kind(kindOf(key)), stored);
+  if (stored !== undefined) return world.take(world.kind(kindOf(key)), stored);
   // It may have been made anew since the server looked.
-  else if (world.get(key) === before) world.delete(key);
+  if (world.get(key) === before) world.delete(key);
+  return undefined;
 }
 
 /** Has the server an object otherwise than it was seen? From now on it is seen so. */
@@ -19,8 +20,7 @@ export async function isOutdated(
   world: World,
   objects: Objects,
 ): Promise<boolean> {
-  await refresh(key, world, objects);
-  return world.isChanged(seen, world.get(key));
+  return world.isChanged(seen, await refresh(key, world, objects));
 }
 
 /** An object as the server has it; undefined if it has none. */

@@ -149,7 +149,7 @@ export class World {
   isChanged(before: Seen | undefined, now: Seen | undefined): boolean {
     const one = before ?? now;
     if (one !== undefined && this.kindFor(one).hasMereStatus) return !isSameButStatus(before, now);
-    return before?.metadata.resourceVersion !== now?.metadata.resourceVersion;
+    return contentOf(before) !== contentOf(now);
   }
 
   /** The objects that do. */
@@ -213,6 +213,11 @@ function isSameButStatus(before: Seen | undefined, now: Seen | undefined): boole
     return JSON.stringify([uid, generation, labels, annotations, deletionTimestamp, finalizers]);
   });
   return had === has;
+}
+
+/** What is kept of an object, whatever its version: nodes tell every few minutes that they are alive. */
+function contentOf(object: Seen | undefined): string {
+  return JSON.stringify(object, (field, value) => (field === "resourceVersion" ? undefined : value)) ?? "";
 }
 
 function isSame(a: Seen, b: Seen): boolean {

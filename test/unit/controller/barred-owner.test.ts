@@ -15,3 +15,22 @@ it("a node whose hostname another one has, too, is served once that one is gone"
   await sim.pass();
   expect(sim.record.allocations.map(({ claim }) => claim).sort()).toEqual(["Node/n1/a/address", "Node/n3/a/address"]);
 });
+
+it("a node with the hostname of another one that comes: the policy of neither selects both, and the address stays", async () => {
+  const sim = new SimController();
+  sim.pool("lan", "10.0.0.0/24", "10.0.0.9");
+  sim.node("n1", labels);
+  sim.create(policy("a", "lan") as never);
+  await sim.pass();
+  const policies = () => sim.all("NodeNetworkConfigurationPolicy").map(({ metadata }) => metadata.name);
+  expect(policies()).toEqual(["a", "a--n1"]);
+  const { allocations } = sim.record;
+  sim.node("n2", labels);
+  await sim.pass();
+  expect(policies()).toEqual(["a"]);
+  expect(sim.record.allocations).toEqual(allocations);
+  sim.remove("Node", "n2");
+  await sim.pass();
+  expect(policies()).toEqual(["a", "a--n1"]);
+  expect(sim.record.allocations).toEqual(allocations);
+});

@@ -9,6 +9,7 @@ interface Options {
   readonly namespace?: string;
   readonly listen: string;
   readonly clusterApi?: ControllerOptions["clusterApi"];
+  readonly metal3?: string;
   readonly logLevel: LogLevel;
 }
 
@@ -16,7 +17,10 @@ interface Options {
  * Runs until SIGTERM or SIGINT, and ends what it has begun; a second signal ends it at once. Logs one JSON object a line to
  * standard error.
  */
-export async function controllerVerb({ context, namespace, listen, clusterApi, logLevel }: Options, version: string) {
+export async function controllerVerb(
+  { context, namespace, listen, clusterApi, metal3, logLevel }: Options,
+  version: string,
+) {
   const stop = new AbortController();
   for (const [name, number] of [
     ["SIGTERM", 15],
@@ -30,6 +34,7 @@ export async function controllerVerb({ context, namespace, listen, clusterApi, l
     namespace: namespace ?? access.namespace,
     server: at && { at, version },
     clusterApi,
+    metal3,
     signal: stop.signal,
     log: logger(
       logLevel,

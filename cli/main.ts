@@ -195,6 +195,12 @@ program
       .preset("v1beta2"),
   )
   .addOption(
+    new Option(
+      "--metal3 [namespace]",
+      "also serve the bare-metal hosts of ConfigMap nodeippool-infra in this namespace",
+    ).preset("metal3"),
+  )
+  .addOption(
     new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
   )
   .action(async (options) => (await import("./controller.ts")).controllerVerb(options, versions().nodeippool));

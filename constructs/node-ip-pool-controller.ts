@@ -1,7 +1,7 @@
 import { ApiObject, type ApiObjectProps } from "cdk8s";
 import { Construct } from "constructs";
 import { ClusterObject } from "./cluster-object.ts";
-import { clusterApiObjects, controllerObjects, parkingObjects } from "./generated/controller-objects.ts";
+import { clusterApiObjects, controllerObjects, metal3Objects, parkingObjects } from "./generated/controller-objects.ts";
 
 /** How the controller is installed. */
 export interface NodeIPPoolControllerProps {
@@ -39,6 +39,13 @@ export interface NodeIPPoolControllerProps {
    * @default false
    */
   readonly clusterApi?: boolean;
+
+  /**
+   * The namespace whose bare-metal hosts get addresses and network data.
+   *
+   * @default none
+   */
+  readonly metal3?: string;
 }
 
 /** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */
@@ -49,6 +56,7 @@ export class NodeIPPoolController extends Construct {
       ...controllerObjects,
       ...(props.parkAtAdmission ? parkingObjects : []),
       ...(props.clusterApi ? clusterApiObjects : []),
+      ...(props.metal3 === undefined ? [] : metal3Objects),
     ];
     for (const object of objects) {
       const placed = asAsked(object, props);
@@ -59,21 +67,29 @@ export class NodeIPPoolController extends Construct {
 }
 
 function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
-  const { namespace = "nodeippool" } = props;
+  const { namespace = "nodeippool", metal3 } = props;
+  const ofHosts: Readonly<Record<string, string>> = metal3 === undefined ? {} : { metal3 };
   const { metadata, subjects, ...rest } = structuredClone(object);
   const name = object.kind === "Namespace" ? { name: namespace } : {};
   return {
     ...(object.kind === "Deployment" ? asked(rest, props) : rest),
-    metadata: { ...metadata, ...name, ...(metadata?.namespace === undefined ? {} : { namespace }) },
+    metadata: {
+      ...metadata,
+      ...name,
+      ...(metadata?.namespace && { namespace: ofHosts[metadata.namespace] ?? namespace }),
+    },
     ...(subjects === undefined ? {} : { subjects: [{ ...subjects[0], namespace }] }),
   };
 }
 
 /** The Deployment, with one container. */
-function asked(deployment: ApiObjectProps, { image, replicas, clusterApi }: NodeIPPoolControllerProps): ApiObjectProps {
+function asked(deployment: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
+  const { image, replicas, clusterApi, metal3 } = props;
   const { spec } = deployment;
   if (replicas !== undefined) spec.replicas = replicas;
-  if (clusterApi) spec.template.spec.containers[0].args.push("--cluster-api");
+  const [{ args }] = spec.template.spec.containers;
+  if (clusterApi) args.push("--cluster-api");
+  if (metal3 !== undefined) args.push(`--metal3=${metal3}`);
   if (image !== undefined) spec.template.spec.containers[0].image = image;
   return deployment;
 }

@@ -59,6 +59,7 @@ export class Applier {
       return;
     }
     if (whyRejected(this.world.get(source)) !== undefined) return;
+    if (wanted === undefined && part.outlivesSource && this.world.get(source) === undefined) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined) return;
@@ -80,12 +81,15 @@ export class Applier {
     rollout.leave(key);
     if (change === "delete") await this.delete(key, there as Seen);
     if (change === "unprotect") await this.unprotect(there as Seen, part);
-    if (change === "refuse") this.refuse(key, there as Seen, source);
+    if (change === "refuse") await this.refuse(key, there as Seen, source);
     this.callNext(source, part);
   }
 
-  private refuse(key: string, there: Seen, source: string): void {
-    const { log, observer } = this.ground;
+  private async refuse(key: string, there: Seen, source: string): Promise<void> {
+    const { log, objects, observer } = this.ground;
+    // Of what is not ours, a watch that selects by labels tells nothing.
+    await refresh(key, this.world, objects);
+    if (this.world.get(key) === undefined) return;
     log({ level: "error", message: "somebody else made this object", object: key });
     observer?.wrong(source, "Refused", `${titleOf(there)} was made by somebody else. Delete it, or rename it.`);
   }

@@ -87,6 +87,8 @@ export class EventWriter {
     const now = this.ground.clock.now();
     const what = eventWrite(said, last, now);
     try {
+      if (what !== "none" && said.type === "Warning")
+        this.ground.log({ level: "warn", message: said.message, object: said.about, reason: said.reason });
       if (what === "create") await this.create(said, key, now);
       if (what === "count" && last !== undefined) {
         await this.count(said, last);

@@ -27,11 +27,13 @@ const few = 10;
  *  none      |                         |
  *  up to few | each its own            | one Event: each owner with its address
  *  more      |                         | one Event: how many, the first and the last
+ *
+ * What asked for addresses of a pool that it defines itself is told once.
  */
 export function eventsOf(reason: "Allocated" | "Released", lines: readonly Allocation[], finder: Finder): Said[] {
   const sourceOf = (claim: string) => finder.sourceOf(claim);
   const said = (about: string, message: string): Said => ({ about, type: "Normal", reason, message });
-  const grouped = (by: (line: Allocation) => string) => [...Map.groupBy(lines, by)];
+  const grouped = (by: (line: Allocation) => string, some = lines) => [...Map.groupBy(some, by)];
   const owners = lines.length > few ? [] : grouped(({ claim }) => ownerOfKey(claim));
   const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim)?.replace(/^[^/]*\//, "")}`;
   return [
@@ -41,7 +43,10 @@ export function eventsOf(reason: "Allocated" | "Released", lines: readonly Alloc
         own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", "),
       ),
     ),
-    ...grouped(({ pool }) => pool).map(([pool, own]) => said(finder.keyOfPool(pool) ?? "", listed(own, forWhom))),
+    ...grouped(
+      ({ pool }) => pool,
+      lines.filter(({ pool, claim }) => finder.keyOfPool(pool) !== sourceOf(claim)),
+    ).map(([pool, own]) => said(finder.keyOfPool(pool) ?? "", listed(own, forWhom))),
     ...grouped(({ claim }) => sourceOf(claim) ?? "").map(([source, own]) =>
       said(
         source,

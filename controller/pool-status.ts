@@ -7,6 +7,7 @@ import {
   type Pending,
   type Pool,
 } from "../core/index.ts";
+import { howToGrow } from "../core/pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { PoolProblem } from "./pools.ts";
 import type { Seen } from "./seen.ts";
@@ -57,7 +58,7 @@ export function poolStatus(facts: PoolFacts): { readonly fields: Bag; readonly c
   return { fields: facts.pool === undefined ? {} : counts(facts.pool, facts), conditions };
 }
 
-function verdict({ problem, isResetting, collisions, pending, live }: PoolFacts): [string, string, string] {
+function verdict({ pool, problem, isResetting, collisions, pending, live }: PoolFacts): [string, string, string] {
   if (problem !== undefined) return ["False", problem.reason, problem.message + holders(problem, live)];
   if (isResetting) return ["Unknown", "ReconcilingPool", "The pool is being rebuilt from what nodes run."];
   if (collisions.length > 0) return ["False", "IPCollision", collisions.slice(0, 3).join(" ")];
@@ -66,11 +67,16 @@ function verdict({ problem, isResetting, collisions, pending, live }: PoolFacts)
     return [
       "False",
       "ExhaustedIPPool",
-      `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. Let spec.range.end grow, or add spec.additionalRanges.`,
+      `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. ${growthOf(pool)}`,
     ];
   const [outside] = pending.filter(({ code }) => code === "in-use");
   if (outside !== undefined) return ["False", "UnsynchronizedIPPool", outside.message];
   return ["True", "ReconciledPool", "The pool is up to date"];
+}
+
+function growthOf(pool: Pool | undefined): string {
+  if (pool?.grows === undefined) return "Let spec.range.end grow, or add spec.additionalRanges.";
+  return howToGrow(pool);
 }
 
 function holders({ reason }: PoolProblem, live: readonly Allocation[]): string {

@@ -1,5 +1,5 @@
 import { type Allocation, ownerOfKey } from "../core/index.ts";
-import { isManaged } from "../integrations/in-cluster.ts";
+import { type InCluster, isManaged } from "../integrations/in-cluster.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Ground } from "./ground.ts";
 import { fetched, inParallel, isOutdated, refresh } from "./refresh.ts";
@@ -43,8 +43,12 @@ export class Proof {
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
     const doubtful = new Set<string>();
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
-      if ((await this.isBack(owner)) || (await this.isMadeAnew(owner)) || (await this.hasObject(lines)))
-        doubtful.add(owner);
+      const isDoubtful =
+        (await this.isBack(owner)) ||
+        (await this.isMadeAnew(owner)) ||
+        (await this.hasObject(lines)) ||
+        (await this.isShownOtherwise(lines));
+      if (isDoubtful) doubtful.add(owner);
     });
     return { gone: [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim))), doubtful };
   }
@@ -63,7 +67,7 @@ export class Proof {
 
   /** Is a kind not served that tells about a line? Then it proves nothing that no object of it is here. */
   isBlind({ claim }: Allocation): boolean {
-    const part = this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
+    const part = this.partOf(claim);
     return part === undefined || !part.kinds.every((kind) => this.world.isListed(nameOfKind(kind)));
   }
 
@@ -77,12 +81,23 @@ export class Proof {
   /** Is there an object with one of these addresses that the watch does not show? */
   private async hasObject(lines: readonly Allocation[]): Promise<boolean> {
     for (const { claim } of lines) {
-      const part = this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
-      const key = part?.objectOf?.(claim);
+      const key = this.partOf(claim)?.objectOf?.(claim);
       if (key === undefined) continue;
       if ((await refresh(key, this.world, this.ground.objects)) !== undefined) return true;
     }
     return false;
+  }
+
+  /** Is what others have by which these lines may be free otherwise on the server than the watch shows? */
+  private async isShownOtherwise(lines: readonly Allocation[]): Promise<boolean> {
+    const keys = new Set(lines.flatMap(({ claim }) => this.partOf(claim)?.evidenceOf?.(claim) ?? []));
+    for (const key of keys)
+      if (await isOutdated(key, this.world.get(key), this.world, this.ground.objects)) return true;
+    return false;
+  }
+
+  private partOf(claim: string): InCluster | undefined {
+    return this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
   }
 
   /** Has another controller changed what was made for an owner, and the watch does not show it yet? */

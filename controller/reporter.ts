@@ -121,24 +121,33 @@ export class Reporter {
         })),
     };
     const { report, hasHeartbeat = false } = integration.inCluster;
-    const { spec, unlock, fields, conditions, finalizer } = report(known, factsOf(this.world, scene));
+    const {
+      spec,
+      yields = false,
+      refused,
+      unlock,
+      fields,
+      conditions,
+      finalizer,
+    } = report(known, factsOf(this.world, scene));
+    if (refused !== undefined) this.ground.observer?.wrong(key, "Refused", refused);
     const style = { hasHeartbeat };
     let latest = object;
     if (spec !== undefined && !covers(object.spec, spec)) {
       if (unlock !== undefined) latest = await this.write(object, { conditions: unlock }, style);
-      latest = await this.own(latest, spec);
+      latest = await this.own(latest, spec, !yields);
     }
     if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
     if (finalizer !== undefined)
       await setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.ground.objects);
   }
 
-  /** Sets fields beside the user's. The uid sees to it that an object which was deleted is not made anew. */
-  private async own(object: Seen, spec: Bag): Promise<Seen> {
+  /** Sets fields beside the user's, or takes them by force. The uid sees to it that an object which was deleted is not made anew. */
+  private async own(object: Seen, spec: Bag, force: boolean): Promise<Seen> {
     const { apiVersion, kind, metadata } = object;
     const { name, namespace, uid } = metadata;
     const part = { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), uid }, spec };
-    const how = { manager: "nodeippool", force: true };
+    const how = { manager: "nodeippool", force };
     const watched = this.world.kindFor(object);
     return this.world.take(watched, await this.ground.objects.apply(watched, part, how));
   }

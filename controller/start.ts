@@ -23,6 +23,8 @@ export interface ControllerOptions {
   readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
   /** Serve Cluster API's claims, too, at this version of its groups. */
   readonly clusterApi?: ClusterApiVersion | undefined;
+  /** Serve the bare-metal hosts of this namespace, too. */
+  readonly metal3?: string | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;
@@ -33,8 +35,8 @@ type States = Map<string, WatchState>;
 
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { access, namespace, server, clusterApi, timing = usual, signal, log } = options;
-  const integrations = integrationsInCluster({ clusterApi });
+  const { access, namespace, server, clusterApi, metal3, timing = usual, signal, log } = options;
+  const integrations = integrationsInCluster({ clusterApi, metal3 });
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map((kind) => [nameOfKind(kind), "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);
@@ -61,7 +63,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const events = new EventWriter(ground, engine.world, engine.allocator, signal);
   const open = server && metrics && (await listen(server.at, engine, states, signal, metrics));
   const watches = kinds.map((kind) => {
-    const selection = { resource: kind, project: (object: object) => keep(kind, object) };
+    const selection = { ...kind.where, resource: kind, project: (object: object) => keep(kind, object) };
     const options = { signal, clock: realClock, random: Math.random };
     return watch(source, selection, sinkOf(engine, kind, states, log), options);
   });

@@ -16,6 +16,8 @@ export interface WatchedKind {
   readonly kind: string;
   /** The name in API paths. */
   readonly plural: string;
+  /** Which of its objects are watched, by selectors; absent where all are. */
+  readonly where?: { readonly namespace: string; readonly labels?: string; readonly fields?: string };
   /** What of an object is kept in memory; a fleet has tens of thousands. */
   keep(object: Bag): Bag;
   /** What is kept of one that the controller made, beside its status and a digest of what it says. */
@@ -64,6 +66,10 @@ export interface Known {
 export interface Report {
   /** What the controller owns of its spec; absent if that is nothing. */
   readonly spec?: Bag;
+  /** Is what somebody else says of these fields left as it is? Otherwise they are the controller's whoever had them. */
+  readonly yields?: boolean;
+  /** Why it is left as somebody else wants it. */
+  readonly refused?: string;
   /** Conditions without which its spec may not be changed; absent where it may. */
   readonly unlock?: readonly Bag[];
   /** Fields of its status beside the conditions. */
@@ -82,6 +88,8 @@ export interface InCluster {
   sourceOf(claim: string): string;
   /** The key of the one object that has the address of a claim; absent where a claim's address is in objects of other names. */
   objectOf?(claim: string): string;
+  /** The keys of objects of others by which the address of a claim may be free: the server is asked for them first. */
+  evidenceOf?(claim: string): readonly string[];
   /**
    * Is an object, or what it belongs to, paused? Then nothing is given, written or released for it. `find` finds objects by
    * their keys. Absent where nothing ever is.
@@ -104,6 +112,8 @@ export interface InCluster {
   report(known: Known, facts: Facts): Report;
   /** Have conditions of its kinds `lastHeartbeatTime`? */
   readonly hasHeartbeat?: boolean;
+  /** Does what was made stay when its source is gone? Otherwise it goes, too. */
+  readonly outlivesSource?: boolean;
   /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */
   readonly protection?: string;
   /** How many of the objects made of a source may be on their way at once, and how one of them fares; absent where all may. */

@@ -2,6 +2,7 @@ import { capi } from "../integrations/capi/capi.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
+import { metal3InCluster } from "../integrations/metal3/metal3-in-cluster.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
 import type { ReadKind } from "../schema/manifest-document.ts";
 
@@ -13,11 +14,21 @@ export function readKinds(known: readonly Integration[] = integrations): ReadKin
   return known.flatMap(({ reads }) => reads);
 }
 
+/** What the controller is asked to serve besides. */
+interface AskedInCluster {
+  /** The claims of Cluster API, at this version. */
+  readonly clusterApi?: ClusterApiVersion | undefined;
+  /** The bare-metal hosts of this namespace. */
+  readonly metal3?: string | undefined;
+}
+
 /** Those that the controller serves: what is made at run time, too, if it is asked for. */
-export function integrationsInCluster(asked: { readonly clusterApi?: ClusterApiVersion | undefined }): Integration[] {
-  const { clusterApi } = asked;
-  const atRunTime = clusterApi === undefined ? [] : [capi(clusterApi) as Integration];
-  return [...integrations, ...atRunTime].filter(({ inCluster }) => inCluster !== undefined);
+export function integrationsInCluster({ clusterApi, metal3: hosts }: AskedInCluster): Integration[] {
+  const asked = [
+    ...(clusterApi === undefined ? [] : [capi(clusterApi) as Integration]),
+    ...(hosts === undefined ? [] : [metal3InCluster(hosts) as Integration]),
+  ];
+  return [...integrations, ...asked].filter(({ inCluster }) => inCluster !== undefined);
 }
 
 /** The kinds whose objects tell of somebody's addresses. */

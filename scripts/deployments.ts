@@ -6,6 +6,7 @@ import { parse, parseAllDocuments } from "yaml";
 const folder = "deploy";
 const parking = "parking.yaml";
 const clusterApi = "cluster-api/rbac.yaml";
+const metal3 = "metal3/rbac.yaml";
 
 /** The files that make up an installation, in order. The chart's release has a namespace of its own. */
 function installed(): string[] {
@@ -20,11 +21,13 @@ const places: readonly Place[] = [
   ["rbac.yaml", "namespace: nodeippool\n", 5, "namespace: {{ .Release.Namespace }}\n"],
   ["controller.yaml", "namespace: nodeippool\n", 3, "namespace: {{ .Release.Namespace }}\n"],
   [clusterApi, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
+  [metal3, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
+  [metal3, "namespace: metal3\n", 2, "namespace: {{ .Values.metal3 }}\n"],
   [
     "controller.yaml",
     "args: [controller]\n",
     1,
-    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}]\n",
+    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}{{ with .Values.metal3 }}, --metal3={{ . }}{{ end }}]\n",
   ],
   ["controller.yaml", /image: nodeippool:.*\n/, 1, "image: {{ .Values.image }}\n"],
   ["controller.yaml", "replicas: 1\n", 1, "replicas: {{ .Values.replicas }}\n"],
@@ -47,11 +50,12 @@ const conditions: Readonly<Record<string, string>> = {
   "crd/nodeippools.nmstate.io.yaml": ".Values.crds.install",
   [parking]: ".Values.parkAtAdmission",
   [clusterApi]: ".Values.clusterApi",
+  [metal3]: ".Values.metal3",
 };
 
 /** The templates of the chart, by path. */
 export function chartTemplates(): Record<string, string> {
-  const files = [...installed().filter((file) => file !== "namespace.yaml"), parking, clusterApi];
+  const files = [...installed().filter((file) => file !== "namespace.yaml"), parking, clusterApi, metal3];
   return Object.fromEntries(
     files.map((file) => [join(folder, "chart/templates", file.replace("crd/", "").replace("/", "-")), template(file)]),
   );
@@ -92,5 +96,8 @@ export const parkingObjects: readonly ApiObjectProps[] = ${objects([parking])};
 
 /** The rights that Cluster API needs besides. */
 export const clusterApiObjects: readonly ApiObjectProps[] = ${objects([clusterApi])};
+
+/** The rights that bare-metal hosts need besides, in their namespace. */
+export const metal3Objects: readonly ApiObjectProps[] = ${objects([metal3])};
 `;
 }

@@ -1048,3 +1048,90 @@ export const clusterApiObjects: readonly ApiObjectProps[] = [
     ]
   }
 ];
+
+/** The rights that bare-metal hosts need besides, in their namespace. */
+export const metal3Objects: readonly ApiObjectProps[] = [
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "Role",
+    "metadata": {
+      "name": "nodeippool-controller-metal3",
+      "namespace": "metal3",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "configmaps"
+        ],
+        "resourceNames": [
+          "nodeippool-infra"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "secrets"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "create",
+          "patch",
+          "delete"
+        ]
+      },
+      {
+        "apiGroups": [
+          "metal3.io"
+        ],
+        "resources": [
+          "baremetalhosts"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "patch"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "RoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller-metal3",
+      "namespace": "metal3",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "Role",
+      "name": "nodeippool-controller-metal3"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  }
+];

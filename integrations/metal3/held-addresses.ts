@@ -7,17 +7,26 @@ import { networksOf } from "./template.ts";
 export type HeldBy = (unit: Unit, host: string) => ReadonlyMap<string, Address>;
 
 /** What the hosts of a claim set have on record. What it returns throws IpamError `stale` if the record lacks an address. */
-export function heldAddresses({ snapshot, set }: Holdings): HeldBy {
+export function heldAddresses(holdings: Holdings): HeldBy {
+  const recorded = recordedAddresses(holdings);
+  return (unit, host) => {
+    const addresses = recorded(unit, host);
+    const missing = networksOf(unit.networkConfig).find((network) => !addresses.has(network));
+    if (missing === undefined) return addresses;
+    throw new IpamError("stale", `no address is recorded for ${titleOfHost(unit.name, host)} in network ${missing}`);
+  };
+}
+
+/** The same, as far as they have any. */
+export function recordedAddresses({ snapshot, set }: Holdings): HeldBy {
   const own = snapshot.allocations.filter((line) => line.set === set);
   const byClaim = new Map(own.map(({ claim, address }) => [claim, address]));
   return ({ name: unit, networkConfig }, host) =>
     new Map(
-      networksOf(networkConfig).map((network) => {
+      networksOf(networkConfig).flatMap((network) => {
         const { owner, name } = claimOn(network, unit, host);
         const address = byClaim.get(claimKey(owner, name));
-        if (address === undefined)
-          throw new IpamError("stale", `no address is recorded for ${titleOfHost(unit, host)} in network ${network}`);
-        return [network, address] as const;
+        return address === undefined ? [] : [[network, address] as const];
       }),
     );
 }

@@ -16,13 +16,24 @@ export function hostObjects(
   addresses: ReadonlyMap<string, Address>,
   options: ObjectOptions,
 ): Parsed<RenderedObject[]> {
-  const data = networkData(infra, unit, host, addresses);
-  if (data.issues) return data;
+  const secret = hostSecret(infra, unit, host, addresses, options);
+  if (secret.issues) return secret;
   const name = objectName(unit.name, host.name);
   const { namespace } = options;
   const reference = { name, ...(namespace === undefined ? {} : { namespace }) };
-  const secret = networkDataSecret(unit.name, host.name, data.value, options);
-  return { value: [secret, bareMetalHost(unit, host.name, { spec: { networkData: reference } }, options)] };
+  return { value: [secret.value, bareMetalHost(unit, host.name, { spec: { networkData: reference } }, options)] };
+}
+
+/** The Secret with the network data of a host. All that network data cannot say is an issue. */
+export function hostSecret(
+  infra: Pick<Infra, "networks">,
+  unit: Unit,
+  host: Host,
+  addresses: ReadonlyMap<string, Address>,
+  options: ObjectOptions,
+): Parsed<RenderedObject> {
+  const data = networkData(infra, unit, host, addresses);
+  return data.issues ? data : { value: networkDataSecret(unit.name, host.name, data.value, options) };
 }
 
 /** The template for the machines of a unit: names, and no network data. */

@@ -70,6 +70,10 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     expect(withClusterApi).toHaveLength(14);
     expect(construct({ clusterApi: true })).toEqual(withClusterApi);
     expect(withoutPolicy(chart("nodeippool", "clusterApi=true"))).toEqual(withoutNamespace(withClusterApi));
+    const withMetal3 = objectsIn(run(kubectl, "kustomize", withComponent("metal3")));
+    expect(withMetal3).toHaveLength(14);
+    expect(construct({ metal3: "metal3" })).toEqual(withMetal3);
+    expect(withoutPolicy(chart("nodeippool", "metal3=metal3"))).toEqual(withoutNamespace(withMetal3));
     const made = chart("nodeippool");
     expect(withoutPolicy(made)).toEqual(withoutNamespace(kustomize));
     const kept = made.filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");
@@ -77,8 +81,8 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
   });
 
   it("make the same objects with other values", () => {
-    const props = { namespace: "network", image: "registry.example.net/nodeippool:2", replicas: 2 };
-    const values = [`image=${props.image}`, "replicas=2", "parkAtAdmission=true"];
+    const props = { namespace: "network", image: "registry.example.net/nodeippool:2", replicas: 2, metal3: "hosts" };
+    const values = [`image=${props.image}`, "replicas=2", "metal3=hosts", "parkAtAdmission=true"];
     const made = construct({ ...props, parkAtAdmission: true });
     expect(withoutPolicy(chart("network", ...values))).toEqual(withoutNamespace(made));
     expect(made.map(keyOf)).toEqual(
@@ -87,7 +91,8 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     const text = JSON.stringify(made);
     expect(text).toContain('"replicas":2');
     expect(text).toContain('"image":"registry.example.net/nodeippool:2"');
-    expect(text).not.toMatch(/"namespace":"nodeippool"|nodeippool:0/);
+    expect(text).toContain('"namespace":"hosts"');
+    expect(text).not.toMatch(/"namespace":"(nodeippool|metal3)"|nodeippool:0/);
   });
 
   it("leave the kind out of the chart if asked", () => {

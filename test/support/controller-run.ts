@@ -16,7 +16,12 @@ export async function withController(
   {
     log = () => {},
     ...options
-  }: { readonly log?: Log; readonly timing?: Timing; readonly clusterApi?: ClusterApiVersion } = {},
+  }: {
+    readonly log?: Log;
+    readonly timing?: Timing;
+    readonly clusterApi?: ClusterApiVersion;
+    readonly metal3?: string;
+  } = {},
 ): Promise<void> {
   const stop = new AbortController();
   const running = runController({

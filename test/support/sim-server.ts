@@ -37,7 +37,8 @@ export class SimServer {
       create: (resource, object) => around(`create ${resource.plural}`, () => this.create(resource, object) as never),
       put: (resource, object) => around(`put ${resource.plural}`, () => this.put(resource, object) as never),
       delete: (resource, object) => around(`delete ${resource.plural}`, () => this.remove(resource, object)),
-      apply: (resource, object) => around(`apply ${resource.plural}`, () => this.apply(resource, object) as never),
+      apply: (resource, object, { force = false }) =>
+        around(`apply ${resource.plural}`, () => this.apply(resource, object, force) as never),
       patch: (resource, name, namespace, body, options) =>
         around(`patch ${resource.plural}`, () => this.patch(path(resource, name, namespace), body, options) as never),
     };
@@ -80,13 +81,15 @@ export class SimServer {
     return this.keep(key, copy(object) as Stored & Bag);
   }
 
-  private apply(resource: Resource, object: KubeObject): Stored {
+  /** Without force, whatever is there is somebody else's. */
+  private apply(resource: Resource, object: KubeObject, force: boolean): Stored {
     const { name, namespace, uid } = object.metadata as KubeObject["metadata"] & { uid?: string };
     const key = path(resource, name, namespace);
     const there = this.objects.get(key);
     if (there === undefined && uid === undefined) return this.create(resource, object);
     if (there === undefined || (uid !== undefined && uid !== there.metadata.uid)) throw refused(409, "Conflict", name);
     const { metadata: _, ...content } = object as KubeObject & Bag;
+    if (!force && isOtherwise(there, content)) throw refused(409, "Conflict", name);
     return this.keep(key, merged(there, content) as Stored & Bag);
   }
 
@@ -183,6 +186,15 @@ function merged(there: Bag, part: Bag): Bag {
     else if (value !== undefined) result[field] = next === undefined ? copy(value) : merged(old ?? {}, next);
   }
   return result;
+}
+
+/** Has an object one of these fields with another value? */
+function isOtherwise(there: Bag, part: Bag): boolean {
+  return Object.entries(part).some(([field, value]) => {
+    const [old, next] = [asBag(there[field]), asBag(value)];
+    if (old !== undefined && next !== undefined) return isOtherwise(old, next);
+    return there[field] !== undefined && JSON.stringify(there[field]) !== JSON.stringify(value);
+  });
 }
 
 function path({ plural }: Resource, name: string, namespace?: string): string {

@@ -1,0 +1,76 @@
+import type { Address, Issue, Parsed } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { type Path, splitDocuments, YamlDocument } from "../../schema/yaml.ts";
+import type { ReadObject } from "../read-each.ts";
+import { hostSecret } from "./host-objects.ts";
+import { type Infra, unitPath } from "./infra.ts";
+import { parseInfra } from "./parse-infra.ts";
+import { quoteInfra } from "./quote-infra.ts";
+
+/** The ConfigMap that has the configuration of hosts in a cluster. A namespace has one, as a folder has one file. */
+export const configMapName = "nodeippool-infra";
+/** Where in it the file is, word for word. */
+export const fileName = "infra.yaml";
+
+/** Of each ConfigMap that was read, what it says: every decision asks for all of it. */
+const known = new WeakMap<Bag, Parsed<ReadObject<Infra>>>();
+
+/** Reads the configuration in a ConfigMap. All issues; their messages say where in the file. */
+export function parseConfigMap(source: SourceObject): Parsed<ReadObject<Infra>> {
+  const parsed = known.get(source.object) ?? parse(source);
+  known.set(source.object, parsed);
+  return parsed;
+}
+
+function parse({ object }: SourceObject): Parsed<ReadObject<Infra>> {
+  const text = asBag(object.data)?.[fileName];
+  if (typeof text !== "string") return { issues: [{ message: `it has no ${fileName} in its data` }] };
+  const [chunk, ...more] = splitDocuments({ path: fileName, text });
+  if (chunk === undefined || more.length > 0)
+    return { issues: [{ message: `${fileName} has ${chunk === undefined ? "no" : "more than one"} document` }] };
+  const yaml = new YamlDocument(chunk, quoteInfra(chunk.text));
+  const located = (issues: readonly Issue[]) => ({ issues: issues.map((issue) => inFile(issue, yaml)) });
+  const broken = [...yaml.errors, ...yaml.traps];
+  if (broken.length > 0) return located(broken);
+  const { value: infra, issues } = parseInfra(yaml.value);
+  if (infra === undefined) return located(issues);
+  const unfit = misfits(infra, asBag(object.metadata)?.namespace);
+  if (unfit.length > 0) return located(unfit);
+  const at = (path: Path, _: string, part?: "key" | "value") => yaml.at(path, part);
+  return { value: { value: infra, source: { object, at } } };
+}
+
+/** The objects that ask in a cluster stand in no file, so the message says where. */
+function inFile(issue: Issue, yaml: YamlDocument): Issue {
+  const { line } = issue.at ?? yaml.at(issue.path ?? []);
+  return { ...issue, message: `${fileName} line ${line}: ${issue.message}` };
+}
+
+/**
+ * What a file may say, and nobody does in a cluster:
+ *
+ *  the file                           | why not
+ *  -----------------------------------+------------------------------------------------------------
+ *  has another mode than hosts        | its objects are planned, and rendered from the command line
+ *  names another namespace            | who may write here need not be one who may write there
+ *  has what network data cannot say   | hosts have no network data of it
+ */
+function misfits(infra: Infra, namespace: unknown): Issue[] {
+  const { cluster } = infra;
+  const ofMode = { message: `mode ${cluster.mode} is not served in a cluster`, path: ["cluster", "mode"] };
+  const hint = "Render these objects from the file, or let the mode be hosts.";
+  if (cluster.mode !== "hosts") return [{ ...ofMode, hint }];
+  const elsewhere = {
+    message: `hosts are served in the namespace of this ConfigMap, ${namespace}, and not in ${cluster.namespace}`,
+    path: ["cluster", "namespace"],
+  };
+  const samples = new Map(
+    [...infra.networks].map(([name, { pool }]): [string, Address] => [name, pool.range[0]?.first as Address]),
+  );
+  const unsaid = infra.units.flatMap((unit) => {
+    const issues = unit.hosts.slice(0, 1).flatMap((host) => hostSecret(infra, unit, host, samples, {}).issues ?? []);
+    return issues.map((issue) => ({ ...issue, path: issue.path ?? unitPath(unit.name) }));
+  });
+  return [...(cluster.namespace === undefined || cluster.namespace === namespace ? [] : [elsewhere]), ...unsaid];
+}

@@ -1,0 +1,81 @@
+import { IpamError, type Issue } from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
+import type { Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
+import type { ReadObject } from "../read-each.ts";
+import { hostGroup, hostKind } from "./bare-metal-host.ts";
+import { configMapName, parseConfigMap } from "./config-map.ts";
+import { recordedAddresses } from "./held-addresses.ts";
+import { hostSecret } from "./host-objects.ts";
+import { metal3Part } from "./in-cluster.ts";
+import type { Infra } from "./infra.ts";
+import { type Metal3Model, metal3 } from "./metal3.ts";
+import { networksOf } from "./template.ts";
+import { usesOfHosts } from "./uses.ts";
+
+/** The same configuration in a ConfigMap of this namespace: the controller allocates, and each host has its Secret. */
+export function metal3InCluster(namespace: string): Integration<Metal3Model> {
+  const { name, usedIn, claims, isClaim } = metal3;
+  return {
+    name,
+    usedIn,
+    claims,
+    isClaim,
+    reads: [
+      { group: "", kind: "ConfigMap", plural: "configmaps", owns: isConfiguration, mark: /(?!)/ },
+      { group: hostGroup, kind: hostKind, plural: "baremetalhosts", owns: () => true, mark: /(?!)/ },
+    ],
+    read: ({ owned }) => {
+      const parsed = owned.filter(({ object }) => isConfiguration(object)).map(parseConfigMap);
+      const issues = parsed.flatMap(({ issues: found = [] }) => found);
+      return issues.length > 0 ? { issues } : { value: parsed.flatMap(({ value }) => value ?? []) };
+    },
+    // The file says nothing of who allocates: here it is the controller.
+    pools: (model) =>
+      (metal3.pools?.(model) ?? []).map(({ pool, spec, at }) => ({
+        pool: { ...pool, authority: "Cluster" },
+        spec: { ...spec, authority: "Cluster" },
+        at,
+      })),
+    render: (model, _, holdings) => renderSecrets(model, namespace, holdings),
+    uses: () => usesOfHost,
+    inCluster: metal3Part(namespace),
+  };
+}
+
+function isConfiguration({ kind, metadata }: LocatedObject["object"]): boolean {
+  return kind === "ConfigMap" && asBag(metadata)?.name === configMapName;
+}
+
+/** A host has one address of a network, on whichever link. */
+function usesOfHost(located: LocatedObject, found: Findings): void {
+  const first = found.uses.length;
+  usesOfHosts(located, found);
+  found.uses.push(...found.uses.splice(first).map(({ interface: _, ...use }) => use));
+}
+
+/** The Secret of each host that has all its addresses. */
+function renderSecrets(model: Metal3Model, namespace: string, holdings: Holdings): Rendered {
+  const recorded = recordedAddresses(holdings);
+  const issues: Issue[] = [];
+  const secretsOf = ({ value: infra, source }: ReadObject<Infra>): RenderedObject[] =>
+    infra.units.flatMap((unit) =>
+      unit.hosts.flatMap((host) => {
+        const addresses = recorded(unit, host.name);
+        if (addresses.size < networksOf(unit.networkConfig).length) return [];
+        const { value, issues: found = [] } = hostSecret(infra, unit, host, addresses, { namespace });
+        issues.push(...found.map((issue) => issueIn(source, issue)));
+        return value === undefined ? [] : [asStored(value)];
+      }),
+    );
+  const instead = new Map(model.map((one) => [one.source, secretsOf(one)]));
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return { instead, added: [], left: [] };
+}
+
+/** A Secret as a server gives it: the text that was written is encoded. */
+function asStored({ stringData, ...secret }: RenderedObject & { readonly stringData?: unknown }): RenderedObject {
+  const texts = Object.entries(asBag(stringData) ?? {});
+  const data = Object.fromEntries(texts.map(([key, text]) => [key, Buffer.from(`${text}`).toString("base64")]));
+  return { ...secret, type: "Opaque", data } as RenderedObject;
+}

@@ -1,0 +1,349 @@
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { LogEvent } from "../../controller/ground.ts";
+import { formatAddress } from "../../core/index.ts";
+import { managedBy } from "../../integrations/in-cluster.ts";
+import { ownerLabel } from "../../integrations/metal3/objects.ts";
+import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
+import { resetAnnotation } from "../../schema/node-ip-pool.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
+import { installMachines, installNodeIPPool } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { nodeippool, root } from "../support/console.ts";
+import { withController } from "../support/controller-run.ts";
+import { hurried } from "../support/controller-timing.ts";
+import { tries } from "../support/long.ts";
+import { exampleText } from "../support/metal3-infra.ts";
+
+const namespace = "metal3";
+const configMaps: Resource = { apiVersion: "v1", plural: "configmaps" };
+const secrets: Resource = { apiVersion: "v1", plural: "secrets" };
+const events: Resource = { apiVersion: "v1", plural: "events" };
+const hosts: Resource = { apiVersion: "metal3.io/v1alpha1", plural: "baremetalhosts" };
+
+const rbac = (plural: string): Resource => ({ apiVersion: "rbac.authorization.k8s.io/v1", plural });
+
+type Any = KubeObject & Bag;
+
+interface Rights extends KubeObject {
+  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
+}
+
+const documents = (path: string) =>
+  parseAllDocuments(readFileSync(join(root, path), "utf8")).map((document) => document.toJS() as KubeObject);
+
+/** A file with one network and so many hosts. */
+function file(names: readonly string[]): string {
+  const byte = (value: number) => (value & 255).toString(16).padStart(2, "0");
+  const macs = names.map((name, i) => `      ${name}: {em0: "02:00:00:00:${byte(i >> 8)}:${byte(i)}"}`);
+  return `infra:
+  networks:
+    lan: {netmask: 22, addressRange: {start: 10.0.0.10, end: 10.0.3.250}, gateway: 10.0.0.1}
+nodepools:
+  pool:
+    replicas: ${names.length}
+    hostSelector: {rack: "1"}
+    networkConfig: [{type: interface, name: em0, addresses: [{ip_netmask: "{{ ip['lan'] }}"}]}]
+    macMapping:
+${macs.join("\n")}
+`;
+}
+
+/** With the rights that deploy/ gives, and no others: whatever is refused fails the test. */
+describe("the hosts of a ConfigMap, on a real API server", () => {
+  const cluster = clusterOfFile(async (started) => {
+    await installNodeIPPool(started);
+    await installMachines(started);
+    for (const name of ["nodeippool", namespace]) await started.kubectl(["create", "namespace", name]);
+    for (const path of ["rbac.yaml", "metal3/rbac.yaml"])
+      await started.kubectl(["apply", "-f", join(root, "deploy", path)]);
+  });
+  let kube: Objects;
+  let user: Access;
+  beforeAll(async () => {
+    const admin = findAccess({ kubeconfig: cluster().kubeconfig });
+    kube = objectsOf(admin);
+    const token = await cluster().kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
+    user = { ...admin, user: { token: token.trim() } };
+    return () => kube.close();
+  });
+
+  afterEach(async () => {
+    for (const resource of [configMaps, secrets, events, hosts])
+      await cluster().kubectl(["delete", resource.plural, "--all", "-n", namespace, "--wait=false"]);
+    await cluster().kubectl(["delete", "configmaps", "--all", "-n", "nodeippool"]);
+  });
+
+  /** Runs a controller as somebody; that may ask what it was refused so far. */
+  async function servedBy(access: Access, work: (refused: ReadonlySet<string>) => Promise<void>): Promise<void> {
+    const refused = new Set<string>();
+    const log = ({ error }: LogEvent) => {
+      const [, verb, resource] = /cannot (\w+) resource \\?"([^"\\]+)/.exec(`${error}`) ?? [];
+      if (verb !== undefined) refused.add(`${verb} ${resource}`);
+    };
+    await withController(access, () => work(refused), { log, timing: hurried, metal3: namespace });
+  }
+
+  const served = (work: () => Promise<void>) =>
+    servedBy(user, async (refused) => {
+      await work();
+      expect([...refused]).toEqual([]);
+    });
+
+  async function create(text: string): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), "infra-"));
+    writeFileSync(join(folder, "infra.yaml"), text);
+    await cluster().kubectl([
+      ...["create", "configmap", "nodeippool-infra", "-n", namespace],
+      `--from-file=${join(folder, "infra.yaml")}`,
+    ]);
+  }
+  const write = (text: string) =>
+    kube.patch(configMaps, "nodeippool-infra", namespace, { data: { "infra.yaml": text } }, { type: "merge" });
+
+  const host = (name: string, spec: Bag = {}) =>
+    kube.create(hosts, {
+      apiVersion: hosts.apiVersion,
+      kind: "BareMetalHost",
+      metadata: { name, namespace },
+      spec: { online: true, bootMACAddress: "02:00:00:00:00:01", ...spec },
+    } as KubeObject);
+  const stateOf = (name: string, state: string) => {
+    const status = { operationalStatus: "OK", errorCount: 0, errorMessage: "", poweredOn: false };
+    const body = { status: { ...status, provisioning: { ID: "", state } } };
+    return kube.patch(hosts, name, namespace, body, { type: "merge", subresource: "status" });
+  };
+  const specOf = async (name: string) => asBag((await kube.get<Any>(hosts, name, namespace))?.spec);
+  const networkDataOf = async (name: string) => (await specOf(name))?.networkData;
+
+  /** What is in each Secret, by its name. */
+  async function given(): Promise<Record<string, string>> {
+    const all = await kube.list<Any>(secrets, { namespace });
+    const text = ({ data }: Any) => Buffer.from(`${asBag(data)?.networkData}`, "base64").toString();
+    return Object.fromEntries(all.map((one) => [one.metadata.name, text(one)]));
+  }
+
+  async function lines(): Promise<string[]> {
+    const { allocations, releasing } = await kubernetes(kube, "nodeippool").read();
+    return [
+      ...allocations.map(({ address, claim }) => `${formatAddress(address)} ${claim}`),
+      ...releasing.map(({ address, claim }) => `${formatAddress(address)} ${claim} releasing`),
+    ];
+  }
+
+  async function until(what: () => Promise<unknown>, expected: unknown, limit = 30_000): Promise<void> {
+    const end = Date.now() + limit;
+    let found = await what();
+    while (JSON.stringify(found) !== JSON.stringify(expected) && Date.now() < end) {
+      await sleep(100);
+      found = await what();
+    }
+    expect(found).toEqual(expected);
+  }
+
+  it.each(["seed.yaml", "rack.yaml"])("%s: Secrets as the command line renders them, byte for byte", async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), "infra-"));
+    writeFileSync(join(folder, "infra.yaml"), exampleText(name));
+    expect(nodeippool(["allocate", "infra.yaml"], folder).status).toBe(0);
+    const rendered = parseAllDocuments(nodeippool(["render", "infra.yaml"], folder).stdout)
+      .map((document) => document.toJS() as Any)
+      .filter(({ kind }) => kind === "Secret");
+    const texts = rendered.map(({ metadata, stringData }) => [metadata.name, asBag(stringData)?.networkData]);
+    expect(texts.length).toBeGreaterThan(1);
+    await served(async () => {
+      await create(exampleText(name));
+      await until(async () => Object.keys(await given()).length, texts.length);
+    });
+    expect(await given()).toEqual(Object.fromEntries(texts));
+    for (const { metadata } of rendered)
+      expect((await kube.get<Any>(secrets, metadata.name, namespace))?.metadata.labels).toMatchObject(
+        metadata.labels ?? {},
+      );
+  });
+
+  it("each BareMetalHost names its Secret, and nothing else of it is the controller's", async () => {
+    await host("pool-a", { bmc: { address: "redfish://10.9.0.1/1", credentialsName: "bmc" } });
+    await served(async () => {
+      await create(file(["a", "b"]));
+      await until(() => networkDataOf("pool-a"), { name: "pool-a", namespace });
+      await host("pool-b");
+      await until(() => networkDataOf("pool-b"), { name: "pool-b", namespace });
+    });
+    const there = await kube.get<Any>(hosts, "pool-a", namespace);
+    expect(asBag(there?.spec)?.bmc).toEqual({ address: "redfish://10.9.0.1/1", credentialsName: "bmc" });
+    const fields = asList(asBag(there?.metadata)?.managedFields).map((one) => asBag(one) ?? {});
+    const ours = fields.filter(({ operation }) => operation === "Apply").map(({ fieldsV1 }) => fieldsV1);
+    expect(ours).toEqual([{ "f:spec": { "f:networkData": {} } }]);
+  });
+
+  it("a BareMetalHost that names another Secret, before or later, is left so, and an Event says it", async () => {
+    const theirs = (secret: string) => ({ name: secret, namespace });
+    await host("pool-a", { networkData: theirs("before") });
+    await host("pool-b");
+    const said = async () => {
+      const all = await kube.list<Any>(events, { namespace });
+      return all
+        .filter(({ reason }) => reason === "Refused")
+        .map(({ message }) => /names Secret \w+/.exec(`${message}`)?.[0])
+        .sort();
+    };
+    await served(async () => {
+      await create(file(["a", "b"]));
+      await until(() => networkDataOf("pool-b"), theirs("pool-b"));
+      const applied = { ...(await specOf("pool-b")), networkData: theirs("later") };
+      const object = { apiVersion: hosts.apiVersion, kind: "BareMetalHost", metadata: { name: "pool-b", namespace } };
+      await kube.apply(hosts, { ...object, spec: applied } as KubeObject, { manager: "gitops", force: true });
+      await until(said, ["names Secret before", "names Secret later"]);
+      expect([await networkDataOf("pool-a"), await networkDataOf("pool-b")]).toEqual([
+        theirs("before"),
+        theirs("later"),
+      ]);
+    });
+  });
+
+  it("a host that leaves the file keeps its address until its BareMetalHost is gone, or available without it", async () => {
+    const line = (name: string, i: number) => `10.0.0.${i} Host/pool.${name}/lan`;
+    for (const name of ["pool-a", "pool-b"]) {
+      await host(name);
+      await stateOf(name, "provisioned");
+    }
+    await served(async () => {
+      await create(file(["a", "b", "c"]));
+      await until(() => networkDataOf("pool-b"), { name: "pool-b", namespace });
+      expect(await lines()).toEqual([line("a", 10), line("b", 11), line("c", 12)]);
+      await write(file(["c", "d"]));
+      const releasing = [`${line("a", 10)} releasing`, `${line("b", 11)} releasing`];
+      await until(async () => Object.keys(await given()), ["pool-c", "pool-d"]);
+      await sleep(3 * hurried.hold);
+      expect(await lines()).toEqual([line("c", 12), line("d", 13), ...releasing]);
+      await cluster().kubectl(["delete", "bmh", "pool-a", "-n", namespace]);
+      await until(lines, [line("c", 12), line("d", 13), ...releasing.slice(1)]);
+      await kube.patch(hosts, "pool-b", namespace, { spec: { networkData: null } }, { type: "merge" });
+      await sleep(3 * hurried.hold);
+      expect(await lines()).toEqual([line("c", 12), line("d", 13), ...releasing.slice(1)]);
+      await stateOf("pool-b", "available");
+      await until(lines, [line("c", 12), line("d", 13)]);
+    });
+  }, 120_000);
+
+  it("a file that cannot be read changes nothing, and an Event says where it is wrong", async () => {
+    await served(async () => {
+      await create(file(["a"]));
+      await until(async () => Object.keys(await given()), ["pool-a"]);
+      const before = await given();
+      await write(file(["b"]).replace("netmask: 22", "netmask: 122"));
+      const said = async () => {
+        const all = await kube.list<Any>(events, { namespace });
+        return all.filter(({ reason }) => reason === "Invalid").map(({ message }) => message);
+      };
+      await until(said, ["infra.yaml line 3: netmask must be a prefix length, a number from 1 to 32"]);
+      expect([await given(), await lines()]).toEqual([before, ["10.0.0.10 Host/pool.a/lan"]]);
+    });
+  });
+
+  it("hosts that were planned keep their addresses, once the controller is told that their Secrets are its own", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "infra-"));
+    for (const names of [
+      ["b", "c"],
+      ["a", "b", "c"],
+    ]) {
+      writeFileSync(join(folder, "infra.yaml"), file(names));
+      expect(nodeippool(["allocate", "infra.yaml"], folder).status).toBe(0);
+    }
+    const rendered = nodeippool(["render", "infra.yaml"], folder).stdout;
+    const made = rendered.split(/^---$/m).filter((text) => text.includes("kind: Secret"));
+    await cluster().kubectl(["apply", "-n", namespace, "-f", "-"], made.join("---\n"));
+    const label = Object.entries(managedBy).map((pair) => pair.join("="));
+    await cluster().kubectl(["label", "secrets", "-n", namespace, "-l", ownerLabel, ...label]);
+    const before = await given();
+    expect(Object.keys(before)).toEqual(["pool-a", "pool-b", "pool-c"]);
+    await served(async () => {
+      await create(file(["a", "b", "c"]));
+      await until(
+        lines,
+        [10, 11, 12].map((last, i) => `10.0.0.${last} Host/pool.${"bca"[i]}/lan`),
+      );
+      await sleep(1000);
+    });
+    expect(await given()).toEqual(before);
+  });
+
+  const count = tries(100, 900);
+
+  it(`${count} hosts with two controllers: each has an address, none two, and each BareMetalHost its Secret`, async () => {
+    const names = Array.from({ length: count }, (_, i) => `h${i}`);
+    for (const name of names) await host(`pool-${name}`);
+    await served(() =>
+      served(async () => {
+        await create(file(names));
+        await until(async () => Object.keys(await given()).length, count, 90_000);
+        const isLinked = ({ metadata, spec }: Any) => asBag(asBag(spec)?.networkData)?.name === metadata.name;
+        await until(async () => (await kube.list<Any>(hosts, { namespace })).filter(isLinked).length, count, 90_000);
+        const texts = Object.values(await given());
+        expect(new Set(texts.map((text) => /ip_address: (\S+)/.exec(text)?.[1])).size).toBe(count);
+        expect(await lines()).toHaveLength(count);
+      }),
+    );
+  }, 240_000);
+
+  describe("need each of the rights", () => {
+    beforeAll(async () => {
+      // A streamed list asks for the right to watch alone; servers up to 1.31, and 1.33, have none.
+      await cluster().killApiServer();
+      await cluster().startApiServer(["--feature-gates=WatchList=false"]);
+      await installNodeIPPool(cluster());
+      await installMachines(cluster());
+    });
+
+    const [role] = documents("deploy/metal3/rbac.yaml").filter(({ kind }) => kind === "Role") as [Rights];
+    const rights = role.rules.flatMap(({ resources, verbs }) => verbs.map((verb) => `${verb} ${resources[0]}`));
+
+    /** A controller that may do all but this. */
+    async function without(right: string): Promise<Access> {
+      const name = `without-${right.replace(" ", "-")}`;
+      const rules = role.rules.map(({ verbs, ...rule }) => ({
+        ...rule,
+        verbs: verbs.filter((verb) => `${verb} ${rule.resources[0]}` !== right),
+      }));
+      await kube.create(rbac("roles"), { ...role, metadata: { name, namespace }, rules } as KubeObject);
+      const bindings = [
+        { kind: "Role", name, in: namespace },
+        { kind: "Role", name: "nodeippool-controller", in: "nodeippool" },
+        { kind: "ClusterRole", name: "nodeippool-controller", in: undefined },
+      ];
+      for (const { kind, name: of, in: place } of bindings)
+        await kube.create(rbac(place === undefined ? "clusterrolebindings" : "rolebindings"), {
+          apiVersion: role.apiVersion,
+          kind: place === undefined ? "ClusterRoleBinding" : "RoleBinding",
+          metadata: { name, ...(place && { namespace: place }) },
+          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name: of },
+          subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name }],
+        } as KubeObject);
+      const admin = findAccess({ kubeconfig: cluster().kubeconfig });
+      return { ...admin, user: { ...admin.user, impersonate: { user: name, groups: [] } } };
+    }
+
+    it.each(rights)("%s", async (right) => {
+      const access = await without(right);
+      await host("pool-a");
+      await servedBy(access, async (refused) => {
+        const reached = async (isReached: () => Promise<boolean>) => {
+          for (let i = 0; i < 300 && !refused.has(right) && !(await isReached()); i++) await sleep(100);
+        };
+        await create(file(["a", "b"]));
+        await cluster().kubectl(["annotate", "cm", "nodeippool-infra", "-n", namespace, `${resetAnnotation}=`]);
+        await reached(async () => Object.keys(await given()).length === 2);
+        const change = { data: { networkData: "" } };
+        if ("pool-a" in (await given())) await kube.patch(secrets, "pool-a", namespace, change, { type: "merge" });
+        await write(file(["a"]));
+        await reached(async () => false);
+        expect([...refused]).toContain(right);
+      });
+    });
+  });
+});

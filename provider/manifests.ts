@@ -10,7 +10,6 @@ import { recorded } from "../pipeline/proposal.ts";
 import type { ManifestDocument, Manifests as ReadManifests } from "../schema/manifest-document.ts";
 import { asBag, type Bag, flat } from "../schema/objects.ts";
 import { checkNodes } from "../schema/read-nodes.ts";
-import { yamlOf } from "../schema/yaml-text.ts";
 import { AllocationSet } from "./allocation-set.ts";
 import type { AllocationSetArgs, ClaimArgs } from "./set-args.ts";
 import { present, recordOf } from "./set-state.ts";
@@ -66,7 +65,7 @@ function definedSpecs({ parts }: Desired): Record<string, PoolSpec> {
 
 /** Each object is a file of one document. */
 function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]>) {
-  const manifests = readFolder(objects.map((object, i) => ({ path: `objects[${i}]`, text: textOf(object) })));
+  const manifests = readFolder(objects.map((object, i) => ({ path: `objects[${i}]`, text: JSON.stringify(object) })));
   const given = checkNodes(nodes.map((node) => (typeof node === "string" ? { name: node } : node)));
   const issues = [...manifests.issues, ...given.issues];
   const source = { ...manifests, issues, nodes: [...manifests.nodes, ...given.nodes] };
@@ -74,11 +73,6 @@ function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]
   // By name alone, one of two pools would be gone unnoticed.
   checkPools(desired.pools, emptySnapshot);
   return { manifests, desired };
-}
-
-/** What says no kind is known by its text, as people write it. */
-function textOf(object: Bag): string {
-  return object.kind === undefined ? yamlOf(object) : JSON.stringify(object);
 }
 
 function claimsOf({ claims }: Desired): ClaimArgs[] {

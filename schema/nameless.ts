@@ -7,19 +7,19 @@ export function namelessIn(
   chunk: Chunk,
   kinds: readonly ReadKind[],
 ): { readonly yaml: YamlDocument; readonly source?: LocatedObject } | undefined {
-  const kind = kinds.find(({ nameless }) => nameless !== undefined && hasField(chunk.text, nameless.field));
+  const kind = kinds.find(({ nameless }) => nameless !== undefined && mayHaveField(chunk.text, nameless.field));
   if (kind?.nameless === undefined) return undefined;
   const yaml = new YamlDocument(chunk, kind.nameless.quote(chunk.text));
   const object = asBag(yaml.value);
   if (object === undefined) return { yaml };
-  if (object.kind !== undefined) return undefined;
+  if (object.kind !== undefined || !(kind.nameless.field in object)) return undefined;
   return {
     yaml,
     source: { object: { kind: kind.kind, ...object }, at: (path, _, part) => yaml.at(path, part) },
   };
 }
 
-/** At its top: on a line of its own, or in JSON as the first one. */
-function hasField(text: string, field: string): boolean {
-  return new RegExp(`^["']?${field}["']?\\s*:`, "m").test(text) || new RegExp(`^\\s*\\{\\s*"${field}"\\s*:`).test(text);
+/** At its top: on a line of its own, or in JSON anywhere. */
+function mayHaveField(text: string, field: string): boolean {
+  return new RegExp(`^["']?${field}["']?\\s*:`, "m").test(text) || (/^\s*\{/.test(text) && text.includes(`"${field}"`));
 }

@@ -30,9 +30,10 @@ export function claimsForAddresses(model: CapiModel, facts: Facts): Claim[] {
 }
 
 function whyNotFrom(name: string, { pools, poolUids = new Map() }: Facts): string | undefined {
-  const pool = poolUids.has(name) ? pools.get(name) : undefined;
-  if (pool === undefined)
+  if (!poolUids.has(name))
     return `there is no NodeIPPool ${name} to take addresses from${didYouMean(name, poolUids.keys())}`;
+  const pool = pools.get(name);
+  if (pool === undefined) return `NodeIPPool ${name} gives nothing as it stands: its conditions say why`;
   if (!isOfAddresses(pool)) return `NodeIPPool ${name} gives blocks of /${pool.blockLength}, not addresses`;
   return isPlanned(pool) ? `NodeIPPool ${name} has authority Plan: nothing of it is given in the cluster` : undefined;
 }

@@ -3,7 +3,7 @@ import type { Holdings, RenderedObject } from "../integration.ts";
 import type { Cluster } from "./cluster.ts";
 import { heldAddresses } from "./held-addresses.ts";
 import { hostObjects, metaDataTemplate } from "./host-objects.ts";
-import { type Host, hostOfClaim, type Infra, type Network, type Unit } from "./infra.ts";
+import { type Host, hostOfClaim, type Infra, type Network, objectName, type Unit } from "./infra.ts";
 import { machineObjects, mappingSecret } from "./machine-objects.ts";
 import { annotatedHost, type Holder, ipPool, poolTemplate } from "./pool-objects.ts";
 
@@ -73,13 +73,18 @@ class ObjectWriter {
     return [...pools, ...templates, ...this.hosts.map(({ unit, host }) => annotatedHost(unit, host, options))];
   }
 
-  /** Also those that are releasing: theirs are for nobody else. */
+  /**
+   * Each host once, by the name that Metal3 knows it by. Also those that are releasing, theirs are for nobody else; but what a
+   * host had before it moved is in no list.
+   */
   private holders({ pool }: Network): Holder[] {
     const { allocations, releasing } = this.snapshot;
-    return [...allocations, ...releasing].flatMap((line) => {
-      const host = line.pool === pool.name ? hostOfClaim(line.claim) : undefined;
-      return host === undefined ? [] : [{ ...host, address: line.address }];
-    });
+    const byName = new Map<string, Holder>();
+    for (const { pool: name, claim, address } of [...releasing, ...allocations]) {
+      const host = name === pool.name ? hostOfClaim(claim) : undefined;
+      if (host !== undefined) byName.set(objectName(host.unit, host.host), { ...host, address });
+    }
+    return [...byName.values()];
   }
 
   private take<T>({ value, issues = [] }: Parsed<readonly T[]>, hint?: string): readonly T[] {

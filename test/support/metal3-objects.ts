@@ -5,12 +5,14 @@ import type { Cluster } from "../../integrations/metal3/cluster.ts";
 import type { Infra } from "../../integrations/metal3/infra.ts";
 import { infraObjects } from "../../integrations/metal3/infra-objects.ts";
 import { applyPlan } from "../../state/apply.ts";
+import { lineOf } from "./core-text.ts";
 
-/** Every object of a configuration in a cluster, with what an empty record gives it. */
-export function objectsOfInfra(infra: Infra, cluster: Cluster) {
+/** Every object of a configuration in a cluster, with what an empty record gives it; these lines are releasing there. */
+export function objectsOfInfra(infra: Infra, cluster: Cluster, releasing: readonly string[] = []) {
   const planned = plan({ pools: poolsOf(infra), claims: infraClaims(infra), snapshot: emptySnapshot });
   const snapshot = applyPlan(emptySnapshot, planned) ?? emptySnapshot;
-  return unwrap(infraObjects({ ...infra, cluster }, { snapshot, set: "default" }));
+  const leaving = { ...snapshot, releasing: releasing.map(lineOf) };
+  return unwrap(infraObjects({ ...infra, cluster }, { snapshot: leaving, set: "default" }));
 }
 
 /** A cluster of each mode and version. */

@@ -93,6 +93,18 @@ describe("an IPAddressClaim", () => {
     expect([ready("a")?.status, addresses()]).toEqual(["True", ["a 10.9.0.1"]]);
   });
 
+  it("on a pool that gives nothing as it stands says so", async () => {
+    const { sim, ready } = begin();
+    sim.create({
+      ...pool(9),
+      metadata: { name: "q" },
+      spec: { range: { cidr: "10.9.0.0/24", end: "10.8.0.9" } },
+    } as never);
+    sim.create(claim("a", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "q" } }) as never);
+    await sim.pass(2000);
+    expect(ready("a")?.message).toContain("NodeIPPool q gives nothing as it stands");
+  });
+
   it("on a pool that is no NodeIPPool by its name gets nothing", async () => {
     const { sim, ready, lines } = begin(9, [racks]);
     sim.create(rack("r", []));

@@ -156,6 +156,22 @@ describe("IPPools", () => {
     });
   });
 
+  it("keep what is releasing for the host that had it, and list one address for each host", () => {
+    const releasing = [
+      "10.22.0.90 Host/storage.gone/storage pool=storage",
+      "10.22.0.91 Host/storage.storage-04/storage pool=storage",
+    ];
+    const pool = objectsOfInfra(rack, clusters.pools, releasing).find(({ metadata }) => metadata.name === "storage");
+    expect(at(pool, "spec.pools")).toEqual([
+      { start: "10.22.0.10", end: "10.22.0.26" },
+      { start: "10.22.0.90", end: "10.22.0.90" },
+    ]);
+    expect(at(pool, "spec.preAllocations")).toMatchObject({
+      "storage-gone-storage": "10.22.0.90",
+      "storage-storage-04-storage": "10.22.0.26",
+    });
+  });
+
   it("the template takes addresses from them, and MAC addresses from annotations of the host", () => {
     expect(at(of("Metal3DataTemplate compute"), "apiVersion")).toBe("infrastructure.cluster.x-k8s.io/v1beta1");
     const data = at(of("Metal3DataTemplate compute"), "spec.networkData") as object;

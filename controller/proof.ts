@@ -6,6 +6,7 @@ import { fetched, inParallel, isOutdated, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
 import type { Resets } from "./resets.ts";
 import { factsOf, type Scene } from "./scene.ts";
+import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 interface Proven {
@@ -42,12 +43,14 @@ export class Proof {
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
     const doubtful = new Set<string>();
+    // As it was seen when this was proven, before anything is asked.
+    const evidence = new Map([...gone].flatMap(({ claim }) => this.evidenceOf(claim)));
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
       const isDoubtful =
         (await this.isBack(owner)) ||
         (await this.isMadeAnew(owner)) ||
         (await this.hasObject(lines)) ||
-        (await this.isShownOtherwise(lines));
+        (await this.isShownOtherwise(lines, evidence));
       if (isDoubtful) doubtful.add(owner);
     });
     return { gone: [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim))), doubtful };
@@ -88,11 +91,18 @@ export class Proof {
     return false;
   }
 
-  /** Is what others have by which these lines may be free otherwise on the server than the watch shows? */
-  private async isShownOtherwise(lines: readonly Allocation[]): Promise<boolean> {
-    const keys = new Set(lines.flatMap(({ claim }) => this.partOf(claim)?.evidenceOf?.(claim) ?? []));
-    for (const key of keys)
-      if (await isOutdated(key, this.world.get(key), this.world, this.ground.objects)) return true;
+  /** What others have by which a line may be free, as the watch shows it. */
+  private evidenceOf(claim: string): (readonly [string, Seen | undefined])[] {
+    return (this.partOf(claim)?.evidenceOf?.(claim) ?? []).map((key) => [key, this.world.get(key)]);
+  }
+
+  /** Is some of that otherwise on the server? */
+  private async isShownOtherwise(
+    lines: readonly Allocation[],
+    evidence: ReadonlyMap<string, Seen | undefined>,
+  ): Promise<boolean> {
+    const keys = new Set(lines.flatMap(({ claim }) => this.evidenceOf(claim)).map(([key]) => key));
+    for (const key of keys) if (await isOutdated(key, evidence.get(key), this.world, this.ground.objects)) return true;
     return false;
   }
 

@@ -1,10 +1,10 @@
-import { type Address, byCodeUnit, type Issue, listed, type Parsed } from "../../core/index.ts";
+import { type Address, byCodeUnit, contains, type Issue, listed, type Parsed, parseAddress } from "../../core/index.ts";
 import { didYouMean, unknownField } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { flatDevices, readDevices } from "./device.ts";
 import type { Host, Network, Unit } from "./infra.ts";
-import { fillTemplates, literalFor, templatesIn } from "./template.ts";
+import { fillTemplates, literalFor, templatesIn, writtenAddresses } from "./template.ts";
 
 /** Reads the controllers or a node pool. All issues, with their paths inside it. */
 export function parseUnit(
@@ -133,10 +133,25 @@ class UnitReader {
       }
       if ("field" in one && one.field === "ip") this.once(one.network, one.path, places);
     }
+    for (const one of writtenAddresses(value, root)) this.written(one, hosts.length);
     const isWhole = [...this.networks.values()].every((network) => network !== undefined);
     if (this.issues.length > before || !isWhole) return;
     const filled = fillTemplates(value, this.networks as ReadonlyMap<string, Network>, samples);
     this.devices(filled, root, hosts[0]);
+  }
+
+  /** All hosts of a unit would have an address that is written out, and the plan gives those of networks. */
+  private written({ text, path }: { readonly text: string; readonly path: Path }, hosts: number): void {
+    const address = parseAddress(text.split("/")[0] ?? "").value;
+    const networks = [...this.networks].flatMap(([name, network]) =>
+      network === undefined ? [] : [{ name, ...network }],
+    );
+    const of = networks.find(({ pool }) => address !== undefined && contains([pool.prefix], address));
+    if (of !== undefined) {
+      const hint = `Write "{{ ip['${of.name}'] }}", or an address of another subnet.`;
+      this.fail(`${text} is of network ${of.name}, whose addresses are given to hosts by the plan`, path, hint);
+    } else if (hosts > 1)
+      this.fail(`each of the ${hosts} hosts would have ${text}`, path, "Define a network for it in infra.networks.");
   }
 
   private unknownNetwork(network: string, path: Path): void {

@@ -1,6 +1,6 @@
 import { type Address, formatAddress, IpamError, listed } from "../../core/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
-import { asBag } from "../../schema/objects.ts";
+import { asBag, asList } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Network } from "./infra.ts";
 
@@ -49,6 +49,19 @@ export function templatesIn(
     ...(`${key}`.includes("{{") ? [{ why: whole, path: [...path, key] }] : []),
     ...templatesIn(item, [...path, key]),
   ]);
+}
+
+/** Every address of a device that is written out instead, with its path. */
+export function writtenAddresses(value: unknown, path: Path): { readonly text: string; readonly path: Path }[] {
+  if (typeof value !== "object" || value === null) return [];
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return entries.flatMap(([key, item]) => {
+    const own = key === "addresses" ? asList(item).map((one) => asBag(one)?.ip_netmask) : [];
+    const written = own.flatMap((text, i) =>
+      typeof text !== "string" || text.includes("{{") ? [] : [{ text, path: [...path, key, i, "ip_netmask"] }],
+    );
+    return [...written, ...writtenAddresses(item, [...path, key])];
+  });
 }
 
 /** The networks that a configuration takes an address of, in order, each once. */

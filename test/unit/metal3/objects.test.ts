@@ -213,7 +213,7 @@ describe("IPPools", () => {
   });
 
   it("a literal address in the template of a unit is an issue", () => {
-    const text = exampleText("rack.yaml").replace(`"{{ ip['management'] }}"`, "10.9.9.9/24");
+    const text = exampleText("seed.yaml").replace("{{ ip['net0']}}", "10.9.9.9/24");
     expect(() => objectsOfInfra(infraOf(text), clusters.pools)).toThrow("10.9.9.9 is of no network");
   });
 });

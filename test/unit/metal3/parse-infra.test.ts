@@ -321,6 +321,12 @@ describe("units", () => {
       "NIC em0 is not in macMapping; did you mean em 0?",
     ],
     [
+      "an address of a network that is written out",
+      "ip_netmask: {{ ip['net1']}}",
+      "ip_netmask: 192.168.1.11/24",
+      "192.168.1.11/24 is of network net1, whose addresses are given to hosts by the plan\n  Write \"{{ ip['net1'] }}\", or an address of another subnet.",
+    ],
+    [
       "an address that os-net-config's schema takes",
       "ip_netmask: {{ ip['net1']}}",
       "ip_netmask: 192x168y0z10/24",
@@ -383,4 +389,9 @@ describe("units", () => {
       expect(issuesIn(JSON.stringify(value) ?? "").length).toBeGreaterThan(0);
     },
   );
+});
+
+it("an address that is written out for several hosts is refused", () => {
+  const text = exampleText("rack.yaml").replace(`"{{ ip['management'] }}"`, "10.9.9.9/24");
+  expect(issuesIn(text)).toEqual([expect.stringContaining("each of the 3 hosts would have 10.9.9.9/24")]);
 });

@@ -5,6 +5,7 @@ import { parse } from "yaml";
 import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
+import { policyExamples } from "../support/policy-examples.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await installNodeIPPool(started);
@@ -184,8 +185,7 @@ describe("the kind", () => {
 
 describe("kubectl apply --dry-run=server takes", () => {
   // Another one is about a kind of its own.
-  const folders = readdirSync(join(root, "examples"))
-    .filter((name) => existsSync(join(root, "examples", name, "rendered")))
+  const folders = policyExamples()
     .flatMap((name) => ["manifests", "rendered"].map((kind) => join("examples", name, kind)))
     .filter((folder) => existsSync(join(root, folder)));
 

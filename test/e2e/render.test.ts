@@ -1,4 +1,3 @@
-import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, type TestContext, test } from "vitest";
 import { parse, stringify } from "yaml";
@@ -7,14 +6,10 @@ import { handle, type Nncp, nodeNetworkStates, policiesOf } from "../support/e2e
 import { type Planned, Project } from "../support/e2e-project.ts";
 import { addresses, applyState, createLab, type Lab, type LabNode, ping, runIn } from "../support/lab.ts";
 import { gc, runPolicy } from "../support/nmstatectl.ts";
+import { policyExamples } from "../support/policy-examples.ts";
 import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
 
-/** Those that are rendered for nodes, here or by another tool: what that made is committed. */
-const examples = readdirSync(join(root, "examples")).filter((name) =>
-  existsSync(join(root, "examples", name, "rendered")),
-);
-
-describe.for(examples)("example %s", (name) => {
+describe.for(policyExamples())("example %s", (name) => {
   let project: Project;
   let policies: Nncp[];
   let planned: Planned[];

@@ -10,8 +10,8 @@ import { duplicates } from "../support/state-record.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
 
 const long = process.env.NODEIPPOOL_LONG !== undefined;
-const kills = long ? 50 : 10;
-const rounds = long ? 50 : 10;
+const kills = long ? 50 : 5;
+const rounds = long ? 50 : 4;
 const seed = long ? Date.now() % 1e6 : 7;
 
 const lock = 'allowMove: true, confirmRelease: true, state: { backend: "lockfile", path: "nodeippool.lock" }';

@@ -8,7 +8,7 @@ import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { duplicates } from "../support/state-record.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
 
-const rounds = process.env.NODEIPPOOL_LONG === undefined ? 10 : 50;
+const rounds = process.env.NODEIPPOOL_LONG === undefined ? 4 : 50;
 
 let place: RecordNamespace;
 let proxy: FaultProxy;

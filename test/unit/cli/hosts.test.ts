@@ -112,14 +112,6 @@ describe("audit of network data", () => {
     edit(folder, rendered, "nodeippool.nmstate.io/owner: controllers", "example.org/owner: controllers");
     expect((await cli(["audit", "."], folder)).status).toBe(0);
   });
-
-  it("says of an address that a template writes out itself that anybody may get it", async () => {
-    const folder = copy();
-    edit(folder, "infra.yaml", "{{ ip['net0']}}", "192.168.0.99/24");
-    expect((await cli(["audit", "."], folder)).stdout).toMatch(
-      /^infra\.yaml:\d+:\d+: stranger: 192\.168\.0\.99 of pool net0 is named here/m,
-    );
-  });
 });
 
 describe("verbs that show pools", () => {

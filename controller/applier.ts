@@ -59,8 +59,8 @@ export class Applier {
       return;
     }
     if (whyRejected(this.world.get(source)) !== undefined) return;
-    if (wanted === undefined && part.outlivesSource && this.world.get(source) === undefined) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
+    if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined) return;
     const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length, part.protection);
@@ -83,6 +83,13 @@ export class Applier {
     if (change === "unprotect") await this.unprotect(there as Seen, part);
     if (change === "refuse") await this.refuse(key, there as Seen, source);
     this.callNext(source, part);
+  }
+
+  /** Is an owner only to lose what it has? Of one that nobody knows, or that waits for another address, all stays. */
+  private isOver(owner = "", source: string): boolean {
+    const { allocations, releasing } = this.allocator.record.lines.of(owner);
+    const isLeaving = releasing.length > 0 && allocations.length === 0 && !this.allocator.pending.has(owner);
+    return isLeaving && this.world.get(source) !== undefined;
   }
 
   private async refuse(key: string, there: Seen, source: string): Promise<void> {

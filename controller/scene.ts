@@ -53,6 +53,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const whyRejected = (object: Seen | undefined): string | undefined => {
     if (object === undefined) return undefined;
     if (isPaused(object, world, integrations)) return "it is paused";
+    if (isLeft(object, integrations)) return "it is being deleted";
     return asks(object, integrations) ? alone(object).why : undefined;
   };
   const forAll = readObjects(world, integrations).filter((object) => world.concerns(object).owners === "all");
@@ -93,6 +94,12 @@ function readAlone(object: Seen, pools: readonly ClusterPool[], integrations: re
     owners = readDesired(source, integrations).claims.map(({ owner }) => formatOwner(owner));
   });
   return { owners, ...(why === undefined ? {} : { why }) };
+}
+
+/** Is it a source that is being deleted, and what was made of it stays? */
+function isLeft(object: Seen, integrations: readonly Integration[]): boolean {
+  const part = integrations.find((one) => isReadBy(one, object))?.inCluster;
+  return object.metadata.deletionTimestamp !== undefined && part?.outlivesSource === true;
 }
 
 /** Is it an object of which nothing is to be changed now? */

@@ -36,7 +36,8 @@ export class Wanted {
   /** Says all that is to exist for an owner. Returns the keys of what is, and of what was. */
   replace(owner: string, all: readonly WantedObject[], asOf: number): Set<string> {
     const before = this.byOwner.get(owner)?.keys ?? new Set();
-    for (const key of before) this.drop(key);
+    // What another owner has by this name now is that one's.
+    for (const key of before) if (this.objects.get(key)?.owner === owner) this.drop(key);
     const keys = new Set(all.map((one) => this.put(one)));
     this.byOwner.set(owner, { keys, asOf });
     return new Set([...before, ...keys]);

@@ -112,7 +112,7 @@ export interface InCluster {
   report(known: Known, facts: Facts): Report;
   /** Have conditions of its kinds `lastHeartbeatTime`? */
   readonly hasHeartbeat?: boolean;
-  /** Does what was made stay when its source is gone? Otherwise it goes, too. */
+  /** Does what was made stay when its source goes, until an owner is only to lose what it has? Otherwise it goes, too. */
   readonly outlivesSource?: boolean;
   /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */
   readonly protection?: string;

@@ -112,7 +112,7 @@ function report({ object, made }: Known): Report {
   const host = hostState(object);
   const link = linkOf(
     host,
-    made.some((one) => isManaged(one.object)),
+    made.some(({ object: one }) => isManaged(one) && asBag(one.metadata)?.deletionTimestamp === undefined),
   );
   const { name, namespace, networkData } = host;
   if (link === "set") return { spec: { networkData: { name, namespace } }, yields: true };

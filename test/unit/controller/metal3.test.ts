@@ -294,6 +294,34 @@ describe("a configuration that is wrong", () => {
     expect([lines(), secrets()]).toEqual([[n1], ["controllers-n1"]]);
   });
 
+  it("keeps everything as it is while it is being deleted", async () => {
+    const { sim, create, lines, secrets } = begin();
+    create(file(["n0", "n1"]));
+    await sim.pass(3000);
+    const finalizers = ["foregroundDeletion"];
+    const keep = (one: Bag) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers } });
+    sim.change("ConfigMap", "nodeippool-infra", keep, namespace);
+    sim.remove("ConfigMap", "nodeippool-infra", namespace);
+    await sim.pass(60_000);
+    expect(asBag(sim.object("ConfigMap", "nodeippool-infra")?.metadata)?.deletionTimestamp).toBeDefined();
+    expect([lines(), secrets()]).toEqual([
+      [n0, n1],
+      ["controllers-n0", "controllers-n1"],
+    ]);
+  });
+
+  it("asks for one network more that is full: who has a Secret keeps it", async () => {
+    const { sim, create, write, secrets } = begin();
+    create(file(["n0", "n1"]));
+    await sim.pass(3000);
+    const wan = "    wan: {netmask: 24, addressRange: {start: 10.0.1.10, end: 10.0.1.10}}\ncontrollers:";
+    const both = "[{ip_netmask: \"{{ ip['lan'] }}\"}, {ip_netmask: \"{{ ip['wan'] }}\"}]";
+    write(file(["n0", "n1"]).replace("controllers:", wan).replace("[{ip_netmask: \"{{ ip['lan'] }}\"}]", both));
+    await sim.pass(60_000);
+    expect(sim.record.allocations).toHaveLength(3);
+    expect(secrets()).toEqual(["controllers-n0", "controllers-n1"]);
+  });
+
   it("has a network less: its addresses stay on record, and are in no Secret", async () => {
     const { sim, create, write, lines } = begin();
     create(file(["n0"]));
@@ -325,6 +353,22 @@ describe("a configuration that is wrong", () => {
 });
 
 describe("a record that is lost", () => {
+  it("and a host that is in no file: its Secret stays, and nobody gets its address", async () => {
+    const { sim, create, write, lines, secrets } = begin();
+    create(file(["n0", "n1"]));
+    await sim.pass(3000);
+    sim.record = emptySnapshot;
+    write(file(["n1"]));
+    sim.engine.lookAgain();
+    await sim.pass(60_000);
+    write(file(["n1", "n2"]));
+    await sim.pass(60_000);
+    expect([lines(), secrets()]).toEqual([
+      [n1, "10.0.0.12 Host/controllers.n2/lan"],
+      ["controllers-n0", "controllers-n1", "controllers-n2"],
+    ]);
+  });
+
   it("is made again of the Secrets: no host gets another address", async () => {
     const { sim, create, write, lines } = begin();
     create(file(["n0", "n1"]));

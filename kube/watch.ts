@@ -41,7 +41,7 @@ const GRACE = 5_000;
 const LIST_IDLE = 30_000;
 /** What cannot be mended from here is asked again after so long, up to half as much more. */
 const SLOW = 10_000;
-const BACKOFF: Backoff = { first: 500, longest: 30_000 };
+const BACKOFF: Backoff = { first: 500, longest: 10_000 };
 
 /**
  * Lists objects, tells the sink of all of them, and then of every change, until the signal aborts. It never throws.
@@ -55,7 +55,7 @@ const BACKOFF: Backoff = { first: 500, longest: 30_000 };
  * | any other 4xx, for example 403 | failing | with a list | 10-15 s |
  * | any other reply or event, or the sink throws | failing | with a list | a random pause |
  *
- * Random pauses double up to 30 s until something is heard of the watch; Retry-After comes on top of any pause.
+ * Random pauses double up to 10 s until something is heard of the watch; Retry-After comes on top of any pause.
  */
 export async function watch<T>(
   source: StreamSource,

@@ -4,10 +4,10 @@ import { type Timing, timing } from "../../controller/timing.ts";
 export const hurried: Timing = {
   ...timing,
   fresh: 150,
-  send: 350,
+  send: 700,
   request: 1_500,
-  see: 1_500,
-  hold: 3_600,
+  see: 2_500,
+  hold: 5_000,
   settle: 20,
   gather: 200,
 };

@@ -13,7 +13,7 @@ import {
 import type { Integration, RenderedObject } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
-import { readObjects } from "./asking.ts";
+import { integrationOf, readObjects } from "./asking.ts";
 import { decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -270,7 +270,7 @@ export class Allocator implements Finder {
   }
 
   private integrationOf(claim: string): Integration | undefined {
-    return this.ground.integrations.find(({ isClaim }) => isClaim(claim));
+    return integrationOf(claim, this.ground.integrations);
   }
 }
 

@@ -1,10 +1,11 @@
 import { IpamError } from "../core/index.ts";
 import { type Fares, type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
 import type { Integration, RenderedObject } from "../integrations/integration.ts";
-import { kindInGroup, kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
+import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Stored } from "../kube/index.ts";
 import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
+import { readsKind } from "./asking.ts";
 import { type Change, changeOf } from "./change.ts";
 import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
@@ -177,9 +178,8 @@ export class Applier {
 
   /** Of the integrations that watch a kind, the one that makes its objects of such a source. */
   private partOf(key: string, source: string | undefined): InCluster | undefined {
-    const makes = ({ reads, inCluster }: Integration) =>
-      inCluster?.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) &&
-      reads.some(({ kind, group }) => kindInGroup(kind, group) === kindOf(source ?? ""));
+    const makes = (one: Integration) =>
+      one.inCluster?.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) && readsKind(one, kindOf(source ?? ""));
     return this.ground.integrations.find(makes)?.inCluster;
   }
 

@@ -10,6 +10,21 @@ export function isNodeIPPool(object: Seen): boolean {
   return nameOfKind(object) === poolKind;
 }
 
+/** The integration that a claim is of. */
+export function integrationOf(claim: string, integrations: readonly Integration[]): Integration | undefined {
+  return integrations.find(({ isClaim }) => isClaim(claim));
+}
+
+/** The integration that reads an object to see who asks. */
+export function readerOf(object: Seen, integrations: readonly Integration[]): Integration | undefined {
+  return integrations.find((one) => isReadBy(one, object));
+}
+
+/** Does an integration read objects of a kind, as keys have it? */
+export function readsKind({ reads }: Integration, name: string): boolean {
+  return reads.some(({ kind, group }) => kindInGroup(kind, group) === name);
+}
+
 /** May objects that an integration reads define pools? */
 export function definesPools({ pools }: Integration): boolean {
   return pools !== undefined;

@@ -2,9 +2,9 @@ import { type Allocation, nodeOwner, ownerOfKey } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { asBag } from "../schema/objects.ts";
-import { isReadBy } from "./asking.ts";
+import { integrationOf, readerOf } from "./asking.ts";
+import type { SourceOf } from "./reset.ts";
 import type { Scene } from "./scene.ts";
-import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
@@ -20,7 +20,7 @@ export class OwnerStanding {
   private readonly barred: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly world: World;
   private readonly scene: Scene;
-  private readonly sourceOf: (claim: string) => string | undefined;
+  private readonly sourceOf: SourceOf;
 
   constructor(
     world: World,
@@ -28,7 +28,7 @@ export class OwnerStanding {
     owners: ReadonlySet<string>,
     scene: Scene,
     facts: Facts,
-    sourceOf: (claim: string) => string | undefined,
+    sourceOf: SourceOf,
   ) {
     this.world = world;
     this.integrations = integrations;
@@ -82,7 +82,7 @@ export class OwnerStanding {
     const owner = ownerOfKey(claim);
     const isThere = this.world.owner(owner) !== undefined;
     const isGone = !isThere && this.world.keyOfOwner(owner) !== undefined;
-    const integration = this.integrations.find(({ isClaim }) => isClaim(claim));
+    const integration = integrationOf(claim, this.integrations);
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
     if (!isGone && (isBarred || this.rejected.has(this.sourceOf(claim) ?? ""))) return true;
     if (isThere) return false;
@@ -94,6 +94,6 @@ export class OwnerStanding {
 /** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
 export function isWaiting(owner: string, world: World, integrations: readonly Integration[]): boolean {
   const object = world.owner(owner);
-  const part = integrations.find((one) => object !== undefined && isReadBy(one, object));
-  return part?.inCluster?.isWaiting?.(object as Seen) ?? false;
+  if (object === undefined) return false;
+  return readerOf(object, integrations)?.inCluster?.isWaiting?.(object) ?? false;
 }

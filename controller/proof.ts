@@ -1,9 +1,11 @@
 import { type Allocation, ownerOfKey } from "../core/index.ts";
 import { type InCluster, isManaged } from "../integrations/in-cluster.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
+import { integrationOf } from "./asking.ts";
 import type { Ground } from "./ground.ts";
 import { fetched, inParallel, isOutdated, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
+import type { SourceOf } from "./reset.ts";
 import type { Resets } from "./resets.ts";
 import { factsOf, type Scene } from "./scene.ts";
 import type { Seen } from "./seen.ts";
@@ -21,15 +23,9 @@ export class Proof {
   private readonly world: World;
   private readonly hold: ReleaseHold;
   private readonly resets: Resets;
-  private readonly sourceOf: (claim: string) => string | undefined;
+  private readonly sourceOf: SourceOf;
 
-  constructor(
-    ground: Ground,
-    world: World,
-    hold: ReleaseHold,
-    resets: Resets,
-    sourceOf: (claim: string) => string | undefined,
-  ) {
+  constructor(ground: Ground, world: World, hold: ReleaseHold, resets: Resets, sourceOf: SourceOf) {
     this.ground = ground;
     this.world = world;
     this.hold = hold;
@@ -107,7 +103,7 @@ export class Proof {
   }
 
   private partOf(claim: string): InCluster | undefined {
-    return this.ground.integrations.find(({ isClaim }) => isClaim(claim))?.inCluster;
+    return integrationOf(claim, this.ground.integrations)?.inCluster;
   }
 
   /** Has another controller changed what was made for an owner, and the watch does not show it yet? */

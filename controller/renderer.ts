@@ -2,10 +2,10 @@ import { type Allocation, byAddress, clusterSet, nodeOwner, type Snapshot } from
 import { partition } from "../core/partition.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Facts, Integration, ReadObjects, RenderedObject } from "../integrations/integration.ts";
-import { kindInGroup, kindOf, objectKey } from "../integrations/object-key.ts";
+import { kindOf, objectKey } from "../integrations/object-key.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import { placeless } from "../schema/objects.ts";
-import { asks } from "./asking.ts";
+import { asks, readsKind } from "./asking.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { OwnerStanding } from "./owner-standing.ts";
 import type { SourceOf } from "./reset.ts";
@@ -42,9 +42,8 @@ export class Renderer {
 
   /** Is something made of this source, by its key, for many owners together? */
   isShared(source: string): boolean {
-    const makes = ({ reads, inCluster }: Integration) =>
-      inCluster?.kinds.some((kind) => kind.isShared) &&
-      reads.some(({ kind, group }) => kindInGroup(kind, group) === kindOf(source));
+    const makes = (one: Integration) =>
+      one.inCluster?.kinds.some((kind) => kind.isShared) && readsKind(one, kindOf(source));
     return this.integrations.some(makes);
   }
 

@@ -5,7 +5,7 @@ import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
-import { isNodeIPPool, isReadBy } from "./asking.ts";
+import { isNodeIPPool, readerOf } from "./asking.ts";
 import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
@@ -102,7 +102,7 @@ export class Reporter {
   }
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
-    const integration = this.ground.integrations.find((one) => isReadBy(one, object));
+    const integration = readerOf(object, this.ground.integrations);
     if (integration?.inCluster === undefined || isPaused(object, this.world, this.ground.integrations)) return;
     const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);

@@ -15,7 +15,7 @@ import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, conditionOf, placeless } from "../schema/objects.ts";
-import { asks, definesPools, isNodeIPPool, isReadBy, readObjects } from "./asking.ts";
+import { asks, definesPools, isNodeIPPool, readerOf, readObjects } from "./asking.ts";
 import { poolKind } from "./kinds.ts";
 import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import type { Seen } from "./seen.ts";
@@ -98,13 +98,13 @@ function readAlone(object: Seen, pools: readonly ClusterPool[], integrations: re
 
 /** Is it a source that is being deleted, and what was made of it stays? */
 function isLeft(object: Seen, integrations: readonly Integration[]): boolean {
-  const part = integrations.find((one) => isReadBy(one, object))?.inCluster;
+  const part = readerOf(object, integrations)?.inCluster;
   return object.metadata.deletionTimestamp !== undefined && part?.outlivesSource === true;
 }
 
 /** Is it an object of which nothing is to be changed now? */
 export function isPaused(object: Seen, world: World, integrations: readonly Integration[]): boolean {
-  const part = integrations.find((one) => isReadBy(one, object))?.inCluster;
+  const part = readerOf(object, integrations)?.inCluster;
   return part?.isPaused?.(object, (key) => world.get(key)) ?? false;
 }
 

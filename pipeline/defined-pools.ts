@@ -3,6 +3,7 @@ import type { DefinedPool } from "../integrations/integration.ts";
 import type { ManifestDocument } from "../schema/manifest-document.ts";
 import { readDocuments } from "../schema/manifests.ts";
 import type { SourceFile } from "../schema/yaml.ts";
+import { objectsFor } from "./desired.ts";
 import { integrations, readKinds } from "./integrations.ts";
 
 /**
@@ -16,9 +17,7 @@ export function definedPools(files: readonly SourceFile[]): readonly Pool[] {
   const issues = [...unreadable];
   const owned = documents.flatMap((document) => (document.kind === "owned" ? document.source : []));
   const ofIntegrations = defining.flatMap((integration) => {
-    const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));
-    const objects = { owned: owned.filter(({ object }) => kinds.has(object.kind)), others: [] };
-    const { value: model, issues: found = [] } = integration.read(objects);
+    const { value: model, issues: found = [] } = integration.read(objectsFor(integration, { owned, others: [] }));
     issues.push(...found);
     return found.length > 0 ? [] : (integration.pools?.(model) ?? []);
   });

@@ -51,15 +51,19 @@ export interface Source extends ReadObjects {
   readonly isBarred?: (integration: Integration, owner: string) => boolean;
 }
 
+/** Those of the kinds that an integration reads. */
+export function objectsFor({ reads }: Integration, { owned, others }: ReadObjects): ReadObjects {
+  const kinds = new Set<unknown>(reads.map(({ kind }) => kind));
+  const isRead = ({ object }: LocatedObject) => kinds.has(object.kind);
+  return { owned: owned.filter(isRead), others: others.filter(isRead) };
+}
+
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
 export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
   const { nodes, poolUids, authority = "Plan", isBarred = () => false } = source;
   const issues = [...(source.issues ?? [])];
   const read = integrations.map((integration) => {
-    const kinds = new Set<unknown>(integration.reads.map(({ kind }) => kind));
-    const isRead = ({ object }: LocatedObject) => kinds.has(object.kind);
-    const objects = { owned: source.owned.filter(isRead), others: source.others.filter(isRead) };
-    const { value: model, issues: found = [] } = integration.read(objects);
+    const { value: model, issues: found = [] } = integration.read(objectsFor(integration, source));
     issues.push(...found);
     return { integration, model };
   });

@@ -3,10 +3,10 @@ import { yamlOf } from "../../schema/yaml-text.ts";
 import { clusterNameLabel } from "../cluster-api.ts";
 import type { RenderedObject } from "../integration.ts";
 import type { MachineOptions, ObjectOptions, TemplateOptions } from "./cluster.ts";
+import { hostSecret } from "./host-objects.ts";
 import { controllers, type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { mappingScript } from "./mac-mapping.ts";
-import { networkData } from "./network-data.ts";
-import { bareMetalHost, hostLabel, metadataOf, networkDataSecret } from "./objects.ts";
+import { bareMetalHost, hostLabel, metadataOf } from "./objects.ts";
 import { osNetConfig } from "./os-net-config.ts";
 
 /**
@@ -34,11 +34,10 @@ export function machineObjects(
     const config = yamlOf(osNetConfig(infra, unit, addresses));
     return { value: [kubeadmConfig(name, options, nodeFiles(unit.name, config)), ...machine(name, unit, options)] };
   }
-  const data = networkData(infra, unit, host, addresses);
-  if (data.issues) return data;
-  const secret = networkDataSecret(unit.name, host.name, data.value, options);
+  const secret = hostSecret(infra, unit, host, addresses, options);
+  if (secret.issues) return secret;
   const selected = bareMetalHost(unit, host.name, {}, options);
-  return { value: [secret, kubeadmConfig(name, options, {}), ...machine(name, unit, options), selected] };
+  return { value: [secret.value, kubeadmConfig(name, options, {}), ...machine(name, unit, options), selected] };
 }
 
 /** The mapping script of a unit, with the MAC addresses of all its hosts: beyond a hundred it is too long for a KubeadmConfig. */

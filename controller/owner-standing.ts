@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 export class OwnerStanding {
   /** The keys of objects that ask for these owners, or for all, and cannot be acted upon. */
   readonly rejected: ReadonlySet<string>;
-  /** The owners that get nothing new: nodes that are not Ready, and whom an integration has wait. */
+  /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, and all while reports are missed. */
   readonly waiting: ReadonlySet<string>;
   /** The owners whose objects stay as they are: an integration has them wait, or what asks for them cannot be acted upon. */
   readonly kept: ReadonlySet<string>;
@@ -42,7 +42,9 @@ export class OwnerStanding {
       integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.barred?.(facts).keys())]),
     );
     this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
-    this.waiting = new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting]);
+    this.waiting = world.isReporting()
+      ? new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting])
+      : new Set(owners);
     this.kept = new Set([
       ...waiting,
       ...[...owners].filter((owner) => this.rejected.has(world.keyOfOwner(owner) ?? owner)),

@@ -64,8 +64,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const open = server && metrics && (await listen(server.at, engine, states, signal, metrics));
   const watches = kinds.map((kind) => {
     const selection = { ...kind.where, resource: kind, project: (object: object) => keep(kind, object) };
-    const options = { signal, clock: realClock, random: Math.random };
-    return watch(source, selection, sinkOf(engine, kind, states, log), options);
+    const running = { signal, clock: realClock, random: Math.random };
+    return watch(source, selection, sinkOf(engine, kind, states, options), running);
   });
   log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
   await lookNowAndThen(engine, timing.again, signal);
@@ -111,15 +111,26 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
 }
 
 /** What a watch tells goes into the world. Once all are known, that is acted upon. */
-function sinkOf(engine: Engine, watched: WorldKind, states: States, log: ControllerOptions["log"]) {
+function sinkOf(
+  engine: Engine,
+  watched: WorldKind,
+  states: States,
+  { log, timing: { fresh } = usual, signal }: ControllerOptions,
+) {
   const { world } = engine;
   const kind = nameOfKind(watched);
+  const follow = async (state: WatchState) => {
+    // What was missed comes after the watch is open again.
+    if (state === "synced") await realClock.sleep(fresh, signal);
+    if (states.get(kind) === state) world.follow(kind, state === "synced");
+  };
   return {
     replace: (all: Map<string, Seen>) => world.replace(kind, [...all.values()]),
     set: (_: string, object: Seen) => world.set(object),
     delete: (key: string) => world.delete(`${kind}/${key.replace("/", ":")}`),
     state: (state: WatchState, error?: unknown) => {
       states.set(kind, state);
+      follow(state);
       if (state === "failing") log({ level: "warn", message: "a watch fails", kind, error });
       else log({ level: "info", message: `a watch is ${state}`, kind });
       if ([...states.values()].every((one) => one === "synced" || one === "absent")) engine.open();

@@ -26,6 +26,8 @@ export class World {
   private readonly bySource = new Map<string, Map<string, Seen>>();
   private readonly asking = new Set<string>();
   private readonly kindsListed = new Set<string>();
+  /** The kinds of reports that are not followed: what owners have may be otherwise by now. */
+  private readonly lost = new Set<string>();
   /** The uids of objects that are gone, the last ones: a late answer must not bring one back. */
   private readonly ended = new Set<string>();
 
@@ -52,6 +54,17 @@ export class World {
   /** Was this kind ever listed? Else it says nothing that no object of it is here. */
   isListed(kind: string): boolean {
     return this.kindsListed.has(kind);
+  }
+
+  /** Is a kind followed, so that it is known what changes in it? */
+  follow(kind: string, isFollowed: boolean): void {
+    if (!isFollowed && this.isListed(kind) && this.kind(kind).isReport) this.lost.add(kind);
+    else if (this.lost.delete(kind) && this.isReporting()) this.changed({ owners: "all", sources: [] }, `${kind}/`);
+  }
+
+  /** Do owners report what they have? Else somebody may have an address that neither the record nor a report shows here. */
+  isReporting(): boolean {
+    return this.lost.size === 0;
   }
 
   set(object: Seen, isListed = false): void {

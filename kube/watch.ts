@@ -52,6 +52,7 @@ const BACKOFF: Backoff = { first: 500, longest: 10_000 };
  * | no connection, or a frozen one; a watch that ends at once; 429, 503 | failing | where it was | a random pause |
  * | 410, as a reply or as an event | listing | with a list | a random pause |
  * | 404 | absent | with a list | 10-15 s |
+ * | the same of what was there before: the server may just have started | absent | with a list | a random pause |
  * | any other 4xx, for example 403 | failing | with a list | 10-15 s |
  * | any other reply or event, or the sink throws | failing | with a list | a random pause |
  *
@@ -74,6 +75,8 @@ class Watch<T> {
   /** Up to where the sink knows everything; undefined where it takes a list to know. */
   private version: string | undefined;
   private failures = 0;
+  /** Was the kind ever there? */
+  private wasThere = false;
   private told: WatchState | undefined;
 
   constructor(source: StreamSource, selection: Selection<T>, sink: Sink<T>, options: WatchOptions) {
@@ -105,6 +108,7 @@ class Watch<T> {
     if (signal.aborted) return;
     this.sink.replace(all);
     this.version = version;
+    this.wasThere = true;
     this.tell("synced");
   }
 
@@ -149,7 +153,8 @@ class Watch<T> {
     else if (status === 404) this.tell("absent");
     else this.tell("failing", error);
     this.failures++;
-    const isSlow = status !== undefined && status >= 400 && status < 500 && status !== 410 && status !== 429;
+    const isBrief = status === 410 || status === 429 || (status === 404 && this.wasThere);
+    const isSlow = status !== undefined && status >= 400 && status < 500 && !isBrief;
     const pause = isSlow ? SLOW * (1 + random() / 2) : pauseAfterFailures(this.failures, BACKOFF, random);
     return pause + (error instanceof Refusal ? error.pause : 0);
   }

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import type { LogEvent } from "../../controller/ground.ts";
 import { runController } from "../../controller/start.ts";
 import { formatAddress, type Snapshot } from "../../core/index.ts";
@@ -18,7 +19,7 @@ import { MemoryMachine } from "./handler-machine.ts";
 import { recordHistory } from "./record-history.ts";
 
 /** When it has been calm for so long, all is as it should be. */
-const patience = 30_000;
+const patience = 60_000;
 
 const pools = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };
 const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
@@ -48,6 +49,8 @@ export class Stage {
   private readonly running = new Set<string>();
   private readonly ends = new Set<() => Promise<void>>();
   private readonly broken: string[] = [];
+  /** What the controllers have said. */
+  private readonly logged: string[] = [];
   private given = new Map<string, string>();
 
   private constructor(cluster: Cluster) {
@@ -141,7 +144,11 @@ export class Stage {
   } = {}): () => Promise<void> {
     const stop = new AbortController();
     const access = findAccess({ kubeconfig });
-    const running = runController({ access, namespace: this.namespace, timing, signal: stop.signal, log });
+    const heard = (event: LogEvent) => {
+      if (event.level !== "debug") this.logged.push(`${new Date().toISOString()} ${inspect(event, { depth: 0 })}`);
+      log(event);
+    };
+    const running = runController({ access, namespace: this.namespace, timing, signal: stop.signal, log: heard });
     return this.ending(async () => {
       stop.abort();
       await running;
@@ -205,7 +212,8 @@ export class Stage {
     for (;;) {
       const found = JSON.stringify(await what());
       if (found === wanted) break;
-      if (Date.now() > end) throw new Error(`not within ${within} ms:\n${found}\nbut expected:\n${wanted}`);
+      if (Date.now() > end)
+        throw new Error(`not within ${within} ms:\n${found}\nbut expected:\n${wanted}\n${await this.state()}`);
       await sleep(100);
     }
     this.check();
@@ -251,6 +259,12 @@ export class Stage {
   private async conditions(kind: typeof pools, name: string): Promise<Bag[]> {
     const found = await this.kube.get<KubeObject & { readonly status?: Bag }>(kind, name);
     return asList(found?.status?.conditions).map((one) => asBag(one) ?? {});
+  }
+
+  /** What helps to see why something is not so. */
+  private async state(): Promise<string> {
+    const there = await this.kubectl("get nncp,nnce,nodeippools,nodes --no-headers").catch((error) => `${error}`);
+    return [new Date().toISOString(), there, ...this.logged.slice(-30)].join("\n");
   }
 
   private check(): void {

@@ -103,6 +103,18 @@ export class SimController {
     });
   }
 
+  /** A node reports an address. */
+  shows(name: string, ip: string): void {
+    const ipv4 = { enabled: true, address: [{ ip, "prefix-length": 24 }] };
+    const interfaces = [{ name: "eth1", type: "ethernet", state: "up", ipv4 }];
+    this.create({
+      apiVersion: "nmstate.io/v1beta1",
+      kind: "NodeNetworkState",
+      metadata: { name },
+      status: { currentState: { interfaces } },
+    });
+  }
+
   all(kind: string) {
     return [...this.server.objects.values()].filter((one) => one.kind === kind);
   }

@@ -201,10 +201,14 @@ describe("a kind that there is not", () => {
     expect(log).toEqual(["listing", "absent", "replace net/a", "synced"]);
   });
 
-  it("any more: what was known of it stays", async () => {
-    const { until, clock, log } = await startWatch([ends(listed(7, "a")), refuses(404), ends(listed(9)), stays()]);
+  it("any more: what was known of it stays, and it is asked for soon: a server that starts answers 404, too", async () => {
+    const replies = [ends(listed(7, "a")), refuses(404), refuses(404), ends(listed(9)), stays()];
+    const { until, asked, clock, log } = await startWatch(replies, () => 0.999);
     await until("absent");
-    await clock.pass(10_000);
+    await clock.pass(500);
+    await asked(3);
+    await expect.poll(() => clock.untilNext()).toBeCloseTo(999);
+    await clock.pass(1_000);
     await until("replace", "synced");
     expect(log).toEqual(["listing", "replace net/a", "synced", "absent", "replace", "synced"]);
   });

@@ -17,6 +17,7 @@ import {
 } from "../core/index.ts";
 import { definedPools } from "../pipeline/defined-pools.ts";
 import { findUses } from "../pipeline/find-uses.ts";
+import { OwnerNames } from "../pipeline/owner-names.ts";
 import { nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, SourceFile } from "../schema/index.ts";
 import { poolsOfCluster } from "./cluster.ts";
@@ -44,7 +45,12 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const shown = findUses(files, pools, nodes);
   const known = [...snapshot.allocations, ...snapshot.releasing].map(nicOfLine);
   const called = shown.names.calledAs([...known, ...shown.uses]);
-  const [uses, elsewhere, reports] = [shown.uses.map(called), shown.elsewhere.map(called), shown.nodes];
+  const names = OwnerNames.of(snapshot);
+  const [uses, elsewhere] = [shown.uses, shown.elsewhere].map((some) => some.map(called).map(names.resolve)) as [
+    Use[],
+    Use[],
+  ];
+  const reports = names.reports(shown.nodes);
   if (uses.length + elsewhere.length + reports.size === 0) refuseNothingUsed(path, pools, snapshot);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
   const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;

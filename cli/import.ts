@@ -20,6 +20,7 @@ import {
 import { readEvidence } from "../pipeline/evidence.ts";
 import { noConflicts } from "../pipeline/guards.ts";
 import { tellsAddresses } from "../pipeline/integrations.ts";
+import { askersIn, OwnerNames } from "../pipeline/owner-names.ts";
 import { NicNames, nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
@@ -47,15 +48,17 @@ export async function importVerb(evidence: string, path: string, options: Import
   const { nodes, desired } = workspace;
   const { pools, claims } = desired;
   const files = await readShowing(evidence);
-  const read = files.map((file) => readEvidence(file, nodes));
-  const found = named(read, nodes);
+  const state = await openToPlan(options);
+  const snapshot = await state.read();
+  const asking = claims.map(({ owner, pool }) => ({ owner: formatOwner(owner), pool }));
+  const owners = new OwnerNames(pools, [...asking, ...askersIn(snapshot)]);
+  const read = files.map((file) => readEvidence(file, nodes, owners));
+  const found = named(read, nodes, owners);
   if (found.length === 0 && read.every((one) => one.nodes.size === 0))
     throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
       hint: "Evidence comes first, the manifests second: nodeippool import nns.json manifests.",
     });
   refuseUnknownPools(found, pools);
-  const state = await openToPlan(options);
-  const snapshot = await state.read();
   const names = NicNames.of(desired.names(), ...read.map((one) => one.names));
   const uses = found.map(names.calledAs([...claims.map(nicOfClaim), ...snapshot.allocations.map(nicOfLine)]));
   const refusal = noConflicts(proposeFor(workspace, snapshot, options));
@@ -89,7 +92,7 @@ function nicOfClaim({ owner, interface: nic }: Claim) {
 }
 
 /** Uses by node name: a hostname label stands for its node. A node that neither the nodes nor its own report knows is refused. */
-function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] {
+function named(read: readonly Evidence[], nodes: readonly ClusterNode[], owners: OwnerNames): Use[] {
   const reporting = new Set(read.flatMap((one) => [...one.nodes.keys()]));
   const names = new Map([
     ...nodes.map(({ name, labels }) => [labels.get(hostnameLabel) ?? name, name] as const),
@@ -99,8 +102,10 @@ function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] 
   const known = read
     .flatMap(({ uses }) => uses)
     .map((use) => {
+      const meant = owners.meant(use);
+      if (meant.length > 1) issues.set(`${use.owner}`, unclear(use, meant));
       const node = nodeNameOf(use.owner ?? "");
-      if (node === undefined || reporting.has(nodeOwner(node))) return use;
+      if (meant.length > 1 || node === undefined || reporting.has(nodeOwner(node))) return use;
       // A record of addresses may name nodes that are not there yet.
       if (use.pool !== undefined && nodes.length === 0) return use;
       const name = names.get(node);
@@ -114,6 +119,11 @@ function named(read: readonly Evidence[], nodes: readonly ClusterNode[]): Use[] 
     });
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
   return known;
+}
+
+function unclear({ owner = "", at }: Use, meant: readonly string[]): Issue {
+  const message = `${nodeNameOf(owner) ?? owner} may be ${meant.join(" or ")}`;
+  return { message, at, hint: `Write which one it is: ${meant[0]}, say.` };
 }
 
 function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void {

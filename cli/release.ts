@@ -15,6 +15,7 @@ import {
 } from "../core/index.ts";
 import { provenGone } from "../integrations/nmstate/proven-gone.ts";
 import { readEvidence } from "../pipeline/evidence.ts";
+import { OwnerNames } from "../pipeline/owner-names.ts";
 import { refuseAmbiguous } from "./ambiguous.ts";
 import { ask, isInteractive } from "./confirm.ts";
 import { exists, readInput } from "./files.ts";
@@ -34,7 +35,7 @@ export async function releaseVerb(names: readonly string[], options: Options): P
   const named = names.length === 0 ? snapshot.releasing : names.flatMap((name) => freeable(snapshot, name));
   const lines = [...new Set(named)];
   if (options.evidence !== undefined) refuseOlder(options.evidence, state.name, await state.writtenAt?.());
-  const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence);
+  const free = options.evidence === undefined ? lines : await withEvidence(lines, options.evidence, snapshot);
   const freed = free.map((line) => paint("red", `  - ${describeLine(line)}`));
   if (options.dryRun) return print(...freed, `Dry run: ${plural(free.length, "address")} would be freed.`);
   if (free.length > 0 && options.evidence === undefined && options.confirm !== true) await askToFree(free);
@@ -103,8 +104,8 @@ function refuseOlder(evidence: string, record: string, written: Date | undefined
   });
 }
 
-async function withEvidence(lines: readonly Allocation[], file: string): Promise<Allocation[]> {
-  const { uses, nodes } = readEvidence({ path: file, text: await readInput(file) });
+async function withEvidence(lines: readonly Allocation[], file: string, snapshot: Snapshot): Promise<Allocation[]> {
+  const { uses, nodes } = readEvidence({ path: file, text: await readInput(file) }, [], OwnerNames.of(snapshot));
   const { gone, kept } = provenGone(lines, nodes, uses);
   print(
     ...kept.map(({ line, why, isInUse }) => {

@@ -64,12 +64,13 @@ export interface ReadObjects {
  * | `isClaim`   | is a claim on record one of mine: nobody else renders it, or says that it is gone    |
  * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
  * | `uses`      | which addresses do objects use, where, for whom                                      |
+ * | `aliases`   | what do lists and reports call one of my owners                                      |
  * | `files`     | which plain files are there instead of objects, in each of `formats`                 |
  * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
  * | `idle`      | which of my objects ask for none of these nodes, and why                             |
  *
  * A system that defines no pools, whose objects cannot be in conflict, or all ask for something, leaves out `pools`, `conflicts` or `idle`;
- * one that renders manifests alone, `formats` and `files`.
+ * one that renders manifests alone, `formats` and `files`; one whose owners have one name, `aliases`.
  */
 export interface Integration<Model = unknown> {
   readonly name: string;
@@ -92,6 +93,8 @@ export interface Integration<Model = unknown> {
    * whom, its uses have no owner.
    */
   uses(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void;
+  /** What those who speak of nodes, and their objects, call one of its owners, the surest first; none for owners of others. */
+  aliases?(owner: string): readonly string[];
   /** What it renders besides manifests: names of formats. */
   readonly formats?: readonly string[];
   /** The plain files of one of them, their paths below a folder. Throws IpamError as `render` does. */

@@ -1,26 +1,33 @@
-import { IpamError } from "../core/index.ts";
+import { emptySnapshot, IpamError } from "../core/index.ts";
 import { isCsv, readCsv } from "../schema/csv.ts";
 import { type Evidence, emptyFindings, type Findings } from "../schema/findings.ts";
 import { readNetworkStates } from "../schema/network-states.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { objectsIn } from "../schema/objects-in-text.ts";
 import { type SourceFile, splitDocuments } from "../schema/yaml.ts";
-import { integrations, tellsAddresses } from "./integrations.ts";
+import { usesOf } from "./desired.ts";
+import { integrations, tellingKinds, tellsAddresses } from "./integrations.ts";
+import { OwnerNames } from "./owner-names.ts";
 
 /**
  * Reads NodeNetworkStates and NodeNetworkConfigurationPolicies with literal addresses (JSON or YAML, Lists, several
  * documents), or CSV: `node,interface,address`, or where there is none of these, a ConfigMap of network states as Metal3's
- * IPAM study has it. `nodes` tells whose a policy is; without it a hostname is a node's name.
+ * IPAM study has it. `nodes` tells whose a policy is; without it a hostname is a node's name. `names` tells whom a name means.
  * Link-local and loopback addresses are left out. Throws IpamError `invalid` with every issue: a text that shows
  * neither, an address that is none, a NodeNetworkState that may hide one, a policy whose nodes are not known.
  */
-export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = []): Evidence {
+export function readEvidence(
+  file: SourceFile,
+  nodes: readonly ClusterNode[] = [],
+  names = OwnerNames.of(emptySnapshot),
+): Evidence {
   const found = emptyFindings();
   if (isCsv(file)) readCsv(file, found);
   else readObjects(file, nodes, found);
   const label = file.label ?? file.path;
-  for (const { owner, at } of found.uses)
-    if (owner === undefined)
+  const uses = found.uses.map(names.resolve);
+  for (const { owner, at } of uses)
+    if (isObject(owner))
       found.issues.push({
         message: "this address is configured, but for whom is not known",
         at,
@@ -33,7 +40,12 @@ export function readEvidence(file: SourceFile, nodes: readonly ClusterNode[] = [
       hint: "Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.",
     });
   if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
-  return { uses: found.uses, nodes: found.nodes, names: found.names };
+  return { uses, nodes: names.reports(found.nodes), names: found.names };
+}
+
+/** Is it an object that has an address, for whom it does not tell? */
+function isObject(owner = ""): boolean {
+  return tellingKinds().some((kind) => owner.startsWith(`${kind}/`));
 }
 
 function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Findings): void {
@@ -45,7 +57,7 @@ function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Fin
     const objects = objectsIn(chunk);
     found.issues.push(...(objects.issues ?? []));
     for (const located of objects.value ?? [])
-      if (telling.length > 0) for (const read of readers) read(located, found);
+      if (telling.length > 0) found.uses.push(...usesOf(located, readers, found));
       else if (located.object.kind === "ConfigMap") readNetworkStates(located, found);
   }
 }

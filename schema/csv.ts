@@ -1,6 +1,6 @@
-import { nodeOwner, type Place, parseAddress, parsePrefix } from "../core/index.ts";
+import { type Place, parseAddress, parsePrefix } from "../core/index.ts";
 import { type Findings, useOf } from "./findings.ts";
-import { nameIssue } from "./names.ts";
+import { listedOwner } from "./listed-owner.ts";
 import type { SourceFile } from "./yaml.ts";
 
 const columns = ["node", "interface", "address"] as const;
@@ -58,15 +58,15 @@ function cellsOf(line: string, start: Place): Cell[] {
 }
 
 function readRow({ node, interface: nic, address: cell }: Row, found: Findings): void {
-  const name = nameIssue(node.text);
-  if (name !== undefined) found.issues.push({ message: `a node's name ${name}`, at: node.at });
+  const { value: owner, issues: unnamed = [] } = listedOwner(node.text);
+  found.issues.push(...unnamed.map((one) => ({ ...one, at: node.at })));
   if (nic.text === "") found.issues.push({ message: "this line names no interface", at: nic.at });
   const slash = cell.text.indexOf("/");
   const address = parseAddress(slash < 0 ? cell.text : cell.text.slice(0, slash));
   const prefix = slash < 0 ? undefined : parsePrefix(cell.text);
   const [issue] = [...(address.issues ?? []), ...(prefix?.issues ?? [])];
   if (issue !== undefined) found.issues.push({ ...issue, at: cell.at, hint: `The columns are ${columns.join(",")}.` });
-  if (address.value === undefined || name !== undefined) return;
+  if (address.value === undefined || owner === undefined) return;
   const length = prefix?.value === undefined ? {} : { prefixLength: prefix.value.length };
-  found.uses.push({ ...useOf(address.value, nodeOwner(node.text), nic.text, cell.at), ...length });
+  found.uses.push({ ...useOf(address.value, owner, nic.text, cell.at), ...length });
 }

@@ -1,6 +1,6 @@
-import { byCodeUnit, IpamError, type Issue, nodeNameOf, nodeOwner, parseAddress, parseOwner } from "../core/index.ts";
+import { byCodeUnit, IpamError, nodeNameOf, parseAddress } from "../core/index.ts";
 import type { Findings } from "./findings.ts";
-import { nameIssue } from "./names.ts";
+import { listedOwner } from "./listed-owner.ts";
 import { asBag, type Bag, type LocatedObject } from "./objects.ts";
 import { YamlDocument } from "./yaml.ts";
 
@@ -22,10 +22,10 @@ export function readNetworkStates({ object, at }: LocatedObject, found: Findings
     const lines = typeof value === "string" ? linesOf(value) : asBag(value);
     if (lines === undefined) refuse(" is not text with a line `node: address` for each node");
     for (const [name, text] of Object.entries(lines ?? {})) {
-      const [owner, address] = [ownerNamed(name), parseAddress(text)];
-      if (typeof owner !== "string") refuse(`: ${owner.message}`);
+      const [owner, address] = [listedOwner(name), parseAddress(text)];
+      if (owner.issues !== undefined) refuse(`: ${owner.issues[0]?.message}`);
       else if (address.issues !== undefined) refuse(`, ${name}: ${address.issues[0]?.message}`);
-      else found.uses.push({ address: address.value, owner, pool, at: place });
+      else found.uses.push({ address: address.value, owner: owner.value, pool, at: place });
     }
   }
 }
@@ -35,15 +35,6 @@ const hint = "Give it that ConfigMap alone: kubectl get configmap NAME -o yaml."
 function linesOf(text: string): Bag | undefined {
   const { value, errors, traps } = new YamlDocument({ file: "", label: "", text, line: 1, column: 0 });
   return errors.length + traps.length > 0 ? undefined : asBag(value ?? {});
-}
-
-function ownerNamed(name: string): string | Issue {
-  if (name.includes("/")) {
-    const { issues } = parseOwner(name);
-    return issues?.[0] ?? name;
-  }
-  const issue = nameIssue(name);
-  return issue === undefined ? nodeOwner(name) : { message: `the name of a node ${issue}` };
 }
 
 /** An address of a pool and its owner, as `formatOwner` writes it. */

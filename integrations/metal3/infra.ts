@@ -66,6 +66,14 @@ export function objectName(unit: string, host: string): string {
   return `${unit}-${host}`;
 }
 
+/** What lists, reports of nodes and Secrets call the host that an owner is, the surest first; of two units with one `node-0`, that name may mean either. */
+export function aliasesOfHost(owner: string): string[] {
+  const { unit, host } = hostOfClaim(`${owner}/`) ?? {};
+  if (unit === undefined || host === undefined) return [];
+  const name = objectName(unit, host);
+  return [`Node/${name}`, `Secret/${name}`, `Node/${unit}.${host}`, `${unit}/${host}`, `Node/${host}`];
+}
+
 /** The claim of a host on a network. */
 export function claimOn(network: string, unit: string, host: string): Claim {
   return { owner: ownerOfHost(unit, host), name: network, pool: network };

@@ -3,7 +3,7 @@ import { issueIn } from "../../schema/objects.ts";
 import type { Holdings, Integration, Left, Rendered } from "../integration.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { infraClaims } from "./claims.ts";
-import { type Infra, networkPath } from "./infra.ts";
+import { aliasesOfHost, type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
 import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
 import { parseInfra } from "./parse-infra.ts";
@@ -43,6 +43,7 @@ export const metal3: Integration<Metal3Model> = {
   formats: [osNetConfigFormat],
   files: (_, model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
   uses: () => usesOfHosts,
+  aliases: aliasesOfHost,
 };
 
 /** What each configuration becomes stands in for it. */

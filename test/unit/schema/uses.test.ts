@@ -321,12 +321,12 @@ describe("readEvidence of CSV", () => {
     ],
     ["octal", "n,eth1,010.0.0.1", ['1:8 "010.0.0.1" has a leading zero, which some programs read as octal']],
     ["no NIC", "n,,10.0.0.1", ["1:3 this line names no interface"]],
-    ["no node", ",eth1,10.0.0.1", ["1:1 a node's name is missing"]],
+    ["no node", ",eth1,10.0.0.1", ["1:1 the name of a node is missing"]],
     [
       "everything at once",
       "N,,x\nn,eth1,10.0.0.1\nn",
       [
-        '1:1 a node\'s name "N" is no name: lower case letters, digits, - and . only',
+        '1:1 the name of a node "N" is no name: lower case letters, digits, - and . only',
         "1:3 this line names no interface",
         '1:4 "x" is not an IP address',
         `3:1 ${parts} 1 parts`,

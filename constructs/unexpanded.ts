@@ -5,7 +5,9 @@ import { asBag, type Bag } from "../schema/objects.ts";
 
 /** Does an object ask a pool for addresses, so that nobody can run it as it is? A parked one waits for the controller. */
 export function isUnexpanded(object: Bag, known: readonly Integration[] = integrations): boolean {
-  const isOwned = known.some(({ reads }) => reads.some(({ kind, owns }) => kind === object.kind && owns(object)));
+  const isOwned = known.some(({ reads }) =>
+    reads.some(({ kind, owns, runsAsIs }) => !runsAsIs && kind === object.kind && owns(object)),
+  );
   return isOwned && asBag(asBag(object.spec)?.nodeSelector)?.[parkKey] === undefined;
 }
 

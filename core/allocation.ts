@@ -1,5 +1,5 @@
 import { compareAddresses, formatPrefix, type Prefix } from "./address.ts";
-import { type Block, formatBlock } from "./block.ts";
+import { type Block, formatBlock, isSingle } from "./block.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit } from "./errors.ts";
 
@@ -94,6 +94,11 @@ export function sameLine(a: Allocation, b: Allocation): boolean {
     a.interface === b.interface &&
     a.uid === b.uid
   );
+}
+
+/** Do reports of these owners show it, if it is in use? A block need not be on a NIC: the slice of a node is for its pods. */
+export function isReportedBy(owners: ReadonlySet<string>, line: Allocation): boolean {
+  return owners.has(ownerOfKey(line.claim)) && (isSingle(line) || line.interface !== undefined);
 }
 
 /** An allocation as JSON can hold it: its block is text. */

@@ -1,5 +1,5 @@
 import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
-import { type Allocation, importedSet, type Snapshot } from "./allocation.ts";
+import { type Allocation, importedSet, isReportedBy, type Snapshot } from "./allocation.ts";
 import { BlockIndex, formatBlock, holds, isSingle, lengthOf, type MaybeBlock } from "./block.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
@@ -202,7 +202,7 @@ function shownBy({ pools, shows, uses, recorded }: World): (line: Allocation, is
   }
   return (line, isReplaced) =>
     holds(ranges.get(line.pool) ?? [], line) &&
-    (shows.owners.has(ownerOfKey(line.claim)) || ((shown.has(line.pool) || isReplaced) && shows.sets.has(line.set)));
+    (isReportedBy(shows.owners, line) || ((shown.has(line.pool) || isReplaced) && shows.sets.has(line.set)));
 }
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */

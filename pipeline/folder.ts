@@ -63,8 +63,19 @@ function textsOf(document: ManifestDocument, instead: Rendered["instead"]): stri
     case "pool":
       return [poolText(document)];
     case "owned":
-      return yamlOfEach(instead.get(document.source) ?? []);
+      return textsInstead(document, instead);
   }
+}
+
+/** An object that stands for itself keeps its text. */
+function textsInstead(
+  { source, yaml, path }: Extract<ManifestDocument, { kind: "owned" }>,
+  instead: Rendered["instead"],
+) {
+  const objects: readonly object[] = instead.get(source) ?? [];
+  const [first, ...others] = objects;
+  if (first !== source.object) return yamlOfEach(objects);
+  return [path.length === 0 ? yaml.chunk.text : yaml.textOf(path), ...yamlOfEach(others)];
 }
 
 /** The pool as it was written, its authority said: in a cluster an absent one would mean Cluster. */

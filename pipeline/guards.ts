@@ -64,7 +64,8 @@ const manifestsAgree: Guard = (proposal) => {
   return new IpamError("in-use", issues);
 };
 
-const freeHint = "Write out another address, or take it from the pool; exclude or reserve what must stay as it is.";
+const freeHint =
+  "Write out another address, or take it from the pool; import, exclude or reserve what must stay as it is.";
 
 const renderable =
   (write: Write): Guard =>

@@ -54,6 +54,19 @@ export async function installMachines(cluster: Cluster): Promise<void> {
   await installCrds(cluster, await metal3Crds());
 }
 
+/** The kinds of whereabouts, and the networks that pods are attached to. */
+export async function installWhereabouts(cluster: Cluster): Promise<void> {
+  const kinds = ["ippools", "nodeslicepools", "overlappingrangeipreservations"];
+  const own = join(await goModule("github.com/k8snetworkplumbingwg/whereabouts"), "doc/crds");
+  await installCrds(
+    cluster,
+    own,
+    kinds.map((kind) => `whereabouts.cni.cncf.io_${kind}.yaml`),
+  );
+  const client = await goModule("github.com/k8snetworkplumbingwg/network-attachment-definition-client");
+  await installCrds(cluster, join(client, "artifacts"), ["networks-crd.yaml"]);
+}
+
 /** Our kind and theirs, with what they admit. */
 export async function installAll(cluster: Cluster): Promise<void> {
   await installNodeIPPool(cluster);

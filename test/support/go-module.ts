@@ -3,9 +3,9 @@ import { promisify } from "node:util";
 import { goPins } from "../tools/pins.ts";
 import { findOnPath, MissingPart } from "./tools.ts";
 
-/** The folder of Go's module cache that holds a module which test/tools pins; downloaded on first use, never built. */
+/** The folder of Go's module cache that holds a module which test/tools pins; downloaded on first use. */
 export async function goModule(path: string): Promise<string> {
-  const pins = goPins.find(({ tools, versions }) => tools.length === 0 && versions.has(path));
+  const pins = goPins.find(({ versions }) => versions.has(path));
   if (pins === undefined) throw new Error(`${path} has no pin in test/tools`);
   const go = findOnPath("go");
   if (go === undefined) throw new MissingPart(`go, which downloads ${path}, is not installed`);

@@ -25,6 +25,7 @@ const rules: Rules = {
   "integrations/nmstate": ["core", "schema", "integrations", "node:crypto"],
   "integrations/capi": ["core", "schema", "integrations"],
   "integrations/metal3": ["core", "schema", "integrations"],
+  "integrations/whereabouts": ["core", "schema", "integrations"],
   pipeline: [
     "core",
     "schema",
@@ -32,6 +33,7 @@ const rules: Rules = {
     "integrations/nmstate",
     "integrations/capi",
     "integrations/metal3",
+    "integrations/whereabouts",
     "state",
     "yaml",
   ],
@@ -102,7 +104,14 @@ const rules: Rules = {
   ],
   "index.ts": ["core", "integrations/nmstate", "state", "constructs"],
 };
-const pure = ["core", "schema", "integrations", "integrations/nmstate", "integrations/metal3"];
+const pure = [
+  "core",
+  "schema",
+  "integrations",
+  "integrations/nmstate",
+  "integrations/metal3",
+  "integrations/whereabouts",
+];
 const files = sources();
 
 /** What a file imports of an API server or of HTTP that is not its business. */

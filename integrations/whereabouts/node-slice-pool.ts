@@ -1,0 +1,77 @@
+import {
+  byAddress,
+  covers,
+  formatBlock,
+  formatPrefix,
+  type Issue,
+  intervalOf,
+  nodeNameOf,
+  nodeOwner,
+  ownerOfKey,
+  parseBlock,
+  parsePrefix,
+  type Snapshot,
+} from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { RenderedObject } from "../integration.ts";
+import type { SliceNetwork } from "./slice-network.ts";
+
+export const slicePoolGroup = "whereabouts.cni.cncf.io";
+export const slicePoolKind = "NodeSlicePool";
+
+export function isSlicePool({ apiVersion, kind }: Bag): boolean {
+  return kind === slicePoolKind && `${apiVersion}`.startsWith(`${slicePoolGroup}/`);
+}
+
+/**
+ * The NodeSlicePool of a network: the slices that nodes have, by address, and no free ones. Who writes one oneself says by it
+ * in which namespace it is, and with which labels and annotations.
+ *
+ *  the node's slice | is listed
+ *  -----------------+-----------------------------------------------------------------------------------------
+ *  live             | yes
+ *  releasing        | until it is free, so that the pods that are left can end: without it, whereabouts cannot free
+ *                   | their addresses. Not beside a live one: it reads the first of a node
+ */
+export function nodeSlicePool({ pool, attachments }: SliceNetwork, snapshot: Snapshot, own: Bag = {}): RenderedObject {
+  const { namespace = "kube-system", labels, annotations } = asBag(own.metadata) ?? {};
+  const byNode = new Map(
+    [...snapshot.releasing, ...snapshot.allocations]
+      .filter((line) => line.pool === pool.name)
+      .flatMap((line) => {
+        const node = nodeNameOf(ownerOfKey(line.claim));
+        return node === undefined ? [] : [[node, line] as const];
+      }),
+  );
+  const slices = [...byNode].sort(([, a], [, b]) => byAddress(a, b));
+  return {
+    apiVersion: `${slicePoolGroup}/v1alpha1`,
+    kind: slicePoolKind,
+    metadata: { name: pool.name, namespace, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) },
+    spec: { range: formatPrefix(pool.prefix), sliceSize: attachments[0].value.config.size },
+    status: { allocations: slices.map(([nodeName, line]) => ({ nodeName, sliceRange: formatBlock(line) })) },
+  } as RenderedObject;
+}
+
+/** Adds the slice of each node, whoever gave it. Free ones are nobody's. */
+export function readSlicePool({ object, at }: LocatedObject, found: Findings): void {
+  const { spec, status, metadata } = object;
+  const range = parsePrefix(asBag(spec)?.range).value;
+  const pool = `${asBag(metadata)?.name}`;
+  found.speaks = true;
+  asList(asBag(status)?.allocations).forEach((item, i) => {
+    const { nodeName, sliceRange } = asBag(item) ?? {};
+    if (typeof nodeName !== "string" || nodeName === "") return;
+    const place = at(["status", "allocations", i, "sliceRange"], `${sliceRange}`);
+    const { value: block, issues = [] } = parseBlock(sliceRange);
+    found.issues.push(...issues.map((issue): Issue => ({ ...issue, at: place })));
+    if (block === undefined) return;
+    if (range !== undefined && !covers([range], [intervalOf(block)]))
+      found.issues.push({
+        message: `${sliceRange} of ${nodeName} is outside of range ${formatPrefix(range)}`,
+        at: place,
+      });
+    else found.uses.push({ ...block, owner: nodeOwner(nodeName), pool, at: place });
+  });
+}

@@ -1,0 +1,96 @@
+import {
+  byCodeUnit,
+  type Claim,
+  formatAddress,
+  formatBlock,
+  formatPrefix,
+  type Issue,
+  type Parsed,
+  type Pool,
+  type PoolSpec,
+} from "../../core/index.ts";
+import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
+import { issueIn } from "../../schema/objects.ts";
+import type { Facts } from "../facts.ts";
+import type { ReadObject } from "../read-each.ts";
+import { type Attachment, attachmentKind, configPath } from "./attachment.ts";
+import type { SliceConfig } from "./slice-config.ts";
+
+/** A network whose nodes have a slice each: a pool of blocks, and the definitions that share it, by namespace and name. */
+export interface SliceNetwork {
+  readonly pool: Pool;
+  /** What a NodeIPPool would say for it. */
+  readonly spec: PoolSpec;
+  readonly attachments: readonly [ReadObject<Attachment>, ...ReadObject<Attachment>[]];
+}
+
+/** The networks of definitions, by name. All issues, each with its place: those that share a name must say the same. */
+export function sliceNetworks(attachments: readonly ReadObject<Attachment>[]): Parsed<readonly SliceNetwork[]> {
+  const issues: Issue[] = [];
+  const sorted = attachments.toSorted((a, b) => byCodeUnit(a.value.title, b.value.title));
+  const groups = [...Map.groupBy(sorted, ({ value }) => value.network)].sort(([a], [b]) => byCodeUnit(a, b));
+  const networks = groups.flatMap(([name, [first, ...more]]): SliceNetwork[] => {
+    if (first === undefined) return [];
+    const found = more.flatMap((one) => disagreement(first, one) ?? []);
+    const spec = specOf(first.value.config, [first, ...more]);
+    const { value: pool, issues: wrong = [] } = parsePoolSpec(name, spec);
+    for (const issue of wrong)
+      found.push(issueIn(first.source, { ...issue, message: `network ${issue.message}`, path: configPath }));
+    issues.push(...found);
+    return pool === undefined ? [] : [{ pool: { ...pool, grows }, spec, attachments: [first, ...more] }];
+  });
+  return issues.length > 0 ? { issues } : { value: networks };
+}
+
+const grows =
+  "a wider range, or smaller slices for nodes that join (node_slice_size). A slice with the gateway, or with an address that is excluded, goes to nobody";
+
+/** Whoever shares a network withholds from all what it excludes. */
+function specOf({ prefix, first, last, length, scope }: SliceConfig, all: readonly ReadObject<Attachment>[]): PoolSpec {
+  const withheld = new Set(all.flatMap(({ value }) => value.config.withheld.map(formatBlock)));
+  return {
+    range: {
+      cidr: formatPrefix(prefix),
+      start: formatAddress(first),
+      end: formatAddress(last),
+      ...(withheld.size === 0 ? {} : { exclude: [...withheld].sort(byCodeUnit) }),
+    },
+    ...(scope === undefined ? {} : { network: scope }),
+    blockLength: length,
+    authority: "Plan",
+  };
+}
+
+/** What two definitions of one network say differently. */
+function disagreement(one: ReadObject<Attachment>, other: ReadObject<Attachment>): Issue | undefined {
+  const told = ({ value: { config } }: ReadObject<Attachment>) => ({
+    range: formatPrefix(config.prefix),
+    range_start: formatAddress(config.first),
+    range_end: formatAddress(config.last),
+    node_slice_size: `/${config.length}`,
+    network_name: config.scope ?? "none",
+  });
+  const [a, b] = [Object.entries(told(one)), Object.entries(told(other))];
+  const [key, here] = a.find(([, value], i) => value !== b[i]?.[1]) ?? [];
+  if (key === undefined) return undefined;
+  const there = b.find(([name]) => name === key)?.[1];
+  const { title, network } = one.value;
+  return issueIn(other.source, {
+    message: `${attachmentKind}s ${title} and ${other.value.title} share network ${network}, and differ in ${key}: ${here} and ${there}`,
+    path: configPath,
+    hint: "Let both say the same, or give each a network_name of its own.",
+  });
+}
+
+/** One claim for each node that one of the definitions is for, by the name of the network. */
+export function claimsOnNetwork({ pool, attachments }: SliceNetwork, { nodes }: Facts): Claim[] {
+  const names = new Set(attachments.flatMap(({ source }) => (source.nodes ?? nodes).map(({ name }) => name)));
+  return [...names]
+    .sort(byCodeUnit)
+    .map((name) => ({ owner: { kind: "Node", name }, name: pool.name, pool: pool.name }));
+}
+
+/** Is a claim, by its key, one of a node on a slice? A network's name holds no `/`, those of policies' claims do. */
+export function isSliceClaim(claim: string): boolean {
+  return /^Node\/[^/]+\/[^/]+$/.test(claim);
+}

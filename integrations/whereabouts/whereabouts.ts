@@ -1,0 +1,98 @@
+import { byCodeUnit, claimKey, IpamError, identityOf, parseAddress } from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import { asBag, type LocatedObject } from "../../schema/objects.ts";
+import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
+import { readEach } from "../read-each.ts";
+import { attachmentGroup, attachmentKind, configPath, namesSlices, parseAttachment } from "./attachment.ts";
+import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
+import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
+
+/** Networks with slices, and all objects that were read. */
+interface WhereaboutsModel {
+  readonly networks: readonly SliceNetwork[];
+  readonly sources: readonly SourceObject[];
+}
+
+/** Whereabouts: each node gets a slice of the range of each network, where its CNI plugin finds it: in a NodeSlicePool. */
+export const whereabouts: Integration<WhereaboutsModel> = {
+  name: "whereabouts",
+  reads: [
+    {
+      group: attachmentGroup,
+      kind: attachmentKind,
+      plural: "network-attachment-definitions",
+      owns: namesSlices,
+      mark: /node_slice_size/,
+      runsAsIs: true,
+    },
+    {
+      group: slicePoolGroup,
+      kind: slicePoolKind,
+      plural: "nodeslicepools",
+      owns: isSlicePool,
+      mark: /sliceRange/,
+      runsAsIs: true,
+    },
+  ],
+  usedIn: [slicePoolKind, attachmentKind],
+  read: ({ owned }) => {
+    const attachments = readEach(
+      owned.filter(({ object }) => namesSlices(object)),
+      parseAttachment,
+    );
+    if (attachments.issues) return attachments;
+    const sliced = attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source }));
+    const networks = sliceNetworks(sliced);
+    return networks.issues ? networks : { value: { networks: networks.value, sources: owned } };
+  },
+  pools: ({ networks }) =>
+    networks.map(({ pool, spec, attachments: [{ source }] }) => ({ pool, spec, at: source.at(configPath, pool.name) })),
+  claims: ({ networks }, facts) => networks.flatMap((network) => claimsOnNetwork(network, facts)),
+  isClaim: isSliceClaim,
+  render: renderSlices,
+  uses: () => usesOfSlices,
+};
+
+/** Each object stands for itself; beside the first definition of a network, or in place of a NodeSlicePool that is there, is its NodeSlicePool. */
+function renderSlices({ networks, sources }: WhereaboutsModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
+  const held = new Set(snapshot.allocations.map(identityOf));
+  const lacking = networks
+    .flatMap((network) => claimsOnNetwork(network, facts))
+    .find(({ owner, name, pool }) => !held.has(identityOf({ pool, claim: claimKey(owner, name) })));
+  if (lacking !== undefined)
+    throw new IpamError("stale", `no slice of network ${lacking.pool} is recorded for node ${lacking.owner.name}`);
+  const instead = new Map(sources.map((source) => [source, [source.object as unknown as RenderedObject]]));
+  const written = new Map(
+    sources
+      .filter(({ object }) => isSlicePool(object))
+      .toSorted((a, b) => byCodeUnit(namespaceOf(b), namespaceOf(a)))
+      .map((source) => [asBag(source.object.metadata)?.name, source]),
+  );
+  for (const network of networks) {
+    const own = written.get(network.pool.name);
+    const object = nodeSlicePool(network, snapshot, own?.object);
+    if (own !== undefined) instead.set(own, [object]);
+    else instead.get(network.attachments[0].source)?.push(object);
+  }
+  const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: mayBeUsed }));
+  return { instead, added: [], left };
+}
+
+function namespaceOf({ object }: SourceObject): string {
+  return `${asBag(object.metadata)?.namespace}`;
+}
+
+const mayBeUsed = "its pods may have addresses of it";
+
+/** What a NodeSlicePool gives to nodes. What a definition names is nobody's: its range, and what it excludes. */
+function usesOfSlices(located: LocatedObject, found: Findings): void {
+  const { object } = located;
+  if (isSlicePool(object)) readSlicePool(located, found);
+  if (!namesSlices(object)) return;
+  found.speaks = true;
+  for (const word of `${asBag(object.spec)?.config}`.split(/[^\dA-Fa-f.:]+/)) {
+    const address = parseAddress(word).value;
+    if (address !== undefined) found.idle.add(address);
+  }
+}

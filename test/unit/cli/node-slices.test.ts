@@ -1,0 +1,310 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { shell } from "../../support/git-repository.ts";
+import { cli, filesOf, folderOf, idlePolicy, type Ran } from "../../support/schema-cli.ts";
+import { nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { attachment, listAttachment, slicePool } from "../../support/whereabouts-objects.ts";
+
+const storage = attachment("storage", { range: "10.1.0.0/16", node_slice_size: "/24", gateway: "10.1.0.1" }, "apps");
+const six = listAttachment("six", { range: "fd00:1::/48", node_slice_size: "64", network_name: "blue" });
+const classic = `# Nobody cuts this one into slices.
+apiVersion: k8s.cni.cncf.io/v1
+kind: NetworkAttachmentDefinition
+metadata: {name:   classic}
+spec: {config: '{"name":"classic","ipam":{"type":"whereabouts","range":"10.9.0.0/16"}}'}
+`;
+
+/** A folder with networks, and nodes n1 and n2. */
+function projectOf(files: Readonly<Record<string, string>> = {}): string {
+  const networks = [storage, six].map((one) => JSON.stringify(one)).join("\n---\n");
+  return folderOf({ "m/networks.yaml": networks, "nodes.txt": "n1\nn2\n", ...files });
+}
+
+const run = (folder: string, ...words: string[]): Promise<Ran> => cli([...words, "--nodes", "nodes.txt"], folder);
+
+async function done(folder: string, ...words: string[]): Promise<string> {
+  const { status, stdout, stderr } = await run(folder, ...words);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) });
+  return stdout;
+}
+
+/** The NodeSlicePools that are rendered: `n1 10.1.1.0/24` each, by name. */
+async function rendered(folder: string): Promise<Record<string, string[]>> {
+  const objects = parseAllDocuments(await done(folder, "render", "m")).map((document) => document.toJS());
+  return Object.fromEntries(
+    objects
+      .filter(({ kind }) => kind === "NodeSlicePool")
+      .map(({ metadata, status }) => [
+        metadata.name,
+        status.allocations.map((one: { nodeName: string; sliceRange: string }) => `${one.nodeName} ${one.sliceRange}`),
+      ]),
+  );
+}
+
+const slices = { storage: ["n1 10.1.1.0/24", "n2 10.1.2.0/24"], blue: ["n1 fd00:1::/64", "n2 fd00:1:0:1::/64"] };
+
+describe("a folder of networks with slices", () => {
+  it("plan shows the slice of each node, and writes nothing", async () => {
+    const folder = projectOf();
+    expect(await done(folder, "plan", "m")).toBe(
+      [
+        "Pool blue  fd00:1::/48 in blocks of /64   network blue  65536 usable  0 held  2 new  65534 free",
+        "  + fd00:1::/64  n1  blue",
+        "  + fd00:1:0:1::/64  n2  blue",
+        "Pool storage  10.1.0.0/16 in blocks of /24 10.1.0.0-10.1.255.255 less 1   255 usable  0 held  2 new  253 free",
+        "  + 10.1.1.0/24  n1  storage",
+        "  + 10.1.2.0/24  n2  storage",
+        "Plan: 4 to allocate, 0 kept, 0 to release.",
+        "Run nodeippool allocate to begin nodeippool.lock with it.",
+        "",
+      ].join("\n"),
+    );
+    expect(existsSync(join(folder, "nodeippool.lock"))).toBe(false);
+  });
+
+  it("allocate records them; who has one keeps it, whoever comes and goes", async () => {
+    const folder = projectOf();
+    await done(folder, "allocate", "m");
+    const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
+    expect(lock()).toContain('- {"address":"10.1.1.0/24","pool":"storage","claim":"Node/n1/storage"}');
+    writeFileSync(join(folder, "nodes.txt"), "n0\nn2\nn3\n");
+    await done(folder, "allocate", "m");
+    expect(await rendered(folder)).toEqual({
+      storage: ["n1 10.1.1.0/24", "n2 10.1.2.0/24", "n0 10.1.3.0/24", "n3 10.1.4.0/24"],
+      blue: ["n1 fd00:1::/64", "n2 fd00:1:0:1::/64", "n0 fd00:1:0:2::/64", "n3 fd00:1:0:3::/64"],
+    });
+    const { stderr } = await run(folder, "render", "m");
+    expect(stderr).toContain("Note: 10.1.1.0/24  n1  storage  is releasing and stays on its node");
+    await cli(["release", "n1", "--confirm"], folder);
+    writeFileSync(join(folder, "nodes.txt"), "n0\nn2\nn3\nn4\n");
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).storage).toEqual([
+      "n4 10.1.1.0/24",
+      "n2 10.1.2.0/24",
+      "n0 10.1.3.0/24",
+      "n3 10.1.4.0/24",
+    ]);
+  });
+
+  it("render writes a NodeSlicePool beside each network, and leaves the rest as it is, byte for byte", async () => {
+    const { config } = storage.spec as { config: string };
+    const commented = `# Ours.\napiVersion:   k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: storage} # sliced\nspec:\n  config: |\n    ${config}\n`;
+    const folder = projectOf({ "m/networks.yaml": `${classic}---\n${commented}`, "m/classic.yaml": classic });
+    await done(folder, "allocate", "m");
+    await done(folder, "render", "m", "--out", "out");
+    const out = filesOf(join(folder, "out"));
+    expect(out["classic.yaml"]).toBe(classic);
+    const [first, second, pool] = `${out["networks.yaml"]}`.split("---\n");
+    expect([first, second]).toEqual([classic, commented]);
+    expect(parse(`${pool}`)).toEqual({
+      apiVersion: "whereabouts.cni.cncf.io/v1alpha1",
+      kind: "NodeSlicePool",
+      metadata: { name: "storage", namespace: "kube-system" },
+      spec: { range: "10.1.0.0/16", sliceSize: "/24" },
+      status: {
+        allocations: [
+          { nodeName: "n1", sliceRange: "10.1.1.0/24" },
+          { nodeName: "n2", sliceRange: "10.1.2.0/24" },
+        ],
+      },
+    });
+  });
+
+  it("a NodeSlicePool of one's own says in which namespace it is, with which labels; others stay as they are", async () => {
+    const own = "apiVersion: whereabouts.cni.cncf.io/v1alpha1\nkind: NodeSlicePool\n";
+    const other = `${own}metadata: {name:   other}\nspec: {range: 10.8.0.0/16, sliceSize: /24}\nstatus: {allocations: []}\n`;
+    const metadata =
+      "{name: storage, namespace: multus, labels: {team: net}, resourceVersion: '7', ownerReferences: []}";
+    const folder = projectOf({ "m/pools.yaml": `${own}metadata: ${metadata}\n---\n${other}` });
+    await done(folder, "allocate", "m");
+    await done(folder, "render", "m", "--out", "out");
+    const [pool, rest] = `${filesOf(join(folder, "out"))["pools.yaml"]}`.split("---\n");
+    expect(rest).toBe(other);
+    expect(parse(`${pool}`)).toMatchObject({
+      metadata: { name: "storage", namespace: "multus", labels: { team: "net" } },
+      status: { allocations: [{ nodeName: "n1" }, { nodeName: "n2" }] },
+    });
+    expect(Object.keys(parse(`${pool}`).metadata)).toEqual(["name", "namespace", "labels"]);
+    expect((await rendered(folder)).storage).toEqual(slices.storage);
+  });
+
+  it("audit holds rendered slices against the record", async () => {
+    const folder = projectOf();
+    await done(folder, "allocate", "m");
+    await done(folder, "render", "m", "--out", "out");
+    expect(await cli(["audit", "out"], folder)).toMatchObject({
+      status: 0,
+      stdout: "4 addresses checked, 0 findings\n",
+    });
+    const text = JSON.stringify(slicePool("storage", "10.1.0.0/16", "/24", { n1: "10.1.2.0/24", n2: "10.1.7.0/25" }));
+    writeFileSync(join(folder, "out/pool.json"), text);
+    const { status, stdout } = await cli(["audit", "out/pool.json", "--pools", "m"], folder);
+    expect(status).toBe(5);
+    expect(stdout.replaceAll(/^\S+: /gm, "").split("\n")).toEqual([
+      "leaked: 10.1.1.0/24 is recorded for Node/n1/storage, but nothing uses it",
+      "wrong-owner: 10.1.2.0/24 is used by Node/n1, but recorded for Node/n2/storage",
+      "stranger: 10.1.7.0/25 of pool storage is used by Node/n2, but not recorded",
+      "5 addresses checked, 3 findings",
+      "",
+    ]);
+    const outside = JSON.stringify(slicePool("storage", "10.1.0.0/16", "/24", { n1: "10.2.0.0/24" }));
+    writeFileSync(join(folder, "out/pool.json"), outside);
+    expect((await cli(["audit", "out/pool.json", "--pools", "m"], folder)).stderr).toContain(
+      "10.2.0.0/24 of n1 is outside of range 10.1.0.0/16",
+    );
+  });
+
+  it("a report of a node's NICs says nothing of its slice; what a network excludes is used by nobody", async () => {
+    const folder = projectOf({ "m/nodes.yaml": `${poolText()}---\n${nicPolicyText("lan")}` });
+    await done(folder, "allocate", "m");
+    const ip = (address: string) => ({ enabled: true, address: [{ ip: address, "prefix-length": 24 }] });
+    const report = (name: string, address: string) => ({
+      apiVersion: "nmstate.io/v1beta1",
+      kind: "NodeNetworkState",
+      metadata: { name },
+      status: { currentState: { interfaces: [{ name: "eth1", state: "up", ipv4: ip(address) }] } },
+    });
+    const items = [report("n1", "10.0.0.1"), report("n2", "10.0.0.2")];
+    writeFileSync(join(folder, "nns.json"), JSON.stringify({ kind: "List", items }));
+    expect(await cli(["audit", "nns.json", "--pools", "m"], folder)).toMatchObject({ status: 0 });
+    await done(folder, "render", "m", "--out", "out");
+    expect(await cli(["audit", "out"], folder)).toMatchObject({ status: 0 });
+  });
+
+  it("explain and show tell whose a slice is, and why one is nobody's", async () => {
+    const folder = projectOf();
+    await done(folder, "allocate", "m");
+    const explained = async (what: string) => (await cli(["explain", what, "--pools", "m"], folder)).stdout;
+    expect(await explained("n2")).toBe(
+      "fd00:1:0:1::/64: pool blue of network blue, offset 1, held by n2, blue\n10.1.2.0/24: pool storage, offset 2, held by n2, storage\n",
+    );
+    expect(await explained("10.1.2.77")).toContain("10.1.2.77 in 10.1.2.0/24: pool storage, offset 2, held by n2");
+    expect(await explained("10.1.0.1")).toContain("excluded");
+    expect(await explained("10.1.0.9")).toContain("in a block that the pool does not have, or excludes, in part");
+    const { stdout } = await cli(["show", "storage", "--pools", "m", "--json"], folder);
+    const [{ allocations, ...pool }] = JSON.parse(stdout).pools;
+    expect(pool).toMatchObject({ cidr: "10.1.0.0/16", usable: 255, free: 253, held: 2, excluded: 256 });
+    expect(allocations.map((line: { address: string }) => line.address)).toEqual(["10.1.1.0/24", "10.1.2.0/24"]);
+  });
+
+  it("diff tells who joined since a revision", async () => {
+    const folder = projectOf();
+    await done(folder, "allocate", "m");
+    const commit = "git init -q . && git add . && git -c user.name=a -c user.email=a@example.org commit -qm two";
+    expect(shell(commit, folder)).toMatchObject({ status: 0 });
+    writeFileSync(join(folder, "nodes.txt"), "n1\nn2\nn3\n");
+    await done(folder, "allocate", "m");
+    expect((await cli(["diff", "HEAD"], folder)).stdout).toBe(
+      "  + 10.1.3.0/24  n3  storage\n  + fd00:1:0:2::/64  n3  blue\n2 lines changed since HEAD.\n",
+    );
+  });
+
+  it("mv keeps the slices of a node that is renamed", async () => {
+    const folder = projectOf();
+    await done(folder, "allocate", "m");
+    await cli(["mv", "n2", "worker-2"], folder);
+    writeFileSync(join(folder, "nodes.txt"), "n1\nworker-2\n");
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).storage).toEqual(["n1 10.1.1.0/24", "worker-2 10.1.2.0/24"]);
+  });
+});
+
+describe("import takes the slices that nodes have, and moves nobody", () => {
+  const had = { n2: "10.1.5.0/24", n1: "10.1.16.0/20" };
+  const free = ["10.1.1.0/24", "10.1.2.0/24"];
+
+  it.each(["a file of its own", "the folder"])("from %s; of whatever size", async (place) => {
+    const text = JSON.stringify({ kind: "List", items: [slicePool("storage", "10.1.0.0/16", "/24", had, free)] });
+    const path = place === "the folder" ? "m/found.json" : "found.json";
+    const folder = projectOf({ "nodes.txt": "n1\nn2\nn3\n", [path]: text });
+    expect(await done(folder, "import", place === "the folder" ? "m" : path, "m")).toContain(
+      "10.1.16.0/20  n1  storage",
+    );
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).storage).toEqual(["n3 10.1.1.0/24", "n2 10.1.5.0/24", "n1 10.1.16.0/20"]);
+  });
+
+  it("a plan that would give a node's slice to another one is refused before", async () => {
+    const folder = projectOf({
+      "m/found.json": JSON.stringify(slicePool("storage", "10.1.0.0/16", "/24", { n2: "10.1.1.0/24" })),
+    });
+    const { status, stderr } = await run(folder, "allocate", "m");
+    expect(status).toBe(3);
+    expect(stderr).toContain("10.1.1.0/24 is used by Node/n2, but recorded for Node/n1/storage\n");
+    expect(stderr).toContain("import, exclude or reserve what must stay as it is");
+    expect(existsSync(join(folder, "nodeippool.lock"))).toBe(false);
+  });
+
+  it.each([
+    ["the gateway is in it", { n1: "10.1.0.0/24" }],
+    ["it is outside of the range", { n1: "10.7.0.0/24" }],
+  ])("a slice is refused where %s", async (_, given) => {
+    const text = JSON.stringify({ ...slicePool("storage", "10.0.0.0/8", "/24", given), spec: {} });
+    const folder = projectOf({ "found.json": text });
+    const { status, stderr } = await run(folder, "import", "found.json", "m");
+    expect(status).toBe(2);
+    expect(stderr).toContain(`Node/n1 has ${given.n1}, which pool storage may not hand out`);
+  });
+
+  it("two nodes with one slice are a conflict", async () => {
+    const text = JSON.stringify(slicePool("storage", "10.1.0.0/16", "/24", { n1: "10.1.1.0/24", n2: "10.1.1.0/28" }));
+    const { status, stderr } = await run(projectOf({ "found.json": text }), "import", "found.json", "m");
+    expect(status).toBe(4);
+    expect(stderr).toContain("is on Node/n1 and on Node/n2");
+  });
+});
+
+describe("what cannot be is refused, with its place, and nothing is recorded", () => {
+  async function refusal(...networks: readonly object[]): Promise<string> {
+    const text = networks.map((one) => JSON.stringify(one)).join("\n---\n");
+    const folder = projectOf({ "m/networks.yaml": text });
+    const { status, stderr } = await run(folder, "allocate", "m");
+    expect([2, 3]).toContain(status);
+    expect(existsSync(join(folder, "nodeippool.lock"))).toBe(false);
+    return stderr;
+  }
+
+  it("definitions of one network that differ: both are named", async () => {
+    const ipam = { range: "10.1.0.0/16", node_slice_size: "/24", network_name: "net" };
+    const other = attachment("b", { ...ipam, node_slice_size: "/25" }, "apps");
+    expect(await refusal(attachment("a", ipam), other)).toBe(
+      [
+        "invalid: m/networks.yaml:1:136: NetworkAttachmentDefinitions apps/b and default/a share network net, and differ in node_slice_size: /25 and /24",
+        "  Let both say the same, or give each a network_name of its own.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("networks of one space whose ranges overlap, and a network and a pool of nodes", async () => {
+    const ipam = { range: "10.1.0.0/16", node_slice_size: "/24" };
+    const overlapping = await refusal(attachment("a", ipam), attachment("b", { ...ipam, range: "10.1.128.0/17" }));
+    expect(overlapping).toContain("pools a and b of network default share addresses");
+    const folder = projectOf({ "m/pool.yaml": `${poolText("  range: {cidr: 10.1.9.0/24}")}---\n${idlePolicy}` });
+    expect((await run(folder, "plan", "m")).stderr).toContain("pools storage and p of network default share addresses");
+    const apart = projectOf({ "m/pool.yaml": poolText("  range: {cidr: 'fd00:1::/64'}") });
+    expect(await run(apart, "plan", "m")).toMatchObject({ status: 0 });
+  });
+
+  it("more nodes than slices: how many there are, and what would help", async () => {
+    const small = attachment("small", { range: "10.1.0.0/29", node_slice_size: "/30", gateway: "10.1.0.1" });
+    const said = await refusal(small);
+    expect(said).toContain("pool small is exhausted: 2 needed, 1 free");
+    expect(said).toContain("a wider range, or smaller slices for nodes that join (node_slice_size)");
+  });
+
+  it("a name that no NodeSlicePool can have, and what is no JSON", async () => {
+    const ipam = { range: "10.1.0.0/16", node_slice_size: "/24" };
+    expect(await refusal(attachment("my_net", ipam))).toContain('network name "my_net" is no name');
+    const broken = { ...storage, spec: { config: '{"node_slice_size": }' } };
+    expect(await refusal(broken)).toContain("config is no JSON");
+  });
+
+  it("a folder of networks without nodes", async () => {
+    const folder = projectOf();
+    rmSync(join(folder, "nodes.txt"));
+    expect((await cli(["plan", "m"], folder)).stderr).toContain("there are no nodes to plan for");
+  });
+});

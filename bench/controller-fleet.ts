@@ -1,28 +1,18 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type Access,
-  findAccess,
-  type KubeObject,
-  type Objects,
-  objectsOf,
-  realClock,
-  transport,
-  watch,
-} from "../kube/index.ts";
+import { type Access, findAccess, type KubeObject, type Objects, objectsOf } from "../kube/index.ts";
 import { childLabels } from "../schema/node.ts";
 import { type Cluster, startCluster } from "../test/support/cluster.ts";
 import { installNmstate, installNmstateAdmission } from "../test/support/cluster-kinds.ts";
 import { root } from "../test/support/console.ts";
+import { controllerKubeconfig, inParallel, writesOf } from "./cluster-work.ts";
+import { Made } from "./made.ts";
 
 const nodes = { apiVersion: "v1", plural: "nodes" };
 const pools = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };
 const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
 /** What the controller may write. */
 const written = ["configmaps", "events", "nodeippools", "nodenetworkconfigurationpolicies"];
-/** Requests in flight of a bare client: more gain nothing. */
-const parallel = 32;
 
 /** Nodes and policies on a real API server as deploy/ sets it up, and a count of what is made there. */
 export class Fleet {
@@ -31,16 +21,15 @@ export class Fleet {
   readonly kubeconfig: string;
   private readonly admin: Access;
   private readonly kube: Objects;
-  private readonly stopped = new AbortController();
   /** Policies of nodes. */
-  private readonly made = new Set<string>();
-  private readonly waiting = new Set<{ readonly count: number; readonly resolve: () => void }>();
+  private readonly made: Made;
 
   private constructor(cluster: Cluster, kubeconfig: string) {
     this.cluster = cluster;
     this.kubeconfig = kubeconfig;
     this.admin = findAccess({ kubeconfig: cluster.kubeconfig });
     this.kube = objectsOf(this.admin);
+    this.made = new Made(this.admin, policies, ({ metadata }) => metadata.labels?.[childLabels.policy] !== undefined);
   }
 
   static async start(): Promise<Fleet> {
@@ -48,13 +37,7 @@ export class Fleet {
     await installNmstate(cluster);
     await installNmstateAdmission(cluster);
     await cluster.kubectl(["apply", "-k", join(root, "deploy")]);
-    const token = await cluster.kubectl(["-n", "nodeippool", "create", "token", "nodeippool-controller"]);
-    const kubeconfig = join(cluster.folder, "kubeconfig-controller");
-    const own = readFileSync(cluster.kubeconfig, "utf8").replaceAll(cluster.tokens.admin, token.trim());
-    writeFileSync(kubeconfig, own);
-    const fleet = new Fleet(cluster, kubeconfig);
-    fleet.follow();
-    return fleet;
+    return new Fleet(cluster, await controllerKubeconfig(cluster));
   }
 
   /** Ready nodes from a number up to another one, the first 100 of them labelled so. */
@@ -69,14 +52,8 @@ export class Fleet {
   }
 
   /** Milliseconds that `work` takes until so many policies of nodes were made. */
-  async timed(count: number, work: () => Promise<unknown>): Promise<number> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const wish = { count: this.made.size + count, resolve };
-    this.waiting.add(wish);
-    const start = performance.now();
-    await Promise.all([promise, work()]);
-    this.waiting.delete(wish);
-    return performance.now() - start;
+  timed(count: number, work: () => Promise<unknown>): Promise<number> {
+    return this.made.timed(count, work);
   }
 
   /** What the controller made of a policy, as objects under other names that nobody has made. */
@@ -98,20 +75,13 @@ export class Fleet {
 
   async deleteBare(): Promise<void> {
     const left = await this.kube.list(policies, { labels: `${childLabels.policy}=bare` });
-    const before = this.made.size - left.length;
+    const before = this.made.count - left.length;
     await inParallel(left, (object) => this.kube.delete(policies, object));
-    while (this.made.size > before) await sleep(10);
+    while (this.made.count > before) await sleep(10);
   }
 
-  /** Writes so far of kinds that the controller writes, by the API server's count. */
-  async writes(): Promise<number> {
-    const server = transport(this.admin, 30_000);
-    const { body } = await server.send({ method: "GET", path: "/metrics" });
-    server.close();
-    const counts = body.matchAll(/^apiserver_request_total\{.*resource="(\w+)".*verb="(\w+)".*\} (\S+)$/gm);
-    const isWrite = (resource: string, verb: string) =>
-      written.includes(resource) && ["POST", "PUT", "PATCH", "APPLY", "DELETE"].includes(verb);
-    return [...counts].reduce((sum, [, of = "", by = "", count]) => sum + (isWrite(of, by) ? Number(count) : 0), 0);
+  writes(): Promise<number> {
+    return writesOf(this.admin, written);
   }
 
   /** Waits until nothing was written for two seconds. */
@@ -123,41 +93,10 @@ export class Fleet {
   }
 
   async stop(): Promise<void> {
-    this.stopped.abort();
+    this.made.stop();
     this.kube.close();
     await this.cluster.stop();
   }
-
-  /** Watches the policies of nodes from now on. */
-  private follow(): void {
-    const look = () => {
-      for (const one of this.waiting) if (this.made.size >= one.count) one.resolve();
-    };
-    const sink = {
-      replace: (all: Map<string, boolean>) => {
-        this.made.clear();
-        for (const [key, isMade] of all) if (isMade) this.made.add(key);
-        look();
-      },
-      set: (key: string, isMade: boolean) => {
-        if (isMade) this.made.add(key);
-        look();
-      },
-      delete: (key: string) => void this.made.delete(key),
-      state: () => {},
-    };
-    const project = ({ metadata }: KubeObject) => metadata.labels?.[childLabels.policy] !== undefined;
-    const options = { signal: this.stopped.signal, clock: realClock, random: Math.random };
-    void watch(transport(this.admin, 30_000), { resource: policies, project }, sink, options);
-  }
-}
-
-async function inParallel<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
-  const left = all.values();
-  const lane = async () => {
-    for (const one of left) await work(one);
-  };
-  await Promise.all(Array.from({ length: parallel }, lane));
 }
 
 function range(from: number, to: number): number[] {

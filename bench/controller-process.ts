@@ -19,11 +19,11 @@ export class ControllerProcess {
     this.begun = begun;
   }
 
-  static async start(kubeconfig: string, log: string): Promise<ControllerProcess> {
+  static async start(kubeconfig: string, log: string, flags: readonly string[] = []): Promise<ControllerProcess> {
     writeFileSync(log, "");
     const begun = performance.now();
     const env = [`KUBECONFIG=${kubeconfig}`, ...deployed];
-    const args = ["controller", "--namespace", "nodeippool", "--listen", "127.0.0.1:0"];
+    const args = ["controller", "--namespace", "nodeippool", "--listen", "127.0.0.1:0", ...flags];
     const daemon = await startDaemon("env", [...env, process.execPath, join(root, "dist/cli/main.js"), ...args], log);
     return new ControllerProcess(daemon, log, begun);
   }

@@ -15,6 +15,8 @@ const subjects = {
   synth: () => import("./synth.ts"),
   pulumi: () => import("./pulumi.ts"),
   controller: () => import("./controller.ts"),
+  claims: () => import("./claims.ts"),
+  hosts: () => import("./hosts.ts"),
   handlers: () => import("./handlers.ts"),
 };
 type Subject = keyof typeof subjects;

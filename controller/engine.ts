@@ -61,6 +61,8 @@ export class Engine {
     this.world = new World(kindsOf(ground.integrations), (concern, key) => this.changed(concern, key));
     this.queue = new Queue((key) => this.run(key), {
       parallel,
+      // Addresses first: how it all stands is told when there is nothing else to do.
+      isLast: (key) => key.startsWith("report "),
       clock,
       random,
       failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error, pause }),

@@ -5,6 +5,8 @@ import { type Backoff, pauseAfterFailures } from "./retry.ts";
 export interface QueueOptions {
   /** How many keys may run at once. */
   readonly parallel: number;
+  /** May a key wait until no other one does? None may, where this is absent. */
+  isLast?(key: string): boolean;
   readonly clock: Clock;
   /** From 0 to 1, as Math.random. */
   readonly random: () => number;
@@ -17,7 +19,7 @@ export interface QueueOptions {
 const BACKOFF: Backoff = { first: 5, longest: 60_000 };
 
 /**
- * Runs keys, first come, first served. What becomes of a key:
+ * Runs keys, first come, first served, and those that may wait after all others. What becomes of a key:
  *
  * | it is added while it | then |
  * |---|---|
@@ -36,8 +38,9 @@ const BACKOFF: Backoff = { first: 5, longest: 60_000 };
 export class Queue {
   private readonly run: (key: string) => Promise<number | undefined>;
   private readonly options: QueueOptions;
-  /** Since when each key waits, the oldest first. */
+  /** Since when each key waits, the oldest first; and each that may wait for these. */
   private readonly waiting = new Map<string, number>();
+  private readonly last = new Map<string, number>();
   private readonly running = new Set<string>();
   /** When the keys that wait for their time are added. */
   private readonly due = new Map<string, number>();
@@ -52,8 +55,9 @@ export class Queue {
   }
 
   add(key: string): void {
-    if (this.closed.signal.aborted || this.waiting.has(key)) return;
-    this.waiting.set(key, this.options.clock.now());
+    const waiting = this.options.isLast?.(key) ? this.last : this.waiting;
+    if (this.closed.signal.aborted || waiting.has(key)) return;
+    waiting.set(key, this.options.clock.now());
     // Not at once: what is added several times in one go is to run once.
     queueMicrotask(() => this.start());
   }
@@ -73,38 +77,42 @@ export class Queue {
 
   /** How many keys wait. */
   length(): number {
-    return this.waiting.size;
+    return this.waiting.size + this.last.size;
   }
 
-  /** How long the key at the head has been waiting, in milliseconds; 0 if none waits. */
+  /** How long the key that waits longest has been waiting, in milliseconds; 0 if none waits. */
   oldest(): number {
     const { clock } = this.options;
-    const [since = clock.now()] = this.waiting.values();
-    return clock.now() - since;
+    const now = clock.now();
+    const [since = now] = this.waiting.values();
+    const [other = now] = this.last.values();
+    return now - Math.min(since, other);
   }
 
   /** Resolves when no key waits or runs; those that wait for their time do not count. */
   async idle(): Promise<void> {
-    while (this.waiting.size + this.running.size > 0) await this.settled.promise;
+    while (this.length() + this.running.size > 0) await this.settled.promise;
   }
 
   /** Starts nothing more, and resolves when what runs has ended. */
   async close(): Promise<void> {
     this.closed.abort();
     this.waiting.clear();
+    this.last.clear();
     this.due.clear();
     while (this.running.size > 0) await this.settled.promise;
     this.settle();
   }
 
   private start(): void {
-    for (const key of this.waiting.keys()) {
-      if (this.running.size >= this.options.parallel) return;
-      if (this.running.has(key)) continue;
-      this.waiting.delete(key);
-      this.running.add(key);
-      this.attempt(key).then((pause) => this.end(key, pause));
-    }
+    for (const waiting of [this.waiting, this.last])
+      for (const key of waiting.keys()) {
+        if (this.running.size >= this.options.parallel) return;
+        if (this.running.has(key)) continue;
+        waiting.delete(key);
+        this.running.add(key);
+        this.attempt(key).then((pause) => this.end(key, pause));
+      }
   }
 
   /** One run. Resolves to the milliseconds until the next, if there is to be one. */
@@ -131,7 +139,7 @@ export class Queue {
     this.running.delete(key);
     if (pause !== undefined) this.addAfter(key, pause);
     this.start();
-    if (this.waiting.size + this.running.size === 0 || this.closed.signal.aborted) this.settle();
+    if (this.length() + this.running.size === 0 || this.closed.signal.aborted) this.settle();
   }
 
   /** Wakes those who wait for the queue to be idle or closed; they look for themselves. */

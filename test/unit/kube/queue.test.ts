@@ -14,7 +14,8 @@ function started(work: (key: string, clock: VirtualClock) => Promise<number | un
   };
   const failed = (key: string, error: unknown, pause: number) =>
     log.push(`${clock.now()} ${key} failed: ${(error as Error).message}, again in ${pause}`);
-  return { clock, log, queue: new Queue(run, { parallel, clock, random: () => 1, failed }) };
+  const isLast = (key: string) => key.startsWith("last");
+  return { clock, log, queue: new Queue(run, { parallel, isLast, clock, random: () => 1, failed }) };
 }
 
 const takes = (ms: number) => async (_: string, clock: VirtualClock) => {
@@ -27,6 +28,16 @@ it("runs keys in their order, as many at once as it may", async () => {
   for (const key of ["a", "b", "c", "d", "e"]) queue.add(key);
   await clock.pass(100);
   expect(log).toEqual(["0 a", "0 b", "10 c", "10 d", "20 e"]);
+});
+
+it("runs keys that may wait after all others, and counts them among those that wait", async () => {
+  const { clock, log, queue } = started(takes(10));
+  for (const key of ["last 1", "a", "last 2"]) queue.add(key);
+  await clock.pass(5);
+  queue.add("b");
+  expect([queue.length(), queue.oldest()]).toEqual([3, 5]);
+  await clock.pass(100);
+  expect(log).toEqual(["0 a", "10 b", "20 last 1", "30 last 2"]);
 });
 
 it("runs a key once that is added many times, and once more if it is added while it runs", async () => {

@@ -1,0 +1,34 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Access, transport } from "../kube/index.ts";
+import type { Cluster } from "../test/support/cluster.ts";
+
+/** Requests in flight of a bare client: more gain nothing. */
+const parallel = 32;
+
+export async function inParallel<T>(all: readonly T[], work: (one: T) => Promise<unknown>): Promise<void> {
+  const left = all.values();
+  const lane = async () => {
+    for (const one of left) await work(one);
+  };
+  await Promise.all(Array.from({ length: parallel }, lane));
+}
+
+/** The path of a kubeconfig of the controller's service account. */
+export async function controllerKubeconfig(cluster: Cluster): Promise<string> {
+  const token = await cluster.kubectl(["-n", "nodeippool", "create", "token", "nodeippool-controller"]);
+  const path = join(cluster.folder, "kubeconfig-controller");
+  writeFileSync(path, readFileSync(cluster.kubeconfig, "utf8").replaceAll(cluster.tokens.admin, token.trim()));
+  return path;
+}
+
+/** Writes so far of these resources, by the API server's count. */
+export async function writesOf(access: Access, resources: readonly string[]): Promise<number> {
+  const server = transport(access, 30_000);
+  const { body } = await server.send({ method: "GET", path: "/metrics" });
+  server.close();
+  const counts = body.matchAll(/^apiserver_request_total\{.*resource="(\w+)".*verb="(\w+)".*\} (\S+)$/gm);
+  const isWrite = (resource: string, verb: string) =>
+    resources.includes(resource) && ["POST", "PUT", "PATCH", "APPLY", "DELETE"].includes(verb);
+  return [...counts].reduce((sum, [, of = "", by = "", count]) => sum + (isWrite(of, by) ? Number(count) : 0), 0);
+}

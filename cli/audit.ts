@@ -30,6 +30,8 @@ export interface AuditOptions extends StateOptions {
   readonly set: string;
   readonly nodes?: string;
   readonly pools?: string;
+  /** Where pools are defined that are not there. */
+  readonly manifests: string;
   readonly json?: boolean;
 }
 
@@ -39,9 +41,9 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   if (inputs.length > 1) throw new IpamError("invalid", "only one input can come from standard input");
   const path = paths.join(", ");
   const files = await readAll(paths);
-  const { pools, set } = await readPools(path, files, options);
   const nodes = options.nodes === undefined ? [] : await readNodesOf(options.nodes);
   const snapshot = await (await openState(options)).read();
+  const { pools, set } = await readPools(path, files, snapshot, options);
   const shown = findUses(files, pools, nodes);
   const known = [...snapshot.allocations, ...snapshot.releasing].map(nicOfLine);
   const called = shown.names.calledAs([...known, ...shown.uses]);
@@ -97,16 +99,31 @@ function refuseNothingUsed(path: string, pools: readonly Pool[], { allocations }
 async function readPools(
   path: string,
   files: readonly SourceFile[],
+  snapshot: Snapshot,
   options: AuditOptions,
 ): Promise<{ readonly pools: readonly Pool[]; readonly set: string }> {
-  const source = options.pools === undefined ? files : await readInputs(options.pools);
-  const pools = definedPools(source).filter(isPlanned);
+  const defined =
+    options.pools === undefined ? poolsFor(files, snapshot, options) : readInputs(options.pools).then(definedPools);
+  const pools = (await defined).filter(isPlanned);
   if (pools.length > 0) return { pools, set: options.set };
   const inCluster = isLockfile(options) ? [] : await poolsOfCluster(options);
   if (inCluster.length > 0) return { pools: inCluster.map(({ pool }) => pool), set: clusterSet };
   throw new IpamError("invalid", `no pool of authority Plan is defined in ${options.pools ?? path}`, {
     hint: "Say where the pools are defined: --pools MANIFESTS.",
   });
+}
+
+/** The pools that files define; where the claim set has addresses of others, or there are none, those of the manifests, too. */
+async function poolsFor(
+  files: readonly SourceFile[],
+  { allocations }: Snapshot,
+  { set, manifests }: AuditOptions,
+): Promise<readonly Pool[]> {
+  const there = definedPools(files);
+  const names = new Set(there.map(({ name }) => name));
+  const isWhole = there.length > 0 && allocations.every((line) => line.set !== set || names.has(line.pool));
+  if (isWhole || !exists(manifests)) return there;
+  return [...there, ...definedPools(await readInputs(manifests)).filter(({ name }) => !names.has(name))];
 }
 
 /**

@@ -15,7 +15,7 @@ const program = new Command("nodeippool")
   .exitOverride();
 
 const manifests =
-  "folder or file of manifests; - is standard input; default: manifests/ if it exists, else this folder";
+  "folder or file of manifests; - is standard input; default: manifests/ or infra.yaml if it exists, else this folder";
 
 /** A verb that reads the record. */
 function withState(verb: Command): Command {
@@ -107,7 +107,7 @@ withState(program.command("mv"))
 
 planning("audit", "find duplicates, strangers and leaks in any manifests")
   .argument("<files...>", "what is deployed: rendered manifests, NodeNetworkState dumps")
-  .option("--pools <manifests>", "where the pools are defined, if not there")
+  .option("--pools <manifests>", "where the pools are defined; default: there, else the manifests")
   .option("--json", "print JSON and nothing else")
   .action(async (paths, options) => (await import("./audit.ts")).auditVerb(paths, options));
 

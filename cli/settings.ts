@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { IpamError } from "../core/errors.ts";
+import { infraFile } from "../integrations/metal3/infra-file.ts";
 import { afterDashes } from "./argv.ts";
 import { type Config, type Setting, settingNames } from "./config.ts";
 import { configName, exists, renderedList } from "./files.ts";
@@ -91,9 +92,9 @@ function refuseContradiction(typed: Config, { backend, context, namespace }: Set
 /** Looks for manifests, nodes and rendered manifests where they usually are, in the working folder. */
 function findUsualPlaces(): UsualPlaces {
   const nodes = ["nodes.txt", "nodes.json", "nodes.yaml", "nodes.yml"].filter(exists);
-  if (!exists("manifests")) return { manifests: ".", nodes };
+  const manifests = ["manifests", infraFile].find(exists) ?? ".";
   // Only where render has written before: a folder of this name may be somebody else's.
-  return { manifests: "manifests", nodes, ...(exists(`rendered/${renderedList}`) ? { out: "rendered" } : {}) };
+  return { manifests, nodes, ...(exists(`rendered/${renderedList}`) ? { out: "rendered" } : {}) };
 }
 
 /**

@@ -111,7 +111,10 @@ function refuseInput(folder: string, input: string, beside: readonly string[]): 
   const why = liesIn(folder, input) ? `lies in the manifests (${input})` : `holds ${held}, which render reads`;
   if (liesIn(folder, input) || held !== undefined)
     throw new IpamError("invalid", `--out ${folder} ${why}`, {
-      hint: "Render into a folder of its own, for example --out rendered.",
+      hint:
+        input === "."
+          ? "Put the manifests in manifests/, or name their file: nodeippool render FILE --out FOLDER."
+          : "Render into a folder of its own, for example --out rendered.",
     });
 }
 

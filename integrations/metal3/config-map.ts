@@ -5,13 +5,12 @@ import { type Path, splitDocuments, YamlDocument } from "../../schema/yaml.ts";
 import type { ReadObject } from "../read-each.ts";
 import { hostSecret } from "./host-objects.ts";
 import { type Infra, unitPath } from "./infra.ts";
+import { infraFile } from "./infra-file.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
 
 /** The ConfigMap that has the configuration of hosts in a cluster. A namespace has one, as a folder has one file. */
 export const configMapName = "nodeippool-infra";
-/** Where in it the file is, word for word. */
-export const fileName = "infra.yaml";
 
 /** Of each ConfigMap that was read, what it says: every decision asks for all of it. */
 const known = new WeakMap<Bag, Parsed<ReadObject<Infra>>>();
@@ -24,11 +23,11 @@ export function parseConfigMap(source: SourceObject): Parsed<ReadObject<Infra>> 
 }
 
 function parse({ object }: SourceObject): Parsed<ReadObject<Infra>> {
-  const text = asBag(object.data)?.[fileName];
-  if (typeof text !== "string") return { issues: [{ message: `it has no ${fileName} in its data` }] };
-  const [chunk, ...more] = splitDocuments({ path: fileName, text });
+  const text = asBag(object.data)?.[infraFile];
+  if (typeof text !== "string") return { issues: [{ message: `it has no ${infraFile} in its data` }] };
+  const [chunk, ...more] = splitDocuments({ path: infraFile, text });
   if (chunk === undefined || more.length > 0)
-    return { issues: [{ message: `${fileName} has ${chunk === undefined ? "no" : "more than one"} document` }] };
+    return { issues: [{ message: `${infraFile} has ${chunk === undefined ? "no" : "more than one"} document` }] };
   const yaml = new YamlDocument(chunk, quoteInfra(chunk.text));
   const located = (issues: readonly Issue[]) => ({ issues: issues.map((issue) => inFile(issue, yaml)) });
   const broken = [...yaml.errors, ...yaml.traps];
@@ -44,7 +43,7 @@ function parse({ object }: SourceObject): Parsed<ReadObject<Infra>> {
 /** The objects that ask in a cluster stand in no file, so the message says where. */
 function inFile(issue: Issue, yaml: YamlDocument): Issue {
   const { line } = issue.at ?? yaml.at(issue.path ?? []);
-  return { ...issue, message: `${fileName} line ${line}: ${issue.message}` };
+  return { ...issue, message: `${infraFile} line ${line}: ${issue.message}` };
 }
 
 /**

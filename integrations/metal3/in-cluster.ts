@@ -10,8 +10,9 @@ import {
   type WatchedKind,
 } from "../in-cluster.ts";
 import { hostGroup, hostKind, hostState, keyOfHost, linkOf, mayUse, namesIn } from "./bare-metal-host.ts";
-import { configMapName, fileName } from "./config-map.ts";
+import { configMapName } from "./config-map.ts";
 import { hostOfClaim, objectName } from "./infra.ts";
+import { infraFile } from "./infra-file.ts";
 import { ownerLabel } from "./objects.ts";
 import { networkDataKind } from "./uses.ts";
 
@@ -46,7 +47,7 @@ function kinds(namespace: string): WatchedKind[] {
       kind: "ConfigMap",
       plural: "configmaps",
       where: { namespace, fields: `metadata.name=${configMapName}` },
-      keep: ({ data }) => ({ data: only(data, fileName) }),
+      keep: ({ data }) => ({ data: only(data, infraFile) }),
     },
     {
       apiVersion: "v1",

@@ -8,6 +8,7 @@ import { infraObjects } from "./infra-objects.ts";
 import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
+import { hostsInTwoSets } from "./two-sets.ts";
 import { networkDataKind, usesOfHosts } from "./uses.ts";
 
 /** Configurations of bare-metal clusters, each with the document that it was read from. */
@@ -44,6 +45,7 @@ export const metal3: Integration<Metal3Model> = {
   files: (_, model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
   uses: () => usesOfHosts,
   aliases: aliasesOfHost,
+  conflicts: (model, _, __, holdings) => hostsInTwoSets(model, holdings),
 };
 
 /** What each configuration becomes stands in for it. */

@@ -447,7 +447,7 @@ it("leaves lines of other sets, and pools of the controller, alone", async () =>
 it.each<[string, string[], string]>([
   [
     "no pools",
-    ["audit", "nodes.txt"],
+    ["audit", "nodes.txt", "--pools", "nodes.txt"],
     "invalid: no pool of authority Plan is defined in nodes.txt\n  Say where the pools are defined: --pools MANIFESTS.\n",
   ],
   [

@@ -132,7 +132,7 @@ describe("verbs that show pools", () => {
     const pool =
       "apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: net0}\nspec: {range: {cidr: 10.0.0.0/24}}\n";
     writeFileSync(join(folder, "pool.yaml"), pool);
-    const { stderr, status } = await cli(["show"], folder);
+    const { stderr, status } = await cli(["show", "--pools", "."], folder);
     expect(stderr).toContain("infra.yaml:3:5: pool net0 is defined in two ways, here and in pool.yaml:3:18");
     expect(status).toBe(2);
   });
@@ -240,7 +240,7 @@ describe("files", () => {
 
   it("two in one folder are planned each by itself, and shown together", async () => {
     const folder = folderOf({ "infra.yaml": seed, "rack.yaml": rack });
-    const { stderr, status } = await cli(["plan"], folder);
+    const { stderr, status } = await cli(["plan", "."], folder);
     expect([stderr, status]).toEqual([
       "invalid: rack.yaml:2:1: infra is defined twice, here and in infra.yaml:1:1\n" +
         "  A folder has one such file. Plan each by itself, with a lock of its own, or with a claim set of its own and networks of other names.\n",
@@ -249,7 +249,9 @@ describe("files", () => {
     expect((await cli(["allocate", "infra.yaml"], folder)).status).toBe(0);
     expect((await cli(["allocate", "rack.yaml", "--set", "rack"], folder)).status).toBe(0);
     expect((await cli(["plan", "infra.yaml"], folder)).stdout).toContain("Plan: 0 to allocate, 4 kept, 0 to release.");
-    expect((await cli(["show"], folder)).stdout).toMatch(/^Pool net0 .* 2 held[\s\S]*^Pool storage .* 17 held/m);
+    expect((await cli(["show", "--pools", "."], folder)).stdout).toMatch(
+      /^Pool net0 .* 2 held[\s\S]*^Pool storage .* 17 held/m,
+    );
   });
 
   const none = { "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n": "", "": "" };

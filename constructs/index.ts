@@ -10,4 +10,5 @@ export type { DesiredState, Interface, Ipv4, Ipv6 } from "./desired-state.ts";
 export { NodeIPPool, type NodeIPPoolProps } from "./node-ip-pool.ts";
 export { NodeIPPoolController, type NodeIPPoolControllerProps } from "./node-ip-pool-controller.ts";
 export { NodeNetworkPolicy, type NodeNetworkPolicyProps, type PolicyMetadata } from "./node-network-policy.ts";
+export { NodeSliceNetwork, type NodeSliceNetworkProps } from "./node-slice-network.ts";
 export { type NodeProps, Nodes } from "./nodes.ts";

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   byAddress,
   covers,
@@ -13,6 +14,7 @@ import {
   type Snapshot,
 } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
+import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import type { RenderedObject } from "../integration.ts";
 import type { SliceNetwork } from "./slice-network.ts";
@@ -23,6 +25,9 @@ export const slicePoolKind = "NodeSlicePool";
 export function isSlicePool({ apiVersion, kind }: Bag): boolean {
   return kind === slicePoolKind && `${apiVersion}`.startsWith(`${slicePoolGroup}/`);
 }
+
+/** Changes with the slices: tools that compare no status see by it that there are others. */
+const digestAnnotation = `${ownPrefix}slices`;
 
 /**
  * The NodeSlicePool of a network: the slices that nodes have, by address, and no free ones. Who writes one oneself says by it
@@ -45,12 +50,19 @@ export function nodeSlicePool({ pool, attachments }: SliceNetwork, snapshot: Sna
       }),
   );
   const slices = [...byNode].sort(([, a], [, b]) => byAddress(a, b));
+  const allocations = slices.map(([nodeName, line]) => ({ nodeName, sliceRange: formatBlock(line) }));
+  const digest = createHash("sha256").update(JSON.stringify(allocations)).digest("hex").slice(0, 16);
   return {
     apiVersion: `${slicePoolGroup}/v1alpha1`,
     kind: slicePoolKind,
-    metadata: { name: pool.name, namespace, ...(labels ? { labels } : {}), ...(annotations ? { annotations } : {}) },
+    metadata: {
+      name: pool.name,
+      namespace,
+      ...(labels ? { labels } : {}),
+      annotations: { ...asBag(annotations), [digestAnnotation]: digest },
+    },
     spec: { range: formatPrefix(pool.prefix), sliceSize: attachments[0].value.config.size },
-    status: { allocations: slices.map(([nodeName, line]) => ({ nodeName, sliceRange: formatBlock(line) })) },
+    status: { allocations },
   } as RenderedObject;
 }
 

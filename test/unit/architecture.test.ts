@@ -25,7 +25,7 @@ const rules: Rules = {
   "integrations/nmstate": ["core", "schema", "integrations", "node:crypto"],
   "integrations/capi": ["core", "schema", "integrations"],
   "integrations/metal3": ["core", "schema", "integrations"],
-  "integrations/whereabouts": ["core", "schema", "integrations"],
+  "integrations/whereabouts": ["core", "schema", "integrations", "node:crypto"],
   pipeline: [
     "core",
     "schema",
@@ -68,6 +68,7 @@ const rules: Rules = {
     "integrations",
     "integrations/nmstate",
     "integrations/metal3",
+    "integrations/whereabouts",
     "pipeline",
     "state",
     "cdk8s",

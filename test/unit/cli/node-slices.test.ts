@@ -69,8 +69,13 @@ describe("a folder of networks with slices", () => {
     await done(folder, "allocate", "m");
     const lock = () => readFileSync(join(folder, "nodeippool.lock"), "utf8");
     expect(lock()).toContain('- {"address":"10.1.1.0/24","pool":"storage","claim":"Node/n1/storage"}');
+    const digests = async () =>
+      [...(await done(folder, "render", "m")).matchAll(/io\/slices: (\S+)/g)].map(([, digest]) => digest);
+    const before = await digests();
+    expect(await digests()).toEqual(before);
     writeFileSync(join(folder, "nodes.txt"), "n0\nn2\nn3\n");
     await done(folder, "allocate", "m");
+    expect(new Set([...before, ...(await digests())]).size).toBe(4);
     expect(await rendered(folder)).toEqual({
       storage: ["n1 10.1.1.0/24", "n2 10.1.2.0/24", "n0 10.1.3.0/24", "n3 10.1.4.0/24"],
       blue: ["n1 fd00:1::/64", "n2 fd00:1:0:1::/64", "n0 fd00:1:0:2::/64", "n3 fd00:1:0:3::/64"],
@@ -101,7 +106,11 @@ describe("a folder of networks with slices", () => {
     expect(parse(`${pool}`)).toEqual({
       apiVersion: "whereabouts.cni.cncf.io/v1alpha1",
       kind: "NodeSlicePool",
-      metadata: { name: "storage", namespace: "kube-system" },
+      metadata: {
+        name: "storage",
+        namespace: "kube-system",
+        annotations: { "nodeippool.nmstate.io/slices": expect.stringMatching(/^[0-9a-f]{16}$/) },
+      },
       spec: { range: "10.1.0.0/16", sliceSize: "/24" },
       status: {
         allocations: [
@@ -126,7 +135,7 @@ describe("a folder of networks with slices", () => {
       metadata: { name: "storage", namespace: "multus", labels: { team: "net" } },
       status: { allocations: [{ nodeName: "n1" }, { nodeName: "n2" }] },
     });
-    expect(Object.keys(parse(`${pool}`).metadata)).toEqual(["name", "namespace", "labels"]);
+    expect(Object.keys(parse(`${pool}`).metadata)).toEqual(["name", "namespace", "labels", "annotations"]);
     expect((await rendered(folder)).storage).toEqual(slices.storage);
   });
 

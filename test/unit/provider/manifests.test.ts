@@ -4,6 +4,7 @@ import { root } from "../../support/console.ts";
 import { dataOf, exampleText } from "../../support/metal3-infra.ts";
 import { monitorOfFile } from "../../support/monitor-of-file.ts";
 import { toyObjects } from "../../support/toy-integration.ts";
+import { attachment } from "../../support/whereabouts-objects.ts";
 
 const { pool } = toyObjects;
 const policy = (name: string, spec: object, more: object = {}) => ({
@@ -42,6 +43,27 @@ describe("the objects of Manifests", () => {
         /NodeNetworkConfigurationPolicy \S*a--n1 is written by your own manifests and by NodeNetworkConfigurationPolicy a/,
       );
     }
+  });
+});
+
+describe("networks with node slices in Manifests", () => {
+  const monitor = monitorOfFile();
+  it("stay as they are, with their NodeSlicePool beside them", async () => {
+    const net = attachment("net", { range: "fd00:1::/48", node_slice_size: "/64" });
+    const args = { objects: [net, pool, asking], nodes: ["n1", "n2"] };
+    const { errors, outputs } = await monitor().up(join(root, "test/support/pulumi-manifests.ts"), args);
+    expect(errors).toEqual([]);
+    const allocations = [
+      { nodeName: "n1", sliceRange: "fd00:1::/64" },
+      { nodeName: "n2", sliceRange: "fd00:1:0:1::/64" },
+    ];
+    expect(outputs.objects).toMatchObject([
+      net,
+      { kind: "NodeSlicePool", status: { allocations } },
+      { kind: "NodeIPPool" },
+      { metadata: { name: "a--n1" } },
+      { metadata: { name: "a--n2" } },
+    ]);
   });
 });
 

@@ -2,6 +2,7 @@ import {
   type Allocation,
   byCodeUnit,
   clusterSet,
+  contains,
   emptySnapshot,
   IpamError,
   isNoop,
@@ -10,7 +11,7 @@ import {
   type Plan,
   type Snapshot,
 } from "../core/index.ts";
-import type { Integration, RenderedObject } from "../integrations/integration.ts";
+import type { Facts, Integration, RenderedObject } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
 import { integrationOf, readObjects } from "./asking.ts";
@@ -156,6 +157,7 @@ export class Allocator implements Finder {
       asOf,
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
+        ...outside(plan, facts).map((owner) => [owner, 0] as const),
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
@@ -217,7 +219,7 @@ export class Allocator implements Finder {
   ): Omit<Question, "gone"> {
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
-      claims: desired.claims.map((claim) => asOwned(claim, desired.facts.pools, occupied)),
+      claims: desired.claims.map((claim) => asOwned(claim, occupied)),
       owners,
       set: clusterSet,
       waiting: standing.waiting,
@@ -272,6 +274,12 @@ export class Allocator implements Finder {
   private integrationOf(claim: string): Integration | undefined {
     return integrationOf(claim, this.ground.integrations);
   }
+}
+
+/** Who keeps an address that its pool gives no more: that is said when it is looked at again. */
+function outside({ assign }: Plan, { pools }: Facts): string[] {
+  const isOutside = (line: Allocation) => !contains(pools.get(line.pool)?.assignable ?? [], line.address);
+  return assign.filter(isOutside).map(({ claim }) => ownerOfKey(claim));
 }
 
 /** The lines that a plan takes from their owners, or gives back to them. */

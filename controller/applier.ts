@@ -64,7 +64,8 @@ export class Applier {
     if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined) return;
-    const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length, part.protection);
+    const isTakenOver = there !== undefined && part.takesOver?.(there, owner) === true;
+    const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length, { ...part, isTakenOver });
     if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
     const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";

@@ -34,7 +34,8 @@ export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerpr
  *  yes         | the same, and other in what cannot change | unprotect: it is created once it is gone
  *  yes         | no                                        | create
  *  yes         | no, but reports of an earlier one are     | none: whoever reports has not heard of its end
- *  yes         | made by somebody else                     | refuse: it is theirs
+ *  yes         | made by somebody else, to be taken over   | replace: it gets the label of the controller
+ *  yes         | made by somebody else otherwise           | refuse: it is theirs
  *  yes         | being deleted                             | none: it is created once it is gone
  *  yes         | as it should be                           | none
  *  yes         | otherwise, in what cannot be changed      | delete: it is created once it is gone
@@ -44,12 +45,15 @@ export function changeOf(
   wanted: Fingerprint | undefined,
   there: Seen | undefined,
   reports: number,
-  protection?: string,
+  { protection, isTakenOver = false }: { readonly protection?: string; readonly isTakenOver?: boolean } = {},
 ): Change {
   if (there === undefined) return wanted === undefined || reports > 0 ? "none" : "create";
-  if (!isManaged(there)) return wanted === undefined ? "none" : "refuse";
-  if (there.metadata.deletionTimestamp !== undefined)
-    return isProtected(there, protection) && wanted?.fixed !== there.fixed ? "unprotect" : "none";
+  const isEnding = there.metadata.deletionTimestamp !== undefined;
+  if (!isManaged(there)) {
+    if (wanted === undefined || (isTakenOver && isEnding)) return "none";
+    return isTakenOver ? "replace" : "refuse";
+  }
+  if (isEnding) return isProtected(there, protection) && wanted?.fixed !== there.fixed ? "unprotect" : "none";
   if (wanted === undefined || there.fixed !== wanted.fixed) return "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
 }

@@ -72,7 +72,7 @@ export class Engine {
     this.timing = timing;
     this.allocator = new Allocator(ground, this.world);
     this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) => this.queue.add(key));
-    this.reporter = new Reporter(ground, this.world, this.allocator);
+    this.reporter = new Reporter(ground, this.world, this.wanted, this.allocator);
     this.resetter = new Resetter(ground, this.world, this.allocator, this.reporter);
   }
 

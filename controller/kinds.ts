@@ -47,7 +47,7 @@ export function kindsOf(integrations: readonly Integration[]): WorldKind[] {
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {
-  const either = (question: "isOwner" | "isShared" | "isReport" | "hasPlainStatus") =>
+  const either = (question: "isOwner" | "isShared" | "isReport" | "mayHaveAny" | "hasPlainStatus") =>
     [a, b].some((one) => one[question]);
   return {
     ...a,
@@ -57,6 +57,7 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     isOwner: either("isOwner"),
     isShared: either("isShared"),
     isReport: either("isReport"),
+    mayHaveAny: either("mayHaveAny"),
     // Where it is a reason to decide anew for one of them.
     hasMereStatus: a.hasMereStatus === true && b.hasMereStatus === true,
     hasPlainStatus: either("hasPlainStatus"),

@@ -4,9 +4,9 @@ import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /** Changes fields of an object's metadata, if the object is still as it was seen; null takes one away. Throws as the API server refuses. */
-export async function editMetadata(object: Seen, change: Bag, world: World, objects: Objects): Promise<void> {
+export async function editMetadata(object: Seen, change: Bag, world: World, objects: Objects): Promise<Seen> {
   const { name, namespace, uid, resourceVersion } = object.metadata;
   const kind = world.kindFor(object);
   const body = { metadata: { uid, resourceVersion, ...change } };
-  world.take(kind, await objects.patch(kind, name, namespace, body, { type: "merge" }));
+  return world.take(kind, await objects.patch(kind, name, namespace, body, { type: "merge" }));
 }

@@ -14,6 +14,7 @@ import {
   rangeOf,
   type Snapshot,
   type Use,
+  union,
 } from "../core/index.ts";
 import type { LinesByOwner, OwnLines } from "./lines-by-owner.ts";
 
@@ -23,6 +24,8 @@ export interface Occupied {
   readonly taken: ReadonlyMap<string, readonly Address[]>;
   /** What an owner has on a NIC, by `placeOnNic`. */
   readonly own: ReadonlyMap<string, Address>;
+  /** Of a pool, what its owners have of it although it gives that to nobody: they keep it. */
+  readonly outside: ReadonlyMap<string, readonly Address[]>;
   /** Of a pool, what two have. For people. */
   readonly collisions: ReadonlyMap<string, readonly string[]>;
 }
@@ -33,48 +36,61 @@ export interface Occupied {
  *  an address of a pool is shown by | on record for | it is
  *  ---------------------------------+---------------+---------------------------------------------------------
  *  one owner                        | that owner    | nothing new
- *  one owner                        | nobody        | taken: only a claim of that owner on that NIC may get it
+ *  one owner                        | nobody        | taken: only a claim of that owner on that NIC may get it, and
+ *                                   |               |  one that the pool gives to nobody only if the report names the pool
  *  one owner, for a time (DHCP)     | nobody        | taken
  *  one owner                        | another one   | a collision
  *  several owners                   | one of them   | a collision
  *  several owners                   | nobody        | taken, and a collision
+ *
+ * Where a report names the pool, an address that its range has no more is one of it, too.
  */
 export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: LinesByOwner): Occupied {
   const strange = [...uses].filter(
-    ({ address, owner = "" }) =>
-      !hasIt(lines.of(owner), address) && pools.some(({ range }) => contains(range, address)),
+    (use) => !hasIt(lines.of(use.owner ?? ""), use.address) && poolsWith(use, pools).length > 0,
   );
   const holders = holdersOf(new Set(strange.map(({ address }) => address)), lines.record);
   const byAddress = Map.groupBy(strange, ({ address }) => address);
   const taken = new Map<string, Address[]>();
   const own = new Map<string, Address>();
+  const outside = new Map<string, Address[]>();
   const collisions = new Map<string, string[]>();
   for (const [address, shown] of byAddress)
-    for (const pool of pools.filter(({ range }) => contains(range, address))) {
+    for (const pool of new Set(shown.flatMap((use) => poolsWith(use, pools)))) {
       const others = [...(holders.get(address) ?? []), ...shown.slice(1).map(({ owner }) => owner ?? "")];
       const [use] = shown as [Use];
       const other = others.find((owner) => owner !== use.owner);
       if (!holders.has(address)) push(taken, pool.name, address);
       if (other !== undefined) push(collisions, pool.name, collision(use, other));
-      else if (!use.isTemporary) own.set(placeOnNic(pool.name, use.owner, use.interface), address);
+      const isAssignable = contains(pool.assignable, address);
+      if (other !== undefined || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
+      own.set(placeOnNic(pool.name, use.owner, use.interface), address);
+      if (!isAssignable) push(outside, pool.name, address);
     }
-  return { taken, own, collisions };
+  return { taken, own, outside, collisions };
 }
 
-/** The pool without what is taken. */
-export function without(pool: Pool, { taken }: Occupied): Pool {
-  const addresses = taken.get(pool.name);
-  if (addresses === undefined) return pool;
-  const range = rangeOf(...addresses.map((address) => intervalOf({ address })));
-  return { ...pool, automatic: minus(pool.automatic, range) };
+/** The pools that an address which is shown is of. */
+function poolsWith({ address, pool: named }: Use, pools: readonly Pool[]): readonly Pool[] {
+  const inRange = pools.filter(({ range }) => contains(range, address));
+  return inRange.length > 0
+    ? inRange
+    : pools.filter(({ name, prefix }) => name === named && contains([prefix], address));
+}
+
+/** The pool without what is taken, and with what its owners keep. */
+export function without(pool: Pool, { taken, outside }: Occupied): Pool {
+  const rangeIn = (addresses: Occupied["taken"]) =>
+    rangeOf(...(addresses.get(pool.name) ?? []).map((address) => intervalOf({ address })));
+  if (!taken.has(pool.name)) return pool;
+  const automatic = minus(pool.automatic, rangeIn(taken));
+  return { ...pool, automatic, assignable: union(pool.assignable, rangeIn(outside)) };
 }
 
 /** A claim asks for the address that its owner has already, on its NIC if it is for one. */
-export function asOwned(claim: Claim, pools: ReadonlyMap<string, Pool>, { own }: Occupied): Claim {
+export function asOwned(claim: Claim, { own }: Occupied): Claim {
   const wanted = own.get(placeOnNic(claim.pool, formatOwner(claim.owner), claim.interface));
-  const pool = pools.get(claim.pool);
-  if (wanted === undefined || claim.wanted !== undefined) return claim;
-  return pool !== undefined && contains(pool.assignable, wanted) ? { ...claim, wanted } : claim;
+  return wanted === undefined || claim.wanted !== undefined ? claim : { ...claim, wanted };
 }
 
 function placeOnNic(pool: string, owner: string | undefined, nic: string | undefined): string {

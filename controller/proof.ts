@@ -37,12 +37,16 @@ export class Proof {
   async gone(releasing: readonly Allocation[], scene: Scene, readAt: number): Promise<Proven> {
     const held = releasing.filter((line) => this.hold.isLongEnough(line, readAt) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
-    const gone = new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
+    const provenNow = () => new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
+    const gone = provenNow();
     const doubtful = new Set<string>();
     // As it was seen when this was proven, before anything is asked.
     const evidence = new Map([...gone].flatMap(({ claim }) => this.evidenceOf(claim)));
+    await this.askForAny([...gone]);
+    const still = provenNow();
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
       const isDoubtful =
+        !lines.every((line) => still.has(line)) ||
         (await this.isBack(owner)) ||
         (await this.isMadeAnew(owner)) ||
         (await this.hasObject(lines)) ||
@@ -62,6 +66,17 @@ export class Proof {
       const own = lines.filter(({ claim }) => isClaim(claim));
       return own.length === 0 ? [] : (inCluster?.gone(objects, facts, own, isReset) ?? []);
     });
+  }
+
+  /** Asks the server for all objects that may have one of these addresses: nobody knows by which name. */
+  private async askForAny(lines: readonly Allocation[]): Promise<void> {
+    const kinds = new Set(
+      lines.flatMap(({ claim }) => this.partOf(claim)?.kinds ?? []).filter((one) => one.mayHaveAny),
+    );
+    for (const { apiVersion, kind, where } of kinds) {
+      const known = this.world.kindFor({ apiVersion, kind });
+      for (const one of await this.ground.objects.list(known, where)) this.world.take(known, one);
+    }
   }
 
   /** Is a kind not served that tells about a line? Then it proves nothing that no object of it is here. */

@@ -1,5 +1,5 @@
 import { type Allocation, byCodeUnit, clusterSet, IpamError } from "../core/index.ts";
-import { isManaged, type Known } from "../integrations/in-cluster.ts";
+import { isManaged, type Known, type Report } from "../integrations/in-cluster.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
@@ -11,21 +11,24 @@ import { type Ground, timeOf } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
 import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
 import { type ClusterPool, isDefinedBy } from "./pools.ts";
-import { refresh } from "./refresh.ts";
+import { isOutdated, refresh } from "./refresh.ts";
 import { factsOf, isPaused, type Scene } from "./scene.ts";
 import type { Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
+import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
 /** Says of pools, and of objects that ask for addresses, how they stand. */
 export class Reporter {
   private readonly ground: Ground;
   private readonly world: World;
+  private readonly wanted: Wanted;
   private readonly allocator: Allocator;
 
-  constructor(ground: Ground, world: World, allocator: Allocator) {
+  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator) {
     this.ground = ground;
     this.world = world;
+    this.wanted = wanted;
     this.allocator = allocator;
   }
 
@@ -106,10 +109,23 @@ export class Reporter {
     if (integration?.inCluster === undefined || isPaused(object, this.world, this.ground.integrations)) return;
     const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
-    const known: Known = {
+    const { report, hasHeartbeat = false } = integration.inCluster;
+    const said = report(await this.knownOf(object, scene), factsOf(this.world, scene));
+    if (said.refused !== undefined) this.ground.observer?.wrong(key, "Refused", said.refused);
+    await this.say(object, said, { hasHeartbeat });
+  }
+
+  private async knownOf(object: Seen, scene: Scene): Promise<Known> {
+    const key = objectKey(object);
+    return {
       object,
-      made: this.world.ofSource(key).map((made) => ({ object: made, about: this.world.ofSource(objectKey(made)) })),
-      rejected,
+      find: (one) => this.world.get(one),
+      made: this.world.ofSource(key).map((made) => ({
+        object: made,
+        about: this.world.ofSource(objectKey(made)),
+        isWanted: this.wanted.get(objectKey(made)) !== undefined,
+      })),
+      rejected: scene.whyRejected(object),
       pools: await this.poolsOf(object, scene),
       pending: this.allocator
         .pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key)
@@ -120,26 +136,30 @@ export class Reporter {
           message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
         })),
     };
-    const { report, hasHeartbeat = false } = integration.inCluster;
-    const {
-      spec,
-      yields = false,
-      refused,
-      unlock,
-      fields,
-      conditions,
-      finalizer,
-    } = report(known, factsOf(this.world, scene));
-    if (refused !== undefined) this.ground.observer?.wrong(key, "Refused", refused);
-    const style = { hasHeartbeat };
+  }
+
+  private async say(object: Seen, said: Report, style: Style): Promise<void> {
+    const { annotations = {}, spec, needs, yields = false, unlock, fields, conditions, finalizer } = said;
     let latest = object;
+    const other = Object.entries(annotations).filter(([name, text]) => object.metadata.annotations?.[name] !== text);
+    if (other.length > 0) {
+      const changed = Object.fromEntries(other.map(([name, text]) => [name, text ?? null]));
+      latest = await editMetadata(latest, { annotations: changed }, this.world, this.ground.objects);
+    }
     if (spec !== undefined && !covers(object.spec, spec)) {
-      if (unlock !== undefined) latest = await this.write(object, { conditions: unlock }, style);
+      if (needs !== undefined) await this.checkNeeded(needs);
+      if (unlock !== undefined) latest = await this.write(latest, { conditions: unlock }, style);
       latest = await this.own(latest, spec, !yields);
     }
     if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
     if (finalizer !== undefined)
       await setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.ground.objects);
+  }
+
+  /** Throws `conflict` where the server has an object otherwise than it was seen. */
+  private async checkNeeded(key: string): Promise<void> {
+    if (await isOutdated(key, this.world.get(key), this.world, this.ground.objects))
+      throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
   }
 
   /** Sets fields beside the user's, or takes them by force. The uid sees to it that an object which was deleted is not made anew. */

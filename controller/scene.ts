@@ -10,7 +10,7 @@ import {
 } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
-import { readDesired } from "../pipeline/desired.ts";
+import { conflictsIn, readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -46,7 +46,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const sound = all.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, Alone>();
   const alone = (object: Seen): Alone => {
-    const read = known.get(object) ?? readAlone(object, all, integrations);
+    const read = known.get(object) ?? readAlone(object, all, integrations, snapshot);
     known.set(object, read);
     return read;
   };
@@ -75,7 +75,12 @@ interface Alone {
   readonly why?: string;
 }
 
-function readAlone(object: Seen, pools: readonly ClusterPool[], integrations: readonly Integration[]): Alone {
+function readAlone(
+  object: Seen,
+  pools: readonly ClusterPool[],
+  integrations: readonly Integration[],
+  snapshot: Snapshot,
+): Alone {
   const [broken] = pools.flatMap((one) =>
     isDefinedBy(one, objectKey(object)) && one.problem ? `${one.name}: ${one.problem.message}` : [],
   );
@@ -91,7 +96,10 @@ function readAlone(object: Seen, pools: readonly ClusterPool[], integrations: re
   } as const;
   let owners: string[] = [];
   const why = whyNot(() => {
-    owners = readDesired(source, integrations).claims.map(({ owner }) => formatOwner(owner));
+    const desired = readDesired(source, integrations);
+    const conflicts = conflictsIn(desired, { snapshot, set: clusterSet });
+    if (conflicts.length > 0) throw new IpamError("invalid", conflicts);
+    owners = desired.claims.map(({ owner }) => formatOwner(owner));
   });
   return { owners, ...(why === undefined ? {} : { why }) };
 }

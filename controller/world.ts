@@ -28,8 +28,8 @@ export class World {
   private readonly kindsListed = new Set<string>();
   /** The kinds of reports that are not followed: what owners have may be otherwise by now. */
   private readonly lost = new Set<string>();
-  /** The uids of objects that are gone, the last ones: a late answer must not bring one back. */
-  private readonly ended = new Set<string>();
+  /** The uids of objects that are gone, the last ones, each with its last version: a late answer must not bring one back. */
+  private readonly ended = new Map<string, string>();
 
   constructor(kinds: readonly WorldKind[], changed: (concern: Concern, key: string) => void) {
     this.kinds = new Map(kinds.map((kind) => [nameOfKind(kind), kind]));
@@ -84,8 +84,15 @@ export class World {
   take(kind: WorldKind, stored: object): Seen {
     const seen = keep(kind, stored);
     if (isEnded(seen)) this.delete(objectKey(seen));
-    else if (!this.ended.has(seen.metadata.uid)) this.set(seen);
+    else if (!this.isOver(seen, kind)) this.set(seen);
     return seen;
+  }
+
+  /** Is it gone since? Where labels select what a watch shows, one that lost its label is gone there, and has a new version. */
+  private isOver({ metadata }: Seen, { where }: WorldKind): boolean {
+    const last = this.ended.get(metadata.uid);
+    const isNewer = last !== undefined && BigInt(metadata.resourceVersion) > BigInt(last);
+    return last !== undefined && !(isNewer && where?.labels !== undefined);
   }
 
   delete(key: string): void {
@@ -99,8 +106,8 @@ export class World {
   }
 
   private end({ metadata }: Seen): void {
-    this.ended.add(metadata.uid);
-    const [oldest] = this.ended;
+    this.ended.set(metadata.uid, metadata.resourceVersion);
+    const [oldest] = this.ended.keys();
     if (this.ended.size > remembered) this.ended.delete(`${oldest}`);
   }
 

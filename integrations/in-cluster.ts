@@ -32,13 +32,15 @@ export interface WatchedKind {
   readonly isOwner?: boolean;
   /** Does it report what an owner really has? */
   readonly isReport?: boolean;
+  /** May any object of it have an address that is to be free? Then the server is asked for all of them first. */
+  readonly mayHaveAny?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */
   readonly hasMereStatus?: boolean;
 }
 
 /** Whom a change of an object concerns. */
 export interface Concern {
-  /** The owners whose addresses, or whose objects, may change by it; `all` for what defines pools. */
+  /** The owners whose addresses, or whose objects, may change by it, first the one that it was made for; `all` for what defines pools. */
   readonly owners: readonly string[] | "all";
   /** Does it only show what an owner has? Then it matters to owners that are to lose something. */
   readonly isEvidence?: boolean;
@@ -52,8 +54,10 @@ export type Fares = "available" | "failing" | "progressing";
 /** What is known of a source object. */
 export interface Known {
   readonly object: Bag;
-  /** The objects that were made of it, or tell about it, each with those that tell about that one. */
-  readonly made: readonly { readonly object: Bag; readonly about: readonly Bag[] }[];
+  /** The objects that were made of it, or tell about it, each with those that tell about that one; is it to exist? */
+  readonly made: readonly { readonly object: Bag; readonly about: readonly Bag[]; readonly isWanted: boolean }[];
+  /** Finds other objects by their keys. */
+  readonly find: (key: string) => Bag | undefined;
   /** Why it is not acted upon, if so. */
   readonly rejected?: string | undefined;
   /** The pools that it defines, each with what a NodeIPPool would say of it. */
@@ -66,6 +70,8 @@ export interface Known {
 export interface Report {
   /** What the controller owns of its spec; absent if that is nothing. */
   readonly spec?: Bag;
+  /** The object, by its key, without which this must not be said: the server is asked whether it is as it is seen. */
+  readonly needs?: string;
   /** Is what somebody else says of these fields left as it is? Otherwise they are the controller's whoever had them. */
   readonly yields?: boolean;
   /** Why it is left as somebody else wants it. */
@@ -76,6 +82,8 @@ export interface Report {
   readonly fields?: Bag;
   /** Its conditions without their times; absent if they are not ours to say. */
   readonly conditions?: readonly Bag[];
+  /** Annotations that it is to have, or that it is not. */
+  readonly annotations?: Readonly<Record<string, string | undefined>>;
   /** A finalizer that it is to have, or that it is not. */
   readonly finalizer?: { readonly name: string; readonly isWanted: boolean };
 }
@@ -112,6 +120,8 @@ export interface InCluster {
   report(known: Known, facts: Facts): Report;
   /** Have conditions of its kinds `lastHeartbeatTime`? */
   readonly hasHeartbeat?: boolean;
+  /** Is an object that somebody else made, of the name that an owner's is to have, taken over? Absent where all are left to them. */
+  takesOver?(object: Bag, owner: string): boolean;
   /** Does what was made stay when its source goes, until an owner is only to lose what it has? Otherwise it goes, too. */
   readonly outlivesSource?: boolean;
   /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */

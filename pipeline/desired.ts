@@ -125,6 +125,13 @@ export function usesOf(
   return found.uses.splice(first).map(({ owner = self, ...use }) => ({ ...use, owner }));
 }
 
+/** What cannot hold together once this is the record. */
+export function conflictsIn({ parts }: Desired, holdings: Holdings): Issue[] {
+  return parts.flatMap(
+    ({ integration, model, facts, claims }) => integration.conflicts?.(model, facts, claims, holdings) ?? [],
+  );
+}
+
 /** What all integrations render. */
 export function renderDesired({ parts }: Desired, holdings: Holdings): Rendered {
   const all = parts.map(({ integration, model, facts }) =>

@@ -9,6 +9,7 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import type { Rendered } from "../integrations/integration.ts";
+import { conflictsIn } from "./desired.ts";
 import type { Proposal } from "./proposal.ts";
 
 /**
@@ -16,7 +17,7 @@ import type { Proposal } from "./proposal.ts";
  *
  *  | guard           | protects against                                                          |
  *  | --------------- | ------------------------------------------------------------------------- |
- *  | noConflicts     | two policies that undo each other on a node                               |
+ *  | noConflicts     | two policies that undo each other on a node, two hosts of one name        |
  *  | nothingPending  | a claim without an address: all or nothing                                |
  *  | releasesLittle  | a wrong node list or selector, which would release much of the set        |
  *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
@@ -33,9 +34,7 @@ const releasesLittle: Guard = ({ plan, before, options }) =>
 
 /** Two objects must not undo each other; also where nothing is planned. */
 export const noConflicts: Guard = ({ desired, holdings }) => {
-  const issues = desired.parts.flatMap(
-    ({ integration, model, facts, claims }) => integration.conflicts?.(model, facts, claims, holdings) ?? [],
-  );
+  const issues = conflictsIn(desired, holdings);
   return issues.length === 0 ? undefined : new IpamError("invalid", issues);
 };
 

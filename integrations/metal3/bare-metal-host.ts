@@ -1,5 +1,6 @@
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { kindInGroup } from "../object-key.ts";
+import { usedAnnotation } from "./objects.ts";
 
 export const hostGroup = "metal3.io";
 export const hostKind = "BareMetalHost";
@@ -22,10 +23,12 @@ interface HostState {
   readonly state: string;
   /** Are its disks wiped before somebody else gets it? */
   readonly isCleaned: boolean;
+  /** Secrets of other hosts that it named since it was available last, as the controller has seen it. */
+  readonly used: readonly string[];
 }
 
 export function hostState({ metadata, spec, status }: Bag): HostState {
-  const { name, namespace, deletionTimestamp } = asBag(metadata) ?? {};
+  const { name, namespace, deletionTimestamp, annotations } = asBag(metadata) ?? {};
   const { networkData, preprovisioningNetworkDataName: early, automatedCleaningMode } = asBag(spec) ?? {};
   const reference = asBag(networkData);
   return {
@@ -36,29 +39,50 @@ export function hostState({ metadata, spec, status }: Bag): HostState {
     early: typeof early === "string" ? early : undefined,
     state: `${asBag(asBag(status)?.provisioning)?.state ?? ""}`,
     isCleaned: automatedCleaningMode !== "disabled",
+    used: `${asBag(annotations)?.[usedAnnotation] ?? ""}`.split(",").filter((name) => name !== ""),
   };
 }
 
+/** The Secrets that it names. */
+function named({ networkData, early }: HostState): string[] {
+  return [networkData?.name, early].filter((name) => name !== undefined);
+}
+
 /** The Secrets, in its namespace, and the host itself, by whose names an address may be on it. */
-export function namesIn({ name, networkData, early }: HostState): string[] {
-  return [...new Set([name, ...(networkData === undefined ? [] : [networkData.name]), ...(early ? [early] : [])])];
+export function namesIn(host: HostState): string[] {
+  return [...new Set([host.name, ...named(host), ...host.used])];
+}
+
+/** Has nothing that it was provisioned with? It is available, or ready as that was called before, and its disks are wiped. */
+function isBlank({ isCleaned, state }: HostState): boolean {
+  return isCleaned && (state === "available" || state === "ready");
 }
 
 /**
- * May an address that is in the network data of a Secret of this name be on a host? When in doubt, it may.
+ * May a host have an address that was in the Secret of this name, and is not any more? When in doubt, it may. Metal3 reads
+ * `networkData` when it provisions a host and not again: what a provisioned host names now is not what it has. The network
+ * data of its ramdisk is read more often, and nobody tells when.
  *
- *  the host                                            | it
- *  ----------------------------------------------------+-----------
- *  has another name, and does not name the Secret      | cannot be
- *  names the Secret                                    | may be
- *  is provisioned, or in any state but available       | may be
- *  is available, and its disks are not wiped           | may be
- *  is available, or ready as that was called before    | cannot be
+ *  the Secret   | the host                                                    | it
+ *  -------------+-------------------------------------------------------------+-----------
+ *  any          | names it for its ramdisk                                    | may
+ *  is gone      | names it: what brings the Secret back brings the address    | may
+ *  any          | has its name, names it, or did since it was available last: |
+ *               |   is in any state but available                             | may
+ *               |   is available, and its disks are not wiped                 | may
+ *               |   is available, or ready as that was called before          | may not
+ *  any          | else                                                        | may not
  */
-export function mayUse(host: HostState, name: string): boolean {
-  const isNamed = host.networkData?.name === name || host.early === name;
-  if (isNamed || host.name !== name) return isNamed;
-  return !host.isCleaned || (host.state !== "available" && host.state !== "ready");
+export function mayUse(host: HostState, name: string, isThere: boolean): boolean {
+  const isNamed = named(host).includes(name);
+  if (host.early === name || (isNamed && !isThere)) return true;
+  return (isNamed || host.name === name || host.used.includes(name)) && !isBlank(host);
+}
+
+/** What is to be remembered of a host: the Secrets of other hosts that it may have been provisioned with. */
+export function usedBy(host: HostState, isOfHost: (secret: string) => boolean): string[] {
+  const now = named(host).filter((name) => name !== host.name && isOfHost(name));
+  return [...new Set([...(isBlank(host) ? [] : host.used), ...now])].sort();
 }
 
 /** What is to become of a host's network data. */

@@ -1,19 +1,11 @@
-import { ownerOfKey } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import {
-  type Concern,
-  type InCluster,
-  isManaged,
-  type Known,
-  managedBy,
-  type Report,
-  type WatchedKind,
-} from "../in-cluster.ts";
-import { hostGroup, hostKind, hostState, keyOfHost, linkOf, mayUse, namesIn } from "./bare-metal-host.ts";
+import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
+import { hostGroup, hostKind, hostState, keyOfHost, linkOf, namesIn, usedBy } from "./bare-metal-host.ts";
 import { configMapName } from "./config-map.ts";
-import { hostOfClaim, objectName } from "./infra.ts";
+import { goneFromHosts } from "./gone.ts";
+import { nameOfObjects } from "./infra.ts";
 import { infraFile } from "./infra-file.ts";
-import { ownerLabel } from "./objects.ts";
+import { ownerIn, ownerLabel, usedAnnotation } from "./objects.ts";
 import { networkDataKind } from "./uses.ts";
 
 /** What the controller does for the hosts of a namespace. */
@@ -24,17 +16,9 @@ export function metal3Part(namespace: string): InCluster {
     kinds: kinds(namespace),
     concerns: concernOf,
     sourceOf: () => source,
-    objectOf: (claim) => `${networkDataKind}/${namespace}:${nameOf(claim)}`,
-    evidenceOf: (claim) => [keyOfHost(namespace, nameOf(claim))],
-    // Neither its Secret nor a host may have the address any more.
-    gone: (objects, _, releasing) => {
-      const hosts = objects.filter(({ kind }) => kind === hostKind).map(hostState);
-      const secrets = objects.filter(({ kind }) => kind === networkDataKind);
-      const shown = new Set(secrets.flatMap((one) => concernOf(one).owners));
-      return releasing.filter(
-        ({ claim }) => !shown.has(ownerOfKey(claim)) && !hosts.some((host) => mayUse(host, nameOf(claim))),
-      );
-    },
+    evidenceOf: (claim) => [keyOfSecret(namespace, nameOfObjects(claim))],
+    gone: goneFromHosts,
+    takesOver: (secret, owner) => ownerIn(secret) === owner,
     report,
     outlivesSource: true,
   };
@@ -53,17 +37,17 @@ function kinds(namespace: string): WatchedKind[] {
       apiVersion: "v1",
       kind: networkDataKind,
       plural: "secrets",
-      where: { namespace, labels: ofController },
+      where: { namespace, labels: ownerLabel },
       isReport: true,
-      // Of one that is somebody else's nothing is kept in memory.
-      keep: () => ({}),
-      keepMade: ({ data }) => ({ data }),
+      keep: keepData,
+      keepMade: keepData,
     },
     {
       apiVersion: `${hostGroup}/v1alpha1`,
       kind: hostKind,
       plural: "baremetalhosts",
       where: { namespace },
+      mayHaveAny: true,
       keep: ({ spec, status }) => ({
         spec: only(spec, "networkData", "preprovisioningNetworkDataName", "automatedCleaningMode"),
         status: { provisioning: only(asBag(status)?.provisioning, "state") },
@@ -72,9 +56,9 @@ function kinds(namespace: string): WatchedKind[] {
   ];
 }
 
-const ofController = Object.entries(managedBy)
-  .map((label) => label.join("="))
-  .join(",");
+function keepData({ data }: Bag): Bag {
+  return { data: only(data, "networkData") };
+}
 
 /**
  * Whom an object concerns.
@@ -82,18 +66,22 @@ const ofController = Object.entries(managedBy)
  *  object         | owners                                   | tells about
  *  ---------------+------------------------------------------+----------------------------------------------
  *  ConfigMap      | all                                      | itself
- *  Secret         | the host that its label says             | the ConfigMap, and the BareMetalHost of its name
+ *  Secret         | the host that its label says, and hosts  | the ConfigMap, and the BareMetalHost of its name;
+ *                 |  whose objects would have its name       |  nothing without the label
  *  BareMetalHost  | hosts whose objects would have its name, | nothing
  *                 |  or that of a Secret that it names       |
  */
 function concerns(object: Bag, source: string): Concern {
-  const { name, namespace, labels } = asBag(object.metadata) ?? {};
+  const { name, namespace } = asBag(object.metadata) ?? {};
   if (object.kind === "ConfigMap") return { owners: "all", sources: [source] };
   if (object.kind === hostKind)
     return { owners: namesIn(hostState(object)).flatMap(ownersNamed), sources: [], isEvidence: true };
-  const owner = asBag(labels)?.[ownerLabel];
-  if (object.kind !== networkDataKind || typeof owner !== "string") return { owners: [], sources: [] };
-  return { owners: [`Host/${owner}`], sources: [source, keyOfHost(`${namespace}`, `${name}`)], isEvidence: true };
+  if (object.kind !== networkDataKind) return { owners: [], sources: [] };
+  const owner = ownerIn(object);
+  const named = ownersNamed(`${name}`);
+  if (owner === undefined) return { owners: named, sources: [], isEvidence: true };
+  const sources = [source, keyOfHost(`${namespace}`, `${name}`)];
+  return { owners: [...new Set([owner, ...named])], sources, isEvidence: true };
 }
 
 /** Each host that may go by this name: which dash is the one between unit and host, it does not say. */
@@ -101,25 +89,30 @@ function ownersNamed(name: string): string[] {
   return [...name.matchAll(/-/g)].map(({ index }) => `Host/${name.slice(0, index)}.${name.slice(index + 1)}`);
 }
 
-/** The name of the objects of the host that a claim is of. */
-function nameOf(claim: string): string {
-  const { unit = "", host = "" } = hostOfClaim(claim) ?? {};
-  return objectName(unit, host);
-}
-
 /** A ConfigMap has no status: what is wrong with it, Events say. */
-function report({ object, made }: Known): Report {
+function report({ object, made, find }: Known): Report {
   if (object.kind !== hostKind) return {};
   const host = hostState(object);
-  const link = linkOf(
-    host,
-    made.some(({ object: one }) => isManaged(one) && asBag(one.metadata)?.deletionTimestamp === undefined),
-  );
+  const isStaying = ({ object: one, isWanted }: Known["made"][number]) =>
+    isWanted && isManaged(one) && asBag(one.metadata)?.deletionTimestamp === undefined;
   const { name, namespace, networkData } = host;
-  if (link === "set") return { spec: { networkData: { name, namespace } }, yields: true };
-  if (link === "none") return {};
+  const used = usedBy(host, (secret) => find(keyOfSecret(namespace, secret)) !== undefined);
+  const annotations = { [usedAnnotation]: used.length === 0 ? undefined : used.join(",") };
+  const link = linkOf(host, made.some(isStaying));
+  if (link === "none") return { annotations };
+  if (link === "set")
+    return {
+      annotations,
+      spec: { networkData: { name, namespace } },
+      yields: true,
+      needs: keyOfSecret(namespace, name),
+    };
   const message = `spec.networkData names Secret ${networkData?.name}, and the addresses of this host are in Secret ${name}`;
-  return { refused: `${message}. Remove that field, and the controller sets it.` };
+  return { annotations, refused: `${message}. Remove that field, and the controller sets it.` };
+}
+
+function keyOfSecret(namespace: string, name: string): string {
+  return `${networkDataKind}/${namespace}:${name}`;
 }
 
 function only(value: unknown, ...fields: readonly string[]): Bag {

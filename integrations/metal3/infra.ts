@@ -74,6 +74,12 @@ export function aliasesOfHost(owner: string): string[] {
   return [`Node/${name}`, `Secret/${name}`, `Node/${unit}.${host}`, `${unit}/${host}`, `Node/${host}`];
 }
 
+/** The same by a claim of the host; empty for claims of others. */
+export function nameOfObjects(claim: string): string {
+  const { unit, host } = hostOfClaim(claim) ?? {};
+  return unit === undefined || host === undefined ? "" : objectName(unit, host);
+}
+
 /** The claim of a host on a network. */
 export function claimOn(network: string, unit: string, host: string): Claim {
   return { owner: ownerOfHost(unit, host), name: network, pool: network };

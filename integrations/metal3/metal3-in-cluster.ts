@@ -15,12 +15,13 @@ import { usesOfHosts } from "./uses.ts";
 
 /** The same configuration in a ConfigMap of this namespace: the controller allocates, and each host has its Secret. */
 export function metal3InCluster(namespace: string): Integration<Metal3Model> {
-  const { name, usedIn, claims, isClaim } = metal3;
+  const { name, usedIn, claims, isClaim, conflicts } = metal3;
   return {
     name,
     usedIn,
     claims,
     isClaim,
+    ...(conflicts && { conflicts }),
     reads: [
       { group: "", kind: "ConfigMap", plural: "configmaps", owns: isConfiguration, mark: /(?!)/ },
       { group: hostGroup, kind: hostKind, plural: "baremetalhosts", owns: () => true, mark: /(?!)/ },

@@ -5,6 +5,7 @@ import { type ReadObject, readEach } from "../read-each.ts";
 import { infraClaims } from "./claims.ts";
 import { aliasesOfHost, type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
+import { nameConflicts } from "./name-conflicts.ts";
 import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
@@ -45,7 +46,7 @@ export const metal3: Integration<Metal3Model> = {
   files: (_, model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
   uses: () => usesOfHosts,
   aliases: aliasesOfHost,
-  conflicts: (model, _, __, holdings) => hostsInTwoSets(model, holdings),
+  conflicts: (model, _, __, holdings) => [...hostsInTwoSets(model, holdings), ...nameConflicts(model, holdings)],
 };
 
 /** What each configuration becomes stands in for it. */

@@ -1,4 +1,5 @@
 import { ownPrefix } from "../../schema/node.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
 import type { RenderedObject } from "../integration.ts";
 import type { ObjectOptions } from "./cluster.ts";
@@ -8,8 +9,17 @@ import type { NetworkData } from "./network-data.ts";
 /** Tells one BareMetalHost from others, where a machine has to be on that very host. Its value is the name of its objects. */
 export const hostLabel = `${ownPrefix}host`;
 
+/** What a BareMetalHost of another name may have been provisioned with: the names of Secrets of hosts. */
+export const usedAnnotation = `${ownPrefix}network-data`;
+
 /** Tells of network data whose it is: the name of its owner, as the record has it. */
 export const ownerLabel = `${ownPrefix}owner`;
+
+/** The owner that a Secret says to be of. */
+export function ownerIn({ metadata }: Bag): string | undefined {
+  const name = asBag(asBag(metadata)?.labels)?.[ownerLabel];
+  return typeof name === "string" ? `Host/${name}` : undefined;
+}
 
 /** Name, namespace and labels. */
 export function metadataOf(name: string, { namespace }: ObjectOptions, labels: Readonly<Record<string, string>> = {}) {

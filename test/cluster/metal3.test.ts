@@ -7,7 +7,7 @@ import { parseAllDocuments } from "yaml";
 import type { LogEvent } from "../../controller/ground.ts";
 import { formatAddress } from "../../core/index.ts";
 import { managedBy } from "../../integrations/in-cluster.ts";
-import { ownerLabel } from "../../integrations/metal3/objects.ts";
+import { ownerLabel, usedAnnotation } from "../../integrations/metal3/objects.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
@@ -246,7 +246,7 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
     });
   });
 
-  it("hosts that were planned keep their addresses, once the controller is told that their Secrets are its own", async () => {
+  it("hosts that were planned keep their addresses: the controller takes their Secrets over", async () => {
     const folder = mkdtempSync(join(tmpdir(), "infra-"));
     for (const names of [
       ["b", "c"],
@@ -258,20 +258,70 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
     const rendered = nodeippool(["render", "infra.yaml"], folder).stdout;
     const made = rendered.split(/^---$/m).filter((text) => text.includes("kind: Secret"));
     await cluster().kubectl(["apply", "-n", namespace, "-f", "-"], made.join("---\n"));
-    const label = Object.entries(managedBy).map((pair) => pair.join("="));
-    await cluster().kubectl(["label", "secrets", "-n", namespace, "-l", ownerLabel, ...label]);
     const before = await given();
     expect(Object.keys(before)).toEqual(["pool-a", "pool-b", "pool-c"]);
+    const [label] = Object.entries(managedBy).map((pair) => pair.join("="));
+    const names = async (selector = "") =>
+      (await kube.list<Any>(secrets, { namespace, labels: selector })).map(({ metadata }) => metadata.name);
     await served(async () => {
-      await create(file(["a", "b", "c"]));
+      // The address of b is one that the network gives no more.
+      await create(file(["b", "c", "d"]).replace("10.0.3.250", "10.0.0.11").replace("10.0.0.10", "10.0.0.11"));
+      await until(lines, ["10.0.0.10 Host/pool.b/lan", "10.0.0.11 Host/pool.c/lan"]);
+      await write(file(["a", "b", "c", "d"]));
       await until(
         lines,
-        [10, 11, 12].map((last, i) => `10.0.0.${last} Host/pool.${"bca"[i]}/lan`),
+        [10, 11, 12, 13].map((last, i) => `10.0.0.${last} Host/pool.${"bcad"[i]}/lan`),
       );
-      await sleep(1000);
+      await until(() => names(label), ["pool-a", "pool-b", "pool-c", "pool-d"]);
+      await cluster().kubectl(["label", "secret", "pool-a", "-n", namespace, "app.kubernetes.io/managed-by-"]);
+      await cluster().kubectl(["label", "secret", "pool-b", "-n", namespace, `${ownerLabel}-`]);
+      await until(() => names(`${label},${ownerLabel}`), ["pool-a", "pool-b", "pool-c", "pool-d"]);
     });
-    expect(await given()).toEqual(before);
+    expect(await given()).toMatchObject(before);
   });
+
+  it("a Secret that is somebody else's is left alone, and an Event says it", async () => {
+    const metadata = { name: "pool-a", namespace };
+    await kube.create(secrets, {
+      apiVersion: "v1",
+      kind: "Secret",
+      metadata,
+      stringData: { theirs: "x" },
+    } as KubeObject);
+    await host("pool-a");
+    await served(async () => {
+      await create(file(["a", "b"]));
+      const said = async () => {
+        const all = await kube.list<Any>(events, { namespace });
+        return all.filter(({ reason }) => reason === "Refused").map(({ message }) => message);
+      };
+      await until(said, ["Secret metal3/pool-a was made by somebody else. Delete it, or rename it."]);
+      expect(await networkDataOf("pool-a")).toBeUndefined();
+    });
+    expect(asBag((await kube.get<Any>(secrets, "pool-a", namespace))?.data)).toEqual({
+      theirs: Buffer.from("x").toString("base64"),
+    });
+  });
+
+  it("a host of another name bears in an annotation what it was provisioned with, until it is available", async () => {
+    const line = "10.0.0.10 Host/pool.a/lan";
+    await served(async () => {
+      await create(file(["a"]));
+      await until(async () => Object.keys(await given()), ["pool-a"]);
+      await host("rack1", { networkData: { name: "pool-a", namespace } });
+      await stateOf("rack1", "provisioned");
+      const used = async () => (await kube.get<Any>(hosts, "rack1", namespace))?.metadata.annotations?.[usedAnnotation];
+      await until(used, "pool-a");
+      await kube.patch(hosts, "rack1", namespace, { spec: { networkData: null } }, { type: "merge" });
+      await write(file(["b"]));
+      await until(lines, ["10.0.0.11 Host/pool.b/lan", `${line} releasing`]);
+      await sleep(3 * hurried.hold);
+      expect(await lines()).toEqual(["10.0.0.11 Host/pool.b/lan", `${line} releasing`]);
+      await stateOf("rack1", "available");
+      await until(lines, ["10.0.0.11 Host/pool.b/lan"]);
+      await until(used, undefined);
+    });
+  }, 120_000);
 
   const count = tries(100, 900);
 
@@ -330,7 +380,7 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
 
     it.each(rights)("%s", async (right) => {
       const access = await without(right);
-      await host("pool-a");
+      for (const name of ["pool-a", "pool-b"]) await host(name);
       await servedBy(access, async (refused) => {
         const reached = async (isReached: () => Promise<boolean>) => {
           for (let i = 0; i < 300 && !refused.has(right) && !(await isReached()); i++) await sleep(100);
@@ -339,9 +389,14 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
         await cluster().kubectl(["annotate", "cm", "nodeippool-infra", "-n", namespace, `${resetAnnotation}=`]);
         await reached(async () => Object.keys(await given()).length === 2);
         const change = { data: { networkData: "" } };
-        if ("pool-a" in (await given())) await kube.patch(secrets, "pool-a", namespace, change, { type: "merge" });
-        await write(file(["a"]));
-        await reached(async () => false);
+        if ("pool-b" in (await given())) await kube.patch(secrets, "pool-b", namespace, change, { type: "merge" });
+        await write(file(["b"]));
+        // Somebody else names another Secret, again and again, while the controller sets its own.
+        await reached(async () => {
+          for (const networkData of [null, { name: "theirs", namespace }])
+            await kube.patch(hosts, "pool-b", namespace, { spec: { networkData } }, { type: "merge" });
+          return false;
+        });
         expect([...refused]).toContain(right);
       });
     });

@@ -21,6 +21,8 @@ export class SimController {
   readonly logged: LogEvent[] = [];
   readonly log = (event: LogEvent) => void this.logged.push(event);
   readonly engine: Engine;
+  /** What the engine asked the server for, each by its verb and kind. */
+  readonly requests: string[] = [];
   record: Snapshot = emptySnapshot;
   private readonly kinds: ReadonlyMap<string, WorldKind>;
   /** The watches show nothing new. */
@@ -44,7 +46,10 @@ export class SimController {
       },
     };
     this.engine = new Engine({
-      objects: this.server.client(async (_, run) => run()),
+      objects: this.server.client(async (verb, run) => {
+        this.requests.push(verb);
+        return run();
+      }),
       state: around(state),
       integrations,
       clock: this.clock,
@@ -145,9 +150,18 @@ export class SimController {
       const name = kindOf(objectKey(object as never));
       if (!world.hasKind(name)) continue;
       const known = world.kind(name);
-      if (type === "set") world.set(keep(known, structuredClone(object)));
-      else world.delete(objectKey(object as never));
+      const key = objectKey(object as never);
+      if (type === "set" && isSelected(object, known)) world.set(keep(known, structuredClone(object)));
+      else if (type === "delete" || isSelected(world.get(key), known)) world.delete(key);
     }
     this.heard = this.server.events.length;
   }
+}
+
+/** Does a watch show it? One that loses its label is gone, as far as the watch tells. */
+function isSelected(object: Bag | undefined, { where }: WorldKind): boolean {
+  const { labels } = (object?.metadata ?? {}) as { labels?: Readonly<Record<string, string>> };
+  const [label, value] = where?.labels?.split("=") ?? [];
+  if (label === undefined) return true;
+  return labels?.[label] !== undefined && (value === undefined || labels[label] === value);
 }

@@ -66,6 +66,23 @@ describe("the cluster section says which objects are rendered", () => {
     expect(await given()).toEqual(before);
   });
 
+  it("a host must not come under the name of one that still has addresses; one that is renamed keeps them", async () => {
+    const folder = await allocated(seed);
+    const [controllers = "", pools = ""] = seed.split("nodepools:");
+    const regrouped = pools.replace("nodepool1:", "nodepool1-node:").replace("node-0:", '"0":');
+    writeFileSync(join(folder, "infra.yaml"), `${controllers}nodepools:${regrouped}`);
+    const { status, stderr } = await cli(["allocate", "infra.yaml"], folder);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(
+      /Host\/nodepool1-node.0 would be called nodepool1-node-0, as those of Host\/nodepool1.node-0, which has 192.168.0.11/,
+    );
+    await cli(["mv", "Host/nodepool1.node-0", "Host/nodepool1-node.0"], folder);
+    expect(await cli(["allocate", "infra.yaml"], folder)).toMatchObject({ status: 0 });
+    expect(readFileSync(join(folder, "nodeippool.lock"), "utf8")).toContain(
+      '"192.168.0.11","pool":"net0","claim":"Host/nodepool1-node.0/net0"',
+    );
+  });
+
   it("what network data cannot say is said once, with what can", async () => {
     const text = rack.replaceAll("type: linux_bond", "type: team");
     const folder = folderOf({ "infra.yaml": text });

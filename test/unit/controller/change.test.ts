@@ -98,7 +98,7 @@ describe("changeOf", () => {
     const state = `${cell("is there")[0]}`;
     expect(Object.keys(states)).toContain(state);
     const change = (object: RenderedObject | undefined) =>
-      changeOf(object && fingerprint(object, kind), states[state], Number(cell("reports")[0]), protection);
+      changeOf(object && fingerprint(object, kind), states[state], Number(cell("reports")[0]), { protection });
     expect([change(wanted), change(undefined)]).toEqual([cell("wanted")[0], cell("not wanted")[0]]);
   });
 });

@@ -1,71 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { Observer } from "../../../controller/ground.ts";
-import { clusterSet, emptySnapshot, formatAddress } from "../../../core/index.ts";
+import { clusterSet, emptySnapshot } from "../../../core/index.ts";
 import { infraObjects } from "../../../integrations/metal3/infra-objects.ts";
 import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
+import { begin, file, namespace } from "../../support/metal3-controller.ts";
 import { exampleText, infraOf } from "../../support/metal3-infra.ts";
 import { SimController } from "../../support/sim-controller.ts";
-
-const namespace = "metal3";
-
-/** A file with one network, from .10 on, and one unit. */
-function file(hosts: readonly string[], { last = 19, more = "" } = {}): string {
-  const macs = hosts.map((host) => `    ${host}: {em0: "00:00:00:00:00:0${host.slice(-1)}"}`);
-  return `${more}infra:
-  networks:
-    lan: {netmask: 24, addressRange: {start: 10.0.0.10, end: 10.0.0.${last}}}
-controllers:
-  replicas: ${hosts.length}
-  hostSelector: {rack: "1"}
-  networkConfig: [{type: interface, name: em0, addresses: [{ip_netmask: "{{ ip['lan'] }}"}]}]
-  macMapping:
-${macs.join("\n")}
-`;
-}
-
-function begin() {
-  const said: string[] = [];
-  const observer: Observer = {
-    ran() {},
-    recorded() {},
-    wrong: (about, problem, message) => void said.push(`${about} ${problem}: ${message}`),
-  };
-  const sim = new SimController(observer, undefined, undefined, [metal3InCluster(namespace)]);
-  const lines = () => {
-    const { allocations, releasing } = sim.record;
-    const text = (list: typeof allocations, word: string) =>
-      list.map(({ address, claim }) => `${formatAddress(address)} ${claim}${word}`);
-    return [...text(allocations, ""), ...text(releasing, " releasing")];
-  };
-  const secrets = () => sim.all("Secret").map(({ metadata }) => metadata.name);
-  const write = (text: string) =>
-    sim.change("ConfigMap", "nodeippool-infra", (one) => ({ ...one, data: { "infra.yaml": text } }), namespace);
-  const create = (text: string) =>
-    sim.create({
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      metadata: { name: "nodeippool-infra", namespace },
-      data: { "infra.yaml": text },
-    } as never);
-  const host = (name: string, state: string, spec: Bag = {}) =>
-    sim.create({
-      apiVersion: "metal3.io/v1alpha1",
-      kind: "BareMetalHost",
-      metadata: { name, namespace },
-      spec: { online: true, ...spec },
-      status: { provisioning: { state } },
-    } as never);
-  const bareMetalHost = (name: string) => asBag(sim.object("BareMetalHost", name)?.spec);
-  const edit = (name: string, spec: Bag, state: string) =>
-    sim.change(
-      "BareMetalHost",
-      name,
-      (one) => ({ ...one, spec: { online: true, ...spec }, status: { provisioning: { state } } }),
-      namespace,
-    );
-  return { sim, said, lines, secrets, write, create, host, bareMetalHost, edit };
-}
 
 const [n0, n1] = ["10.0.0.10 Host/controllers.n0/lan", "10.0.0.11 Host/controllers.n1/lan"];
 const reference = { name: "controllers-n0", namespace };

@@ -43,8 +43,7 @@ describe("what owners show to have, beside the record", () => {
 
   it("is given to nobody but its owner, on its NIC", () => {
     const found = occupied(pools, [shown(a)], recorded([]));
-    const byName = new Map(pools.map((pool) => [pool.name, pool]));
-    const wanted = (claim: string) => asOwned(claimOf(claim), byName, found).wanted;
+    const wanted = (claim: string) => asOwned(claimOf(claim), found).wanted;
     expect(wanted("Node/a/x pool=p if=eth1")).toBe(shown(a).address);
     for (const other of [
       "Node/a/x pool=p if=eth2",

@@ -1,0 +1,39 @@
+import { type Address, type Allocation, ownerOfKey } from "../../core/index.ts";
+import { emptyFindings } from "../../schema/findings.ts";
+import { asBag, type Bag, placeless } from "../../schema/objects.ts";
+import { hostKind, hostState, mayUse } from "./bare-metal-host.ts";
+import { nameOfObjects } from "./infra.ts";
+import { ownerIn } from "./objects.ts";
+import { networkDataKind, usesOfHosts } from "./uses.ts";
+
+/**
+ * The releasing addresses of hosts that are known to be on no host any more.
+ *
+ *  a Secret of the host, or of its name | a host may use its Secret (`mayUse`) | the address is
+ *  -------------------------------------+--------------------------------------+---------------
+ *  has the address, or cannot be read   | any                                  | not free
+ *  is not there, or has it no more      | yes                                  | not free
+ *  is not there, or has it no more      | no                                   | free
+ */
+export function goneFromHosts(objects: readonly Bag[], _: unknown, releasing: readonly Allocation[]): Allocation[] {
+  const hosts = objects.filter(({ kind }) => kind === hostKind).map(hostState);
+  const secrets = objects.filter(({ kind }) => kind === networkDataKind).map(secretState);
+  return releasing.filter(({ claim, address }) => {
+    const name = nameOfObjects(claim);
+    const own = secrets.filter((secret) => secret.name === name || secret.owner === ownerOfKey(claim));
+    if (own.some(({ addresses }) => addresses?.has(address) ?? true)) return false;
+    const isThere = own.some((secret) => secret.name === name);
+    return !hosts.some((host) => mayUse(host, name, isThere));
+  });
+}
+
+/** The addresses in a Secret; undefined if it cannot be read. */
+function secretState(secret: Bag) {
+  const found = emptyFindings();
+  usesOfHosts(placeless(secret), found);
+  const isRead = found.speaks && found.issues.length + found.unreadable.length === 0;
+  const addresses: ReadonlySet<Address> | undefined = isRead
+    ? new Set(found.uses.map(({ address }) => address))
+    : undefined;
+  return { name: asBag(secret.metadata)?.name, owner: ownerIn(secret), addresses };
+}

@@ -17,10 +17,15 @@ export const attachmentKind = "NetworkAttachmentDefinition";
 /** Where it has its configuration of CNI, as JSON. */
 export const configPath = ["spec", "config"];
 
+/** Is it a version of this group? */
+export function isOfGroup(apiVersion: unknown, group: string): boolean {
+  return typeof apiVersion === "string" && apiVersion.startsWith(`${group}/`);
+}
+
 /** Does it have the key in its text? What it says by it, `parseAttachment` reads. */
 export function namesSlices({ apiVersion, kind, spec }: Bag): boolean {
-  const isAttachment = kind === attachmentKind && `${apiVersion}`.startsWith(`${attachmentGroup}/`);
   const config = asBag(spec)?.config;
+  const isAttachment = kind === attachmentKind && isOfGroup(apiVersion, attachmentGroup);
   return isAttachment && typeof config === "string" && config.includes('"node_slice_size"');
 }
 
@@ -36,7 +41,8 @@ export function parseAttachment({ metadata, spec }: Bag): Parsed<Attachment | un
   const slices = ipam === undefined ? { value: undefined } : parseSliceConfig(ipam);
   if (slices.issues !== undefined) return { issues: slices.issues.map((issue) => ({ ...issue, path: configPath })) };
   if (slices.value === undefined) return { value: undefined };
-  const network = slices.value.scope ?? `${config.name || name}`;
+  const named = typeof config.name === "string" && config.name !== "" ? config.name : `${name}`;
+  const network = slices.value.scope ?? named;
   return { value: { title: `${namespace}/${name}`, network, config: slices.value } };
 }
 
@@ -48,8 +54,7 @@ function parsedJson(text: unknown): Parsed<Bag> {
   }
 }
 
-/** The addresses that a configuration names. */
-export function ipamOf(config: Bag): Bag | undefined {
+function ipamOf(config: Bag): Bag | undefined {
   const plugins = "plugins" in config ? asList(config.plugins).map(asBag) : [config];
   return plugins.map((plugin) => asBag(plugin?.ipam)).find((ipam) => ipam?.type === "whereabouts");
 }

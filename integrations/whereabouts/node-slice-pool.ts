@@ -17,13 +17,14 @@ import type { Findings } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import type { RenderedObject } from "../integration.ts";
+import { isOfGroup } from "./attachment.ts";
 import type { SliceNetwork } from "./slice-network.ts";
 
 export const slicePoolGroup = "whereabouts.cni.cncf.io";
 export const slicePoolKind = "NodeSlicePool";
 
 export function isSlicePool({ apiVersion, kind }: Bag): boolean {
-  return kind === slicePoolKind && `${apiVersion}`.startsWith(`${slicePoolGroup}/`);
+  return kind === slicePoolKind && isOfGroup(apiVersion, slicePoolGroup);
 }
 
 /** Changes with the slices: tools that compare no status see by it that there are others. */
@@ -75,7 +76,7 @@ export function readSlicePool({ object, at }: LocatedObject, found: Findings): v
   asList(asBag(status)?.allocations).forEach((item, i) => {
     const { nodeName, sliceRange } = asBag(item) ?? {};
     if (typeof nodeName !== "string" || nodeName === "") return;
-    const place = at(["status", "allocations", i, "sliceRange"], `${sliceRange}`);
+    const place = at(["status", "allocations", i, "sliceRange"], typeof sliceRange === "string" ? sliceRange : "");
     const { value: block, issues = [] } = parseBlock(sliceRange);
     found.issues.push(...issues.map((issue): Issue => ({ ...issue, at: place })));
     if (block === undefined) return;

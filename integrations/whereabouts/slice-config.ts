@@ -58,25 +58,24 @@ class ConfigReader {
   config(ipam: Bag, size: unknown): SliceConfig | undefined {
     const range = this.range(ipam);
     if (range === undefined) return undefined;
-    const [from, text = ""] = rangeTexts(`${range.range}`);
+    const { from, text, to } = rangeTexts(range.range);
     const prefix = this.take("range", parsePrefix(text));
     const length = prefix && this.length(size, prefix);
     if (prefix === undefined || length === undefined) return undefined;
-    const to = from === undefined ? range.range_end : text.replace(/\/.*/, "");
     const first = this.address("range_start", from ?? range.range_start, prefix) ?? prefix.first;
-    const last = this.address("range_end", to, prefix) ?? prefix.last;
+    const last = this.address("range_end", to ?? range.range_end, prefix) ?? prefix.last;
     if (first > last) this.fail("range ends before it starts");
     const gateway = isGiven(ipam.gateway) ? this.take("gateway", parseBlock(ipam.gateway)) : undefined;
     const excluded = this.excluded(range.exclude);
-    const { network_name: scope } = ipam;
-    if (isGiven(scope) && typeof scope !== "string") this.fail("network_name must be text");
+    const scope = isGiven(ipam.network_name) ? ipam.network_name : undefined;
+    if (scope !== undefined && typeof scope !== "string") return this.fail("network_name must be text");
     return {
       prefix,
       length,
       size: `${size}`,
       ...widened(first, last, length),
       withheld: [...excluded, ...(gateway === undefined ? [] : [gateway])].filter((block) => isInside(block, prefix)),
-      scope: isGiven(scope) ? `${scope}` : undefined,
+      scope,
     };
   }
 
@@ -125,10 +124,10 @@ class ConfigReader {
   }
 }
 
-/** Where it starts, if it says so, and the prefix: `a-b/n` or a prefix alone. */
-function rangeTexts(text: string): readonly [from: string | undefined, prefix: string] {
-  const dash = text.indexOf("-");
-  return dash < 0 ? [undefined, text] : [text.slice(0, dash), text.slice(dash + 1)];
+/** The prefix, and where it starts and ends if it says so: `a-b/n`. */
+function rangeTexts(range: unknown): { readonly text: unknown; readonly from?: string; readonly to?: string } {
+  const [, from, text, to] = /^([^-]*)-(([^/]*).*)$/s.exec(typeof range === "string" ? range : "") ?? [];
+  return from === undefined || to === undefined ? { text: range } : { text, from, to };
 }
 
 /** As far as slices reach whose first or last address alone is outside: whereabouts gives it to no pod. */

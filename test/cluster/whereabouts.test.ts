@@ -30,7 +30,7 @@ class Site {
     writeFileSync(join(this.folder, "nodes.txt"), `${nodes.join("\n")}\n`);
     await this.run("allocate", "m", "--nodes", "nodes.txt");
     const rendered = await this.run("render", "m", "--nodes", "nodes.txt");
-    await cluster().kubectl(["apply", "-f", "-"], rendered);
+    await cluster().kubectl(["apply", "--server-side", "-f", "-"], rendered);
   }
 
   /** The same, after an import of what the cluster has. */
@@ -129,6 +129,16 @@ describe("the real whereabouts takes addresses out of the slices that are render
     expect(given[0]?.gateway).toBe("10.4.0.9");
   });
 
+  it("a slice whose first and last address alone are beyond the start and the end: no pod has those", async () => {
+    const ipam = { range: "10.8.0.0/24", range_start: "10.8.0.1", range_end: "10.8.0.6", node_slice_size: "/29" };
+    const net = attachment("edge", ipam);
+    await new Site([net]).roll("n1");
+    const given = [];
+    for (let pod = 0; pod < 7; pod++) given.push(await addressOf(net, "n1", `edge-${pod}`));
+    const hosts = [1, 2, 3, 4, 5, 6].map((last) => `10.8.0.${last}/24`);
+    expect(given).toEqual([...hosts, undefined]);
+  });
+
   it("a node that left keeps its slice while it is releasing: its pods can end, and nobody else has their addresses", async () => {
     const ipam = { range: "10.5.0.0/28", node_slice_size: "/30", enable_overlapping_ranges: false };
     const net = attachment("leaving", ipam);
@@ -162,5 +172,16 @@ describe("the real whereabouts takes addresses out of the slices that are render
     await new Site([net]).roll(...nodes);
     const given = await Promise.all(nodes.map((node) => cni.add(net, on(node, `pod-${node}`))));
     expect(given).toEqual(nodes.map((_, i) => ({ address: `10.7.${i}.1/16` })));
+  });
+
+  it("each of 5,000 nodes finds its own, of 65,536 slices", async () => {
+    const net = attachment("fleet", { range: "11.0.0.0/8", node_slice_size: "/24" });
+    const nodes = Array.from({ length: 5000 }, (_, i) => `worker-${i}.rack.example.org`);
+    const site = new Site([net]);
+    await site.roll(...nodes);
+    const slices = await site.slices("fleet");
+    expect(new Set(Object.values(slices)).size).toBe(5000);
+    for (const node of ["worker-0.rack.example.org", "worker-4999.rack.example.org"])
+      expect(await addressOf(net, node, "pod")).toBe(slices[node]?.replace("0/24", "1/8"));
   });
 });

@@ -210,6 +210,43 @@ describe("a folder of networks with slices", () => {
     );
   });
 
+  it("another size is for nodes that join; another range is refused", async () => {
+    const folder = projectOf();
+    await done(folder, "allocate", "m");
+    const write = (ipam: object) =>
+      writeFileSync(
+        join(folder, "m/networks.yaml"),
+        JSON.stringify(attachment("storage", { gateway: "10.1.0.1", ...ipam })),
+      );
+    write({ range: "10.1.0.0/16", node_slice_size: "/26" });
+    writeFileSync(join(folder, "nodes.txt"), "n0\nn1\nn2\nn3\n");
+    await done(folder, "allocate", "m", "--confirm");
+    expect((await rendered(folder)).storage).toEqual([
+      "n0 10.1.0.64/26",
+      "n3 10.1.0.128/26",
+      "n1 10.1.1.0/24",
+      "n2 10.1.2.0/24",
+    ]);
+    write({ range: "10.1.0.0/17", node_slice_size: "/26" });
+    const { status, stderr } = await run(folder, "allocate", "m");
+    expect(status).toBe(3);
+    expect(stderr).toContain("its allocations were made in 10.1.0.0/16 of network default");
+  });
+
+  it("a definition that goes leaves the slices of those that share its network; with the last one they are released", async () => {
+    const ipam = { range: "10.1.0.0/16", node_slice_size: "/24", network_name: "net" };
+    const [a, b] = [attachment("a", ipam), attachment("b", ipam)].map((one) => JSON.stringify(one));
+    const folder = projectOf({ "m/networks.yaml": `${a}\n---\n${b}` });
+    await done(folder, "allocate", "m");
+    const before = await rendered(folder);
+    writeFileSync(join(folder, "m/networks.yaml"), `${b}`);
+    expect(await done(folder, "allocate", "m")).toContain("Nothing to record.");
+    expect(await rendered(folder)).toEqual(before);
+    writeFileSync(join(folder, "m/networks.yaml"), classic);
+    expect(await done(folder, "allocate", "m")).toContain("- 10.1.0.0/24  n1  net  releasing");
+    expect(await rendered(folder)).toEqual({});
+  });
+
   it("mv keeps the slices of a node that is renamed", async () => {
     const folder = projectOf();
     await done(folder, "allocate", "m");

@@ -21,6 +21,7 @@ import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
 import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
+import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
 import { inParallel } from "./refresh.ts";
 import { Renderer } from "./renderer.ts";
@@ -70,7 +71,7 @@ export class Allocator implements Finder {
   constructor(ground: Ground, world: World) {
     this.ground = ground;
     this.world = world;
-    this.record = new KnownRecord(ground);
+    this.record = new KnownRecord(ground, (pool) => graceOf(this.pools.get(pool)));
     const sourceOf = (claim: string) => this.sourceOf(claim);
     this.resets = new Resets(world, sourceOf);
     this.renderer = new Renderer(world, ground.integrations, sourceOf);

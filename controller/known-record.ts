@@ -20,9 +20,10 @@ export class KnownRecord {
   /** Claims whose lines changed: by a commit of ours, or somebody else's. */
   private readonly changed = new Set<string>();
 
-  constructor(ground: Ground) {
+  /** `graceOf` says for how long a pool wants its addresses held back, in milliseconds. */
+  constructor(ground: Ground, graceOf: (pool: string) => number = () => 0) {
     this.ground = ground;
-    this.hold = new ReleaseHold(ground.clock, ground.timing.hold);
+    this.hold = new ReleaseHold(ground.clock, ({ pool }) => Math.max(ground.timing.hold, graceOf(pool)));
   }
 
   /** As it was last seen. */

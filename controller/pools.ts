@@ -93,6 +93,12 @@ export function poolsDefinedBy(integration: Integration, object: Seen): ClusterP
   });
 }
 
+/** For how long a pool wants its addresses held back, in milliseconds. */
+export function graceOf(one: ClusterPool | undefined): number {
+  const { addressReuseGracePeriodSeconds: seconds } = asBag(one?.object.spec) ?? {};
+  return typeof seconds === "number" ? seconds * 1000 : 0;
+}
+
 function isEnding({ metadata }: Seen): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

@@ -1,16 +1,22 @@
 import { type Allocation, ownerOfKey, placeOf } from "../core/index.ts";
 import type { Clock } from "../kube/index.ts";
 
-/** For how long this controller has seen addresses releasing, without a gap; timing.ts says why that matters. */
+/** For how long a line is held back, in milliseconds. */
+export type HoldOf = (line: Allocation) => number;
+
+/**
+ * For how long this controller has seen addresses releasing, without a gap; timing.ts says why that matters. What it has not seen
+ * it does not count: when it starts, each hold begins anew.
+ */
 export class ReleaseHold {
   private readonly clock: Clock;
-  private readonly hold: number;
-  private since = new Map<string, number>();
+  private readonly holdOf: HoldOf;
+  private since = new Map<string, { readonly line: Allocation; readonly at: number }>();
   private owners = new Set<string>();
 
-  constructor(clock: Clock, hold: number) {
+  constructor(clock: Clock, holdOf: HoldOf) {
     this.clock = clock;
-    this.hold = hold;
+    this.holdOf = holdOf;
   }
 
   /** Nobody has looked for so long that any line may have been live in between. */
@@ -22,7 +28,8 @@ export class ReleaseHold {
   see(releasing: readonly Allocation[]): void {
     const now = this.clock.now();
     this.owners = new Set(releasing.map(({ claim }) => ownerOfKey(claim)));
-    this.since = new Map(releasing.map((line) => [keyOfLine(line), this.since.get(keyOfLine(line)) ?? now]));
+    const since = (key: string) => this.since.get(key)?.at ?? now;
+    this.since = new Map(releasing.map((line) => [keyOfLine(line), { line, at: since(keyOfLine(line)) }]));
   }
 
   /** Has an owner something that it is to lose? */
@@ -33,7 +40,7 @@ export class ReleaseHold {
   /** Is there a line that is not held long enough yet? */
   isRunning(): boolean {
     const now = this.clock.now();
-    return [...this.since.values()].some((since) => since + this.hold > now);
+    return [...this.since.values()].some(({ line }) => this.left(line, now) > 0);
   }
 
   /** By a record that was read so late: what is not looked at may be live again. */
@@ -53,7 +60,7 @@ export class ReleaseHold {
   }
 
   private left(line: Allocation, at: number): number {
-    return (this.since.get(keyOfLine(line)) ?? at) + this.hold - at;
+    return (this.since.get(keyOfLine(line))?.at ?? at) + this.holdOf(line) - at;
   }
 }
 

@@ -38,6 +38,8 @@ export interface PoolSpec {
   /** The part that only the controller hands out. */
   readonly clusterRange?: RangeText;
   readonly reclaimPolicy?: "Delete" | "Retain";
+  /** For at least so long the controller keeps an address that nobody claims any more. */
+  readonly addressReuseGracePeriodSeconds?: number;
   /** The prefix length of what an owner gets, for example 22. Default: one address. */
   readonly blockLength?: number;
   /** IPv4: also number and hand out addresses whose last octet is 0 or 255. */

@@ -337,6 +337,12 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                       ],
                       "description": "What becomes of the addresses of owners that vanished. Delete frees them once they are off the node; Retain keeps them for the owner's return. Default is Delete."
                     },
+                    "addressReuseGracePeriodSeconds": {
+                      "type": "integer",
+                      "minimum": 0,
+                      "maximum": 604800,
+                      "description": "For at least so long the controller keeps an address that nobody claims any more before another owner may get it. Default is 25."
+                    },
                     "allowZeroAnd255": {
                       "type": "boolean",
                       "description": "IPv4 only. Also allocate addresses whose last octet is 0 or 255. They then have offsets."

@@ -108,6 +108,10 @@ export interface NodeIPPool {
      */
     reclaimPolicy?: "Delete" | "Retain";
     /**
+     * For at least so long the controller keeps an address that nobody claims any more before another owner may get it. Default is 25.
+     */
+    addressReuseGracePeriodSeconds?: number;
+    /**
      * IPv4 only. Also allocate addresses whose last octet is 0 or 255. They then have offsets.
      */
     allowZeroAnd255?: boolean;

@@ -144,6 +144,25 @@ describe("an IPAddressClaim", () => {
     expect(lines()).toEqual([]);
   });
 
+  it("gets the address of another one no earlier than its pool wants it; who comes back gets it at once", async () => {
+    const { sim, lines, remove } = begin(1);
+    const spec = { ...pool(1).spec, addressReuseGracePeriodSeconds: 600 };
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, spec }));
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    remove("a");
+    sim.create(claim("b") as never);
+    await sim.pass(300_000);
+    sim.create(claim("a") as never);
+    await sim.pass(5000);
+    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address"]);
+    remove("a");
+    await sim.pass(590_000);
+    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address releasing"]);
+    await sim.pass(30_000);
+    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:b/address"]);
+  });
+
   it("that is made and deleted at once leaves nothing behind", async () => {
     const { sim, lines, remove } = begin();
     sim.create(claim("a") as never);

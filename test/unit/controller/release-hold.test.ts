@@ -13,7 +13,7 @@ const b = lineOf("10.0.0.3 Node/b/x");
 
 it("counts from when a line was first seen, by line; one that was live in between begins anew", async () => {
   const clock = new VirtualClock();
-  const hold = new ReleaseHold(clock, timing.hold);
+  const hold = new ReleaseHold(clock, () => timing.hold);
   hold.see([a]);
   expect([hold.hasOwner("Node/a"), hold.hasOwner("Node/b")]).toEqual([true, false]);
   await clock.pass(timing.hold - 1);
@@ -29,12 +29,12 @@ it("counts from when a line was first seen, by line; one that was live in betwee
 });
 
 it("a line that it has not seen is not held long enough", () => {
-  expect(new ReleaseHold(new VirtualClock(), timing.hold).isLongEnough(a, 0)).toBe(false);
+  expect(new ReleaseHold(new VirtualClock(), () => timing.hold).isLongEnough(a, 0)).toBe(false);
 });
 
 it("says when the last line of an owner is long enough", async () => {
   const clock = new VirtualClock();
-  const hold = new ReleaseHold(clock, timing.hold);
+  const hold = new ReleaseHold(clock, () => timing.hold);
   hold.see([a]);
   await clock.pass(1000);
   hold.see([a, a2]);

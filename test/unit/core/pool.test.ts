@@ -161,6 +161,7 @@ describe("what is said is kept, what is not has a default", () => {
       dnsServers: ["10.9.9.9", "2001:db8::53"],
       authority: "Plan",
       reclaimPolicy: "Retain",
+      addressReuseGracePeriodSeconds: 600,
       clusterRange: { start: "10.0.0.100", end: "10.0.0.199" },
       reservations: [{ address: "10.0.0.5", owner: "Node/n1", claim: "a", description: "the first" }],
     });

@@ -1,4 +1,4 @@
-import { isNoop } from "../core/index.ts";
+import { IpamError, isNoop } from "../core/index.ts";
 import { firstRefusal } from "../pipeline/guards.ts";
 import { confirmRelease } from "./confirm.ts";
 import { planJson } from "./json.ts";
@@ -15,7 +15,14 @@ export interface AllocateOptions extends PlanningOptions, MergeOptions {
   readonly confirm?: boolean;
 }
 
+/** How often it begins anew where somebody else has changed the record meanwhile: one of all who race is always through. */
+const most = 10;
+
 export async function allocateVerb(path: string, options: AllocateOptions): Promise<void> {
+  await allocateOnce(path, options, most);
+}
+
+async function allocateOnce(path: string, options: AllocateOptions, tries: number): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const { state, snapshot, merge } = await readMerged(options);
   // Whether a large release is meant is asked below, at a terminal.
@@ -31,7 +38,13 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
   const changes = reportPlan(plan, workspace.desired.pools, snapshot);
   const isShown = await confirmRelease([{ plan, before: snapshot }], changes, options);
   const records = !isNoop(plan) || merge.merged;
-  if (records) await record(state, plan);
+  try {
+    if (records) await record(state, plan);
+  } catch (error) {
+    const isOvertaken = error instanceof IpamError && error.code === "conflict";
+    if (isOvertaken && tries > 1) return allocateOnce(path, options, tries - 1);
+    throw error;
+  }
   const notes = notesOn(workspace, plan);
   if (options.json) return printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson) });
   print(...mergeLines(state, merge), ...(isShown ? [] : changes), ...notes);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { Session } from "../support/console.ts";
-import { projectOf } from "../support/schema-cli.ts";
+import { folderOf, projectOf } from "../support/schema-cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
 
 describe("verbs with --backend kubernetes", () => {
@@ -129,6 +129,23 @@ describe("verbs with --backend kubernetes", () => {
     });
   });
 
+  it("clients of bare-metal hosts that race, two of them with the same file: the loser begins anew (R19, R22, R23, I4, I7)", async () => {
+    await cluster().kubectl(["create", "namespace", "racing"]);
+    const there = "--backend kubernetes --namespace racing";
+    const cwd = folderOf(Object.fromEntries([1, 2, 3].map((i) => [`${i}.yaml`, hostsOf(`unit${i}`)])));
+    const clients = [1, 2, 3, 3].map((i) => `nodeippool allocate ${i}.yaml --set ${i} ${there}`);
+    const printed = new Session(cwd, { KUBECONFIG: cluster().kubeconfig }).run(
+      `${clients.map((line, i) => `(${line} > log${i}; echo $? >> log${i}) &`).join(" ")} wait; tail -qn 1 log*`,
+    );
+    expect(printed).toBe("0\n0\n0\n0\n");
+    const shown = new Session(cwd, { KUBECONFIG: cluster().kubeconfig }).run(`nodeippool show ${there} --json`);
+    const [net0] = JSON.parse(shown).pools as { readonly allocations: { address: string; claim: string }[] }[];
+    const lines = net0?.allocations ?? [];
+    const owners = [1, 2, 3].flatMap((i) => ["a", "b"].map((host) => `Host/unit${i}.${host}/net0`));
+    expect(lines.map(({ claim }) => claim).sort()).toEqual(owners);
+    expect(lines.map(({ address }) => address).sort()).toEqual(owners.map((_, i) => `10.0.0.1${i}`));
+  });
+
   it("a namespace that is not there, and options for another backend", () => {
     expect(
       run("nodeippool allocate manifests --nodes nodes.txt --backend kubernetes --namespace nowhere; echo $?"),
@@ -138,3 +155,19 @@ describe("verbs with --backend kubernetes", () => {
     );
   });
 });
+
+/** A network, and a unit of two hosts on it. */
+function hostsOf(unit: string): string {
+  const hosts = ["a", "b"].map((host, i) => `      ${host}: {em0: "52:54:00:0${unit.at(-1)}:00:0${i}"}\n`).join("");
+  return `infra:
+  networks:
+    net0: {netmask: 24, addressRange: {start: 10.0.0.10, end: 10.0.0.99}}
+nodepools:
+  ${unit}:
+    replicas: 2
+    hostSelector: {unit: ${unit}}
+    networkConfig:
+      - {type: interface, name: em0, addresses: [{ip_netmask: "{{ ip['net0'] }}"}]}
+    macMapping:
+${hosts}`;
+}

@@ -21,9 +21,9 @@ export class KnownRecord {
   private readonly changed = new Set<string>();
 
   /** `graceOf` says for how long a pool wants its addresses held back, in milliseconds. */
-  constructor(ground: Ground, graceOf: (pool: string) => number = () => 0) {
+  constructor(ground: Ground, graceOf?: (pool: string) => number) {
     this.ground = ground;
-    this.hold = new ReleaseHold(ground.clock, ({ pool }) => Math.max(ground.timing.hold, graceOf(pool)));
+    this.hold = new ReleaseHold(ground.clock, ground.timing.hold, graceOf);
   }
 
   /** As it was last seen. */

@@ -1,35 +1,54 @@
 import { type Allocation, ownerOfKey, placeOf } from "../core/index.ts";
 import type { Clock } from "../kube/index.ts";
 
-/** For how long a line is held back, in milliseconds. */
-export type HoldOf = (line: Allocation) => number;
+/** A line that is releasing, as this controller has seen it. */
+interface Held {
+  readonly line: Allocation;
+  /** Since when without a gap. */
+  readonly since: number;
+  /** Since when at all. */
+  readonly first: number;
+}
 
 /**
- * For how long this controller has seen addresses releasing, without a gap; timing.ts says why that matters. What it has not seen
- * it does not count: when it starts, each hold begins anew.
+ * For how long this controller has seen addresses releasing. What it has not seen it does not count: when it starts, all begins
+ * anew.
+ *
+ *  a line is held back until           | counted from | because
+ *  ------------------------------------+--------------+----------------------------------------------------
+ *  `hold` is over                      | the last gap | it may have been live in a gap; see timing.ts
+ *  the grace period of its pool is over | the first look | neighbours may remember who had it: no harm in a gap
+ *
+ * So a line whose grace period is long is not looked at all the time, but from when that has `hold` left.
  */
 export class ReleaseHold {
   private readonly clock: Clock;
-  private readonly holdOf: HoldOf;
-  private since = new Map<string, { readonly line: Allocation; readonly at: number }>();
+  private readonly hold: number;
+  private readonly graceOf: (pool: string) => number;
+  private held = new Map<string, Held>();
   private owners = new Set<string>();
 
-  constructor(clock: Clock, holdOf: HoldOf) {
+  /** `graceOf` says for how long a pool wants its addresses held back, in milliseconds. */
+  constructor(clock: Clock, hold: number, graceOf: (pool: string) => number = () => 0) {
     this.clock = clock;
-    this.holdOf = holdOf;
+    this.hold = hold;
+    this.graceOf = graceOf;
   }
 
   /** Nobody has looked for so long that any line may have been live in between. */
   beginAnew(): void {
-    this.since.clear();
+    this.held = new Map([...this.held].map(([key, one]) => [key, { ...one, since: Number.POSITIVE_INFINITY }]));
   }
 
   /** Says what is releasing now. One that was live in between begins anew. */
   see(releasing: readonly Allocation[]): void {
     const now = this.clock.now();
     this.owners = new Set(releasing.map(({ claim }) => ownerOfKey(claim)));
-    const since = (key: string) => this.since.get(key)?.at ?? now;
-    this.since = new Map(releasing.map((line) => [keyOfLine(line), { line, at: since(keyOfLine(line)) }]));
+    const seen = (line: Allocation): Held => {
+      const { since = now, first = now } = this.held.get(keyOfLine(line)) ?? {};
+      return { line, since: Math.min(since, now), first };
+    };
+    this.held = new Map(releasing.map((line) => [keyOfLine(line), seen(line)]));
   }
 
   /** Has an owner something that it is to lose? */
@@ -37,30 +56,36 @@ export class ReleaseHold {
     return this.owners.has(owner);
   }
 
-  /** Is there a line that is not held long enough yet? */
+  /** Is there a line that is to be seen all the time now? */
   isRunning(): boolean {
     const now = this.clock.now();
-    return [...this.since.values()].some(({ line }) => this.left(line, now) > 0);
+    return [...this.held.values()].some(({ line }) => {
+      const { hold, grace } = this.left(line, now);
+      return hold > 0 && grace <= this.hold;
+    });
   }
 
   /** By a record that was read so late: what is not looked at may be live again. */
   isLongEnough(line: Allocation, readAt: number): boolean {
-    return this.left(line, readAt) <= 0;
+    const { hold, grace } = this.left(line, readAt);
+    return Math.max(hold, grace) <= 0;
   }
 
-  /** The owners of lines that were not yet long enough at that time, and how many milliseconds after it the last of them is. */
+  /** The owners of lines that were not yet long enough at that time, and in how many milliseconds after it to look at the first of these. */
   later(releasing: readonly Allocation[], at: number): Map<string, number> {
     const found = new Map<string, number>();
     for (const line of releasing) {
-      const left = this.left(line, at);
+      const { hold, grace } = this.left(line, at);
+      const left = grace > this.hold ? grace - this.hold : Math.max(hold, grace);
       const owner = ownerOfKey(line.claim);
-      if (left > 0) found.set(owner, Math.max(left, found.get(owner) ?? 0));
+      if (left > 0) found.set(owner, Math.min(left, found.get(owner) ?? left));
     }
     return found;
   }
 
-  private left(line: Allocation, at: number): number {
-    return (this.since.get(keyOfLine(line))?.at ?? at) + this.holdOf(line) - at;
+  private left(line: Allocation, at: number): { readonly hold: number; readonly grace: number } {
+    const { since = at, first = at } = this.held.get(keyOfLine(line)) ?? {};
+    return { hold: Math.min(since, at) + this.hold - at, grace: first + this.graceOf(line.pool) - at };
   }
 }
 

@@ -13,7 +13,7 @@ const b = lineOf("10.0.0.3 Node/b/x");
 
 it("counts from when a line was first seen, by line; one that was live in between begins anew", async () => {
   const clock = new VirtualClock();
-  const hold = new ReleaseHold(clock, () => timing.hold);
+  const hold = new ReleaseHold(clock, timing.hold);
   hold.see([a]);
   expect([hold.hasOwner("Node/a"), hold.hasOwner("Node/b")]).toEqual([true, false]);
   await clock.pass(timing.hold - 1);
@@ -29,21 +29,40 @@ it("counts from when a line was first seen, by line; one that was live in betwee
 });
 
 it("a line that it has not seen is not held long enough", () => {
-  expect(new ReleaseHold(new VirtualClock(), () => timing.hold).isLongEnough(a, 0)).toBe(false);
+  expect(new ReleaseHold(new VirtualClock(), timing.hold).isLongEnough(a, 0)).toBe(false);
 });
 
-it("says when the last line of an owner is long enough", async () => {
+it("says when the first line of an owner is long enough", async () => {
   const clock = new VirtualClock();
-  const hold = new ReleaseHold(clock, () => timing.hold);
+  const hold = new ReleaseHold(clock, timing.hold);
   hold.see([a]);
   await clock.pass(1000);
   hold.see([a, a2]);
-  expect([...hold.later([a, a2], clock.now())]).toEqual([["Node/a", timing.hold]]);
-  expect([...hold.later([a], clock.now())]).toEqual([["Node/a", timing.hold - 1000]]);
+  expect([...hold.later([a, a2], clock.now())]).toEqual([["Node/a", timing.hold - 1000]]);
+  expect([...hold.later([a2], clock.now())]).toEqual([["Node/a", timing.hold]]);
   await clock.pass(timing.hold);
   expect([...hold.later([a, a2], clock.now())]).toEqual([]);
   // Who decided a moment ago found them not long enough, and looks again.
   expect([...hold.later([a, a2], clock.now() - 1)]).toEqual([["Node/a", 1]]);
+});
+
+it("a grace period is counted from the first look, and only its end is looked at all the time", async () => {
+  const clock = new VirtualClock();
+  const hour = 3_600_000;
+  const hold = new ReleaseHold(clock, timing.hold, () => hour);
+  const isFree = () => hold.isLongEnough(a, clock.now());
+  hold.see([a]);
+  expect([hold.isRunning(), ...hold.later([a], clock.now())]).toEqual([false, ["Node/a", hour - timing.hold]]);
+  await clock.pass(hour - timing.hold);
+  hold.beginAnew();
+  hold.see([a]);
+  expect([hold.isRunning(), ...hold.later([a], clock.now())]).toEqual([true, ["Node/a", timing.hold]]);
+  await clock.pass(timing.hold - 1);
+  expect(isFree()).toBe(false);
+  await clock.pass(1);
+  expect([isFree(), hold.isRunning(), ...hold.later([a], clock.now())]).toEqual([true, false]);
+  hold.beginAnew();
+  expect([isFree(), hold.isRunning()]).toEqual([false, true]);
 });
 
 it("what is written of an older record is done before an address is free", () => {

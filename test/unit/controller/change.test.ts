@@ -56,6 +56,22 @@ const states: Readonly<Record<string, Seen | undefined>> = {
   "protected, deleted, other": there({ metadata: deleted, spec: { capture: { x: "2" } } }),
 };
 
+describe("an object that somebody else made, and that is to be taken over", () => {
+  const taken = (object: Seen, isWanted = true) =>
+    changeOf(isWanted ? fingerprint(wanted, kind) : undefined, object, 0, { isTakenOver: true });
+  const labels = { "app.kubernetes.io/managed-by": "helm" };
+
+  it("is replaced, whatever it says, but while it is being deleted", () => {
+    expect(taken(there({ labels }))).toBe("replace");
+    expect(taken(there({ labels, spec: { capture: { x: "2" } } }))).toBe("replace");
+    expect(taken(there({ labels, metadata: { ...deleted, labels } }))).toBe("none");
+  });
+
+  it("stays where nothing of it is wanted", () => {
+    expect(taken(there({ labels }), false)).toBe("none");
+  });
+});
+
 describe("a status", () => {
   const digests = (own: WatchedKind) =>
     ["a", "b"].map((block) => fingerprint({ ...wanted, status: { block } } as RenderedObject, own).digest);

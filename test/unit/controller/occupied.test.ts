@@ -41,6 +41,28 @@ describe("what owners show to have, beside the record", () => {
     }).toEqual(expected);
   });
 
+  const outside = { ...shown("10.0.0.9 Node/a eth1"), pool: "small" };
+  const small = poolOf("small", "10.0.0.0/24 10.0.0.1 10.0.0.4");
+
+  it.each<[string, Use, boolean]>([
+    ["names the pool", outside, true],
+    [
+      "names the pool, and the address is of another subnet",
+      { ...shown("10.0.9.9 Node/a eth1"), pool: "small" },
+      false,
+    ],
+    ["names another pool", { ...outside, pool: "q" }, false],
+    ["names none", shown("10.0.0.9 Node/a eth1"), false],
+    ["names the pool, and the address is of another one", { ...shown("10.0.1.3 Node/a eth1"), pool: "small" }, false],
+  ])("is kept by its owner although the pool gives it no more, if the report %s", (_, use, isKept) => {
+    const found = occupied([small, poolOf("q", "10.0.1.0/29")], [use], recorded([]));
+    expect(asOwned(claimOf("Node/a/x pool=small if=eth1"), found).wanted).toBe(isKept ? use.address : undefined);
+    const given = without(small, found);
+    const has = (range: typeof small.range) =>
+      range.some(({ first, last }) => first <= use.address && use.address <= last);
+    expect([has(given.assignable), has(given.automatic)]).toEqual([isKept, false]);
+  });
+
   it("is given to nobody but its owner, on its NIC", () => {
     const found = occupied(pools, [shown(a)], recorded([]));
     const wanted = (claim: string) => asOwned(claimOf(claim), found).wanted;

@@ -15,6 +15,7 @@ export {
 export { parsePool } from "./core/parse-pool.ts";
 export type { Pool } from "./core/pool.ts";
 export type { Authority, PoolSpec, RangeText, ReservationSpec } from "./core/pool-spec.ts";
+export type { PoolWords } from "./core/pool-words.ts";
 export type { Reservation, Reservations } from "./core/reservation.ts";
 
 // Plans: who gets, keeps and gives up what.
@@ -41,7 +42,7 @@ export {
   type PoolRecord,
   type Snapshot,
 } from "./core/allocation.ts";
-export { type AuditInput, audit, type Finding, type FindingKind, type Use } from "./core/audit.ts";
+export { type AuditInput, audit, type Finding, type FindingKind } from "./core/audit.ts";
 export { type Difference, diffRecords } from "./core/diff.ts";
 export { type Lockfile, type LockfileOptions, lockfile, memory, type StateBackend } from "./state/index.ts";
 
@@ -90,3 +91,4 @@ export {
   type Remedy,
   unwrap,
 } from "./core/errors.ts";
+export type { Use } from "./core/use.ts";

@@ -45,7 +45,7 @@ async function allocateOnce(path: string, options: AllocateOptions, tries: numbe
     if (isOvertaken && tries > 1) return allocateOnce(path, options, tries - 1);
     throw error;
   }
-  const notes = notesOn(workspace, plan);
+  const notes = notesOn(workspace, proposal);
   if (options.json) return printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson) });
   print(...mergeLines(state, merge), ...(isShown ? [] : changes), ...notes);
   print(records ? `Recorded in ${state.name}.` : "Nothing to record.");

@@ -7,6 +7,7 @@ import {
   contains,
   formatAddress,
   formatOwner,
+  howToKeep,
   IpamError,
   type Issue,
   isNoop,
@@ -53,7 +54,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const asking = claims.map(({ owner, pool }) => ({ owner: formatOwner(owner), pool }));
   const owners = new OwnerNames(pools, [...asking, ...askersIn(snapshot)]);
   const read = files.map((file) => readEvidence(file, nodes, owners));
-  const found = named(read, nodes, owners);
+  const found = named(read, nodes, owners, pools);
   if (found.length === 0 && read.every((one) => one.nodes.size === 0))
     throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
       hint: "Evidence comes first, the manifests second: nodeippool import nns.json manifests.",
@@ -92,7 +93,12 @@ function nicOfClaim({ owner, interface: nic }: Claim) {
 }
 
 /** Uses by node name: a hostname label stands for its node. A node that neither the nodes nor its own report knows is refused. */
-function named(read: readonly Evidence[], nodes: readonly ClusterNode[], owners: OwnerNames): Use[] {
+function named(
+  read: readonly Evidence[],
+  nodes: readonly ClusterNode[],
+  owners: OwnerNames,
+  pools: readonly Pool[],
+): Use[] {
   const reporting = new Set(read.flatMap((one) => [...one.nodes.keys()]));
   const names = new Map([
     ...nodes.map(({ name, labels }) => [labels.get(hostnameLabel) ?? name, name] as const),
@@ -104,16 +110,20 @@ function named(read: readonly Evidence[], nodes: readonly ClusterNode[], owners:
     .map((use) => {
       const meant = owners.meant(use);
       if (meant.length > 1) issues.set(`${use.owner}`, unclear(use, meant));
+      // A unit and a host, as somebody may call one: the kinds of owners have a capital.
+      if (/^[a-z0-9]/.test(use.owner ?? ""))
+        issues.set(`${use.owner}`, { message: `nobody is called ${use.owner}`, at: use.at });
       const node = nodeNameOf(use.owner ?? "");
       if (meant.length > 1 || node === undefined || reporting.has(nodeOwner(node))) return use;
       // A record of addresses may name nodes that are not there yet.
       if (use.pool !== undefined && nodes.length === 0) return use;
       const name = names.get(node);
       if (name !== undefined) return { ...use, owner: nodeOwner(name) };
+      const pool = pools.find(({ range }) => contains(range, use.address));
       issues.set(node, {
-        message: `${node} is not among the nodes`,
+        message: `${node} is not among the nodes${pool?.words === undefined ? "" : `, and nobody of ${pool.name} is called so`}`,
         at: use.at,
-        hint: "If it is no node, reserve its address in the pool (spec.reservations) and leave this line out.",
+        hint: `If it is no node, ${pool === undefined ? "reserve its address in the pool" : howToKeep(pool)}, and leave this line out.`,
       });
       return use;
     });
@@ -152,13 +162,14 @@ function passedOver(uses: readonly Use[], { allocations, releasing }: Snapshot) 
 }
 
 function passedNotes({ temporary, ignored }: ReturnType<typeof passedOver>, pools: readonly Pool[]): string[] {
-  const isFree = (address: Address) => pools.some((pool) => contains(pool.automatic, address));
+  const poolOf = (address: Address) => pools.find((pool) => contains(pool.automatic, address));
   const few = (addresses: readonly Address[]) => fewOf(addresses.map(formatAddress));
-  const free = temporary.filter(isFree);
+  const free = temporary.filter((address) => poolOf(address) !== undefined);
+  const keep = free.slice(0, 1).map((address) => howToKeep(poolOf(address) ?? {}));
   return [
     ...(temporary.length > 0 ? [`${plural(temporary.length, "address")} of DHCP or SLAAC passed over.`] : []),
     ...(free.length > 0
-      ? [`Note: allocate may give ${few(free)} to a node: exclude from the pool what DHCP or SLAAC hands out`]
+      ? [`Note: allocate may give ${few(free)} to a node, and DHCP or SLAAC to another one: ${keep}`]
       : []),
     ...(ignored.length > 0
       ? [`${plural(ignored.length, "other address")} passed over, as no pool hands them out: ${few(ignored)}`]

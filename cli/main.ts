@@ -96,7 +96,7 @@ withState(program.command("release"))
 withState(program.command("mv"))
   .summary("declare a rename; nobody moves")
   .description(
-    "Renames claims in the lock: a node, a policy, POLICY/CAPTURE, another owner (Kind/name), or a whole claim.",
+    "Renames claims in the lock: a node, a policy, POLICY/CAPTURE, a unit of hosts, another owner (Kind/name), or a whole claim.",
   )
   .argument("<from>")
   .argument("[to]", "may be left out with --to-set")

@@ -1,12 +1,20 @@
-import { type Plan, policyOfKey } from "../core/index.ts";
+import { formatIssue, type Plan, policyOfKey } from "../core/index.ts";
 import { isPolicyClaim } from "../integrations/nmstate/select.ts";
+import type { Proposal } from "../pipeline/proposal.ts";
 import { asBag } from "../schema/objects.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What a plan does as told, and what may still be a mistake of typing. */
-export function notesOn(workspace: Workspace, proposed: Plan): string[] {
-  return [...idleNotes(workspace), ...gonePolicyNotes(workspace, proposed)];
+export function notesOn(workspace: Workspace, proposal: Proposal): string[] {
+  return [...idleNotes(workspace), ...gonePolicyNotes(workspace, proposal.plan), ...unsaidNotes(proposal)];
+}
+
+/** What render will refuse as manifests, and write as files. Of what has no address yet nothing is rendered. */
+function unsaidNotes({ plan, rendered }: Proposal): string[] {
+  const unsaid = plan.pending.length > 0 ? [] : (rendered().unsaid ?? []);
+  const asFiles = "As files: nodeippool render --format os-net-config --out FOLDER";
+  return unsaid.map(({ hint: _, ...issue }) => `Note: ${formatIssue(issue)}. ${asFiles}`);
 }
 
 /** Objects that ask for nothing. */

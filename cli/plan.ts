@@ -21,7 +21,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   // The plan shows what an address is in use by, or what is released; of broken input there is nothing to show.
   if (refusal?.code === "invalid") throw refusal;
   const { plan } = proposal;
-  const notes = notesOn(workspace, plan);
+  const notes = notesOn(workspace, proposal);
   if (options.json) printJson({ ...planJson(plan), notes });
   else {
     print(...reportPlan(plan, workspace.desired.pools, snapshot), ...notes);

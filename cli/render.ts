@@ -1,7 +1,7 @@
 import { describeLine, formatBlock, IpamError, nodeNameOf, ownerOfKey, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
-import { firstRefusal } from "../pipeline/guards.ts";
+import { firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
@@ -26,15 +26,15 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
   const recorded = withOffers(await state.read(), state.name);
   // A release that is not recorded is drift, however large it is.
   const proposal = proposeFor(workspace, recorded, options, { confirmRelease: true });
-  const refusal = firstRefusal(proposal);
+  const isManifests = format === manifestFormat;
+  const refusal = firstRefusal(proposal, isManifests ? guards : guardsOf(() => {}));
   if (refusal !== undefined) throw refusal;
   if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const rendered = proposal.rendered();
-  const files =
-    format === manifestFormat
-      ? renderFolder(workspace.files, workspace.manifests, rendered)
-      : renderFiles(proposal.desired, format, proposal.holdings);
+  const files = isManifests
+    ? renderFolder(workspace.files, workspace.manifests, rendered)
+    : renderFiles(proposal.desired, format, proposal.holdings);
   progress();
   process.stderr.write(rendered.left.map(leftNote).join(""));
   if (options.out === undefined) {

@@ -75,7 +75,7 @@ function verdict({ pool, problem, isResetting, collisions, pending, live }: Pool
 }
 
 function growthOf(pool: Pool | undefined): string {
-  if (pool?.grows === undefined) return "Let spec.range.end grow, or add spec.additionalRanges.";
+  if (pool?.words === undefined) return "Let spec.range.end grow, or add spec.additionalRanges.";
   return howToGrow(pool);
 }
 

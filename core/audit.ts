@@ -4,23 +4,9 @@ import { BlockIndex, formatBlock, holds, isSingle, lengthOf, type MaybeBlock } f
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
 import { hasGateway, type Pool } from "./pool.ts";
+import { howToKeep } from "./pool-words.ts";
 import { contains } from "./range.ts";
-
-/** An address, or a block, that something out there uses: a rendered manifest, a node's own report. */
-export interface Use {
-  readonly address: Address;
-  /** The prefix length of a block, where it is one. */
-  readonly length?: number;
-  /** Who configures it, as `formatOwner` writes it; absent where a text only mentions it. */
-  readonly owner?: string;
-  readonly interface?: string;
-  /** The pool that it is of, where a text knows pools. */
-  readonly pool?: string;
-  readonly prefixLength?: number;
-  /** DHCP or SLAAC gave it, for a time: it is in use, but nobody's for good. */
-  readonly isTemporary?: boolean;
-  readonly at: Place;
-}
+import { describeUse, type Use } from "./use.ts";
 
 /** What can be wrong with an address. */
 export type FindingKind =
@@ -266,7 +252,7 @@ function misused(use: Use, world: World): Finding[] {
   if (pool === undefined) return owner === undefined ? [] : excluded(use, world);
   const reservers = assigning.flatMap((one) => one.reservations.at(use.address)?.owner ?? []);
   if (owner === undefined ? reservers.length > 0 : reservers.includes(owner)) return [];
-  const named = "named here, and may be given to anybody: exclude or reserve it";
+  const named = `named here, and may be given to anybody: ${howToKeep(pool)}`;
   const what = owner === undefined ? named : `used by ${describeUse(use)}, but not recorded`;
   return [findingOf("stranger", use, `of pool ${pool.name} is ${what}`)];
 }
@@ -292,9 +278,4 @@ function withholds(pool: Pool, use: MaybeBlock): boolean {
 
 function findingOf(kind: FindingKind, use: Use, what: string): Finding {
   return { kind, address: use.address, message: `${formatBlock(use)} ${what}`, at: use.at };
-}
-
-/** `Node/a eth1`: who has it, and on which NIC. */
-export function describeUse(use: Use): string {
-  return use.interface === undefined ? `${use.owner}` : `${use.owner} ${use.interface}`;
 }

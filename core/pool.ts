@@ -2,6 +2,7 @@ import { type Address, bitsOf, familyOf, mappedIPv4, type Prefix, parsePrefix } 
 import { blocksOverlap, type MaybeBlock } from "./block.ts";
 import { unwrap } from "./errors.ts";
 import type { Authority } from "./pool-spec.ts";
+import type { PoolWords } from "./pool-words.ts";
 import { covers, minus, normalised, type Range, rangeOf } from "./range.ts";
 import type { Reservations } from "./reservation.ts";
 
@@ -29,8 +30,7 @@ export interface Pool {
   readonly authority: Authority | undefined;
   readonly clusterRange: Range;
   readonly reservations: Reservations;
-  /** What makes it larger, where that is not a field of a NodeIPPool. */
-  readonly grows?: string;
+  readonly words?: PoolWords;
 }
 
 /** Do plan-time tools allocate from this pool? One that names no authority is theirs. */
@@ -53,14 +53,14 @@ export function isSamePool(a: Pool, b: Pool): boolean {
   return meaningOf(a) === meaningOf(b);
 }
 
-function meaningOf({ authority = "Plan", reservations, excluded: _, grows: __, ...rest }: Pool): string {
+function meaningOf({ authority = "Plan", reservations, excluded: _, words: __, ...rest }: Pool): string {
   const kept = reservations.all.map(({ address, owner, claim }) => `${address} ${owner} ${claim}`).sort();
   return JSON.stringify({ ...rest, authority, kept }, (_, value) => (typeof value === "bigint" ? `${value}` : value));
 }
 
 /** What to do where a pool is too small. Its end, and more ranges, stay inside its prefix. */
-export function howToGrow({ prefix, range, start, blockLength, grows }: Pool): string {
-  if (grows !== undefined) return `Let the network grow: ${grows}.`;
+export function howToGrow({ prefix, range, start, blockLength, words }: Pool): string {
+  if (words !== undefined) return `Let the network grow: ${words.grows}.`;
   const room = minus(minus([prefix], reservedOf(prefix, blockLength)), range);
   if (room.length === 0) return "Take addresses from another pool too: this one has its whole prefix.";
   const end = room.some(({ last }) => last > start) ? "a later end, or " : "";

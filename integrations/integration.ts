@@ -36,6 +36,8 @@ export interface Rendered {
   readonly added: readonly RenderedObject[];
   /** Releasing addresses that none of them takes off. */
   readonly left: readonly Left[];
+  /** What no object can say, and files of a format can; who writes objects refuses it. */
+  readonly unsaid?: readonly Issue[];
 }
 
 /** A pool, what a NodeIPPool would say for it, and where it is defined. */

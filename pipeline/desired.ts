@@ -141,6 +141,7 @@ export function renderDesired({ parts }: Desired, holdings: Holdings): Rendered 
     instead: new Map(all.flatMap(({ instead }) => [...instead])),
     added: all.flatMap(({ added }) => added),
     left: all.flatMap(({ left }) => left),
+    unsaid: all.flatMap(({ unsaid = [] }) => unsaid),
   };
 }
 

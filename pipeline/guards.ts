@@ -1,10 +1,13 @@
 import {
+  type Address,
   audit,
   bulkRelease,
   contains,
   type Finding,
+  howToKeep,
   IpamError,
   type Issue,
+  type Pool,
   refusePending,
   type Snapshot,
 } from "../core/index.ts";
@@ -54,17 +57,19 @@ const manifestsAgree: Guard = (proposal) => {
   );
   if (wrong.length === 0) return undefined;
   const issues = wrong.map(
-    ({ kind, message, at }): Issue => ({
+    ({ kind, address, message, at }): Issue => ({
       message,
       ...(at === undefined ? {} : { at }),
-      hint: kind === "wrong-prefix" ? "Write out the prefix length of the pool." : freeHint,
+      hint: kind === "wrong-prefix" ? "Write out the prefix length of the pool." : freeHint(pools, address),
     }),
   );
   return new IpamError("in-use", issues);
 };
 
-const freeHint =
-  "Write out another address, or take it from the pool; import, exclude or reserve what must stay as it is.";
+function freeHint(pools: readonly Pool[], address: Address): string {
+  const pool = pools.find(({ range }) => contains(range, address)) ?? {};
+  return `Write out another address, or take it from the pool; if it must stay as it is, import it, or ${howToKeep(pool)}.`;
+}
 
 const renderable =
   (write: Write): Guard =>
@@ -74,13 +79,18 @@ const renderable =
 /** How a surface writes out what is rendered. Throws IpamError for what cannot be written. */
 type Write = (rendered: Rendered) => unknown;
 
+/** Throws IpamError `invalid` for what no object can say. */
+function refuseUnsaid({ unsaid = [] }: Rendered): void {
+  if (unsaid.length > 0) throw new IpamError("invalid", unsaid);
+}
+
 /** One order for all surfaces. */
 export function guardsOf(write: Write): readonly Guard[] {
   return [noConflicts, nothingPending, releasesLittle, manifestsAgree, renderable(write)];
 }
 
 /** Those of a surface that writes objects as they are rendered. */
-export const guards = guardsOf((rendered) => rendered);
+export const guards = guardsOf(refuseUnsaid);
 
 /** An address of another network is another address: lines there say nothing of these pools. */
 function inNetworksOf({ holdings: { snapshot: after }, desired }: Proposal): Snapshot {

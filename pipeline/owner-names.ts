@@ -27,10 +27,13 @@ interface Meant {
 export class OwnerNames {
   private readonly pools: readonly Pick<PoolRecord, "name" | "prefix">[];
   private readonly known = new Map<string, readonly Meant[]>();
+  /** Those that are called otherwise, too. */
+  private readonly renamed = new Set<string>();
 
   constructor(pools: readonly Pick<PoolRecord, "name" | "prefix">[], askers: readonly Asker[]) {
     const aliasesOf = new Map(askers.map(({ owner }) => [owner, namesOf(owner)]));
-    const isPlain = [...aliasesOf.values()].every((aliases) => aliases.length === 0);
+    for (const [owner, aliases] of aliasesOf) if (aliases.length > 0) this.renamed.add(owner);
+    const isPlain = this.renamed.size === 0;
     this.pools = isPlain ? [] : pools;
     if (isPlain) return;
     for (const { owner, pool } of askers)
@@ -45,19 +48,20 @@ export class OwnerNames {
   }
 
   /** The owners that a use may be of; none where its owner is nobody's other name. */
-  meant({ owner, pool, address }: Use): readonly string[] {
-    if (owner === undefined) return [];
-    const here = pool === undefined ? this.pools.filter(({ prefix }) => contains(rangeOf(prefix), address)) : [];
-    const names = pool === undefined ? here.map(({ name }) => name) : [pool];
-    return [...new Set(names.flatMap((name) => this.surest(`${name} ${owner}`)))];
+  meant(use: Use): readonly string[] {
+    return [...new Set(this.askersMeant(use).map(({ owner }) => owner))];
   }
 
-  /** The use of whom it is. What a node calls its NIC is not what a configuration calls it. */
+  /**
+   * The use of whom it is, and of which pool. Such an owner has one address of a pool, on whichever NIC: what a node calls that
+   * is not what a configuration calls it.
+   */
   resolve = (use: Use): Use => {
-    const [owner, ...others] = this.meant(use);
-    if (owner === undefined || others.length > 0 || owner === use.owner) return use;
+    const [asker, ...others] = this.askersMeant(use);
+    if (asker === undefined || others.length > 0 || !this.renamed.has(asker.owner)) return use;
+    if (asker.owner === use.owner && use.pool !== undefined) return use;
     const { interface: _, ...rest } = use;
-    return { ...rest, owner };
+    return { ...rest, ...asker };
   };
 
   /** Reports are of those, too, that their nodes stand for. */
@@ -69,6 +73,13 @@ export class OwnerNames {
       if (shown !== undefined && owner !== undefined && others.length === 0) all.set(owner, shown);
     }
     return all;
+  }
+
+  private askersMeant({ owner, pool, address }: Use): Asker[] {
+    if (owner === undefined) return [];
+    const here = pool === undefined ? this.pools.filter(({ prefix }) => contains(rangeOf(prefix), address)) : [];
+    const names = pool === undefined ? here.map(({ name }) => name) : [pool];
+    return names.flatMap((name) => this.surest(`${name} ${owner}`).map((one) => ({ owner: one, pool: name })));
   }
 
   private add(key: string, meant: Meant): void {

@@ -4,6 +4,7 @@ import { type Block, BlockIndex, formatBlock } from "../block.ts";
 import type { Remedy } from "../errors.ts";
 import { freeSpaceOf } from "../free-space.ts";
 import { howToGrow, type Pool } from "../pool.ts";
+import { fieldsOf } from "../pool-words.ts";
 import type { Pending } from "./changes.ts";
 import { inUse, lineFor, mayHave, pendingOf, type Request, wantedBy } from "./request.ts";
 
@@ -32,7 +33,7 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
     const holder = holders.at(wanted)[0] ?? fresh.get(wanted.address);
     if (!mayHave(request.claim, wanted, pool)) {
       const message = `${text} is not an address that pool ${pool.name} may give to it`;
-      given.pending.push(pendingOf(request, "out-of-range", message, whatToLookAt));
+      given.pending.push(pendingOf(request, "out-of-range", message, `Look at its ${fieldsOf(pool)}.`));
     } else if (holder !== undefined) {
       const message = `${text} is held by ${holder.claim}`;
       given.pending.push(inUse(request, message, howToGet));
@@ -43,8 +44,6 @@ function giveWanted(pool: Pool, requests: readonly Request[], held: PoolLines, s
     }
   }
 }
-
-const whatToLookAt = "Look at the range, gateway, DNS servers, exclude and reservations of the pool.";
 
 const howToGet =
   "Want another address, or release that one first; a reservation may say for which claim of its owner it is.";

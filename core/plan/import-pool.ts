@@ -1,11 +1,12 @@
 import { type Allocation, importedSet, type Snapshot, sameLine } from "../allocation.ts";
-import { describeUse, type Use } from "../audit.ts";
 import { BlockIndex, formatBlock, holds, lengthOf, type MaybeBlock } from "../block.ts";
 import { formatOwner, ownerOfKey } from "../claim.ts";
 import type { Issue, Remedy } from "../errors.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
+import { fieldsOf, howToKeep } from "../pool-words.ts";
 import { contains, rangeOf } from "../range.ts";
+import { describeUse, type Use } from "../use.ts";
 import { type Adoptable, adoptable, mayBeOn, type Nics } from "./adopt.ts";
 import type { Kept } from "./changes.ts";
 import { lineFor, type Request, wantedBy } from "./request.ts";
@@ -210,8 +211,12 @@ export class PoolImport {
     const text = formatBlock(use);
     const recorded = `${text} is recorded for ${line.claim}, but ${having([use])}`;
     if (other !== undefined)
-      this.conflict(use, `${text} is on ${describeUse(other)} and on ${describeUse(use)}`, hints.twice);
-    else if (releasing || line.set === importedSet) this.conflict(use, recorded, hints.free, ["release"]);
+      this.conflict(
+        use,
+        `${text} is on ${describeUse(other)} and on ${describeUse(use)}`,
+        `Take it off one of them first; if several are to have it, ${howToKeep(this.pool)}.`,
+      );
+    else if (releasing || line.set === importedSet) this.conflict(use, recorded, this.freeHint(), ["release"]);
     else this.conflict(use, recorded, hints.lock);
   }
 
@@ -221,7 +226,13 @@ export class PoolImport {
     const uses = (group[0]?.[1].among ?? []).map((line) => useOf.get(line) as Had);
     const why =
       uses.length > keys.length ? `more than ${keys.join(", ")} asks for` : `which may be that of ${keys.join(" or ")}`;
-    this.conflict(uses[0] as Had, `${having(uses)}, ${why}`, hints.which);
+    this.conflict(uses[0] as Had, `${having(uses)}, ${why}`, this.pool.words === undefined ? hints.which : hints.one);
+  }
+
+  private freeHint(): string {
+    const { words } = this.pool;
+    const keep = words?.without ?? "reserve it without an owner";
+    return `If it is a virtual IP, which goes from node to node, ${keep}. If it has left the one that is recorded, free it`;
   }
 
   private refuseOutside(use: Had): void {
@@ -229,7 +240,7 @@ export class PoolImport {
     this.issues["out-of-range"].push({
       message,
       at: use.at,
-      hint: "Let the pool cover it (range, additionalRanges, exclude, gateway, DNS servers or reservations), or renumber the node first.",
+      hint: `Let the pool cover it (${fieldsOf(this.pool)}), or renumber the node first.`,
     });
   }
 
@@ -242,10 +253,9 @@ const hints = {
   moved:
     "An import moves nothing. If the node is right, reserve its address for it (owner; claim, if it has several), and allow the move.",
   lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first; what was recorded since goes with it.",
-  free: "Reserve a virtual IP, which goes from node to node, without an owner. If it has left the one that is recorded, free it",
-  twice: "Take it off one of them first; if several are to have it, exclude it, or reserve it without an owner.",
   which:
     "Say which: a reservation of the pool with address, owner and claim; or on which NIC, in CSV: node,interface,address.",
+  one: "It has one address of this pool: leave the others out.",
   wanted: "Reserve the address that the node has.",
 };
 

@@ -1,12 +1,12 @@
 import { compareAddresses } from "../address.ts";
 import type { Snapshot } from "../allocation.ts";
-import type { Use } from "../audit.ts";
 import { blockAt, isSingle, lengthOf } from "../block.ts";
 import type { Claim } from "../claim.ts";
 import { byCodeUnit, IpamError } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import { checkPools } from "../pools.ts";
 import { contains } from "../range.ts";
+import type { Use } from "../use.ts";
 import { type Had, PoolImport } from "./import-pool.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { checkSet, requestsByPool } from "./request.ts";

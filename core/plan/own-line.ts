@@ -3,6 +3,7 @@ import { blocksOverlap, formatBlock, holds, isSingle } from "../block.ts";
 import { type Claim, formatOwner, policyOfKey } from "../claim.ts";
 import type { Remedy } from "../errors.ts";
 import { isOfAddresses, type Pool } from "../pool.ts";
+import { fieldsOf } from "../pool-words.ts";
 import type { Kept, Pending } from "./changes.ts";
 import { inUse, lineFor, type Request, wantedBy } from "./request.ts";
 
@@ -114,8 +115,9 @@ function refusedChange(request: Request, line: Allocation, pool: Pool): Pending 
     const message = `${held}, but pool ${pool.name} has no blockLength any more: it hands out single addresses`;
     return inUse(request, message, `Put blockLength: ${line.length} back into the pool.`);
   }
-  const message = `${held}, but pool ${pool.name} hands it out no more (range, exclude, gateway, DNS servers or reservations)`;
-  const hint = "Give the pool that address back (for a DNS server: a reservation with its owner), or allow the move.";
+  const message = `${held}, but pool ${pool.name} hands it out no more (${fieldsOf(pool)})`;
+  const ofDns = pool.words === undefined ? " (for a DNS server: a reservation with its owner)" : "";
+  const hint = `Give the pool that address back${ofDns}, or allow the move.`;
   return inUse(request, message, hint, move);
 }
 

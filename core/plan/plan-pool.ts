@@ -113,7 +113,7 @@ function judge(requests: readonly Request[], pool: Pool, lines: PoolLines, optio
   return requests.map((request): Verdict => {
     const adopted = imported.get(request);
     if (adopted?.among !== undefined)
-      return { request, refusal: unclear(request, adopted.among), isComing: true, isUnclear: true };
+      return { request, refusal: unclear(request, adopted.among, pool), isComing: true, isUnclear: true };
     const found = own.get(request) ?? (adopted && { line: adopted.line, releasing: false });
     if (found === undefined) return { request, isComing: true };
     const { keep, refusal } = sticky(request, found, pool, options);
@@ -186,12 +186,14 @@ function refusedMove({ request, keep }: Verdict, line: Allocation, asked: Readon
 }
 
 /** An import recorded addresses of which one may be that of the request, and the owner has several claims or addresses. */
-function unclear(request: Request, among: readonly Allocation[]): Pending {
+function unclear(request: Request, among: readonly Allocation[], { words }: Pool): Pending {
   const [what, which] = among.length === 1 ? ["was", "for"] : ["were", "which of them is for"];
   const owner = formatOwner(request.claim.owner);
   return inUse(
     request,
     `${listed(among.map(formatBlock))} ${what} imported for ${owner}, and it is not known ${which} which of its claims`,
-    "Say which: reserve each for its owner and claim, or without owner if it is for none.",
+    words === undefined
+      ? "Say which: reserve each for its owner and claim, or without owner if it is for none."
+      : "It has one address of this pool: release the others.",
   );
 }

@@ -1,5 +1,6 @@
-import type { Issue, Parsed } from "../../core/index.ts";
+import type { Parsed } from "../../core/index.ts";
 import type { Device } from "./device.ts";
+import { unsaid } from "./unsaid.ts";
 
 /**
  * The options of a bond, as the links of network data have them: `bond_mode`, and `bond_<option>` for each other one of the
@@ -17,20 +18,20 @@ export function bondOptions(bond: Device): Parsed<Readonly<Record<string, string
   const field = isOvs ? "ovs_options" : "bonding_options";
   const words = `${bond.fields[field] ?? ""}`.split(/\s+/).filter((word) => word !== "");
   const options = new Map(words.map((word) => [word.split("=")[0] as string, word.slice(word.indexOf("=") + 1)]));
-  const fail = (message: string): { issues: Issue[] } => ({ issues: [{ message, path: [...bond.path, field] }] });
+  const path = [...bond.path, field];
   const mode = options.get(isOvs ? "bond_mode" : "mode") ?? (isOvs ? "active-backup" : "balance-rr");
   options.delete(isOvs ? "bond_mode" : "mode");
   if (isOvs) {
     const isLacp = mode === "balance-tcp";
     if (isLacp) options.delete("lacp");
     const [more] = options.keys();
-    if (more !== undefined) return fail(`network data has no ${more} of ovs_bond`);
+    if (more !== undefined) return { issues: [unsaid(`network data has no ${more} of ovs_bond`, path)] };
     if (mode === "active-backup") return { value: { bond_mode: mode } };
     if (isLacp) return { value: { bond_mode: "802.3ad", bond_xmit_hash_policy: "layer3+4" } };
-    return fail(`a bond of the kernel has no mode ${mode}`);
+    return { issues: [unsaid(`a bond of the kernel has no mode ${mode}`, path)] };
   }
   const name = /^\d$/.test(mode) ? modes[Number(mode)] : modes.find((one) => one === mode);
-  if (name === undefined) return fail(`a bond has no mode ${mode}`);
+  if (name === undefined) return { issues: [{ message: `a bond has no mode ${mode}`, path }] };
   const others = [...options].map(([option, value]) => [`bond_${option}`, value]);
   return { value: { bond_mode: name, ...Object.fromEntries(others) } };
 }

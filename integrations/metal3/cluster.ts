@@ -31,7 +31,9 @@ export interface MachineOptions extends TemplateOptions {
  *  mode     | for each host                                          | for each unit, or network
  *  ---------+--------------------------------------------------------+------------------------------------------------
  *  hosts    | its network data, and a BareMetalHost that names it    | Metal3DataTemplate, if the cluster has a name
- *  machines | Machine and all that is its own (machine-objects.ts)   | the mapping script, with network: os-net-config
+ *  machines | Machine, Metal3Machine, KubeadmConfig, BareMetalHost;  | Secret with the mapping script, with network:
+ *           |  Secret with network data, unless network is           |  os-net-config
+ *           |  os-net-config (machine-objects.ts)                    |
  *  pools    | a BareMetalHost with its MAC addresses                 | Metal3DataTemplate; IPPool for each network
  */
 export type Cluster =

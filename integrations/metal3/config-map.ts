@@ -69,7 +69,7 @@ function misfits(infra: Infra, namespace: unknown): Issue[] {
   );
   const unsaid = infra.units.flatMap((unit) => {
     const issues = unit.hosts.slice(0, 1).flatMap((host) => hostSecret(infra, unit, host, samples, {}).issues ?? []);
-    return issues.map((issue) => ({ ...issue, path: issue.path ?? unitPath(unit.name) }));
+    return issues.map(({ message, path = unitPath(unit.name) }) => ({ message, path }));
   });
   return [...(cluster.namespace === undefined || cluster.namespace === namespace ? [] : [elsewhere]), ...unsaid];
 }

@@ -45,7 +45,7 @@ class ObjectWriter {
     const templates =
       clusterName === undefined ? [] : units.map((unit) => metaDataTemplate(unit, { ...options, clusterName }));
     const each = this.hosts.flatMap(({ unit, host, addresses }) =>
-      this.take(hostObjects(this.infra, unit, host, addresses, options), byOsNetConfig),
+      this.take(hostObjects(this.infra, unit, host, addresses, options)),
     );
     return [...templates, ...each];
   }
@@ -54,7 +54,7 @@ class ObjectWriter {
     const isByOsNetConfig = options.network === "os-net-config";
     const secrets = isByOsNetConfig ? this.infra.units.map((unit) => mappingSecret(unit, options)) : [];
     const each = this.hosts.flatMap(({ unit, host, addresses }) =>
-      this.take(machineObjects(this.infra, unit, host, addresses, options), byOsNetConfig),
+      this.take(machineObjects(this.infra, unit, host, addresses, options)),
     );
     return [...secrets, ...each];
   }
@@ -87,14 +87,11 @@ class ObjectWriter {
     return [...byName.values()];
   }
 
-  private take<T>({ value, issues = [] }: Parsed<readonly T[]>, hint?: string): readonly T[] {
-    this.issues.push(...issues.map((issue) => ({ ...(hint === undefined ? {} : { hint }), ...issue })));
+  private take<T>({ value, issues = [] }: Parsed<readonly T[]>): readonly T[] {
+    this.issues.push(...issues);
     return value ?? [];
   }
 }
-
-const byOsNetConfig =
-  "If os-net-config runs on the hosts, it can: cluster has mode: machines and network: os-net-config for that.";
 
 /** What is wrong with a unit is wrong with each of its hosts. */
 function distinct(issues: readonly Issue[]): Issue[] {

@@ -15,12 +15,13 @@ import { osNetConfig } from "./os-net-config.ts";
  *                 | network-data                                   | os-net-config
  *  ---------------+------------------------------------------------+------------------------------------------------------
  *  Secret         | the network data, with the host's MAC addresses| none (`mappingSecret`: one for the unit)
- *  Metal3Machine  | that Secret; selects the host itself           | selects any host of the unit: the node finds out which
+ *  Metal3Machine  | that Secret; selects the host itself           | selects the host itself
  *  KubeadmConfig  | what is given                                  | and its file, the mapping script, the command for both
  *  Machine        | all of these                                   | all of these
- *  BareMetalHost  | the label that it is selected by               | none
+ *  BareMetalHost  | the label that it is selected by               | the same
  *
- * Both at once would give a node each address twice, on a link of cloud-init and on one of os-net-config.
+ * Both at once would give a node each address twice, on a link of cloud-init and on one of os-net-config. Metal3 honours the
+ * label alone: it sets `providerID` and `consumerRef` itself, of the host that it has chosen.
  */
 export function machineObjects(
   infra: Pick<Infra, "networks">,
@@ -30,13 +31,13 @@ export function machineObjects(
   options: MachineOptions,
 ): Parsed<RenderedObject[]> {
   const name = objectName(unit.name, host.name);
+  const selected = bareMetalHost(unit, host.name, {}, options);
   if (options.network === "os-net-config") {
-    const config = yamlOf(osNetConfig(infra, unit, addresses));
-    return { value: [kubeadmConfig(name, options, nodeFiles(unit.name, config)), ...machine(name, unit, options)] };
+    const files = nodeFiles(unit.name, yamlOf(osNetConfig(infra, unit, addresses)));
+    return { value: [kubeadmConfig(name, options, files), ...machine(name, unit, options), selected] };
   }
   const secret = hostSecret(infra, unit, host, addresses, options);
   if (secret.issues) return secret;
-  const selected = bareMetalHost(unit, host.name, {}, options);
   return { value: [secret.value, kubeadmConfig(name, options, {}), ...machine(name, unit, options), selected] };
 }
 
@@ -98,7 +99,6 @@ function kubeadmConfig(name: string, options: MachineOptions, { files = [], preK
 
 function machine(name: string, { name: unit, hostSelector }: Unit, options: MachineOptions): RenderedObject[] {
   const { apiVersion, clusterName, image, version, network } = options;
-  const isPinned = network === "network-data";
   const controlPlane = unit === controllers ? { "cluster.x-k8s.io/control-plane": "" } : {};
   const labels = { ...clusterLabels(options), ...controlPlane };
   const bootstrap = { configRef: referenceTo("bootstrap.cluster.x-k8s.io", "KubeadmConfig", name, options) };
@@ -109,8 +109,8 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
       metadata: metadataOf(name, options, labels),
       spec: {
         image,
-        hostSelector: { matchLabels: { ...hostSelector, ...(isPinned ? { [hostLabel]: name } : {}) } },
-        ...(isPinned ? { networkData: { name } } : {}),
+        hostSelector: { matchLabels: { ...hostSelector, [hostLabel]: name } },
+        ...(network === "network-data" ? { networkData: { name } } : {}),
       },
     } as RenderedObject,
     {

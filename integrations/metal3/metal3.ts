@@ -7,9 +7,10 @@ import { aliasesOfHost, type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
+import { noCluster } from "./parse-cluster.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
-import { hostsInTwoSets } from "./two-sets.ts";
+import { isUnsaid } from "./unsaid.ts";
 import { networkDataKind, usesOfHosts } from "./uses.ts";
 
 /** Configurations of bare-metal clusters, each with the document that it was read from. */
@@ -46,23 +47,28 @@ export const metal3: Integration<Metal3Model> = {
   files: (_, model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
   uses: () => usesOfHosts,
   aliases: aliasesOfHost,
-  conflicts: (model, _, __, holdings) => [...hostsInTwoSets(model, holdings), ...nameConflicts(model, holdings)],
+  conflicts: (model, _, __, holdings) => nameConflicts(model, holdings),
 };
 
-/** What each configuration becomes stands in for it. */
+/**
+ * What each configuration becomes stands in for it. One that does not say which objects its hosts become (`cluster`) may be for
+ * the files of os-net-config alone.
+ */
 function renderInfra(model: Metal3Model, _: unknown, holdings: Holdings): Rendered {
   const issues: Issue[] = [];
+  const unsaid: Issue[] = [];
   const instead = new Map(
     model.map(({ value: infra, source }) => {
       const { value = [], issues: found = [] } = infraObjects(infra, holdings);
-      issues.push(...found.map((issue) => issueIn(source, issue)));
+      const mayBeFiles = infra.cluster === noCluster && found.every(isUnsaid);
+      (mayBeFiles ? unsaid : issues).push(...found.map((issue) => issueIn(source, issue)));
       return [source, value] as const;
     }),
   );
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const { snapshot, set } = holdings;
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: noHost }));
-  return { instead, added: [], left };
+  return { instead, added: [], left, unsaid };
 }
 
 const noHost = "nothing is written for it any more";

@@ -1,28 +1,42 @@
-import { formatBlock, type Issue, ownerOfKey } from "../../core/index.ts";
-import { issueIn } from "../../schema/objects.ts";
+import { type Allocation, formatBlock, type Issue, isOfOtherSet, ownerOfKey } from "../../core/index.ts";
 import type { Holdings } from "../integration.ts";
 import type { ReadObject } from "../read-each.ts";
 import { type Infra, nameOfObjects, objectName, titleOfHost, unitPath } from "./infra.ts";
 
 /**
- * A host must not come under the name of the objects of another one that still has addresses: `a-b` and `c`, and `a` and `b-c`,
- * give one name. Nobody could tell which of the two has what. Of the hosts of one configuration parsing sees to that.
+ * Hosts whose objects would have the name of others: `a-b` and `c`, and `a` and `b-c`, give one name. Nobody could tell who has what,
+ * or whichever is applied last would win. Of the hosts of one configuration parsing sees to that.
+ *
+ *  who has addresses under that name | of this claim set            | of another one
+ *  ----------------------------------+------------------------------+------------------------------------
+ *  the host itself                   | no conflict                  | conflict; not where it is releasing
+ *  another host                      | conflict, also of releasing  | the same
  */
 export function nameConflicts(model: readonly ReadObject<Infra>[], { snapshot, set }: Holdings): Issue[] {
-  const lines = [...snapshot.allocations, ...snapshot.releasing].filter((line) => line.set === set);
-  const byName = Map.groupBy(lines, ({ claim }) => nameOfObjects(claim));
-  const conflict = (infra: Infra) =>
+  const own = [...snapshot.allocations, ...snapshot.releasing].filter((line) => line.set === set);
+  const theirs = snapshot.allocations.filter((line) => isOfOtherSet(line, set));
+  const byName = Map.groupBy([...theirs, ...own], ({ claim }) => nameOfObjects(claim));
+  return model.flatMap(({ value: infra, source }) =>
     infra.units.flatMap((unit) =>
       unit.hosts.flatMap(({ name: host }): Issue[] => {
         const [name, title] = [objectName(unit.name, host), titleOfHost(unit.name, host)];
-        const other = byName.get(name)?.find(({ claim }) => ownerOfKey(claim) !== title);
-        if (other === undefined) return [];
-        const has = `${ownerOfKey(other.claim)}, which has ${formatBlock(other)}`;
-        const message = `the objects of ${title} would be called ${name}, as those of ${has}`;
-        return [{ message, hint, path: [...unitPath(unit.name), "macMapping", host] }];
+        const isOther = (line: Allocation) => line.set !== set || ownerOfKey(line.claim) !== title;
+        const other = byName.get(name)?.find(isOther);
+        const at = source.at([...unitPath(unit.name), "macMapping", host], host, "key");
+        return other === undefined ? [] : [{ ...conflict(title, name, other, set), at }];
       }),
-    );
-  return model.flatMap(({ value, source }) => conflict(value).map((issue) => issueIn(source, issue)));
+    ),
+  );
 }
 
-const hint = "If it is the same host, declare the rename. Otherwise name it otherwise, or wait until those are free.";
+function conflict(title: string, name: string, line: Allocation, set: string): Issue {
+  if (line.set !== set)
+    return {
+      message: `${title} is in a file of claim set ${line.set}, too (${formatBlock(line)} of ${line.pool}): both would render ${name}`,
+      hint: "Give the unit or the host another name in one of the files.",
+    };
+  return {
+    message: `the objects of ${title} would be called ${name}, as those of ${ownerOfKey(line.claim)}, which has ${formatBlock(line)}`,
+    hint: "If it is the same host, declare the rename. Otherwise name it otherwise, or wait until those are free.",
+  };
+}

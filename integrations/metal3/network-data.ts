@@ -13,6 +13,7 @@ import { bondOptions } from "./bond-options.ts";
 import { type Device, type DeviceRoute, isTrue, readDevices } from "./device.ts";
 import { type Host, type Infra, type Unit, unitPath } from "./infra.ts";
 import { fillTemplates, readNetworkTemplate } from "./template.ts";
+import { unsaid } from "./unsaid.ts";
 
 /** OpenStack network data, as cloud-init and Ironic read it (network_data.json). */
 export interface NetworkData {
@@ -40,7 +41,7 @@ export interface LinkNetwork {
 }
 
 /**
- * The configuration of a unit as network data for one host. All that network data cannot say is an issue, with its path.
+ * The configuration of a unit as network data for one host. What it cannot say (`unsaid`) is an issue with its path, and so are mistakes.
  *
  *  os-net-config            | network data
  *  -------------------------+---------------------------------------------------------------------------------
@@ -101,6 +102,8 @@ class NetworkDataWriter {
   private readonly macs: ReadonlyMap<string, string>;
   /** The link that a name stands for: its own, or that of the member of a bridge. */
   private readonly linkOf = new Map<string, NetworkLink>();
+  /** Names that stand here: why one of these is no link, is said where it stands. */
+  private readonly named = new Set<string>();
   private readonly later: { readonly vlan: Device; readonly on: string }[] = [];
 
   constructor(raw: unknown, macs: ReadonlyMap<string, string>) {
@@ -110,10 +113,11 @@ class NetworkDataWriter {
 
   /** A device and its members. A vlan waits until all others have their links. */
   device(device: Device, bridge?: string): undefined {
+    this.named.add(device.name);
     const fields = knownOf[device.type];
-    if (fields === undefined) return this.fail(`network data has no ${device.type}`, device.path);
+    if (fields === undefined) return this.lack(`network data has no ${device.type}`, device.path);
     for (const field of Object.keys(device.fields))
-      if (!fields.includes(field)) this.fail(`network data has no ${field} of ${device.type}`, [...device.path, field]);
+      if (!fields.includes(field)) this.lack(`network data has no ${field} of ${device.type}`, [...device.path, field]);
     for (const field of ["use_dhcp", "use_dhcpv6"])
       if (isTrue(device.fields[field])) this.fail(`${field}: these addresses are static`, [...device.path, field]);
     if (device.type === "vlan") this.later.push({ vlan: device, on: `${device.fields.device ?? bridge ?? ""}` });
@@ -126,8 +130,9 @@ class NetworkDataWriter {
   vlans(): void {
     for (const { vlan, on } of this.later) {
       const link = this.linkOf.get(on) ?? (this.macs.has(on) ? this.nic(on) : undefined);
-      if (link === undefined) this.fail(`${on || "its device"} is no link that ${vlan.name} could be on`, vlan.path);
-      else {
+      if (link === undefined && !this.named.has(on))
+        this.fail(`${on || "its device"} is no link that ${vlan.name} could be on`, vlan.path);
+      if (link !== undefined) {
         const mac = `${link.ethernet_mac_address ?? link.vlan_mac_address}`;
         const id = { vlan_id: vlan.fields.vlan_id as number, vlan_link: link.id, vlan_mac_address: mac };
         this.add({ id: `${link.id}.${id.vlan_id}`, type: "vlan", ...id, ...mtuOf(vlan) }, vlan, vlan.name);
@@ -143,7 +148,7 @@ class NetworkDataWriter {
   private bond(bond: Device): undefined {
     for (const member of bond.members)
       if (member.type === "interface") this.device(member);
-      else this.fail(`network data has no bond of ${member.type}`, member.path);
+      else this.lack(`network data has no bond of ${member.type}`, member.path);
     const first = bond.members.find(({ fields }) => isTrue(fields.primary)) ?? bond.members[0];
     const mac = this.macs.get(first?.name ?? "");
     if (mac === undefined) return this.fail(`${bond.name} has no members`, bond.path);
@@ -157,7 +162,7 @@ class NetworkDataWriter {
   private bridge(bridge: Device): undefined {
     const [member, ...others] = bridge.members.filter(({ type }) => type !== "vlan");
     if (member === undefined || others.length > 0)
-      return this.fail("network data has no bridges: one with a single NIC or bond stands for that", bridge.path);
+      return this.lack("network data has no bridges: one with a single NIC or bond stands for that", bridge.path);
     for (const one of bridge.members) this.device(one, bridge.name);
     const link = this.linkOf.get(member.name);
     if (link === undefined) return;
@@ -199,11 +204,11 @@ class NetworkDataWriter {
     const more = Object.keys(fields).find((field) => ["table", "metric", "route_options"].includes(field));
     if (more !== undefined || gateway === "self") {
       const what = more === undefined ? "next_hop: self" : `${more} of a route`;
-      return this.fail(`network data has no ${what}`, path);
+      return this.lack(`network data has no ${what}`, path);
     }
     const family = familyOf(gateway);
     const over = own.find(({ type }) => type === (family === 4 ? "ipv4" : "ipv6"));
-    if (over === undefined) return this.fail(`there is no IPv${family} address beside this route`, path);
+    if (over === undefined) return this.lack(`there is no IPv${family} address beside this route`, path);
     const to = destination ?? prefixAt(gateway, 0);
     if (familyOf(to.first) !== family) return this.fail("a route has a next hop of its own family", path);
     const route = {
@@ -216,7 +221,7 @@ class NetworkDataWriter {
 
   /** Neither schema of network data has a netmask for one IPv4 address. */
   private netmask({ first, length }: Prefix, path: Path): string {
-    if (familyOf(first) === 4 && length === 32) this.fail("network data has no netmask of /32", path);
+    if (familyOf(first) === 4 && length === 32) this.lack("network data has no netmask of /32", path);
     return maskOf(first, length);
   }
 
@@ -229,6 +234,10 @@ class NetworkDataWriter {
 
   private fail(message: string, path: Path): undefined {
     this.issues.push({ message, path });
+  }
+
+  private lack(message: string, path: Path): undefined {
+    this.issues.push(unsaid(message, path));
   }
 }
 

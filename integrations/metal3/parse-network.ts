@@ -8,6 +8,7 @@ import {
   normalised,
   type Parsed,
   type PoolSpec,
+  type PoolWords,
   parseAddress,
   prefixAt,
 } from "../../core/index.ts";
@@ -67,9 +68,8 @@ class NetworkReader {
     };
     const { value: pool, issues = [] } = parsePoolSpec(name, spec);
     for (const issue of issues) this.issues.push({ ...issue, path: pathInNetwork(issue.path ?? []) });
-    const place = `infra.networks.${name}`;
-    const grows = list === undefined ? `a wider ${place}.addressRange` : `more of ${place}.addresses`;
-    return pool === undefined ? undefined : { pool: { ...pool, grows }, spec, dnsServers: present(dnsServers) };
+    const words = wordsFor(`infra.networks.${name}`, list === undefined);
+    return pool === undefined ? undefined : { pool: { ...pool, words }, spec, dnsServers: present(dnsServers) };
   }
 
   private range(range: Bag | undefined): Interval | undefined {
@@ -137,6 +137,20 @@ class NetworkReader {
   private fail(message: string, path: Path, hint?: string): undefined {
     this.issues.push({ message, path, ...(hint === undefined ? {} : { hint }) });
   }
+}
+
+function wordsFor(place: string, isRange: boolean): PoolWords {
+  if (isRange)
+    return {
+      grows: `a wider ${place}.addressRange`,
+      fields: "addressRange, gateway, dnsServers",
+      without: `let ${place} have addresses without it, and no addressRange`,
+    };
+  return {
+    grows: `more of ${place}.addresses`,
+    fields: "addresses, gateway, dnsServers",
+    without: `take it out of ${place}.addresses`,
+  };
 }
 
 interface Interval {

@@ -3,6 +3,7 @@ import { didYouMean, unknownField } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { flatDevices, readDevices } from "./device.ts";
+import { misfitsOf } from "./device-misfits.ts";
 import type { Host, Network, Unit } from "./infra.ts";
 import { fillTemplates, literalFor, templatesIn, writtenAddresses } from "./template.ts";
 
@@ -107,6 +108,11 @@ class UnitReader {
         this.fail(`${JSON.stringify(nic)} is no name of a NIC: at most 15 letters, digits, -, _ and .`, [...path, nic]);
       if (typeof mac !== "string" || !/^[0-9a-f]{2}(:[0-9a-f]{2}){5}$/i.test(mac))
         this.fail(`${nic} needs a MAC address: six pairs of hexadecimal digits with colons, in quotes`, [...path, nic]);
+      else if (/^.[13579bdf]|^00(:00)*$/i.test(mac))
+        this.fail(`${mac} is no MAC address of a NIC: it is ${/^00/.test(mac) ? "all zeros" : "multicast"}`, [
+          ...path,
+          nic,
+        ]);
     }
     const entries = Object.entries(macs ?? {}).map(([nic, mac]): [string, string] => [nic, `${mac}`.toLowerCase()]);
     return { name, macs: new Map(entries.sort(byKey)) };
@@ -172,7 +178,7 @@ class UnitReader {
 
   private devices(filled: unknown, root: Path, host: Host | undefined): void {
     const { value: devices = [], issues = [] } = readDevices(filled, root);
-    this.issues.push(...issues);
+    this.issues.push(...issues, ...misfitsOf(devices));
     if (issues.length === 0 && devices.length === 0) this.fail("networkConfig is empty", root);
     for (const { type, name, path } of flatDevices(devices)) {
       if (type !== "interface" || host === undefined || host.macs.has(name)) continue;

@@ -22,11 +22,15 @@ const form = /^\{\{\s*(ip|config)\s*\[\s*(?:'([^'"{}]*)'|"([^'"{}]*)")\s*\]\s*(?
 const whole =
   "a template is the whole value: {{ ip['NET'] }}, {{ config['NET'].gateway }} or {{ config['NET'].dnsServers }}";
 
+const joined =
+  "lists are joined as items of one list: [\"{{ config['A'].dnsServers }}\", \"{{ config['B'].dnsServers }}\"]";
+
 /** Reads one scalar; undefined where it is no template. There is no other template language here. */
 export function readNetworkTemplate(text: string): NetworkReference | { readonly why: string } | undefined {
   if (!text.includes("{{")) return undefined;
   const [matched, root, single, double, field] = form.exec(text) ?? [];
   const network = single ?? double ?? "";
+  if (matched === undefined && /dnsServers.*dnsServers/s.test(text)) return { why: joined };
   if (matched === undefined || (root === "ip") !== (field === undefined)) return { why: whole };
   if (field === undefined) return { network, field: "ip" };
   const known = configFields.find((one) => one === field);
@@ -86,7 +90,8 @@ export function literalFor(
 }
 
 /**
- * A copy of plain data with every template replaced; each value keeps its type.
+ * A copy of plain data with every template replaced; each value keeps its type. A list whose items stand for lists is all of
+ * their items, each once.
  * Throws IpamError `invalid` for an address that is missing, or for what parsing refuses.
  */
 export function fillTemplates(
@@ -100,7 +105,12 @@ export function fillTemplates(
     if (read !== undefined && filled === undefined) throw new IpamError("invalid", `there is no value for ${value}`);
     return filled ?? value;
   }
-  if (Array.isArray(value)) return value.map((item) => fillTemplates(item, networks, addresses));
+  if (Array.isArray(value)) {
+    const items = value.map((item) => ({ item, filled: fillTemplates(item, networks, addresses) }));
+    const isJoined = items.some(({ item, filled }) => Array.isArray(filled) && !Array.isArray(item));
+    const all = items.flatMap(({ item, filled }) => (Array.isArray(item) ? [filled] : filled));
+    return isJoined ? [...new Set(all)] : all;
+  }
   const bag = asBag(value);
   if (bag === undefined) return value;
   return Object.fromEntries(Object.entries(bag).map(([key, item]) => [key, fillTemplates(item, networks, addresses)]));

@@ -8,6 +8,7 @@ import {
   type Parsed,
   type Pool,
   type PoolSpec,
+  type PoolWords,
 } from "../../core/index.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
@@ -37,13 +38,17 @@ export function sliceNetworks(attachments: readonly ReadObject<Attachment>[]): P
     for (const issue of wrong)
       found.push(issueIn(first.source, { ...issue, message: `network ${issue.message}`, path: configPath }));
     issues.push(...found);
-    return pool === undefined ? [] : [{ pool: { ...pool, grows }, spec, attachments: [first, ...more] }];
+    return pool === undefined ? [] : [{ pool: { ...pool, words }, spec, attachments: [first, ...more] }];
   });
   return issues.length > 0 ? { issues } : { value: networks };
 }
 
-const grows =
-  "a wider range, or smaller slices for nodes that join (node_slice_size). A slice with the gateway, or with an address that is excluded, goes to nobody";
+const words: PoolWords = {
+  grows:
+    "a wider range, or smaller slices for nodes that join (node_slice_size). A slice with the gateway, or with an address that is excluded, goes to nobody",
+  fields: "range, range_start, range_end, gateway, exclude",
+  without: "exclude it",
+};
 
 /** Whoever shares a network withholds from all what it excludes. */
 function specOf({ prefix, first, last, length, scope }: SliceConfig, all: readonly ReadObject<Attachment>[]): PoolSpec {

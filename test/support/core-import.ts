@@ -1,7 +1,7 @@
 import { address } from "../../core/address.ts";
-import type { Use } from "../../core/audit.ts";
 import { IpamError } from "../../core/errors.ts";
 import { type ImportInput, planImport } from "../../core/plan/import.ts";
+import type { Use } from "../../core/use.ts";
 import { claimOf, poolOf, recordOf, spelt } from "./core-text.ts";
 
 /** .1 to .9, of which .4 is excluded, .5 reserved for nobody and .6 for Node/r. */

@@ -8,7 +8,7 @@ export const namespace = "metal3";
 
 /** A file with one network, from .10 on, and one unit. */
 export function file(hosts: readonly string[], { last = 19, more = "" } = {}): string {
-  const macs = hosts.map((host) => `    ${host}: {em0: "00:00:00:00:00:0${host.slice(-1)}"}`);
+  const macs = hosts.map((host) => `    ${host}: {em0: "02:00:00:00:00:0${host.slice(-1)}"}`);
   return `${more}infra:
   networks:
     lan: {netmask: 24, addressRange: {start: 10.0.0.10, end: 10.0.0.${last}}}

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { formatAddress } from "../../core/address.ts";
-import type { Use } from "../../core/audit.ts";
 import { IpamError, type Place } from "../../core/errors.ts";
+import type { Use } from "../../core/use.ts";
 
 /** `line:column address owner NIC` */
 export function shownUse({ address, owner, interface: nic, at }: Use): string {

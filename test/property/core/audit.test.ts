@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Allocation, Snapshot } from "../../../core/allocation.ts";
-import { audit, type Use } from "../../../core/audit.ts";
+import { audit } from "../../../core/audit.ts";
 import { ownerOfKey } from "../../../core/claim.ts";
+import type { Use } from "../../../core/use.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
 
 /** What nodes would report if each configured exactly what is recorded for it. */

@@ -54,7 +54,7 @@ function dataOf({ networks, units }: Shape) {
       },
     ],
     macMapping: Object.fromEntries(
-      hosts.map((host) => [host, { em0: `00:00:00:00:0${unitNames.indexOf(name)}:0${host.slice(1)}` }]),
+      hosts.map((host) => [host, { em0: `02:00:00:00:0${unitNames.indexOf(name)}:0${host.slice(1)}` }]),
     ),
   });
   const all = units.map(([name, unit]) => [name, unitOf(name, unit)] as const);

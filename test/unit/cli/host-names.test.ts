@@ -88,11 +88,44 @@ describe("an existing fleet is imported", () => {
     const folder = folderOf({ "infra.yaml": seed, "f.csv": "controllers-node-1,eno1,192.168.0.77\n" });
     const { stderr, status } = await cli(["import", "f.csv", "infra.yaml"], folder);
     expect([stderr.split("\n")[0], status]).toEqual([
-      "invalid: f.csv:1:25: controllers-node-1 is not among the nodes",
+      "invalid: f.csv:1:25: controllers-node-1 is not among the nodes, and nobody of net0 is called so",
       2,
     ]);
     writeFileSync(join(folder, "f.json"), listOf(secretOf("controllers-node-1", "192.168.0.77")));
     expect((await cli(["import", "f.json", "infra.yaml"], folder)).stderr).toContain("for whom is not known");
+  });
+
+  it.each([
+    ["another address than the record", "192.168.0.44", 4, `${c0}/net0 holds 192.168.0.10, but ${c0} has 192.168.0.44`],
+    ["one that the network may not give", "192.168.0.9", 4, `${c0}/net0 holds 192.168.0.10, but ${c0} has 192.168.0.9`],
+  ])("a host that has %s is refused, whatever it is called", async (_, address, status, message) => {
+    const folder = folderOf({ "infra.yaml": seed });
+    await cli(["allocate"], folder);
+    const before = filesOf(folder);
+    for (const name of ["controllers.node-0", "controllers-node-0", "controllers/node-0", c0]) {
+      writeFileSync(join(folder, "f.csv"), `${name},eno1,${address}\n`);
+      const ran = await cli(["import", "f.csv"], folder);
+      expect([ran.stderr, ran.status]).toEqual([expect.stringContaining(message), status]);
+    }
+    expect(filesOf(folder)).toEqual({ ...before, "f.csv": `${c0},eno1,${address}\n` });
+  });
+
+  it("an address that the network may not give is refused", async () => {
+    const folder = folderOf({ "infra.yaml": seed, "f.csv": "controllers-node-0,eno1,192.168.0.9\n" });
+    expect(await cli(["import", "f.csv"], folder)).toMatchObject({
+      stderr: expect.stringContaining(
+        `${c0} has 192.168.0.9, which pool net0 may not hand out\n  Let the pool cover it (addressRange, `,
+      ),
+      status: 2,
+    });
+  });
+
+  it("a unit and a host that are none are refused", async () => {
+    const folder = folderOf({ "infra.yaml": seed, "f.csv": "controllers/node-9,eno1,192.168.0.77\n" });
+    expect(await cli(["import", "f.csv"], folder)).toMatchObject({
+      stderr: "invalid: f.csv:1:25: nobody is called controllers/node-9\n",
+      status: 2,
+    });
   });
 
   it("a host's Node keeps the addresses that are none of the host's networks", async () => {

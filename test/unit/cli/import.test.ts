@@ -255,7 +255,7 @@ describe("import", () => {
     expect(stdout).toContain(
       [
         "3 addresses of DHCP or SLAAC passed over.",
-        "Note: allocate may give 10.10.10.5, 10.10.10.6 to a node: exclude from the pool what DHCP or SLAAC hands out",
+        "Note: allocate may give 10.10.10.5, 10.10.10.6 to a node, and DHCP or SLAAC to another one: exclude or reserve it",
         "Recorded in nodeippool.lock.\n",
       ].join("\n"),
     );
@@ -294,7 +294,7 @@ describe("import", () => {
     const { stderr, status } = await cli(args(), folder);
     expect([status, stderr.replace(/: nodeippool release.*/, ": RELEASE")]).toEqual([
       4,
-      "conflict: fleet.csv:1:13: 10.0.0.9 is recorded for Node/node01/imported/10.0.0.9, but Node/node02 has 10.0.0.9 on eth7\n  Reserve a virtual IP, which goes from node to node, without an owner. If it has left the one that is recorded, free it: RELEASE\n",
+      "conflict: fleet.csv:1:13: 10.0.0.9 is recorded for Node/node01/imported/10.0.0.9, but Node/node02 has 10.0.0.9 on eth7\n  If it is a virtual IP, which goes from node to node, reserve it without an owner. If it has left the one that is recorded, free it: RELEASE\n",
     ]);
     await cli(["release", "10.0.0.9", "--confirm"], folder);
     const reserved = "  range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.9}]";
@@ -329,7 +329,7 @@ describe("import", () => {
   it("tells a line of nobody that a reservation is for it", async () => {
     const { stderr } = await cli(args(), workspace("printer,eth0,10.10.10.9\n"));
     expect(stderr).toContain(
-      "printer is not among the nodes\n  If it is no node, reserve its address in the pool (spec.reservations) and leave this line out.\n",
+      "printer is not among the nodes\n  If it is no node, exclude or reserve it, and leave this line out.\n",
     );
   });
 
@@ -393,7 +393,7 @@ spec:
     [
       "an address of two nodes",
       "node01,eth1,10.10.10.1\nnode02,eth1,10.10.10.1\n",
-      "conflict: fleet.csv:2:13: 10.10.10.1 is on Node/node01 eth1 and on Node/node02 eth1\n  Take it off one of them first; if several are to have it, exclude it, or reserve it without an owner.\n",
+      "conflict: fleet.csv:2:13: 10.10.10.1 is on Node/node01 eth1 and on Node/node02 eth1\n  Take it off one of them first; if several are to have it, exclude or reserve it.\n",
       4,
     ],
     [

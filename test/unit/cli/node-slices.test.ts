@@ -279,7 +279,7 @@ describe("import takes the slices that nodes have, and moves nobody", () => {
     const { status, stderr } = await run(folder, "allocate", "m");
     expect(status).toBe(3);
     expect(stderr).toContain("10.1.1.0/24 is used by Node/n2, but recorded for Node/n1/storage\n");
-    expect(stderr).toContain("import, exclude or reserve what must stay as it is");
+    expect(stderr).toContain("if it must stay as it is, import it, or exclude it");
     expect(existsSync(join(folder, "nodeippool.lock"))).toBe(false);
   });
 

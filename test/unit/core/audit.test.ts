@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { address, formatAddress } from "../../../core/address.ts";
-import { type AuditInput, audit, type Use } from "../../../core/audit.ts";
+import { type AuditInput, audit } from "../../../core/audit.ts";
+import type { Use } from "../../../core/use.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { poolOf, recordOf, spelt } from "../../support/core-text.ts";
 

@@ -243,7 +243,7 @@ describe("a pending claim says", () => {
       record: [],
       claims: ["Node/n/a wanted=10.0.0.9"],
       message: "10.0.0.9 is not an address that pool p may give to it",
-      hint: /^Look at the range/,
+      hint: /^Look at its range/,
       remedy: undefined,
     },
     {
@@ -304,7 +304,7 @@ describe("a pending claim says", () => {
       record: ["10.0.0.5 Node/n/a"],
       claims: ["Node/n/a"],
       message:
-        "10.0.0.5 is held by Node/n/a, but pool p hands it out no more (range, exclude, gateway, DNS servers or reservations)",
+        "10.0.0.5 is held by Node/n/a, but pool p hands it out no more (range, additionalRanges, exclude, gateway, DNS servers or reservations)",
       hint: /, or allow the move\.$/,
       remedy: ["allow", "move"],
     },

@@ -207,7 +207,7 @@ describe("networkData", () => {
     ],
     [
       "a route without an address",
-      nic("em0", { ...on("a"), routes: [{ default: true, next_hop: "2001:db8::1" }] }),
+      nic("em0", { ...on("a"), routes: [{ default: true, next_hop: "fe80::1" }] }),
       "0.routes.0: there is no IPv6 address beside this route",
     ],
     [

@@ -90,7 +90,7 @@ describe("machines of their own (R34)", () => {
     ]);
   });
 
-  it("os-net-config: the file in every KubeadmConfig, one script for the unit (R31), any host of the unit", () => {
+  it("os-net-config: the file in every KubeadmConfig, one script for the unit (R31), the host itself", () => {
     const all = objectsOfInfra(seed, { ...clusters.machines, network: "os-net-config" });
     expect(titles(all).slice(0, 5)).toEqual([
       "Secret controllers.mac-mapping",
@@ -107,7 +107,9 @@ describe("machines of their own (R34)", () => {
     expect(at(all[0], "stringData.script")).toContain('"node-0": {"em0":"00:c8:7c:e6:f0:2e"');
     expect(at(all[3], "spec")).toEqual({
       image: clusters.machines.image,
-      hostSelector: { matchLabels: { "metal3.io/controller": "true" } },
+      hostSelector: {
+        matchLabels: { "metal3.io/controller": "true", "nodeippool.nmstate.io/host": "controllers-node-0" },
+      },
     });
   });
 
@@ -213,7 +215,7 @@ describe("IPPools", () => {
   });
 
   it("a literal address in the template of a unit is an issue", () => {
-    const text = exampleText("seed.yaml").replace("{{ ip['net0']}}", "10.9.9.9/24");
+    const text = exampleText("seed.yaml").replace("{{ ip['net1']}}", "10.9.9.9/24");
     expect(() => objectsOfInfra(infraOf(text), clusters.pools)).toThrow("10.9.9.9 is of no network");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Allocation } from "../../../core/allocation.ts";
-import type { Use } from "../../../core/audit.ts";
+import type { Use } from "../../../core/use.ts";
 import { provenGone, type Reports } from "../../../integrations/nmstate/proven-gone.ts";
 import { lineOf } from "../../support/core-text.ts";
 

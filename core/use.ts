@@ -1,0 +1,23 @@
+import type { Address } from "./address.ts";
+import type { Place } from "./errors.ts";
+
+/** An address, or a block, that something out there uses: a rendered manifest, a node's own report. */
+export interface Use {
+  readonly address: Address;
+  /** The prefix length of a block, where it is one. */
+  readonly length?: number;
+  /** Who configures it, as `formatOwner` writes it; absent where a text only mentions it. */
+  readonly owner?: string;
+  readonly interface?: string;
+  /** The pool that it is of, where a text knows pools. */
+  readonly pool?: string;
+  readonly prefixLength?: number;
+  /** DHCP or SLAAC gave it, for a time: it is in use, but nobody's for good. */
+  readonly isTemporary?: boolean;
+  readonly at: Place;
+}
+
+/** `Node/a eth1`: who has it, and on which NIC. */
+export function describeUse(use: Use): string {
+  return use.interface === undefined ? `${use.owner}` : `${use.owner} ${use.interface}`;
+}

@@ -1,0 +1,15 @@
+import type { Issue } from "../../core/index.ts";
+import type { Path } from "../../schema/yaml.ts";
+
+const byOsNetConfig =
+  "If os-net-config runs on the hosts, it can: cluster has mode: machines and network: os-net-config for that.";
+
+/** What network data has no words for, and os-net-config has. */
+export function unsaid(message: string, path: Path): Issue {
+  return { message, path, hint: byOsNetConfig };
+}
+
+/** Is it that, and no mistake? */
+export function isUnsaid({ hint }: Issue): boolean {
+  return hint === byOsNetConfig;
+}

@@ -25,22 +25,28 @@ function isMisread(text: string): boolean {
   return isNumber || /[\u0085\u2028\u2029]|^\t|\n\t/.test(text);
 }
 
-/**
- * `yamlOf` each, in a tenth of the time where many are alike: the nodes' policies differ in names and addresses alone.
- * Data with a gap for each such word is written once, and its text filled in for all that share it.
- */
+/** `yamlOf` each, in a tenth of the time where many are alike: the nodes' policies differ in names and addresses alone. */
 export function yamlOfEach(list: readonly object[]): string[] {
+  return list.map(yamlWriter());
+}
+
+/** So many texts with gaps are kept. */
+const most = 1_000;
+
+/** `yamlOf`, which writes data with a gap for each plain word once, and fills its text in for all that share it. */
+export function yamlWriter(): (data: object) => string {
   /** The text around the gaps, by the JSON of the data with gaps. */
   const known = new Map<string, readonly string[]>();
-  return list.map((data) => {
+  return (data) => {
     const { json, words, isPlain } = gapped(data);
     if (!isPlain) return yamlOf(data);
     const texts = known.get(json) ?? yamlOf(JSON.parse(json)).split(gap);
+    if (known.size === most) known.clear();
     known.set(json, texts);
     // Somebody wrote the gap's own text in a key or a sentence.
     if (texts.length !== words.length + 1) return yamlOf(data);
     return texts.map((text, i) => text + (words[i] ?? "")).join("");
-  });
+  };
 }
 
 /** Data as JSON, a gap in place of each plain word. Not plain: a number that JSON cannot write. */
@@ -49,8 +55,10 @@ function gapped(data: object): { json: string; words: string[]; isPlain: boolean
   let isPlain = true;
   const json = JSON.stringify(data, (_, value) => {
     if (typeof value === "number" && (!Number.isFinite(value) || Object.is(value, -0))) isPlain = false;
-    if (typeof value !== "string" || !plainWord.test(value)) return value;
-    words.push(value);
+    if (typeof value !== "string") return value;
+    const isMac = mac.test(value);
+    if (!isMac && !plainWord.test(value)) return value;
+    words.push(isMac && base60.test(value) ? `"${value}"` : value);
     return gap;
   });
   return { json, words, isPlain };
@@ -63,3 +71,7 @@ const gap = "nodeippool-gap";
  * reserved word has one; but e1 is a number to the library), IPv4 addresses, and IPv6 addresses with a `::` inside.
  */
 const plainWord = /^(?!e-?\d+$)(?:[a-z]+[0-9./-][a-z0-9./-]*|\d+(?:\.\d+){3}|[0-9a-f:]*::[0-9a-f:]*[0-9a-f])$/;
+
+/** A MAC address stands there alike, but in quotes where older parsers would take it for a number of hours, minutes and seconds. */
+const mac = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
+const base60 = /^\d\d(?::[0-5]\d)+$/;

@@ -1,6 +1,6 @@
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { yamlOf } from "../../schema/yaml-text.ts";
+import { yamlWriter } from "../../schema/yaml-text.ts";
 import type { RenderedObject } from "../integration.ts";
 import type { ObjectOptions } from "./cluster.ts";
 import { objectName, ownerOfHost, type Unit } from "./infra.ts";
@@ -30,6 +30,9 @@ export function metadataOf(name: string, { namespace }: ObjectOptions, labels: R
   };
 }
 
+/** Hosts of a unit differ in addresses alone. */
+const networkDataText = yamlWriter();
+
 /** The network data of a host, where the bare metal operator reads it. The operator would add the first label itself. */
 export function networkDataSecret(
   unit: string,
@@ -42,7 +45,7 @@ export function networkDataSecret(
     apiVersion: "v1",
     kind: "Secret",
     metadata: metadataOf(objectName(unit, host), options, labels),
-    stringData: { networkData: yamlOf(data) },
+    stringData: { networkData: networkDataText(data) },
   } as RenderedObject;
 }
 

@@ -146,7 +146,7 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
     expect(found).toEqual(expected);
   }
 
-  it.each(["seed.yaml", "rack.yaml"])("%s: Secrets as the command line renders them, byte for byte", async (name) => {
+  it.each(["seed.yaml", "rack.yaml"])("%s: Secrets as the command line renders them, byte for byte (R35, R36)", async (name) => {
     const folder = mkdtempSync(join(tmpdir(), "infra-"));
     writeFileSync(join(folder, "infra.yaml"), exampleText(name));
     expect(nodeippool(["allocate", "infra.yaml"], folder).status).toBe(0);

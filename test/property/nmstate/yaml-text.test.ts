@@ -11,7 +11,19 @@ const near = fc
   })
   .map((parts) => parts.join(""));
 const gap = fc.constantFrom("nodeippool-gap", "a nodeippool-gap", "nodeippool-gap: ");
-const leaf = fc.oneof(near, nameArb(70), addressTextArb, textArb, gap, fc.double(), fc.constantFrom(0, null, true));
+const mac = fc
+  .array(fc.constantFrom("00", "09", "59", "60", "0e", "1f"), { minLength: 6, maxLength: 6 })
+  .map((pairs) => pairs.join(":"));
+const leaf = fc.oneof(
+  mac,
+  near,
+  nameArb(70),
+  addressTextArb,
+  textArb,
+  gap,
+  fc.double(),
+  fc.constantFrom(0, null, true),
+);
 const key = fc.oneof(fc.constantFrom("ip", "name", "address"), near, gap).filter((text) => text !== "__proto__");
 /** The same skeleton with several sets of leaves, so that the second one is filled in. */
 const alikeArb = fc

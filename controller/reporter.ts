@@ -5,7 +5,7 @@ import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
-import { isNodeIPPool, readerOf } from "./asking.ts";
+import { definesPools, integrationOf, isNodeIPPool, readerOf } from "./asking.ts";
 import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
@@ -70,7 +70,11 @@ export class Reporter {
     }
     const status = poolStatus(facts);
     const written = await this.write(object, status, { generation, hasHeartbeat: false });
-    const isOurs = ({ set }: Allocation) => set === clusterSet;
+    // Whoever defines pools of its own has addresses of those, also where one has the same name.
+    const isOurs = ({ set, claim }: Allocation) => {
+      const of = integrationOf(claim, this.ground.integrations);
+      return set === clusterSet && !(of !== undefined && definesPools(of));
+    };
     const isInUse = [...live, ...releasing].some(isOurs);
     await setFinalizer(written, poolFinalizer, isInUse, this.world, this.ground.objects);
     this.tellWrong(object, status);

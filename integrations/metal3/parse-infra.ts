@@ -1,8 +1,9 @@
-import { byCodeUnit, type Issue, overlaps, type Parsed, type Pool } from "../../core/index.ts";
+import { type Address, byCodeUnit, type Issue, overlaps, type Parsed, type Pool } from "../../core/index.ts";
 import { unknownField } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { controllers, type Infra, type Network, objectName, titleOfHost, type Unit, unitPath } from "./infra.ts";
+import { namedAddresses } from "./named-addresses.ts";
 import { noCluster, parseCluster } from "./parse-cluster.ts";
 import { parseNetwork } from "./parse-network.ts";
 import { labelIssue, parseUnit } from "./parse-unit.ts";
@@ -20,7 +21,7 @@ class InfraReader {
   infra(document: Bag): Infra {
     this.strangers(document, ["cluster", "infra", controllers, "nodepools"], []);
     this.strangers(asBag(document.infra) ?? {}, ["networks"], ["infra"]);
-    const networks = this.networks(asBag(asBag(document.infra)?.networks));
+    const networks = this.networks(asBag(asBag(document.infra)?.networks), namedAddresses(document));
     const units = this.units(document, networks).toSorted(inOrder);
     const cluster = "cluster" in document ? this.take(parseCluster(document.cluster), ["cluster"]) : undefined;
     this.checkNames(units);
@@ -30,13 +31,13 @@ class InfraReader {
   }
 
   /** By name; undefined for those that cannot be read. */
-  private networks(bag: Bag | undefined): ReadonlyMap<string, Network | undefined> {
+  private networks(bag: Bag | undefined, named: ReadonlySet<Address>): ReadonlyMap<string, Network | undefined> {
     const path = ["infra", "networks"];
     const entries = Object.entries(bag ?? {}).sort(([a], [b]) => byCodeUnit(a, b));
     if (entries.length === 0)
       this.fail("infra.networks has networks, each with netmask, and addressRange or addresses", path);
     const networks = entries.map(
-      ([name, value]) => [name, this.take(parseNetwork(name, value), [...path, name])] as const,
+      ([name, value]) => [name, this.take(parseNetwork(name, value, named), [...path, name])] as const,
     );
     const pools = networks.flatMap(([, network]) => network?.pool ?? []);
     for (const [i, pool] of pools.entries()) this.checkOverlap(pool, pools.slice(0, i));

@@ -26,12 +26,12 @@ import type { Network } from "./infra.ts";
  *  addressRange          | from start to end, both included
  *  addresses             | exactly these, whatever their order
  *  netmask               | the prefix of them all
- *  gateway, dnsServers   | never handed out, nor are network and broadcast address
+ *  gateway, dnsServers   | never handed out, nor are network and broadcast address, nor what is `named` for something else
  *
  * Addresses that end in .0 or .255 are handed out like others: a host has what its network has.
  */
-export function parseNetwork(name: string, value: unknown): Parsed<Network> {
-  const reader = new NetworkReader();
+export function parseNetwork(name: string, value: unknown, named: ReadonlySet<Address>): Parsed<Network> {
+  const reader = new NetworkReader(named);
   const network = reader.network(name, value);
   return network === undefined || reader.issues.length > 0 ? { issues: reader.issues } : { value: network };
 }
@@ -40,6 +40,11 @@ const known = ["netmask", "addressRange", "addresses", "gateway", "dnsServers"];
 
 class NetworkReader {
   readonly issues: Issue[] = [];
+  private readonly named: ReadonlySet<Address>;
+
+  constructor(named: ReadonlySet<Address>) {
+    this.named = named;
+  }
 
   network(name: string, value: unknown): Network | undefined {
     const bag = asBag(value);
@@ -58,8 +63,10 @@ class NetworkReader {
     if (list !== undefined) this.checkSubnet(list, sample, length);
     if (this.issues.length > 0) return undefined;
     const [first, ...more] = range === undefined ? normalised(present(list ?? []).map(alone)) : [range];
+    const subnet = prefixAt(sample, length);
+    const exclude = [...this.named].filter((one) => one >= subnet.first && one <= subnet.last).map(formatAddress);
     const spec: PoolSpec = {
-      range: { cidr: `${formatAddress(sample)}/${length}`, ...(first && texts(first)) },
+      range: { cidr: `${formatAddress(sample)}/${length}`, ...(first && texts(first)), exclude },
       ...(more.length === 0 ? {} : { additionalRanges: more.map(texts) }),
       ...(gateway === undefined ? {} : { gateway: formatAddress(gateway) }),
       dnsServers: present(dnsServers).map(formatAddress),

@@ -86,3 +86,19 @@ it("R38, I9: nothing is left for a node to fill in, and a network without gatewa
   expect(rendered.length).toBeGreaterThan(2);
   for (const [path, text] of rendered) expect(text, path).not.toContain("{{");
 });
+
+it("no host gets an address that the file names for something else, and audit finds nothing in what is rendered", async () => {
+  const rack = exampleText("rack.yaml").replace("start: 10.20.0.10\n", "start: 10.20.0.240\n");
+  expect(rack).toContain("next_hop: 10.20.0.254\n");
+  const folder = await allocated(rack);
+  expect(lockOf(folder)).toContain('"10.20.0.253"');
+  expect(lockOf(folder)).not.toContain('"10.20.0.254"');
+  await cli(["render", "--out", "rendered"], folder);
+  expect(await cli(["audit", "rendered"], folder)).toMatchObject({ status: 0 });
+});
+
+it("nor does one get a DNS server of another network", async () => {
+  const other = "    net9: {netmask: 24, addresses: [10.9.0.9], dnsServers: [192.168.0.10, 192.168.1.10]}\n";
+  const folder = await allocated(seed.replace("    net1:\n", `${other}    net1:\n`));
+  expect(held(folder, "controllers.node-0")).toEqual(["net0 192.168.0.11", "net1 192.168.1.11"]);
+});

@@ -120,3 +120,14 @@ describe("a BareMetalHost that names nothing", () => {
     expect(bareMetalHost("controllers-n0")).toEqual({ online: true });
   });
 });
+
+it("a NodeIPPool with the name of a network goes again: its addresses are the network's", async () => {
+  const { sim, create } = begin();
+  create(file(["n0", "n1"]));
+  await sim.pass(5_000);
+  sim.pool("lan", "10.7.0.0/24", "10.7.0.9");
+  await sim.pass(5_000);
+  sim.remove("NodeIPPool", "lan");
+  await sim.pass(5_000);
+  expect(sim.object("NodeIPPool", "lan")).toBeUndefined();
+});

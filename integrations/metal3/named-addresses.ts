@@ -1,0 +1,22 @@
+import { type Address, parseAddress } from "../../core/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { controllers } from "./infra.ts";
+
+/**
+ * The addresses that a configuration names for something other than hosts: gateways and DNS servers of its networks, and what is
+ * written out in the configuration of NICs, a `next_hop` for example. No host gets one.
+ */
+export function namedAddresses(document: Bag): ReadonlySet<Address> {
+  const networks = Object.values(asBag(asBag(document.infra)?.networks) ?? {}).map((network) => asBag(network) ?? {});
+  const units = [document[controllers], ...Object.values(asBag(document.nodepools) ?? {})];
+  return new Set([
+    ...networks.flatMap(({ gateway, dnsServers }) => addressesIn([gateway, dnsServers])),
+    ...units.flatMap((unit) => addressesIn(asBag(unit)?.networkConfig)),
+  ]);
+}
+
+function addressesIn(value: unknown): Address[] {
+  const address = typeof value === "string" ? parseAddress(value).value : undefined;
+  if (address !== undefined) return [address];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(addressesIn) : [];
+}

@@ -10,6 +10,7 @@ interface Options {
   readonly listen: string;
   readonly clusterApi?: ControllerOptions["clusterApi"];
   readonly metal3?: string;
+  readonly nodeSlices?: string;
   readonly logLevel: LogLevel;
 }
 
@@ -18,7 +19,7 @@ interface Options {
  * standard error.
  */
 export async function controllerVerb(
-  { context, namespace, listen, clusterApi, metal3, logLevel }: Options,
+  { context, namespace, listen, clusterApi, metal3, nodeSlices, logLevel }: Options,
   version: string,
 ) {
   const stop = new AbortController();
@@ -35,6 +36,7 @@ export async function controllerVerb(
     server: at && { at, version },
     clusterApi,
     metal3,
+    nodeSlices,
     signal: stop.signal,
     log: logger(
       logLevel,

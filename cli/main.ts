@@ -201,6 +201,12 @@ program
     ).preset("metal3"),
   )
   .addOption(
+    new Option(
+      "--node-slices [namespace]",
+      "also give nodes slices of whereabouts' networks; NodeSlicePools are in this namespace",
+    ).preset("kube-system"),
+  )
+  .addOption(
     new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
   )
   .action(async (options) => (await import("./controller.ts")).controllerVerb(options, versions().nodeippool));

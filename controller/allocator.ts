@@ -4,6 +4,7 @@ import {
   clusterSet,
   contains,
   emptySnapshot,
+  formatOwner,
   IpamError,
   isNoop,
   ownerOfKey,
@@ -19,7 +20,7 @@ import { decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
-import { asOwned, type Occupied, occupied, without } from "./occupied.ts";
+import { asOwned, type Occupied, occupied, shownFor, without } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
@@ -104,8 +105,10 @@ export class Allocator implements Finder {
     const { allocations, releasing } = await this.record.get();
     const { owners } = await this.scene();
     const lines = [...allocations, ...releasing].filter(({ set }) => set === clusterSet);
-    const sources = readObjects(this.world, this.ground.integrations).map(objectKey);
-    const shared = sources.filter((source) => this.renderer.isShared(source));
+    const asking = readObjects(this.world, this.ground.integrations);
+    const sources = asking.flatMap((object) => this.world.concerns(object).sources);
+    const given = lines.flatMap(({ claim }) => this.sourceOf(claim) ?? []);
+    const shared = [...sources, ...given].filter((source) => this.renderer.isShared(source));
     return new Set([...this.world.owners(), ...owners, ...shared, ...lines.map(({ claim }) => ownerOfKey(claim))]);
   }
 
@@ -224,6 +227,7 @@ export class Allocator implements Finder {
       owners,
       set: clusterSet,
       waiting: standing.waiting,
+      isShown: (claim) => standing.isMerelyUnready(formatOwner(claim.owner)) && shownFor(claim, occupied) !== undefined,
       shareOf: (claim) => `${ownerOfKey(claim)} ${this.integrationOf(claim)?.name}`,
       // Of a kind that is not served nobody knows whether what asked is there.
       isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),
@@ -245,6 +249,12 @@ export class Allocator implements Finder {
     const { releasing } = await this.record.get();
     const lines = releasing.filter((line) => this.resets.isAbout(line, key));
     return this.proof.proven(lines, await this.scene(), true).length > 0;
+  }
+
+  /** Is anything on record that was given for a source? */
+  hasLines(source: string): boolean {
+    const { allocations, releasing } = this.record.latest ?? emptySnapshot;
+    return [...allocations, ...releasing].some(({ claim }) => this.sourceOf(claim) === source);
   }
 
   /** Claims that get nothing, in the order of their keys: what is said of them is the same, whichever controller says it. */

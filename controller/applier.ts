@@ -5,7 +5,7 @@ import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Stored } from "../kube/index.ts";
 import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
-import { readsKind } from "./asking.ts";
+import { asks, readsKind } from "./asking.ts";
 import { type Change, changeOf } from "./change.ts";
 import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
@@ -13,7 +13,7 @@ import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { Rollout } from "./rollout.ts";
 import type { Seen } from "./seen.ts";
-import type { Wanted } from "./wanted.ts";
+import type { Wanted, WantedObject } from "./wanted.ts";
 import type { World } from "./world.ts";
 
 /** Makes objects what they should be: creates, replaces, deletes; never one that somebody else made. */
@@ -47,7 +47,7 @@ export class Applier {
   }
 
   async apply(key: string): Promise<undefined> {
-    const { whyRejected } = await this.allocator.scene();
+    const { rejected, whyRejected } = await this.allocator.scene();
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
@@ -59,13 +59,13 @@ export class Applier {
       this.callNext(source, part);
       return;
     }
-    if (whyRejected(this.world.get(source)) !== undefined) return;
+    if (rejected.has(source) || whyRejected(this.world.get(source)) !== undefined) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
+    if (wanted === undefined && this.isListing(key, source)) return;
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined) return;
-    const isTakenOver = there !== undefined && part.takesOver?.(there, owner) === true;
-    const change = changeOf(wanted?.fingerprint, there, this.world.ofSource(key).length, { ...part, isTakenOver });
+    const change = this.changeOf(key, owner, wanted, there, part);
     if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
     const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";
@@ -92,6 +92,24 @@ export class Applier {
     const { allocations, releasing } = this.allocator.record.lines.of(owner);
     const isLeaving = releasing.length > 0 && allocations.length === 0 && !this.allocator.pending.has(owner);
     return isLeaving && this.world.get(source) !== undefined;
+  }
+
+  private changeOf(
+    key: string,
+    owner: string,
+    wanted: WantedObject | undefined,
+    there: Seen | undefined,
+    part: InCluster,
+  ) {
+    const object = wanted?.object && { ...wanted.object };
+    const isTakenOver = there !== undefined && part.takesOver?.(there, owner, object) === true;
+    const reports = this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
+    return changeOf(wanted?.fingerprint, there, reports.length, { ...part, isTakenOver });
+  }
+
+  /** Is it made of what many owners have, and do some have it still? Then it stays, also without what asked for it. */
+  private isListing(key: string, source: string): boolean {
+    return this.world.kind(kindOf(key)).isShared === true && this.allocator.hasLines(source);
   }
 
   private async refuse(key: string, there: Seen, source: string): Promise<void> {

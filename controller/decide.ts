@@ -20,6 +20,8 @@ export interface Question {
   readonly set: string;
   /** Owners that keep what they have and get nothing new: a node that is not Ready. */
   readonly waiting: ReadonlySet<string>;
+  /** Does the owner of a claim show to have what it asks for? Then that is nothing new. */
+  readonly isShown: (claim: Claim) => boolean;
   /** Claims of one word are served together or not at all: those that one integration makes for an owner. */
   readonly shareOf: (claim: string) => string;
   /** Lines that stay although nobody asks for them now: their policy cannot be read, or their pool retains them. */
@@ -40,7 +42,7 @@ export interface Decision {
  *  an owner's claim                     | what becomes of it
  *  -------------------------------------+-------------------------------------------------------
  *  has a line                           | keeps it, also where its pool gives that address no more: but says so
- *  new, and the owner is waiting        | nothing yet
+ *  new, and the owner is waiting        | nothing yet, unless it shows to have what it asks for
  *  new, all claims of its share fit     | gets an address
  *  new, one claim of its share does not | no new claim of the share gets one: others may be served
  *  new, in place of one that goes        | nothing yet: that one is released first
@@ -58,10 +60,10 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   const isNew = (line: { readonly pool: string; readonly claim: string }) => !held.has(identityOf(line));
   const isNewClaim = ({ owner, name, pool }: Claim) => isNew({ pool, claim: claimKey(owner, name) });
   const unserved = new Set<string>();
-  const isUnserved = ({ owner, name }: Claim) =>
-    waiting.has(formatOwner(owner)) || unserved.has(shareOf(claimKey(owner, name)));
+  const isWaiting = (claim: Claim) => waiting.has(formatOwner(claim.owner)) && !question.isShown(claim);
+  const isUnserved = ({ owner, name }: Claim) => unserved.has(shareOf(claimKey(owner, name)));
   const planFor = () => {
-    const claims = question.claims.filter((claim) => !isNewClaim(claim) || !isUnserved(claim));
+    const claims = question.claims.filter((claim) => !isNewClaim(claim) || !(isWaiting(claim) || isUnserved(claim)));
     return plan({ pools, claims, snapshot, owners, set });
   };
   const pending: Pending[] = [];

@@ -1,4 +1,5 @@
 import { IpamError, ownerOfKey } from "../core/index.ts";
+import { partition } from "../core/partition.ts";
 import { type Concern, isManaged } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { kindOf, objectKey } from "../integrations/object-key.ts";
@@ -180,7 +181,7 @@ export class Engine {
     this.isRound ||= isAll;
     try {
       if (isAll) for (const owner of await this.allocator.owners()) this.waiting.add(owner);
-      for (const owner of [...this.waiting].slice(0, batch)) owners.add(owner);
+      for (const owner of this.nextBatch()) owners.add(owner);
       for (const owner of owners) this.waiting.delete(owner);
       const isEnd = this.isRound && this.waiting.size === 0;
       await this.decide(owners, isEnd);
@@ -194,6 +195,13 @@ export class Engine {
         for (const pool of poolObjects(this.world, this.integrations)) this.queue.add(`report ${objectKey(pool)}`);
       throw error;
     }
+  }
+
+  /** What lists many comes after all that wait: until they are looked at, it would list a part of them. */
+  private nextBatch(): string[] {
+    const isShared = (owner: string) => this.allocator.renderer.isShared(owner);
+    const [shared, own] = partition([...this.waiting], isShared);
+    return [...own, ...shared].slice(0, batch);
   }
 
   /** `isEnd`: with these all were looked at. */

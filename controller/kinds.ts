@@ -47,7 +47,7 @@ export function kindsOf(integrations: readonly Integration[]): WorldKind[] {
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {
-  const either = (question: "isOwner" | "isShared" | "isReport" | "mayHaveAny" | "hasPlainStatus") =>
+  const either = (question: "isOwner" | "isShared" | "isOwnSource" | "isReport" | "mayHaveAny" | "hasPlainStatus") =>
     [a, b].some((one) => one[question]);
   return {
     ...a,
@@ -56,6 +56,7 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     fixed: (object) => [a, b].map((one) => one.fixed?.(object) ?? {}),
     isOwner: either("isOwner"),
     isShared: either("isShared"),
+    isOwnSource: either("isOwnSource"),
     isReport: either("isReport"),
     mayHaveAny: either("mayHaveAny"),
     // Where it is a reason to decide anew for one of them.

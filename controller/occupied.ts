@@ -5,8 +5,10 @@ import {
   contains,
   formatAddress,
   formatOwner,
+  holds,
   intervalOf,
   lastOf,
+  type MaybeBlock,
   minus,
   nodeNameOf,
   ownerOfKey,
@@ -20,12 +22,12 @@ import type { LinesByOwner, OwnLines } from "./lines-by-owner.ts";
 
 /** What owners show to have beside the record. */
 export interface Occupied {
-  /** Addresses of a pool that nobody is given. */
-  readonly taken: ReadonlyMap<string, readonly Address[]>;
+  /** Addresses of a pool, or blocks, that nobody is given. */
+  readonly taken: ReadonlyMap<string, readonly MaybeBlock[]>;
   /** What an owner has on a NIC, by `placeOnNic`. */
   readonly own: ReadonlyMap<string, Address>;
   /** Of a pool, what its owners have of it although it gives that to nobody: they keep it. */
-  readonly outside: ReadonlyMap<string, readonly Address[]>;
+  readonly outside: ReadonlyMap<string, readonly MaybeBlock[]>;
   /** Of a pool, what two have. For people. */
   readonly collisions: ReadonlyMap<string, readonly string[]>;
 }
@@ -51,21 +53,23 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
   );
   const holders = holdersOf(new Set(strange.map(({ address }) => address)), lines.record);
   const byAddress = Map.groupBy(strange, ({ address }) => address);
-  const taken = new Map<string, Address[]>();
+  const taken = new Map<string, MaybeBlock[]>();
   const own = new Map<string, Address>();
-  const outside = new Map<string, Address[]>();
+  const outside = new Map<string, MaybeBlock[]>();
   const collisions = new Map<string, string[]>();
   for (const [address, shown] of byAddress)
     for (const pool of new Set(shown.flatMap((use) => poolsWith(use, pools)))) {
       const others = [...(holders.get(address) ?? []), ...shown.slice(1).map(({ owner }) => owner ?? "")];
       const [use] = shown as [Use];
       const other = others.find((owner) => owner !== use.owner);
-      if (!holders.has(address)) push(taken, pool.name, address);
+      if (!holders.has(address)) push(taken, pool.name, use);
       if (other !== undefined) push(collisions, pool.name, collision(use, other));
-      const isAssignable = contains(pool.assignable, address);
+      const isAssignable = holds(pool.assignable, use);
       if (other !== undefined || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
+      // A claim gets a block of the pool's length: of another length it is nothing that a claim can have.
+      if (use.length !== undefined && use.length !== pool.blockLength) continue;
       own.set(placeOnNic(pool.name, use.owner, use.interface), address);
-      if (!isAssignable) push(outside, pool.name, address);
+      if (!isAssignable) push(outside, pool.name, use);
     }
   return { taken, own, outside, collisions };
 }
@@ -73,6 +77,9 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
 /** The pools that an address which is shown is of. */
 function poolsWith({ address, pool: named }: Use, pools: readonly Pool[]): readonly Pool[] {
   const inRange = pools.filter(({ range }) => contains(range, address));
+  // Of two networks that have the same addresses each in a space of its own, it is the one that is named.
+  const own = inRange.filter(({ name }) => name === named);
+  if (own.length > 0) return own;
   return inRange.length > 0
     ? inRange
     : pools.filter(({ name, prefix }) => name === named && contains([prefix], address));
@@ -80,17 +87,21 @@ function poolsWith({ address, pool: named }: Use, pools: readonly Pool[]): reado
 
 /** The pool without what is taken, and with what its owners keep. */
 export function without(pool: Pool, { taken, outside }: Occupied): Pool {
-  const rangeIn = (addresses: Occupied["taken"]) =>
-    rangeOf(...(addresses.get(pool.name) ?? []).map((address) => intervalOf({ address })));
+  const rangeIn = (addresses: Occupied["taken"]) => rangeOf(...(addresses.get(pool.name) ?? []).map(intervalOf));
   if (!taken.has(pool.name)) return pool;
   const automatic = minus(pool.automatic, rangeIn(taken));
   return { ...pool, automatic, assignable: union(pool.assignable, rangeIn(outside)) };
 }
 
 /** A claim asks for the address that its owner has already, on its NIC if it is for one. */
-export function asOwned(claim: Claim, { own }: Occupied): Claim {
-  const wanted = own.get(placeOnNic(claim.pool, formatOwner(claim.owner), claim.interface));
+export function asOwned(claim: Claim, occupied: Occupied): Claim {
+  const wanted = shownFor(claim, occupied);
   return wanted === undefined || claim.wanted !== undefined ? claim : { ...claim, wanted };
+}
+
+/** What the owner of a claim shows to have for it, beside the record. */
+export function shownFor(claim: Claim, { own }: Occupied): Address | undefined {
+  return own.get(placeOnNic(claim.pool, formatOwner(claim.owner), claim.interface));
 }
 
 function placeOnNic(pool: string, owner: string | undefined, nic: string | undefined): string {

@@ -21,6 +21,7 @@ export class OwnerStanding {
   private readonly world: World;
   private readonly scene: Scene;
   private readonly sourceOf: SourceOf;
+  private readonly isReporting: boolean;
 
   constructor(
     world: World,
@@ -42,13 +43,19 @@ export class OwnerStanding {
       integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.barred?.(facts).keys())]),
     );
     this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
-    this.waiting = world.isReporting()
+    this.isReporting = world.isReporting();
+    this.waiting = this.isReporting
       ? new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting])
       : new Set(owners);
     this.kept = new Set([
       ...waiting,
       ...[...owners].filter((owner) => this.rejected.has(world.keyOfOwner(owner) ?? owner)),
     ]);
+  }
+
+  /** Is it only its node that is not Ready: what it has is known, and no integration has it wait? */
+  isMerelyUnready(owner: string): boolean {
+    return this.isReporting && this.waiting.has(owner) && !isWaiting(owner, this.world, this.integrations);
   }
 
   /** Can an integration make nothing for an owner? */

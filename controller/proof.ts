@@ -41,7 +41,7 @@ export class Proof {
     const gone = provenNow();
     const doubtful = new Set<string>();
     // As it was seen when this was proven, before anything is asked.
-    const evidence = new Map([...gone].flatMap(({ claim }) => this.evidenceOf(claim)));
+    const evidence = new Map([...gone].flatMap((line) => this.evidenceOf(line)));
     await this.askForAny([...gone]);
     const still = provenNow();
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
@@ -103,8 +103,8 @@ export class Proof {
   }
 
   /** What others have by which a line may be free, as the watch shows it. */
-  private evidenceOf(claim: string): (readonly [string, Seen | undefined])[] {
-    return (this.partOf(claim)?.evidenceOf?.(claim) ?? []).map((key) => [key, this.world.get(key)]);
+  private evidenceOf(line: Allocation): (readonly [string, Seen | undefined])[] {
+    return (this.partOf(line.claim)?.evidenceOf?.(line) ?? []).map((key) => [key, this.world.get(key)]);
   }
 
   /** Is some of that otherwise on the server? */
@@ -112,7 +112,7 @@ export class Proof {
     lines: readonly Allocation[],
     evidence: ReadonlyMap<string, Seen | undefined>,
   ): Promise<boolean> {
-    const keys = new Set(lines.flatMap(({ claim }) => this.evidenceOf(claim)).map(([key]) => key));
+    const keys = new Set(lines.flatMap((line) => this.evidenceOf(line)).map(([key]) => key));
     for (const key of keys) if (await isOutdated(key, evidence.get(key), this.world, this.ground.objects)) return true;
     return false;
   }

@@ -1,8 +1,8 @@
 import { type Allocation, byAddress, clusterSet, nodeOwner, type Snapshot } from "../core/index.ts";
 import { partition } from "../core/partition.ts";
-import { isManaged } from "../integrations/in-cluster.ts";
+import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { Facts, Integration, ReadObjects, RenderedObject } from "../integrations/integration.ts";
-import { kindOf, objectKey } from "../integrations/object-key.ts";
+import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import { placeless } from "../schema/objects.ts";
 import { asks, readsKind } from "./asking.ts";
@@ -42,16 +42,19 @@ export class Renderer {
 
   /** Is something made of this source, by its key, for many owners together? */
   isShared(source: string): boolean {
-    const makes = (one: Integration) =>
-      one.inCluster?.kinds.some((kind) => kind.isShared) && readsKind(one, kindOf(source));
-    return this.integrations.some(makes);
+    const isOf = (one: Integration, { isShared, isOwnSource, ...kind }: WatchedKind) =>
+      isShared && (isOwnSource ? nameOfKind(kind) === kindOf(source) : readsKind(one, kindOf(source)));
+    return this.integrations.some((one) => one.inCluster?.kinds.some((kind) => isOf(one, kind)));
   }
 
   /** What these owners ask for, and perhaps others. */
   desired(look: Look): Desired {
     const { owners, scene, facts, standing } = look;
     const nodes = facts.nodes.filter(({ name }) => owners.has(nodeOwner(name)));
-    const about = [...owners].flatMap((owner) => this.world.ofOwner(owner)).filter((one) => !isManaged(one));
+    // What concerns several of them is read once.
+    const about = [...new Set([...owners].flatMap((owner) => this.world.ofOwner(owner)))].filter(
+      (one) => !isManaged(one),
+    );
     const [own, others] = partition(about, (one) => asks(one, this.integrations));
     const owned = own.filter((one) => !standing.rejected.has(objectKey(one))).map(placeless);
     return this.read({ owned: [...scene.shared, ...owned], others: others.map(placeless) }, { ...facts, nodes }, look);
@@ -73,9 +76,11 @@ export class Renderer {
   }
 
   private renderShared(source: string, look: Look, snapshot: Snapshot): RenderedObject[] {
-    const object = this.world.get(source);
-    if (object === undefined || !asks(object, this.integrations) || look.standing.kept.has(source)) return [];
-    const desired = this.read({ owned: [placeless(object)], others: [] }, look.facts, look);
+    const asking = [this.world.get(source), ...this.world.ofSource(source)].flatMap((object) =>
+      object !== undefined && asks(object, this.integrations) ? [placeless(object)] : [],
+    );
+    if (asking.length === 0 || look.standing.kept.has(source)) return [];
+    const desired = this.read({ owned: asking, others: [] }, look.facts, look);
     const isOf = ({ claim }: Allocation) => this.sourceOf(claim) === source;
     const { allocations, releasing } = snapshot;
     const lines = { ...snapshot, allocations: allocations.filter(isOf), releasing: releasing.filter(isOf) };

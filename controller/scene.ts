@@ -15,7 +15,7 @@ import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, conditionOf, placeless } from "../schema/objects.ts";
-import { asks, definesPools, isNodeIPPool, readerOf, readObjects } from "./asking.ts";
+import { asks, definesPools, integrationOf, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
 import { poolKind } from "./kinds.ts";
 import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import type { Seen } from "./seen.ts";
@@ -30,7 +30,7 @@ export interface Scene {
   readonly shared: readonly SourceObject[];
   /** Whom these ask for besides nodes: owners that need not be objects. */
   readonly owners: ReadonlySet<string>;
-  /** The keys of those that cannot. */
+  /** The keys of those that cannot, and of what they ask for with others. */
   readonly rejected: ReadonlySet<string>;
   /** Why an object that asks is not acted upon: what was made of it stays as it is. Undefined if it is. */
   whyRejected(object: Seen | undefined): string | undefined;
@@ -57,10 +57,32 @@ export function readScene(world: World, integrations: readonly Integration[], sn
     return asks(object, integrations) ? alone(object).why : undefined;
   };
   const forAll = readObjects(world, integrations).filter((object) => world.concerns(object).owners === "all");
-  const rejected = new Set(forAll.filter((object) => whyRejected(object) !== undefined).map(objectKey));
-  const asking = forAll.filter((object) => asks(object, integrations) && !rejected.has(objectKey(object)));
+  const broken = new Set(forAll.filter((object) => whyRejected(object) !== undefined));
+  const asking = forAll.filter((object) => asks(object, integrations) && !broken.has(object));
+  const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
+  const asked = new Set(sourcesOf(asking));
+  const unread = unreadSources([...broken], sourcesOf, integrations, snapshot).filter((source) => !asked.has(source));
+  const rejected = new Set([...[...broken].map(objectKey), ...sourcesOf(broken), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
   return { pools, sound, shared: asking.map(placeless), owners, rejected, whyRejected };
+}
+
+/**
+ * What was given together, by whatever cannot be read: an object that does not say what it asks for with others may have asked
+ * for any of it.
+ */
+function unreadSources(
+  broken: readonly Seen[],
+  sourcesOf: (objects: Iterable<Seen>) => readonly string[],
+  integrations: readonly Integration[],
+  { allocations, releasing }: Snapshot,
+): string[] {
+  const unread = broken.filter((object) => sourcesOf([object]).every((source) => source === objectKey(object)));
+  const together = integrations.filter(
+    (one) => one.inCluster?.kinds.some((kind) => kind.isOwnSource) && unread.some((object) => isReadBy(one, object)),
+  );
+  const lines = together.length === 0 ? [] : [...allocations, ...releasing];
+  return lines.flatMap(({ claim }) => integrationOf(claim, together)?.inCluster?.sourceOf(claim) ?? []);
 }
 
 /** By their keys: which one stands for what several define is the same, whichever controller says it. */

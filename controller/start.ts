@@ -25,6 +25,8 @@ export interface ControllerOptions {
   readonly clusterApi?: ClusterApiVersion | undefined;
   /** Serve the bare-metal hosts of this namespace, too. */
   readonly metal3?: string | undefined;
+  /** Serve networks with node slices, too: their NodeSlicePools are in this namespace. */
+  readonly nodeSlices?: string | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;
@@ -35,8 +37,8 @@ type States = Map<string, WatchState>;
 
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { access, namespace, server, clusterApi, metal3, timing = usual, signal, log } = options;
-  const integrations = integrationsInCluster({ clusterApi, metal3 });
+  const { access, namespace, server, clusterApi, metal3, nodeSlices, timing = usual, signal, log } = options;
+  const integrations = integrationsInCluster({ clusterApi, metal3, nodeSlices });
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map((kind) => [nameOfKind(kind), "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);

@@ -28,11 +28,13 @@ export interface WatchedKind {
   fixed?(object: Bag): unknown;
   /** Is an object of it made of what many owners have? It belongs to its source: `concerns` says that key for its owner. */
   readonly isShared?: boolean;
+  /** Do several sources ask for such an object together? Then its own key stands for all of them. */
+  readonly isOwnSource?: boolean;
   /** Are its objects owners, which the record names by the kind alone, without its group? */
   readonly isOwner?: boolean;
   /** Does it report what an owner really has? */
   readonly isReport?: boolean;
-  /** May any object of it have an address that is to be free? Then the server is asked for all of them first. */
+  /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */
   readonly mayHaveAny?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */
   readonly hasMereStatus?: boolean;
@@ -96,8 +98,8 @@ export interface InCluster {
   sourceOf(claim: string): string;
   /** The key of the one object that has the address of a claim; absent where a claim's address is in objects of other names. */
   objectOf?(claim: string): string;
-  /** The keys of objects of others by which the address of a claim may be free: the server is asked for them first. */
-  evidenceOf?(claim: string): readonly string[];
+  /** The keys of objects of others by which an address may be free: the server is asked for them first. */
+  evidenceOf?(line: Allocation): readonly string[];
   /**
    * Is an object, or what it belongs to, paused? Then nothing is given, written or released for it. `find` finds objects by
    * their keys. Absent where nothing ever is.
@@ -120,8 +122,11 @@ export interface InCluster {
   report(known: Known, facts: Facts): Report;
   /** Have conditions of its kinds `lastHeartbeatTime`? */
   readonly hasHeartbeat?: boolean;
-  /** Is an object that somebody else made, of the name that an owner's is to have, taken over? Absent where all are left to them. */
-  takesOver?(object: Bag, owner: string): boolean;
+  /**
+   * Is an object that somebody else made, of the name that an owner's is to have, taken over? It is then what is `wanted`, if that
+   * is known. Absent where all are left to them.
+   */
+  takesOver?(object: Bag, owner: string, wanted: Bag | undefined): boolean;
   /** Does what was made stay when its source goes, until an owner is only to lose what it has? Otherwise it goes, too. */
   readonly outlivesSource?: boolean;
   /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */

@@ -4,6 +4,7 @@ import type { Integration } from "../integrations/integration.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
 import { metal3InCluster } from "../integrations/metal3/metal3-in-cluster.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
+import { slicesInCluster } from "../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../integrations/whereabouts/whereabouts.ts";
 import type { ReadKind } from "../schema/manifest-document.ts";
 
@@ -21,13 +22,16 @@ interface AskedInCluster {
   readonly clusterApi?: ClusterApiVersion | undefined;
   /** The bare-metal hosts of this namespace. */
   readonly metal3?: string | undefined;
+  /** Networks with node slices, whose NodeSlicePools are in this namespace. */
+  readonly nodeSlices?: string | undefined;
 }
 
 /** Those that the controller serves: what is made at run time, too, if it is asked for. */
-export function integrationsInCluster({ clusterApi, metal3: hosts }: AskedInCluster): Integration[] {
+export function integrationsInCluster({ clusterApi, metal3: hosts, nodeSlices }: AskedInCluster): Integration[] {
   const asked = [
     ...(clusterApi === undefined ? [] : [capi(clusterApi) as Integration]),
     ...(hosts === undefined ? [] : [metal3InCluster(hosts) as Integration]),
+    ...(nodeSlices === undefined ? [] : [slicesInCluster(nodeSlices) as Integration]),
   ];
   return [...integrations, ...asked].filter(({ inCluster }) => inCluster !== undefined);
 }

@@ -16,7 +16,7 @@ export function metal3Part(namespace: string): InCluster {
     kinds: kinds(namespace),
     concerns: concernOf,
     sourceOf: () => source,
-    evidenceOf: (claim) => [keyOfSecret(namespace, nameOfObjects(claim))],
+    evidenceOf: ({ claim }) => [keyOfSecret(namespace, nameOfObjects(claim))],
     gone: goneFromHosts,
     takesOver: (secret, owner) => ownerIn(secret) === owner,
     report,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { decide } from "../../../controller/decide.ts";
-import { formatBlock, ownerOfKey } from "../../../core/index.ts";
+import { type Claim, formatBlock, formatOwner, ownerOfKey } from "../../../core/index.ts";
 import { claimOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.3"), poolOf("q", "10.0.1.0/24 10.0.1.1 10.0.1.1")];
@@ -13,6 +13,8 @@ interface Case {
   readonly isApart?: boolean;
   /** Owners that are not Ready. */
   readonly waiting?: string[];
+  /** Those of them that show to have what they ask for. */
+  readonly showing?: string[];
   /** Claims whose lines stay. */
   readonly held?: string[];
   /** Addresses known to be off their owners. */
@@ -38,6 +40,13 @@ describe("decide", () => {
       pending: ["in-use Node/a/x"],
     },
     { name: "an owner that waits gets nothing new", claims: ["Node/a/x"], waiting: ["Node/a"], want: [] },
+    {
+      name: "an owner that waits gets what it shows to have",
+      claims: ["Node/a/x", "Node/b/x"],
+      waiting: ["Node/a", "Node/b"],
+      showing: ["Node/a"],
+      want: ["assign 10.0.0.1 Node/a/x"],
+    },
     {
       name: "an owner that waits keeps what it has",
       record: ["10.0.0.2 Node/a/x"],
@@ -110,7 +119,7 @@ describe("decide", () => {
   ];
   it.each(cases)(
     "$name",
-    ({ record = [], claims = [], isApart, waiting = [], held = [], gone = [], want, pending = [] }) => {
+    ({ record = [], claims = [], isApart, waiting = [], showing = [], held = [], gone = [], want, pending = [] }) => {
       const snapshot = recordOf(record, pools);
       const asked = claims.map(claimOf);
       const lines = [...snapshot.allocations, ...snapshot.releasing];
@@ -121,6 +130,7 @@ describe("decide", () => {
         owners,
         set: "default",
         waiting: new Set(waiting),
+        isShown: ({ owner }: Claim) => showing.includes(formatOwner(owner)),
         shareOf: isApart ? (claim: string) => claim : ownerOfKey,
         isHeld: ({ claim }: { readonly claim: string }) => held.includes(claim),
         gone: snapshot.releasing.filter((line) => gone.includes(formatBlock(line))),

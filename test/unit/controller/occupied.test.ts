@@ -35,7 +35,7 @@ describe("what owners show to have, beside the record", () => {
   ])("%s", (_, uses, lines, expected) => {
     const found = occupied(pools, uses.map(shown), recorded(lines));
     expect({
-      taken: (found.taken.get("p") ?? []).map(formatAddress),
+      taken: (found.taken.get("p") ?? []).map(({ address }) => formatAddress(address)),
       own: [...found.own.keys()],
       collisions: found.collisions.get("p")?.length ?? 0,
     }).toEqual(expected);

@@ -186,7 +186,7 @@ describe("pools that an integration defines", () => {
 });
 
 describe("an object that is made of many owners", () => {
-  it("lists them all, whoever was looked at, and goes with its source", async () => {
+  it("lists them all, whoever was looked at, and goes after its source, once none of them is left", async () => {
     const { sim, board, hosts } = begin();
     sim.create(rack("r", ["h1"], { isForNodes: true }));
     for (const name of ["n1", "n2"]) sim.node(name);
@@ -201,7 +201,9 @@ describe("an object that is made of many owners", () => {
     await sim.pass(2 * timing.hold);
     expect(board()).toEqual(["10.5.0.2 Node/n1", "10.5.0.3 Node/n2", "10.5.0.4 Node/n3"]);
     sim.remove("Rack", "r");
-    await sim.pass(5000);
+    await sim.pass(2000);
+    expect(board()).toHaveLength(3);
+    await sim.pass(2 * timing.hold);
     expect(sim.all("Board")).toEqual([]);
   });
 

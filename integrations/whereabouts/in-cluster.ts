@@ -1,0 +1,102 @@
+import { nameOfKey, nodeOwner } from "../../core/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { type Concern, type InCluster, isManaged, type WatchedKind } from "../in-cluster.ts";
+import { kindInGroup, objectKey } from "../object-key.ts";
+import { attachmentGroup, attachmentKind, namesSlices, parseAttachment } from "./attachment.ts";
+import { goneFromSlices } from "./gone.ts";
+import { ipPoolKind, ipPoolNames, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
+import { isSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
+
+/** What the controller does for networks with slices, whose NodeSlicePools are in this namespace. */
+export function slicesPart(namespace: string): InCluster {
+  const keyOfNetwork = (network: string) => `${kindInGroup(slicePoolKind, slicePoolGroup)}/${namespace}:${network}`;
+  return {
+    kinds: kinds(namespace),
+    concerns: (object) => concerns(object, keyOfNetwork),
+    sourceOf: (claim) => keyOfNetwork(nameOfKey(claim)),
+    evidenceOf: (line) =>
+      ipPoolNames(line).map((name) => `${kindInGroup(ipPoolKind, slicePoolGroup)}/${namespace}:${name}`),
+    gone: goneFromSlices,
+    takesOver: (there, _, wanted) => isSlicePool(there) && wanted !== undefined && listsAll(wanted, there),
+    // A definition has no status: what is wrong with it, Events say.
+    report: () => ({}),
+  };
+}
+
+function kinds(namespace: string): WatchedKind[] {
+  return [
+    {
+      apiVersion: `${attachmentGroup}/v1`,
+      kind: attachmentKind,
+      plural: "network-attachment-definitions",
+      mayHaveAny: true,
+      keep: (object) => (namesSlices(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+    },
+    {
+      apiVersion: `${slicePoolGroup}/v1alpha1`,
+      kind: slicePoolKind,
+      plural: "nodeslicepools",
+      where: { namespace },
+      isReport: true,
+      isShared: true,
+      isOwnSource: true,
+      hasPlainStatus: true,
+      keep: ({ spec, status }) => ({ spec, status }),
+      keepMade: ({ spec }) => ({ spec }),
+    },
+    {
+      apiVersion: `${slicePoolGroup}/v1alpha1`,
+      kind: ipPoolKind,
+      plural: "ippools",
+      where: { namespace },
+      keep: ({ spec }) => ({ spec: { range: asBag(spec)?.range, allocations: anyOf(asBag(spec)?.allocations) } }),
+    },
+  ];
+}
+
+/** One entry says enough: an address of the slice is in use. */
+function anyOf(allocations: unknown): Bag {
+  return Object.fromEntries(
+    Object.keys(asBag(allocations) ?? {})
+      .slice(0, 1)
+      .map(() => ["any", {}]),
+  );
+}
+
+/**
+ * Whom an object concerns.
+ *
+ *  object                             | owners                          | tells about
+ *  -----------------------------------+---------------------------------+-----------------------------
+ *  definition with slices             | all                             | itself, and its network
+ *  any other definition               | nobody                          | nothing
+ *  NodeSlicePool                      | its network                     | its network
+ *  one that somebody else made        | its network, and whom it lists  | its network
+ *  IPPool                             | nodes whose slice it may be of  | nothing
+ */
+function concerns(object: Bag, keyOfNetwork: (network: string) => string): Concern {
+  const { metadata, status } = object;
+  const name = `${asBag(metadata)?.name}`;
+  if (namesSlices(object)) {
+    const network = parseAttachment(object).value?.network;
+    return { owners: "all", sources: [objectKey(object as never), ...(network ? [keyOfNetwork(network)] : [])] };
+  }
+  if (isIPPool(object)) return { owners: ownersOfIPPool(object), sources: [], isEvidence: true };
+  if (!isSlicePool(object)) return { owners: [], sources: [] };
+  const network = keyOfNetwork(name);
+  if (isManaged(object)) return { owners: [network], sources: [network], isEvidence: true };
+  const nodes = asList(asBag(status)?.allocations).map((one) => asBag(one)?.nodeName ?? "");
+  const listed = nodes.filter((node) => node !== "").map((node) => nodeOwner(`${node}`));
+  return { owners: [network, ...listed], sources: [network] };
+}
+
+/** Does one NodeSlicePool give to each node what the other one gives to it? Only then can it take its place: no node moves. */
+function listsAll(wanted: Bag, there: Bag): boolean {
+  const textsOf = ({ status }: Bag) =>
+    asList(asBag(status)?.allocations).flatMap((one) => {
+      const { nodeName, sliceRange } = asBag(one) ?? {};
+      return nodeName === "" ? [] : [`${nodeName} ${sliceRange}`];
+    });
+  const listed = new Set(textsOf(wanted));
+  return textsOf(there).every((text) => listed.has(text));
+}

@@ -1,0 +1,31 @@
+import { type Allocation, formatBlock, nodeNameOf, nodeOwner, ownerOfKey } from "../../core/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { isOfGroup } from "./attachment.ts";
+import { slicePoolGroup } from "./node-slice-pool.ts";
+
+/** Where whereabouts records which pod has which address: of a slice there is one for its node. */
+export const ipPoolKind = "IPPool";
+
+export function isIPPool({ apiVersion, kind }: Bag): boolean {
+  return kind === ipPoolKind && isOfGroup(apiVersion, slicePoolGroup);
+}
+
+/** What the IPPool of a slice may be called: with the name of its network only if that is a `network_name`. */
+export function ipPoolNames(line: Allocation): readonly string[] {
+  const own = `${nodeNameOf(ownerOfKey(line.claim))}-${normalised(formatBlock(line))}`;
+  return [own, `${line.pool}-${own}`];
+}
+
+/** Each node whose slice an IPPool may be of: which dash is the one before the node's name, it does not say. */
+export function ownersOfIPPool({ metadata, spec }: Bag): string[] {
+  const end = `-${normalised(`${asBag(spec)?.range}`)}`;
+  const name = `${asBag(metadata)?.name}`;
+  if (!name.endsWith(end)) return [];
+  const start = name.slice(0, -end.length);
+  return [start, ...[...start.matchAll(/-/g)].map(({ index }) => start.slice(index + 1))].map(nodeOwner);
+}
+
+/** As whereabouts writes a range in a name (`normalizeRange`). */
+function normalised(range: string): string {
+  return range.replace(/:$/, ":0").replace(/[:/]/g, "-");
+}

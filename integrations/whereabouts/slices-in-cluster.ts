@@ -1,0 +1,80 @@
+import { type Claim, nodeNameOf, type Parsed, type Use } from "../../core/index.ts";
+import { emptyFindings } from "../../schema/findings.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import type { Facts } from "../facts.ts";
+import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+import { readEach } from "../read-each.ts";
+import { attachmentGroup, attachmentKind, namesSlices, parseAttachment } from "./attachment.ts";
+import { slicesPart } from "./in-cluster.ts";
+import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
+import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
+
+/** Networks with slices, and what nodes have by NodeSlicePools of others. */
+interface SlicesModel {
+  readonly networks: readonly SliceNetwork[];
+  readonly listed: readonly Use[];
+}
+
+/** The same networks, for the controller: it gives a slice to each node, and writes the NodeSlicePools of this namespace. */
+export function slicesInCluster(namespace: string): Integration<SlicesModel> {
+  return {
+    name: "whereabouts",
+    reads: [
+      {
+        group: attachmentGroup,
+        kind: attachmentKind,
+        plural: "network-attachment-definitions",
+        owns: namesSlices,
+        mark: /node_slice_size/,
+      },
+      { group: slicePoolGroup, kind: slicePoolKind, plural: "nodeslicepools", owns: () => false, mark: /sliceRange/ },
+    ],
+    usedIn: [slicePoolKind],
+    read: readSlices,
+    // A definition says nothing of who allocates: here it is the controller.
+    pools: ({ networks }) =>
+      networks.map(({ pool, spec, attachments: [{ source }] }) => ({
+        pool: { ...pool, authority: "Cluster" },
+        spec: { ...spec, authority: "Cluster" },
+        at: source.at([], pool.name),
+      })),
+    claims: ({ networks, listed }, facts) =>
+      networks.flatMap((network) => [...claimsOnNetwork(network, facts), ...claimsOfGone(network, listed, facts)]),
+    isClaim: isSliceClaim,
+    render: (model, _, holdings) => renderPools(model, namespace, holdings),
+    uses: () => (located, found) => {
+      if (isSlicePool(located.object)) readSlicePool(located, found);
+    },
+    inCluster: slicesPart(namespace),
+  };
+}
+
+function readSlices({ owned, others }: ReadObjects): Parsed<SlicesModel> {
+  const attachments = readEach(owned, parseAttachment);
+  if (attachments.issues) return attachments;
+  const sliced = attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source }));
+  const networks = sliceNetworks(sliced);
+  if (networks.issues) return networks;
+  const found = emptyFindings();
+  for (const one of others) if (isSlicePool(one.object)) readSlicePool(one, found);
+  return { value: { networks: networks.value, listed: found.uses } };
+}
+
+/** A node that is gone, and that somebody else gave a slice: it goes on record, to be free once its pods are gone. */
+function claimsOfGone({ pool }: SliceNetwork, listed: readonly Use[], { nodes }: Facts): Claim[] {
+  const there = new Set(nodes.map(({ name }) => name));
+  const names = listed.flatMap(({ owner = "", pool: of }) => (of === pool.name ? (nodeNameOf(owner) ?? []) : []));
+  return [...new Set(names)]
+    .filter((name) => !there.has(name))
+    .map((name) => ({ owner: { kind: "Node", name }, name: pool.name, pool: pool.name }));
+}
+
+function renderPools({ networks }: SlicesModel, namespace: string, { snapshot }: Holdings): Rendered {
+  const made = new Map(
+    networks.map((network): [SourceObject, RenderedObject[]] => [
+      network.attachments[0].source,
+      [nodeSlicePool(network, snapshot, { metadata: { namespace } })],
+    ]),
+  );
+  return { instead: made, added: [], left: [] };
+}

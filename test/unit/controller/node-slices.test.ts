@@ -1,0 +1,364 @@
+import { describe, expect, it } from "vitest";
+import type { Observer } from "../../../controller/ground.ts";
+import { timing } from "../../../controller/timing.ts";
+import { emptySnapshot, formatBlock } from "../../../core/index.ts";
+import type { Integration } from "../../../integrations/integration.ts";
+import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
+import { asBag, asList, type Bag } from "../../../schema/objects.ts";
+import { SimController } from "../../support/sim-controller.ts";
+
+const namespace = "kube-system";
+const slices = slicesInCluster(namespace) as Integration;
+
+function begin() {
+  const said: string[] = [];
+  const observer: Observer = {
+    ran() {},
+    recorded() {},
+    wrong: (about, problem, message) => void said.push(`${about} ${problem}: ${message}`),
+  };
+  const sim = new SimController(observer, undefined, undefined, [nmstate, slices]);
+  const lines = () => {
+    const text = (word: string) => (line: (typeof sim.record.allocations)[number]) =>
+      `${formatBlock(line)} ${line.claim}${word}`;
+    return [...sim.record.allocations.map(text("")), ...sim.record.releasing.map(text(" releasing"))];
+  };
+  const listed = (network = "net") => {
+    const pool = sim.object("NodeSlicePool", network);
+    if (pool === undefined) return undefined;
+    const allocations = asList(asBag(pool.status)?.allocations).map((one) => asBag(one) ?? {});
+    return allocations.map(({ nodeName, sliceRange }) => `${nodeName} ${sliceRange}`);
+  };
+  return { sim, said, lines, listed };
+}
+
+function definition(name: string, ipam: Bag = {}, at = "default") {
+  const config = {
+    cniVersion: "1.0.0",
+    name: "net",
+    type: "macvlan",
+    ipam: { type: "whereabouts", range: "10.5.0.0/22", node_slice_size: "/24", ...ipam },
+  };
+  return {
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { name, namespace: at },
+    spec: { config: JSON.stringify(config) },
+  };
+}
+
+function ipPool(name: string, range: string, allocations: Bag) {
+  return {
+    apiVersion: "whereabouts.cni.cncf.io/v1alpha1",
+    kind: "IPPool",
+    metadata: { name, namespace },
+    spec: { range, allocations },
+  };
+}
+
+/** As the controller of whereabouts makes it: with the slices that nobody has. */
+function stockPool(nodes: Readonly<Record<string, string>>) {
+  const allocations = Object.entries(nodes).map(([sliceRange, nodeName]) => ({ nodeName, sliceRange }));
+  return {
+    apiVersion: "whereabouts.cni.cncf.io/v1alpha1",
+    kind: "NodeSlicePool",
+    metadata: { name: "net", namespace },
+    spec: { range: "10.5.0.0/22", sliceSize: "/24" },
+    status: { allocations },
+  };
+}
+
+const unready = (one: Bag): Bag => ({ ...one, status: { conditions: [{ type: "Ready", status: "False" }] } });
+const pod = { 1: { id: "c", podref: "default/a" } };
+
+describe("the slices of a network", () => {
+  it("go to every node that is Ready, and are listed for whereabouts", async () => {
+    const { sim, lines, listed } = begin();
+    for (const name of ["n1", "n2", "n3"]) sim.node(name);
+    sim.change("Node", "n3", unready);
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+    const pool: Bag = sim.object("NodeSlicePool", "net") ?? {};
+    expect(pool.metadata).toMatchObject({ namespace });
+    expect(pool.metadata).not.toHaveProperty("ownerReferences");
+    expect(pool.spec).toEqual({ range: "10.5.0.0/22", sliceSize: "/24" });
+  });
+
+  it("stay where they are when a node joins, or is Ready no more", async () => {
+    const { sim, listed } = begin();
+    sim.node("n2");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.node("n1");
+    sim.change("Node", "n2", unready);
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n2 10.5.0.0/24", "n1 10.5.1.0/24"]);
+  });
+
+  it("are nobody's where a definition asks for none", async () => {
+    const { sim, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a", { node_slice_size: undefined }));
+    await sim.pass(2000);
+    expect([lines(), sim.all("NodeSlicePool")]).toEqual([[], []]);
+  });
+
+  it("are one list for all definitions of the network", async () => {
+    const { sim, listed, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    sim.create(definition("b", {}, "other"));
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+    sim.remove("NetworkAttachmentDefinition", "a", "default");
+    sim.node("n2");
+    await sim.pass(2 * timing.hold);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+    expect(lines()).toHaveLength(2);
+  });
+
+  it("are as they were while definitions of the network say different things, and both are told", async () => {
+    const { sim, said, listed, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.create(definition("b", { node_slice_size: "/25" }, "other"));
+    sim.node("n2");
+    await sim.pass(2 * timing.hold);
+    expect([listed(), lines()]).toEqual([["n1 10.5.0.0/24"], ["10.5.0.0/24 Node/n1/net"]]);
+    const about = "NetworkAttachmentDefinition.k8s.cni.cncf.io";
+    expect(said.find((text) => text.startsWith(`${about}/default:a InvalidSpec`))).toContain("other/b");
+    expect(said.find((text) => text.startsWith(`${about}/other:b InvalidSpec`))).toContain("default/a");
+    sim.remove("NetworkAttachmentDefinition", "b", "other");
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+  });
+
+  it("are as they were while their definition cannot be read", async () => {
+    const { sim, said, listed, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    sim.create(definition("b", { network_name: "red", range: "10.6.0.0/22" }));
+    await sim.pass(2000);
+    const given = lines();
+    expect(given).toHaveLength(2);
+    const broken = { config: '{ "node_slice_size": ' };
+    sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec: broken }), "default");
+    sim.node("n2");
+    await sim.pass(5 * timing.hold);
+    expect(lines()).toEqual(expect.arrayContaining([...given, "10.6.1.0/24 Node/n2/red"]));
+    expect([listed(), listed("red")]).toEqual([["n1 10.5.0.0/24"], ["n1 10.6.0.0/24", "n2 10.6.1.0/24"]]);
+    expect(said.join("\n")).toMatch(/default:a InvalidSpec: .*config is no JSON/);
+  });
+
+  it("are as they were while their network has another range, and that is told", async () => {
+    const { sim, said, listed, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    const { spec } = definition("a", { range: "10.9.0.0/22" });
+    sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec }), "default");
+    await sim.pass(5 * timing.hold);
+    expect([lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
+    expect(said.join("\n")).toMatch("default:a InvalidSpec: net: ");
+  });
+
+  it("stay of their size when others are smaller from now on", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    const { spec } = definition("a", { node_slice_size: "/26" });
+    sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec }), "default");
+    sim.node("n2");
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/26"]);
+  });
+
+  it("of networks with names may be of equal ranges", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(definition("a", { network_name: "red" }));
+    sim.create(definition("b", { network_name: "blue" }));
+    await sim.pass(2000);
+    expect([listed("red"), listed("blue")]).toEqual([["n1 10.5.0.0/24"], ["n1 10.5.0.0/24"]]);
+  });
+
+  it("are listed for a thousand nodes", async () => {
+    const { sim, listed } = begin();
+    for (let i = 0; i < 1001; i++) sim.node(`n${i}`);
+    sim.create(definition("a", { range: "10.0.0.0/8" }));
+    await sim.pass(5000);
+    expect(listed()).toHaveLength(1001);
+  });
+});
+
+describe("the slice of a node that leaves", () => {
+  it.each([
+    ["one without a network_name", {}, "n1-10.5.0.0-24", "net"],
+    ["one with a network_name", { network_name: "red" }, "red-n1-10.5.0.0-24", "red"],
+    ["IPv6", { range: "fd00:5::/46", node_slice_size: "/48" }, "n1-fd00-5---48", "net"],
+  ])("is nobody's until no pod has an address of it: %s", async (_, ipam, name, network) => {
+    const { sim, lines, listed } = begin();
+    sim.node("n1");
+    sim.create(definition("a", ipam));
+    await sim.pass(2000);
+    const [slice] = sim.record.allocations;
+    if (slice === undefined) throw new Error("nothing was given");
+    sim.create(ipPool(name, formatBlock(slice), pod));
+    await sim.pass(2000);
+    sim.remove("Node", "n1");
+    await sim.pass(5 * timing.hold);
+    expect(lines()).toEqual([`${formatBlock(slice)} Node/n1/${network} releasing`]);
+    expect(listed(network)).toEqual([`n1 ${formatBlock(slice)}`]);
+    sim.change("IPPool", name, (one) => ({ ...one, spec: { ...asBag(one.spec), allocations: {} } }), namespace);
+    await sim.pass(3 * timing.hold);
+    expect([lines(), listed(network)]).toEqual([[], []]);
+  });
+
+  it("is not free by an IPPool that the watch does not show yet", async () => {
+    const { sim, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.remove("Node", "n1");
+    await sim.pass(2000);
+    sim.isFrozen = true;
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    await sim.pass(3 * timing.hold);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
+  });
+
+  it("is its own again when it is back", async () => {
+    const { sim, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    sim.remove("Node", "n1");
+    await sim.pass(2000);
+    sim.node("n0");
+    sim.node("n1");
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n0/net"]);
+  });
+});
+
+describe("a network that is full", () => {
+  it("says how many are needed, and serves who waits as soon as a slice is free", async () => {
+    const { sim, said, listed } = begin();
+    for (const name of ["n1", "n2", "n3", "n4", "n5", "n6"]) sim.node(name);
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    expect(listed()).toHaveLength(4);
+    const full = said.find((text) => text.includes("ExhaustedIPPool"));
+    expect(full).toMatch(/^NetworkAttachmentDefinition.k8s.cni.cncf.io\/default:a /);
+    expect(full).toMatch("2 more needed, for n5, n6");
+    sim.remove("Node", "n2");
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n5 10.5.1.0/24", "n3 10.5.2.0/24", "n4 10.5.3.0/24"]);
+  });
+});
+
+describe("slices that nodes have already", () => {
+  it("stay theirs, by the list of whereabouts' controller", async () => {
+    const { sim, lines, listed } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.change("Node", "n2", unready);
+    sim.create(stockPool({ "10.5.0.0/24": "", "10.5.1.0/24": "n2", "10.5.2.0/24": "n1", "10.5.3.0/24": "" }));
+    sim.create(definition("a"));
+    await sim.pass(3000);
+    expect(lines()).toEqual(["10.5.1.0/24 Node/n2/net", "10.5.2.0/24 Node/n1/net"]);
+    expect(listed()).toEqual(["n2 10.5.1.0/24", "n1 10.5.2.0/24"]);
+  });
+
+  it("stay theirs with the gateway in them", async () => {
+    const { sim, lines, listed } = begin();
+    sim.node("n1");
+    sim.create(stockPool({ "10.5.0.0/24": "n1" }));
+    sim.create(definition("a", { gateway: "10.5.0.1" }));
+    await sim.pass(3000);
+    sim.node("n2");
+    await sim.pass(3000);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+  });
+
+  it("of a node that is gone are nobody's until no pod has an address of them", async () => {
+    const { sim, lines, listed } = begin();
+    sim.node("n2");
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    sim.create(stockPool({ "10.5.0.0/24": "n1" }));
+    sim.create(definition("a"));
+    await sim.pass(3 * timing.hold);
+    expect(lines()).toEqual(["10.5.1.0/24 Node/n2/net", "10.5.0.0/24 Node/n1/net releasing"]);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+    sim.remove("IPPool", "n1-10.5.0.0-24", namespace);
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n2 10.5.1.0/24"]);
+  });
+
+  it("of another size are left as they are, and that is told", async () => {
+    const { sim, said, listed } = begin();
+    sim.node("n1");
+    sim.create(stockPool({ "10.5.0.0/25": "n1" }));
+    sim.create(definition("a"));
+    await sim.pass(5000);
+    expect(listed()).toEqual(["n1 10.5.0.0/25"]);
+    expect(said.join("\n")).toMatch("Refused: NodeSlicePool kube-system/net was made by somebody else");
+  });
+
+  it("stay theirs when the record is lost", async () => {
+    const before = begin();
+    for (const name of ["n3", "n2", "n1"]) before.sim.node(name);
+    before.sim.create(definition("a"));
+    await before.sim.pass(2000);
+    before.sim.remove("Node", "n1");
+    await before.sim.pass(3 * timing.hold);
+    const listed = before.listed();
+    expect(listed).toEqual(["n2 10.5.1.0/24", "n3 10.5.2.0/24"]);
+    const after = begin();
+    const pool = before.sim.object("NodeSlicePool", "net") as Bag & { kind: string };
+    for (const name of ["n0", "n2", "n3"]) after.sim.node(name);
+    after.sim.change("Node", "n3", unready);
+    after.sim.create(pool);
+    after.sim.create(definition("a"));
+    after.sim.record = emptySnapshot;
+    await after.sim.pass(3000);
+    expect(after.listed()).toEqual(["n0 10.5.0.0/24", ...(listed ?? [])]);
+  });
+});
+
+describe("a NodeSlicePool", () => {
+  it("goes after the last definition of its network, once no pod has an address of it", async () => {
+    const { sim, lines, listed } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.create(definition("a"));
+    sim.create(definition("b", {}, "other"));
+    await sim.pass(2000);
+    sim.create(ipPool("n2-10.5.1.0-24", "10.5.1.0/24", pod));
+    sim.remove("NetworkAttachmentDefinition", "a", "default");
+    await sim.pass(3 * timing.hold);
+    expect(lines()).toHaveLength(2);
+    sim.remove("NetworkAttachmentDefinition", "b", "other");
+    await sim.pass(5 * timing.hold);
+    expect(lines()).toEqual(["10.5.1.0/24 Node/n2/net releasing"]);
+    expect(listed()).toContain("n2 10.5.1.0/24");
+    sim.remove("IPPool", "n2-10.5.1.0-24", namespace);
+    await sim.pass(3 * timing.hold);
+    expect([lines(), listed()]).toEqual([[], undefined]);
+  });
+
+  it("is mended when somebody changes it", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.change("NodeSlicePool", "net", (one) => ({ ...one, status: { allocations: [] } }), namespace);
+    await sim.pass(5000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+  });
+});

@@ -146,25 +146,28 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
     expect(found).toEqual(expected);
   }
 
-  it.each(["seed.yaml", "rack.yaml"])("%s: Secrets as the command line renders them, byte for byte (R35, R36)", async (name) => {
-    const folder = mkdtempSync(join(tmpdir(), "infra-"));
-    writeFileSync(join(folder, "infra.yaml"), exampleText(name));
-    expect(nodeippool(["allocate", "infra.yaml"], folder).status).toBe(0);
-    const rendered = parseAllDocuments(nodeippool(["render", "infra.yaml"], folder).stdout)
-      .map((document) => document.toJS() as Any)
-      .filter(({ kind }) => kind === "Secret");
-    const texts = rendered.map(({ metadata, stringData }) => [metadata.name, asBag(stringData)?.networkData]);
-    expect(texts.length).toBeGreaterThan(1);
-    await served(async () => {
-      await create(exampleText(name));
-      await until(async () => Object.keys(await given()).length, texts.length);
-    });
-    expect(await given()).toEqual(Object.fromEntries(texts));
-    for (const { metadata } of rendered)
-      expect((await kube.get<Any>(secrets, metadata.name, namespace))?.metadata.labels).toMatchObject(
-        metadata.labels ?? {},
-      );
-  });
+  it.each(["seed.yaml", "rack.yaml"])(
+    "%s: Secrets as the command line renders them, byte for byte (R35, R36)",
+    async (name) => {
+      const folder = mkdtempSync(join(tmpdir(), "infra-"));
+      writeFileSync(join(folder, "infra.yaml"), exampleText(name));
+      expect(nodeippool(["allocate", "infra.yaml"], folder).status).toBe(0);
+      const rendered = parseAllDocuments(nodeippool(["render", "infra.yaml"], folder).stdout)
+        .map((document) => document.toJS() as Any)
+        .filter(({ kind }) => kind === "Secret");
+      const texts = rendered.map(({ metadata, stringData }) => [metadata.name, asBag(stringData)?.networkData]);
+      expect(texts.length).toBeGreaterThan(1);
+      await served(async () => {
+        await create(exampleText(name));
+        await until(async () => Object.keys(await given()).length, texts.length);
+      });
+      expect(await given()).toEqual(Object.fromEntries(texts));
+      for (const { metadata } of rendered)
+        expect((await kube.get<Any>(secrets, metadata.name, namespace))?.metadata.labels).toMatchObject(
+          metadata.labels ?? {},
+        );
+    },
+  );
 
   it("each BareMetalHost names its Secret, and nothing else of it is the controller's", async () => {
     await host("pool-a", { bmc: { address: "redfish://10.9.0.1/1", credentialsName: "bmc" } });

@@ -47,7 +47,7 @@ export class Applier {
   }
 
   async apply(key: string): Promise<undefined> {
-    const { rejected, whyRejected } = await this.allocator.scene();
+    const { whyRejected } = await this.allocator.scene();
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
@@ -59,7 +59,7 @@ export class Applier {
       this.callNext(source, part);
       return;
     }
-    if (rejected.has(source) || whyRejected(this.world.get(source)) !== undefined) return;
+    if (whyRejected(this.world.get(source)) !== undefined) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
     if (wanted === undefined && this.isListing(key, source)) return;

@@ -21,6 +21,7 @@ export async function withController(
     readonly timing?: Timing;
     readonly clusterApi?: ClusterApiVersion;
     readonly metal3?: string;
+    readonly nodeSlices?: string;
   } = {},
 ): Promise<void> {
   const stop = new AbortController();

@@ -58,12 +58,12 @@ function ipPool(name: string, range: string, allocations: Bag) {
 }
 
 /** As the controller of whereabouts makes it: with the slices that nobody has. */
-function stockPool(nodes: Readonly<Record<string, string>>) {
+function stockPool(nodes: Readonly<Record<string, string>>, name = "net") {
   const allocations = Object.entries(nodes).map(([sliceRange, nodeName]) => ({ nodeName, sliceRange }));
   return {
     apiVersion: "whereabouts.cni.cncf.io/v1alpha1",
     kind: "NodeSlicePool",
-    metadata: { name: "net", namespace },
+    metadata: { name, namespace },
     spec: { range: "10.5.0.0/22", sliceSize: "/24" },
     status: { allocations },
   };
@@ -232,6 +232,33 @@ describe("the slice of a node that leaves", () => {
     expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
   });
 
+  it("is not free by a definition that the watch does not show yet", async () => {
+    const { sim, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.remove("NetworkAttachmentDefinition", "a", "default");
+    await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
+    sim.isFrozen = true;
+    sim.create(definition("a"));
+    await sim.pass(3 * timing.hold);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net"]);
+  });
+
+  it("is not free while the node is there, and its network", async () => {
+    const { sim, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.remove("NetworkAttachmentDefinition", "a", "default");
+    await sim.pass(2000);
+    sim.change("Node", "n1", unready);
+    sim.create(definition("a"));
+    await sim.pass(3 * timing.hold);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
+  });
+
   it("is its own again when it is back", async () => {
     const { sim, lines } = begin();
     sim.node("n1");
@@ -301,14 +328,42 @@ describe("slices that nodes have already", () => {
     expect(listed()).toEqual(["n2 10.5.1.0/24"]);
   });
 
-  it("of another size are left as they are, and that is told", async () => {
-    const { sim, said, listed } = begin();
+  it("of another size are left as they are, given to nobody, and that is told", async () => {
+    const { sim, said, listed, lines } = begin();
     sim.node("n1");
-    sim.create(stockPool({ "10.5.0.0/25": "n1" }));
+    sim.create(stockPool({ "10.5.0.0/23": "n1" }));
     sim.create(definition("a"));
     await sim.pass(5000);
-    expect(listed()).toEqual(["n1 10.5.0.0/25"]);
+    expect([listed(), lines()]).toEqual([["n1 10.5.0.0/23"], ["10.5.2.0/24 Node/n1/net"]]);
     expect(said.join("\n")).toMatch("Refused: NodeSlicePool kube-system/net was made by somebody else");
+  });
+
+  it("stay theirs in each of two networks that have the same addresses", async () => {
+    const { sim, lines } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.create(stockPool({ "10.5.1.0/24": "n1", "10.5.2.0/24": "n2" }, "red"));
+    sim.create(stockPool({ "10.5.0.0/24": "n2", "10.5.3.0/24": "n1" }, "blue"));
+    for (const name of ["red", "blue"]) sim.create(definition(name, { network_name: name }));
+    await sim.pass(3000);
+    const given = ["10.5.0.0/24 Node/n2/blue", "10.5.1.0/24 Node/n1/red", "10.5.2.0/24 Node/n2/red"];
+    expect(lines()).toEqual([...given, "10.5.3.0/24 Node/n1/blue"]);
+  });
+
+  it("are listed at every moment when the record of many nodes is lost", async () => {
+    const { sim, listed } = begin();
+    const names = Array.from({ length: 1001 }, (_, i) => `n${i}`);
+    for (const name of names) sim.node(name);
+    sim.create(definition("a", { range: "10.0.0.0/8" }));
+    await sim.pass(5000);
+    const after = begin();
+    for (const name of names.toReversed()) after.sim.node(name);
+    after.sim.create(sim.object("NodeSlicePool", "net") as Bag & { kind: string });
+    after.sim.create(definition("a", { range: "10.0.0.0/8" }));
+    await after.sim.pass(5000);
+    expect(after.listed()).toEqual(listed());
+    expect(after.sim.record.allocations).toHaveLength(1001);
+    const counts = after.sim.statuses("NodeSlicePool", "net").map((status) => asList(status?.allocations).length);
+    expect(new Set(counts)).toEqual(new Set([1001]));
   });
 
   it("stay theirs when the record is lost", async () => {

@@ -259,9 +259,9 @@ describe("the objects of bare-metal hosts, on a real API server", () => {
     ["{name: blue}", { Secret: 20, BareMetalHost: 20 }],
     ["{name: blue, apiVersion: v1beta1}", { Metal3DataTemplate: 3, Secret: 20, BareMetalHost: 20 }],
     [machines("v1beta2", "network-data"), { Secret: 20, ...ofMachines, BareMetalHost: 20 }],
-    [machines("v1beta2", "os-net-config"), { Secret: 3, ...ofMachines }],
+    [machines("v1beta2", "os-net-config"), { Secret: 3, ...ofMachines, BareMetalHost: 20 }],
     [machines("v1beta1", "network-data"), { Secret: 20, ...ofMachines, Metal3Machine: 20, BareMetalHost: 20 }],
-    [machines("v1beta1", "os-net-config"), { Secret: 3, ...ofMachines, Metal3Machine: 20 }],
+    [machines("v1beta1", "os-net-config"), { Secret: 3, ...ofMachines, Metal3Machine: 20, BareMetalHost: 20 }],
     ["{mode: pools, name: blue}", { IPPool: 4, Metal3DataTemplate: 3, BareMetalHost: 20 }],
   ];
 

@@ -71,7 +71,7 @@ export class Applier {
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
     const isOld = asOf === undefined || this.ground.clock.now() - asOf > this.ground.timing.send;
-    if ((isEnd(change) && isOld) || (isWrite && (isOld || wanted?.object === undefined))) {
+    if ((isOld && (isWrite || isEnd(change))) || (isOfContent(change, part) && wanted?.object === undefined)) {
       this.again(`look ${owner}`);
       return;
     }
@@ -118,7 +118,11 @@ export class Applier {
     await refresh(key, this.world, objects);
     if (this.world.get(key) === undefined) return;
     log({ level: "error", message: "somebody else made this object", object: key });
-    observer?.wrong(source, "Refused", `${titleOf(there)} was made by somebody else. Delete it, or rename it.`);
+    const next =
+      this.ownerOf(there) === undefined
+        ? "was made by somebody else. Delete it, or rename it."
+        : "says otherwise than the record, and stays as it is. Find out which addresses are in use, and delete what is wrong.";
+    observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
   }
 
   private async write(object: RenderedObject, there: Seen | undefined): Promise<void> {
@@ -218,6 +222,11 @@ export class Applier {
 /** Where nothing says how an object fares, it is as it should be once it is there. */
 function faresOf(object: Seen, about: readonly Seen[], { rollout }: InCluster): Fares {
   return rollout?.fares(object, about) ?? "available";
+}
+
+/** Is what is wanted written, or was it to be compared with what somebody else made? */
+function isOfContent(change: Change, { takesOver }: InCluster): boolean {
+  return change === "create" || change === "replace" || (change === "refuse" && takesOver !== undefined);
 }
 
 /** Does it take an object away? */

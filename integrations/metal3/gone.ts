@@ -1,10 +1,10 @@
 import { type Address, type Allocation, ownerOfKey } from "../../core/index.ts";
-import { emptyFindings } from "../../schema/findings.ts";
-import { asBag, type Bag, placeless } from "../../schema/objects.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import { hostKind, hostState, mayUse } from "./bare-metal-host.ts";
 import { nameOfObjects } from "./infra.ts";
 import { ownerIn } from "./objects.ts";
-import { networkDataKind, usesOfHosts } from "./uses.ts";
+import { usesInSecret } from "./taken-over.ts";
+import { networkDataKind } from "./uses.ts";
 
 /**
  * The releasing addresses of hosts that are known to be on no host any more.
@@ -27,13 +27,8 @@ export function goneFromHosts(objects: readonly Bag[], _: unknown, releasing: re
   });
 }
 
-/** The addresses in a Secret; undefined if it cannot be read. */
 function secretState(secret: Bag) {
-  const found = emptyFindings();
-  usesOfHosts(placeless(secret), found);
-  const isRead = found.speaks && found.issues.length + found.unreadable.length === 0;
-  const addresses: ReadonlySet<Address> | undefined = isRead
-    ? new Set(found.uses.map(({ address }) => address))
-    : undefined;
+  const uses = usesInSecret(secret);
+  const addresses: ReadonlySet<Address> | undefined = uses && new Set(uses.map(({ address }) => address));
   return { name: asBag(secret.metadata)?.name, owner: ownerIn(secret), addresses };
 }

@@ -394,6 +394,8 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
         const change = { data: { networkData: "" } };
         if ("pool-b" in (await given())) await kube.patch(secrets, "pool-b", namespace, change, { type: "merge" });
         await write(file(["b"]));
+        await kube.patch(hosts, "pool-a", namespace, { spec: { networkData: null } }, { type: "merge" });
+        await stateOf("pool-a", "available");
         // Somebody else names another Secret, again and again, while the controller sets its own.
         await reached(async () => {
           for (const networkData of [null, { name: "theirs", namespace }])

@@ -169,12 +169,14 @@ it("lists 5,000 objects of 15 kB and keeps of each what it is told to, and no mo
     const body = JSON.stringify({ success: puts.slice(n, n + 50) });
     expect((await fetch(`${cluster().etcd}/v3/kv/txn`, { method: "POST", body })).status).toBe(200);
   }
+  // Objects of one transaction have one revision, and the server may list when it knows a part of them. This one comes after all.
+  await kube().create(configMaps, configMap(namespace, "last", "1"));
   const run = promisify(execFile);
   const script = join(import.meta.dirname, "../support/watch-memory.ts");
   const grown = async (keep: string) => {
     const { stdout } = await run(process.execPath, [script, cluster().kubeconfig, keep]);
     const printed = JSON.parse(stdout) as { count: number; grown: number };
-    expect(printed.count).toBeGreaterThanOrEqual(5_000);
+    expect(printed.count).toBeGreaterThan(5_000);
     return printed.grown;
   };
   const [names, all] = [await grown("names"), await grown("all")];

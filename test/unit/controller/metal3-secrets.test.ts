@@ -4,6 +4,7 @@ import { managedBy } from "../../../integrations/in-cluster.ts";
 import { ownerLabel } from "../../../integrations/metal3/objects.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { begin, file, namespace } from "../../support/metal3-controller.ts";
+import type { SimController } from "../../support/sim-controller.ts";
 
 const line = (last: number, host: string, network = "lan") => `10.0.0.${last} Host/controllers.${host}/${network}`;
 
@@ -52,14 +53,30 @@ describe("Secrets that were rendered before", () => {
     expect(lines()).toEqual([line(10, "n0"), line(11, "n2"), line(77, "n1")]);
   });
 
-  it("are not taken over where their address is of another subnet, and the host gets one of this", async () => {
-    const { sim, create, lines } = begin();
-    sim.create(secret("n1", "10.9.9.9"));
-    create(file(["n1"]));
-    await sim.pass(3000);
-    expect(lines()).toEqual([line(10, "n1")]);
+  const dataOf = (sim: SimController, host: string) =>
+    asBag(sim.object("Secret", `controllers-${host}`)?.data)?.networkData;
+
+  it.each([
+    ["whose address is of another subnet", [secret("n1", "10.9.9.9")]],
+    ["that cannot be read", [{ ...secret("n1", "10.0.0.10"), data: { networkData: "e3s=" } }]],
+    ["whose address another one shows, too", [secret("n1", "10.0.0.10"), secret("gone", "10.0.0.10")]],
+    ["of which there is another one that says otherwise", [secret("n1", "10.0.0.10"), backup()]],
+  ])("%s: is left alone, and what it shows goes to nobody", async (_, secrets) => {
+    const { sim, said, create, lines } = begin();
+    for (const one of secrets) sim.create(one);
+    create(file(["n1", "n2"]));
+    await sim.pass(60_000);
+    expect(dataOf(sim, "n1")).toBe(secrets[0]?.data.networkData);
+    expect(said.join("\n")).toMatch(/Refused: Secret metal3\/controllers-n1/);
+    expect(lines().filter((text) => text.startsWith("10.0.0.10 ") && text.includes("n2"))).toEqual([]);
   });
 });
+
+/** A copy of n1's Secret, with another address. */
+function backup() {
+  const one = secret("n1", "10.0.0.15");
+  return { ...one, metadata: { ...one.metadata, name: "backup" } };
+}
 
 describe("a Secret of the name that a host needs", () => {
   it("that is somebody else's is left alone and said, and not asked for again and again", async () => {

@@ -335,7 +335,7 @@ describe("slices that nodes have already", () => {
     sim.create(definition("a"));
     await sim.pass(5000);
     expect([listed(), lines()]).toEqual([["n1 10.5.0.0/23"], ["10.5.2.0/24 Node/n1/net"]]);
-    expect(said.join("\n")).toMatch("Refused: NodeSlicePool kube-system/net was made by somebody else");
+    expect(said.join("\n")).toMatch("Refused: NodeSlicePool kube-system/net says otherwise than the record");
   });
 
   it("stay theirs in each of two networks that have the same addresses", async () => {

@@ -1,0 +1,30 @@
+import type { Use } from "../../core/index.ts";
+import { emptyFindings } from "../../schema/findings.ts";
+import { type Bag, placeless } from "../../schema/objects.ts";
+import { ownerIn } from "./objects.ts";
+import { usesOfHosts } from "./uses.ts";
+
+/** The addresses in a Secret; undefined if it cannot be read. */
+export function usesInSecret(secret: Bag): readonly Use[] | undefined {
+  const found = emptyFindings();
+  usesOfHosts(placeless(secret), found);
+  return found.speaks && found.issues.length + found.unreadable.length === 0 ? found.uses : undefined;
+}
+
+/**
+ * Does a Secret that somebody else made become the one of a host? Its host may run with what is in it, whatever is written there
+ * later.
+ *
+ *  the label says   | its network data                             | it is
+ *  -----------------+----------------------------------------------+------------
+ *  another owner    | any                                          | left alone
+ *  this host        | cannot be read                               | left alone
+ *  this host        | has another address of a network than wanted | left alone
+ *  this host        | has what is wanted, or a part of that        | taken over
+ */
+export function isTakenOver(secret: Bag, owner: string, wanted: Bag | undefined): boolean {
+  const [has, gets] = [usesInSecret(secret), wanted && usesInSecret(wanted)];
+  if (ownerIn(secret) !== owner || has === undefined || gets === undefined) return false;
+  const byNetwork = new Map(gets.map(({ pool, address }) => [pool, address]));
+  return has.every(({ pool, address }) => (byNetwork.get(pool) ?? address) === address);
+}

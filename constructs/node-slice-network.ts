@@ -1,12 +1,8 @@
 import { type ApiObjectMetadata, Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError, unwrap } from "../core/index.ts";
-import {
-  attachmentGroup,
-  attachmentKind,
-  configPath,
-  parseAttachment,
-} from "../integrations/whereabouts/attachment.ts";
+import { attachmentGroup, attachmentKind, configPath } from "../integrations/attachment-definition.ts";
+import { parseAttachment } from "../integrations/whereabouts/attachment.ts";
 import { unknownField } from "../schema/nearest.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { Bag } from "../schema/objects.ts";

@@ -1,8 +1,9 @@
 import { nameOfKey, nodeOwner } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import { type Concern, type InCluster, isManaged, type WatchedKind } from "../in-cluster.ts";
 import { kindInGroup, objectKey } from "../object-key.ts";
-import { attachmentGroup, attachmentKind, namesSlices, parseAttachment } from "./attachment.ts";
+import { namesSlices, parseAttachment } from "./attachment.ts";
 import { goneFromSlices } from "./gone.ts";
 import { ipPoolKind, ipPoolNames, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
@@ -28,7 +29,7 @@ function kinds(namespace: string): WatchedKind[] {
     {
       apiVersion: `${attachmentGroup}/v1`,
       kind: attachmentKind,
-      plural: "network-attachment-definitions",
+      plural: attachmentPlural,
       mayHaveAny: true,
       keep: (object) => (namesSlices(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
     },

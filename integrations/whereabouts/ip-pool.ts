@@ -1,6 +1,6 @@
 import { type Allocation, formatBlock, nodeNameOf, nodeOwner, ownerOfKey } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { isOfGroup } from "./attachment.ts";
+import { isOfGroup } from "../attachment-definition.ts";
 import { slicePoolGroup } from "./node-slice-pool.ts";
 
 /** Where whereabouts records which pod has which address: of a slice there is one for its node. */

@@ -16,8 +16,8 @@ import {
 import type { Findings } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { isOfGroup } from "../attachment-definition.ts";
 import type { RenderedObject } from "../integration.ts";
-import { isOfGroup } from "./attachment.ts";
 import type { SliceNetwork } from "./slice-network.ts";
 
 export const slicePoolGroup = "whereabouts.cni.cncf.io";

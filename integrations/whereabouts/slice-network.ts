@@ -12,9 +12,10 @@ import {
 } from "../../core/index.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
+import { attachmentKind, configPath } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { ReadObject } from "../read-each.ts";
-import { type Attachment, attachmentKind, configPath } from "./attachment.ts";
+import type { Attachment } from "./attachment.ts";
 import type { SliceConfig } from "./slice-config.ts";
 
 /** A network whose nodes have a slice each: a pool of blocks, and the definitions that share it, by namespace and name. */

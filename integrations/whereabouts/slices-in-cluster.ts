@@ -1,10 +1,11 @@
 import { type Claim, nodeNameOf, type Parsed, type Use } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { readEach } from "../read-each.ts";
-import { attachmentGroup, attachmentKind, namesSlices, parseAttachment } from "./attachment.ts";
+import { namesSlices, parseAttachment } from "./attachment.ts";
 import { slicesPart } from "./in-cluster.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
@@ -23,7 +24,7 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
       {
         group: attachmentGroup,
         kind: attachmentKind,
-        plural: "network-attachment-definitions",
+        plural: attachmentPlural,
         owns: namesSlices,
         mark: /node_slice_size/,
       },

@@ -2,9 +2,10 @@ import { byCodeUnit, claimKey, IpamError, identityOf, parseAddress } from "../..
 import type { Findings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag, type LocatedObject } from "../../schema/objects.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
 import { readEach } from "../read-each.ts";
-import { attachmentGroup, attachmentKind, configPath, namesSlices, parseAttachment } from "./attachment.ts";
+import { namesSlices, parseAttachment } from "./attachment.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
 
@@ -21,7 +22,7 @@ export const whereabouts: Integration<WhereaboutsModel> = {
     {
       group: attachmentGroup,
       kind: attachmentKind,
-      plural: "network-attachment-definitions",
+      plural: attachmentPlural,
       owns: namesSlices,
       mark: /node_slice_size/,
       runsAsIs: true,

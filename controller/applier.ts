@@ -83,7 +83,7 @@ export class Applier {
     rollout.leave(key);
     if (change === "delete") await this.delete(key, there as Seen);
     if (change === "unprotect") await this.unprotect(there as Seen, part);
-    if (change === "refuse") await this.refuse(key, there as Seen, source);
+    if (change === "refuse") await this.refuse(key, there as Seen, source, wanted?.object, part);
     this.callNext(source, part);
   }
 
@@ -112,7 +112,13 @@ export class Applier {
     return this.world.kind(kindOf(key)).isShared === true && this.allocator.hasLines(source);
   }
 
-  private async refuse(key: string, there: Seen, source: string): Promise<void> {
+  private async refuse(
+    key: string,
+    there: Seen,
+    source: string,
+    wanted: RenderedObject | undefined,
+    part: InCluster,
+  ): Promise<void> {
     const { log, objects, observer } = this.ground;
     // Of what is not ours, a watch that selects by labels tells nothing.
     await refresh(key, this.world, objects);
@@ -121,7 +127,8 @@ export class Applier {
     const next =
       this.ownerOf(there) === undefined
         ? "was made by somebody else. Delete it, or rename it."
-        : "says otherwise than the record, and stays as it is. Find out which addresses are in use, and delete what is wrong.";
+        : ((wanted && part.whyRefused?.(there, { ...wanted })) ??
+          "says otherwise than the record, and stays as it is. Find out which addresses are in use, and delete what is wrong.");
     observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
   }
 

@@ -127,6 +127,8 @@ export interface InCluster {
    * is known. Absent where all are left to them.
    */
   takesOver?(object: Bag, owner: string, wanted: Bag | undefined): boolean;
+  /** What people read where one is not taken over: in which way it is otherwise than what is `wanted`, and what to do. */
+  whyRefused?(object: Bag, wanted: Bag): string | undefined;
   /** Does what was made stay when its source goes, until an owner is only to lose what it has? Otherwise it goes, too. */
   readonly outlivesSource?: boolean;
   /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */

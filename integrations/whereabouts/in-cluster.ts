@@ -18,7 +18,9 @@ export function slicesPart(namespace: string): InCluster {
     evidenceOf: (line) =>
       ipPoolNames(line).map((name) => `${kindInGroup(ipPoolKind, slicePoolGroup)}/${namespace}:${name}`),
     gone: goneFromSlices,
-    takesOver: (there, _, wanted) => isSlicePool(there) && wanted !== undefined && listsAll(wanted, there),
+    takesOver: (there, _, wanted) =>
+      isSlicePool(there) && wanted !== undefined && lackingIn(wanted, there) === undefined,
+    whyRefused: (there, wanted) => (isSlicePool(there) ? whyRefused(there, wanted, namespace) : undefined),
     // A definition has no status: what is wrong with it, Events say.
     report: () => ({}),
   };
@@ -91,13 +93,27 @@ function concerns(object: Bag, keyOfNetwork: (network: string) => string): Conce
   return { owners: [network, ...listed], sources: [network] };
 }
 
-/** Does one NodeSlicePool give to each node what the other one gives to it? Only then can it take its place: no node moves. */
-function listsAll(wanted: Bag, there: Bag): boolean {
-  const textsOf = ({ status }: Bag) =>
-    asList(asBag(status)?.allocations).flatMap((one) => {
-      const { nodeName, sliceRange } = asBag(one) ?? {};
-      return nodeName === "" ? [] : [`${nodeName} ${sliceRange}`];
-    });
-  const listed = new Set(textsOf(wanted));
-  return textsOf(there).every((text) => listed.has(text));
+/** The first slice that a NodeSlicePool gives to a node and that another one does not give to it. Without any, that one can take its place: no node moves. */
+function lackingIn(wanted: Bag, there: Bag): { readonly node: string; readonly slice: string } | undefined {
+  const listed = new Set(slicesOf(wanted).map(({ node, slice }) => `${node} ${slice}`));
+  return slicesOf(there).find(({ node, slice }) => node !== "" && !listed.has(`${node} ${slice}`));
+}
+
+function slicesOf({ status }: Bag): { readonly node: string; readonly slice: string }[] {
+  return asList(asBag(status)?.allocations).map((one) => {
+    const { nodeName = "", sliceRange } = asBag(one) ?? {};
+    return { node: `${nodeName}`, slice: `${sliceRange}` };
+  });
+}
+
+/** Nothing that tells people to delete it: pods have addresses of it, and what is not on record is free. */
+function whyRefused(there: Bag, wanted: Bag, namespace: string): string | undefined {
+  const lacking = lackingIn(wanted, there);
+  if (lacking === undefined) return undefined;
+  const [length, size] = [lacking.slice.split("/")[1], `${asBag(wanted.spec)?.sliceSize}`.replace("/", "")];
+  const next =
+    length === size
+      ? `Find out which addresses are in use (kubectl get ippools -n ${namespace}) before you delete anything.`
+      : `Let node_slice_size of the network be /${length} until it is taken over. After that it may be another one.`;
+  return `gives ${lacking.node} ${lacking.slice}, which the record does not, and stays as it is. ${next}`;
 }

@@ -1,8 +1,10 @@
-import { type Claim, nodeNameOf, type Parsed, type Use } from "../../core/index.ts";
+import { type Claim, lengthOf, nodeNameOf, type Parsed, type Use } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
+import type { LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
+import { isManaged } from "../in-cluster.ts";
 import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { readEach } from "../read-each.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
@@ -10,10 +12,12 @@ import { slicesPart } from "./in-cluster.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
 
-/** Networks with slices, and what nodes have by NodeSlicePools of others. */
+/** Networks with slices, and what nodes have by NodeSlicePools. */
 interface SlicesModel {
   readonly networks: readonly SliceNetwork[];
   readonly listed: readonly Use[];
+  /** The same, by NodeSlicePools of others alone. */
+  readonly listedByOthers: readonly Use[];
 }
 
 /** The same networks, for the controller: it gives a slice to each node, and writes the NodeSlicePools of this namespace. */
@@ -39,8 +43,12 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
         spec: { ...spec, authority: "Cluster" },
         at: source.at([], pool.name),
       })),
-    claims: ({ networks, listed }, facts) =>
-      networks.flatMap((network) => [...claimsOnNetwork(network, facts), ...claimsOfGone(network, listed, facts)]),
+    claims: ({ networks, listed, listedByOthers }, facts) =>
+      networks.flatMap((network) => {
+        const kept = nodesOfOtherSize(network, listedByOthers);
+        const all = [...claimsOnNetwork(network, facts), ...claimsOfGone(network, listed, facts)];
+        return all.filter(({ owner }) => !kept.has(owner.name));
+      }),
     isClaim: isSliceClaim,
     render: (model, _, holdings) => renderPools(model, namespace, holdings),
     uses: () => (located, found) => {
@@ -56,9 +64,26 @@ function readSlices({ owned, others }: ReadObjects): Parsed<SlicesModel> {
   const sliced = attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source }));
   const networks = sliceNetworks(sliced);
   if (networks.issues) return networks;
+  const pools = others.filter(({ object }) => isSlicePool(object));
+  const ofOthers = pools.filter(({ object }) => !isManaged(object));
+  return {
+    value: { networks: networks.value, listed: slicesIn(pools), listedByOthers: slicesIn(ofOthers) },
+  };
+}
+
+function slicesIn(pools: readonly LocatedObject[]): readonly Use[] {
   const found = emptyFindings();
-  for (const one of others) if (isSlicePool(one.object)) readSlicePool(one, found);
-  return { value: { networks: networks.value, listed: found.uses } };
+  for (const one of pools) readSlicePool(one, found);
+  return found.uses;
+}
+
+/**
+ * The nodes to which somebody else gave a slice of another size. It cannot be theirs on record, and they get no other one
+ * beside it: as long as it is listed, their pods have addresses of it.
+ */
+function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): ReadonlySet<string> {
+  const isOther = (use: Use) => use.pool === pool.name && lengthOf(use) !== pool.blockLength;
+  return new Set(listed.filter(isOther).flatMap(({ owner = "" }) => nodeNameOf(owner) ?? []));
 }
 
 /** A node that is gone, and that somebody else gave a slice: it goes on record, to be free once its pods are gone. */
@@ -72,10 +97,11 @@ function claimsOfGone({ pool }: SliceNetwork, listed: readonly Use[], { nodes }:
 
 function renderPools({ networks }: SlicesModel, namespace: string, { snapshot }: Holdings): Rendered {
   const made = new Map(
-    networks.map((network): [SourceObject, RenderedObject[]] => [
-      network.attachments[0].source,
-      [nodeSlicePool(network, snapshot, { metadata: { namespace } })],
-    ]),
+    networks.map((network): [SourceObject, RenderedObject[]] => {
+      const object = nodeSlicePool(network, snapshot, { metadata: { namespace } });
+      // Those of whereabouts' controller would have it deleted with a definition, under the pods that are left.
+      return [network.attachments[0].source, [{ ...object, metadata: { ...object.metadata, ownerReferences: [] } }]];
+    }),
   );
   return { instead: made, added: [], left: [] };
 }

@@ -83,7 +83,7 @@ describe("the slices of a network", () => {
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
     const pool: Bag = sim.object("NodeSlicePool", "net") ?? {};
     expect(pool.metadata).toMatchObject({ namespace });
-    expect(pool.metadata).not.toHaveProperty("ownerReferences");
+    expect(asList(asBag(pool.metadata)?.ownerReferences)).toEqual([]);
     expect(pool.spec).toEqual({ range: "10.5.0.0/22", sliceSize: "/24" });
   });
 
@@ -328,14 +328,73 @@ describe("slices that nodes have already", () => {
     expect(listed()).toEqual(["n2 10.5.1.0/24"]);
   });
 
-  it("of another size are left as they are, given to nobody, and that is told", async () => {
+  it("of another size are left as they are, and their nodes get no other ones, until the definition has that size", async () => {
     const { sim, said, listed, lines } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.create(stockPool({ "10.5.0.0/23": "n1", "10.5.2.0/23": "" }));
+    sim.create(definition("a"));
+    await sim.pass(5000);
+    expect([listed(), lines()]).toEqual([["n1 10.5.0.0/23", " 10.5.2.0/23"], ["10.5.2.0/24 Node/n2/net"]]);
+    expect(said.join("\n")).toMatch(
+      "Refused: NodeSlicePool kube-system/net gives n1 10.5.0.0/23, which the record does not, and stays as it is. " +
+        "Let node_slice_size of the network be /23 until it is taken over. After that it may be another one.",
+    );
+    const size = (node_slice_size: string) => (one: Bag) => ({
+      ...one,
+      spec: definition("a", { node_slice_size }).spec,
+    });
+    sim.change("NetworkAttachmentDefinition", "a", size("/23"), "default");
+    await sim.pass(5000);
+    expect(listed()).toEqual(["n1 10.5.0.0/23", "n2 10.5.2.0/24"]);
+    sim.change("NetworkAttachmentDefinition", "a", size("/24"), "default");
+    sim.node("n3");
+    await sim.pass(5000);
+    expect(listed()).toEqual(["n1 10.5.0.0/23", "n2 10.5.2.0/24", "n3 10.5.3.0/24"]);
+  });
+
+  it("of another size are nobody's until they are listed no more", async () => {
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(stockPool({ "10.5.0.0/23": "n1" }));
     sim.create(definition("a"));
     await sim.pass(5000);
-    expect([listed(), lines()]).toEqual([["n1 10.5.0.0/23"], ["10.5.2.0/24 Node/n1/net"]]);
-    expect(said.join("\n")).toMatch("Refused: NodeSlicePool kube-system/net says otherwise than the record");
+    sim.remove("NodeSlicePool", "net", namespace);
+    await sim.pass(5000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+  });
+
+  it("are refused without a word of deletion where the record has given one to another node", async () => {
+    const { sim, said, listed, lines } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    // As whereabouts' controller leaves it, once the label is off: n1 is gone, and n2 has its slice.
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    sim.remove("Node", "n1");
+    sim.node("n2");
+    sim.remove("NodeSlicePool", "net", namespace);
+    sim.create(stockPool({ "10.5.0.0/24": "n2" }));
+    await sim.pass(5000);
+    expect(listed()).toEqual(["n2 10.5.0.0/24"]);
+    expect(lines()).toContain("10.5.0.0/24 Node/n1/net releasing");
+    expect(said.join("\n")).toMatch(
+      "Find out which addresses are in use (kubectl get ippools -n kube-system) before you delete anything.",
+    );
+  });
+
+  it("lose the owners by which a deleted definition would take them along", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    const stock = stockPool({ "10.5.0.0/24": "n1" });
+    const ownerReferences = [
+      { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", name: "a", uid: "u" },
+    ];
+    sim.create({ ...stock, metadata: { ...stock.metadata, ownerReferences } as typeof stock.metadata });
+    sim.create(definition("a"));
+    await sim.pass(3000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+    const pool: Bag = sim.object("NodeSlicePool", "net") ?? {};
+    expect(asList(asBag(pool.metadata)?.ownerReferences)).toEqual([]);
   });
 
   it("stay theirs in each of two networks that have the same addresses", async () => {

@@ -11,8 +11,6 @@ const example = join(root, "examples/static-ip");
 
 /** The command line as people run it: the built program, one process after the other. */
 export function run(short: boolean): Result[] {
-  const built = spawnSync("npm", ["run", "-s", "build"], { cwd: root, encoding: "utf8" });
-  if (built.status !== 0) throw new Error(`npm run build failed:\n${built.stdout}${built.stderr}`);
   const folder = mkdtempSync(join(tmpdir(), "nodeippool-bench-"));
   try {
     // Processes start cold: no warm-up but one run for the file cache.

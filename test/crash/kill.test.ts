@@ -18,7 +18,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 beforeAll(() => startWriter(newLock("warm").path, "w", "p", "1", "1").ended);
 
 const long = process.env.NODEIPPOOL_LONG !== undefined;
-const kills = long ? 5_000 : 100;
+const kills = long ? 5_000 : 60;
 const perFolder = 10;
 
 function newLock(name: string): { folder: string; path: string } {

@@ -1,16 +1,21 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
 import { checkout, npm } from "../support/e2e-npm.ts";
+import { tries } from "../support/long.ts";
 import { orSkip } from "../support/tools.ts";
+
+/** What `npm ci` puts there; the Dockerfile's steps, which are tested too, run that, and so do long runs here. */
+const link = (clone: string) => symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
+const install = tries(link, (clone: string) => npm(clone, "ci"));
 
 test("in a fresh clone, with the machine's own Node, `npm ci && npm start` does what README says", async (context) => {
   const clone = mkdtempSync(join(tmpdir(), "nodeippool-clone-"));
   onTestFinished(() => rmSync(clone, { recursive: true, force: true }));
   checkout(clone);
-  await orSkip(context, npm(clone, "ci"));
+  await orSkip(context, Promise.resolve(install(clone)));
 
   expect(await npm(clone, "start")).toMatch(
     /^Plan: 6 to allocate, 0 kept, 0 to release\.\nRecorded in out\/.*\.lock\.$/m,

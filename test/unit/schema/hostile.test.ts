@@ -124,8 +124,8 @@ describe("readNodes, in bounded time,", () => {
     expect(timed(() => issuesIn(() => nodesOf(text)))).not.toEqual([]);
   });
 
-  it("says what is wrong with 300,000 brackets", () => {
-    expect(issuesIn(() => nodesOf("[".repeat(300_000)))).toEqual([
+  it("says what is wrong with 100,000 brackets", () => {
+    expect(issuesIn(() => nodesOf("[".repeat(100_000)))).toEqual([
       expect.stringMatching(/^nodes:1:\d+ this is nested too deep to be read$/),
     ]);
   });

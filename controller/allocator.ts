@@ -138,8 +138,8 @@ export class Allocator implements Finder {
     const { integrations } = this.ground;
     const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, (claim) => this.sourceOf(claim));
     const look = { owners, scene, facts, standing };
-    const desired = this.renderer.desired(look);
-    const question = this.question(owners, scene, desired, this.occupied(scene, snapshot), standing);
+    const desired = this.renderer.asked(look);
+    const question = this.question(owners, scene, desired.own, this.occupied(scene, snapshot), standing);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(turned(plan)))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
@@ -153,7 +153,7 @@ export class Allocator implements Finder {
     return {
       owners,
       kept: standing.kept,
-      rendered: this.renderer.render(desired, look, after, this.record.lines),
+      rendered: this.renderer.render(desired, owners, after, this.record.lines),
       pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
       claims: changed.map(({ claim }) => claim),
       given: plan.assign,
@@ -228,7 +228,7 @@ export class Allocator implements Finder {
       set: clusterSet,
       waiting: standing.waiting,
       isShown: (claim) => standing.isMerelyUnready(formatOwner(claim.owner)) && shownFor(claim, occupied) !== undefined,
-      shareOf: (claim) => `${ownerOfKey(claim)} ${this.integrationOf(claim)?.name}`,
+      shareOf: (claim) => this.shareOf(claim),
       // Of a kind that is not served nobody knows whether what asked is there.
       isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),
     };
@@ -280,6 +280,13 @@ export class Allocator implements Finder {
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
   sourceOf(claim: string): string | undefined {
     return this.integrationOf(claim)?.inCluster?.sourceOf(claim);
+  }
+
+  /** What is listed with others' stands for itself: a node has its slice of a network also where another network is full. */
+  private shareOf(claim: string): string {
+    const source = this.sourceOf(claim) ?? "";
+    const share = this.renderer.isShared(source) ? source : this.integrationOf(claim)?.name;
+    return `${ownerOfKey(claim)} ${share}`;
   }
 
   private integrationOf(claim: string): Integration | undefined {

@@ -22,7 +22,7 @@ export interface Question {
   readonly waiting: ReadonlySet<string>;
   /** Does the owner of a claim show to have what it asks for? Then that is nothing new. */
   readonly isShown: (claim: Claim) => boolean;
-  /** Claims of one word are served together or not at all: those that one integration makes for an owner. */
+  /** Claims of one word are served together or not at all: those that one integration makes for an owner, or one object of many owners. */
   readonly shareOf: (claim: string) => string;
   /** Lines that stay although nobody asks for them now: their policy cannot be read, or their pool retains them. */
   readonly isHeld: (line: Allocation) => boolean;

@@ -81,6 +81,8 @@ export class OwnerStanding {
    *  -------------+--------------------------------------------+-----------
    *  gone, or no  | the pool is gone, or retains its addresses | stays
    *   object      |                                            |
+   *  gone         | the pool is gone, and was but what all who | is released
+   *               | asked for it together said                 |
    *  gone         | the pool is there                          | is released
    *  there, or no | what asked for it cannot be acted upon     | stays
    *   object      |                                            |
@@ -93,10 +95,13 @@ export class OwnerStanding {
     const isGone = !isThere && this.world.keyOfOwner(owner) !== undefined;
     const integration = integrationOf(claim, this.integrations);
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
-    if (!isGone && (isBarred || this.rejected.has(this.sourceOf(claim) ?? ""))) return true;
+    const isRejected = this.rejected.has(this.sourceOf(claim) ?? "");
+    if (!isGone && (isBarred || isRejected)) return true;
     if (isThere) return false;
     const object = this.scene.pools.get(pool)?.object;
-    return object === undefined || asBag(object.spec)?.reclaimPolicy === "Retain";
+    const isOfSources = integration?.inCluster?.kinds.some((kind) => kind.isOwnSource) === true;
+    if (object === undefined) return isRejected || !isOfSources;
+    return asBag(object.spec)?.reclaimPolicy === "Retain";
   }
 }
 

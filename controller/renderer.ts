@@ -20,6 +20,14 @@ export interface Look {
   readonly standing: OwnerStanding;
 }
 
+/** What is asked for at one moment. */
+export interface Asked {
+  /** By these owners, and perhaps others. */
+  readonly own: Desired;
+  /** By the sources of objects of many owners, as far as these are looked at. */
+  readonly shared: ReadonlyMap<string, Desired>;
+}
+
 /**
  * Reads what is desired for owners, and renders what is to exist for them. An object that is made of what many owners have
  * belongs to its source, which is looked at as if it were an owner:
@@ -47,8 +55,8 @@ export class Renderer {
     return this.integrations.some((one) => one.inCluster?.kinds.some((kind) => isOf(one, kind)));
   }
 
-  /** What these owners ask for, and perhaps others. */
-  desired(look: Look): Desired {
+  /** Reads it: the record is written before it is rendered, and by then the world may be another one. */
+  asked(look: Look): Asked {
     const { owners, scene, facts, standing } = look;
     const nodes = facts.nodes.filter(({ name }) => owners.has(nodeOwner(name)));
     // What concerns several of them is read once.
@@ -57,34 +65,34 @@ export class Renderer {
     );
     const [own, others] = partition(about, (one) => asks(one, this.integrations));
     const owned = own.filter((one) => !standing.rejected.has(objectKey(one))).map(placeless);
-    return this.read({ owned: [...scene.shared, ...owned], others: others.map(placeless) }, { ...facts, nodes }, look);
+    const objects = { owned: [...scene.shared, ...owned], others: others.map(placeless) };
+    const shared = [...owners].filter((owner) => this.isShared(owner)).flatMap((source) => this.askedBy(source, look));
+    return { own: this.read(objects, { ...facts, nodes }, look), shared: new Map(shared) };
   }
 
-  /** All that is to exist for these owners, of what they ask for and the record that has it. */
-  render(desired: Desired, look: Look, snapshot: Snapshot, lines: LinesByOwner): RenderedObject[] {
-    const own = [...look.owners].map((owner) => lines.of(owner));
-    const looked = {
-      ...snapshot,
-      allocations: own.flatMap(({ allocations }) => allocations).sort(byAddress),
-      releasing: own.flatMap(({ releasing }) => releasing).sort(byAddress),
-    };
-    const shared = [...look.owners].filter((owner) => this.isShared(owner));
-    return [
-      ...this.rendered(desired, looked, false),
-      ...shared.flatMap((source) => this.renderShared(source, look, snapshot)),
-    ];
-  }
-
-  private renderShared(source: string, look: Look, snapshot: Snapshot): RenderedObject[] {
-    const asking = [this.world.get(source), ...this.world.ofSource(source)].flatMap((object) =>
+  private askedBy(source: string, look: Look): [string, Desired][] {
+    const owned = [this.world.get(source), ...this.world.ofSource(source)].flatMap((object) =>
       object !== undefined && asks(object, this.integrations) ? [placeless(object)] : [],
     );
-    if (asking.length === 0 || look.standing.kept.has(source)) return [];
-    const desired = this.read({ owned: asking, others: [] }, look.facts, look);
-    const isOf = ({ claim }: Allocation) => this.sourceOf(claim) === source;
+    if (owned.length === 0 || look.standing.kept.has(source)) return [];
+    return [[source, this.read({ owned, others: [] }, look.facts, look)]];
+  }
+
+  /** What is to exist for these owners, of what was asked for and the record that has it. */
+  render({ own, shared }: Asked, owners: ReadonlySet<string>, snapshot: Snapshot, lines: LinesByOwner) {
+    const mine = [...owners].map((owner) => lines.of(owner));
+    const looked = {
+      ...snapshot,
+      allocations: mine.flatMap(({ allocations }) => allocations).sort(byAddress),
+      releasing: mine.flatMap(({ releasing }) => releasing).sort(byAddress),
+    };
     const { allocations, releasing } = snapshot;
-    const lines = { ...snapshot, allocations: allocations.filter(isOf), releasing: releasing.filter(isOf) };
-    return this.rendered(desired, lines, true);
+    const given = ([source, desired]: readonly [string, Desired]) => {
+      const isOf = ({ claim }: Allocation) => this.sourceOf(claim) === source;
+      const its = { ...snapshot, allocations: allocations.filter(isOf), releasing: releasing.filter(isOf) };
+      return this.rendered(desired, its, true);
+    };
+    return [...this.rendered(own, looked, false), ...[...shared].flatMap(given)];
   }
 
   private read(objects: ReadObjects, { nodes, poolUids }: Facts, { scene, standing }: Look): Desired {

@@ -1,25 +1,10 @@
-import { setImmediate } from "node:timers/promises";
-import { Engine } from "../../controller/engine.ts";
 import { timeOf } from "../../controller/ground.ts";
-import { keep } from "../../controller/seen.ts";
-import { timing } from "../../controller/timing.ts";
-import {
-  type Allocation,
-  emptySnapshot,
-  formatAddress,
-  IpamError,
-  identityOf,
-  type Snapshot,
-} from "../../core/index.ts";
+import { type Allocation, formatAddress, identityOf } from "../../core/index.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
-import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import { applyPlan } from "../../state/apply.ts";
 import { policy } from "./controller-objects.ts";
-import { seeded } from "./seeded.ts";
-import { type Around, SimServer } from "./sim-server.ts";
-import { VirtualClock } from "./virtual-clock.ts";
+import { type Odds, Play } from "./sim-play.ts";
 
 const kinds = {
   Node: { apiVersion: "v1", plural: "nodes" },
@@ -29,21 +14,6 @@ const kinds = {
   NodeNetworkState: { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkstates" },
 } as const;
 type Kind = keyof typeof kinds;
-
-/** How often what happens, of a hundred steps. */
-export interface Odds {
-  readonly fault: number;
-  readonly kill: number;
-  readonly change: number;
-}
-
-/** A controller that runs, and whether somebody has killed it. */
-interface Running {
-  readonly engine: Engine;
-  /** How many events of the server it has heard of. */
-  heard: number;
-  isDead: boolean;
-}
 
 /** A machine: what is really on its NICs, and what its handler is about to do. */
 interface Machine {
@@ -59,157 +29,25 @@ interface Machine {
   isBroken: boolean;
 }
 
-/**
- * The whole engine against a cluster in memory. Every request, every event of a watch and every nap is a step that one random
- * generator chooses, so a seed is a history; after every step the invariants are looked at.
- */
-export class Game {
-  readonly server = new SimServer();
-  readonly time = new VirtualClock();
-  record: Snapshot = emptySnapshot;
+/** Nodes with pools and policies of addresses, and the handlers of their machines. */
+export class Game extends Play {
   readonly machines = new Map<string, Machine>();
-  readonly trace: string[] = [];
-  steps = 0;
-  faults = 0;
-  kills = 0;
-  private readonly random: () => number;
-  private readonly odds: Odds;
-  private readonly open: (() => void)[] = [];
-  private readonly running: Running[] = [];
   private readonly given = new Map<string, string>();
   private readonly poolSpecs = new Map<string, Bag>();
-  private isCalm = false;
-  private wereTwo = false;
   private renamed = "a";
   private count = 0;
 
   constructor(seed: number, odds: Odds) {
-    this.random = seeded(seed);
-    this.odds = odds;
+    super(seed, odds, [nmstate]);
   }
 
-  readonly today = () => new Date(Date.UTC(2026, 0, 1) + this.time.now());
-
-  pick(below: number): number {
-    return Math.floor(this.random() * below);
-  }
-
-  private chance(percent: number): boolean {
-    return !this.isCalm && this.random() * 100 < percent;
-  }
-
-  /** A step that waits for its turn, and may fail before it is done, or after. */
-  private readonly around =
-    (owner: () => Running | undefined): Around =>
-    (verb, run) =>
-      new Promise((resolve, reject) => {
-        const sent = this.time.now();
-        this.open.push(() => {
-          if (owner()?.isDead) return;
-          if (this.time.now() - sent > timing.request) {
-            reject(new IpamError("unknown-outcome", "given up"));
-            return;
-          }
-          const isWrite = !/^(get|list|read)/.test(verb);
-          if (this.chance(this.odds.fault)) {
-            this.faults++;
-            this.trace.push(`fault before ${verb}`);
-            return reject(new IpamError("unavailable", "a fault of the simulator"));
-          }
-          try {
-            const result = run();
-            if (isWrite) this.trace.push(verb);
-            if (isWrite && this.chance(this.odds.fault)) {
-              this.faults++;
-              this.trace.push(`fault after ${verb}`);
-              return reject(new IpamError("unknown-outcome", "a fault of the simulator"));
-            }
-            resolve(result);
-          } catch (error) {
-            reject(error);
-          }
-        });
-      });
-
-  start(): void {
-    let me: Running | undefined;
-    const around = this.around(() => me);
-    const engine = new Engine({
-      objects: this.server.client(around),
-      state: {
-        name: "memory",
-        read: () => around("read record", () => this.record),
-        commit: (plan) =>
-          around("commit", () => {
-            this.record = applyPlan(this.record, plan) ?? this.record;
-            return this.record;
-          }),
-      },
-      integrations: [nmstate],
-      clock: this.time,
-      timing,
-      random: this.random,
-      today: this.today,
-      log: ({ message, key, error }) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
-    });
-    me = { engine, heard: 0, isDead: false };
-    this.running.push(me);
-    for (const kind of Object.keys(kinds) as Kind[])
-      engine.world.replace(
-        nameOfKind({ ...kinds[kind], kind }),
-        [...this.server.objects.values()].filter((one) => one.kind === kind).map((one) => kept(engine, one)),
-      );
-    me.heard = this.server.events.length;
-    engine.open();
-  }
-
-  /** One step of anybody. */
-  async step(): Promise<void> {
-    this.steps++;
-    const alive = this.running.filter(({ isDead }) => !isDead);
-    const behind = alive.filter(({ heard }) => heard < this.server.events.length);
+  protected goesOn() {
     const busy = [...this.machines.values()];
-    const choices: (() => void)[] = [
-      ...(this.open.length > 0 ? [() => this.answer(), () => this.answer(), () => this.answer()] : []),
-      ...(behind.length > 0 ? [() => this.tell(behind[this.pick(behind.length)] as Running)] : []),
-      ...(busy.length > 0 ? [() => this.handle(busy[this.pick(busy.length)] as Machine)] : []),
-      () => this.time.step(1000),
-    ];
-    if (this.chance(this.odds.kill)) this.kill();
-    else if (this.chance(this.odds.change)) this.change();
-    else (choices[this.pick(choices.length)] as () => void)();
-    if (this.pick(20) === 0) this.server.collect();
-    await setImmediate();
-    this.check();
-  }
-
-  private answer(): void {
-    const [run] = this.open.splice(this.pick(this.open.length), 1);
-    run?.();
-  }
-
-  private tell(one: Running): void {
-    const event = this.server.events[one.heard++];
-    if (event === undefined) return;
-    const { world } = one.engine;
-    const seen = kept(one.engine, event.object);
-    if (event.type === "set") world.set(seen);
-    else world.delete(objectKey(seen));
-  }
-
-  private kill(): void {
-    this.kills++;
-    this.trace.push("kill");
-    for (const one of this.running) one.isDead = true;
-    this.running.length = 0;
-    this.start();
-    if (this.pick(3) > 0) return;
-    this.start();
-    this.wereTwo = true;
+    return busy.length > 0 ? [() => this.handle(busy[this.pick(busy.length)] as Machine)] : [];
   }
 
   /** What people and machines do. */
-  private change(): void {
+  protected change(): void {
     if (this.missingPools().length > 0 && this.pick(2) === 0) this.changePool();
     if (this.record.releasing.length > 0 && this.pick(3) === 0) this.reset();
     const nodes = this.all("Node");
@@ -565,7 +403,7 @@ export class Game {
   }
 
   /** At every moment: no address on two machines, and no owner's address moves while the record has it. */
-  private check(): void {
+  protected check(): void {
     const holders = new Map<string, string>();
     for (const { name, nics } of this.machines.values())
       for (const ips of nics.values())
@@ -588,21 +426,8 @@ export class Game {
     for (const node of this.all("Node")) this.ready(node.metadata.name, true);
     for (const { name, isBroken } of this.machines.values()) if (isBroken) this.toggleFailing(name);
     if (this.pick(3) > 0) for (const [name, spec] of this.missingPools()) this.recreatePool(name, spec);
-    this.isCalm = true;
     // Handlers report for ever.
-    const written = () => this.server.events.filter(({ object }) => object.kind !== "NodeNetworkState").length;
-    const limit = this.steps + 100_000;
-    let [before, record, since] = [-1, this.record, this.time.now()];
-    while (this.time.now() < since + 3 * timing.hold) {
-      for (let i = 0; i < 50; i++) await this.step();
-      if (written() !== before || this.record !== record) since = this.time.now();
-      [before, record] = [written(), this.record];
-      if (this.steps > limit) throw this.broken("it does not become calm");
-    }
-  }
-
-  broken(what: string): Error {
-    return new Error(`${what}\n${this.trace.slice(-Number(process.env.TRACE ?? 60)).join("\n")}`);
+    await this.rest(() => this.server.events.filter(({ object }) => object.kind !== "NodeNetworkState").length);
   }
 }
 
@@ -618,8 +443,4 @@ function childOf(claim: string): string {
 function versionOf({ metadata }: Bag): string {
   const { uid, generation } = metadata as { uid: string; generation: number };
   return `${uid} ${generation}`;
-}
-
-function kept(engine: Engine, object: Bag) {
-  return keep(engine.world.kindFor(object as never), structuredClone(object));
 }

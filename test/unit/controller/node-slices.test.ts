@@ -290,6 +290,18 @@ describe("a network that is full", () => {
   });
 });
 
+describe("a network that is full, beside others", () => {
+  it("keeps no node from its slices of those", async () => {
+    const { sim, listed } = begin();
+    sim.create(definition("a", { network_name: "red", range: "10.6.0.0/24" }));
+    sim.create(definition("b", { network_name: "blue" }));
+    for (const name of ["n1", "n2"]) sim.node(name);
+    await sim.pass(2000);
+    expect(listed("red")).toEqual(["n1 10.6.0.0/24"]);
+    expect(listed("blue")).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+  });
+});
+
 describe("slices that nodes have already", () => {
   it("stay theirs, by the list of whereabouts' controller", async () => {
     const { sim, lines, listed } = begin();
@@ -463,6 +475,19 @@ describe("a NodeSlicePool", () => {
     expect(listed()).toContain("n2 10.5.1.0/24");
     sim.remove("IPPool", "n2-10.5.1.0-24", namespace);
     await sim.pass(3 * timing.hold);
+    expect([lines(), listed()]).toEqual([[], undefined]);
+  });
+
+  it("goes with a network whose nodes and definitions went while no controller ran", async () => {
+    const before = begin();
+    for (const name of ["n1", "n2"]) before.sim.node(name);
+    before.sim.create(definition("a"));
+    await before.sim.pass(2000);
+    const { sim, lines, listed } = begin();
+    sim.node("n2");
+    sim.record = before.sim.record;
+    sim.create(before.sim.object("NodeSlicePool", "net") as Bag & { kind: string });
+    await sim.pass(5 * timing.hold);
     expect([lines(), listed()]).toEqual([[], undefined]);
   });
 

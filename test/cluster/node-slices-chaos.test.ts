@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import { installNodeIPPool, installWhereabouts } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { tries } from "../support/long.ts";
+import { recordHistory } from "../support/record-history.ts";
+import { slicesChaos, slicesHistory } from "../support/slices-chaos.ts";
+
+const cluster = clusterOfFile(async (started) => {
+  await installNodeIPPool(started);
+  await installWhereabouts(started);
+});
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
+const changes = tries(60, 500);
+
+it("controllers are killed while nodes, pods and networks come and go: at no revision two nodes have a slice, none moves, none in use is lost or given on", {
+  timeout: tries(300_000, 3_600_000),
+}, async () => {
+  console.log(`seed ${seed}`);
+  const start = Date.now();
+  const { kills, pods } = await slicesChaos(cluster(), "chaos", { seed, changes });
+  const record = await recordHistory(cluster(), "chaos", { mayReturn: true });
+  const { wrong, ...seen } = await slicesHistory(cluster());
+  const seconds = Math.round((Date.now() - start) / 1000);
+  console.log(`${changes} joins and leaves, ${kills} kills, ${pods} pods, ${JSON.stringify(seen)}, ${seconds} s`);
+  expect([...record.wrong, ...wrong]).toEqual([]);
+  // Or nothing would have been tried.
+  for (const count of [kills, pods, seen.given, seen.handed]) expect(count).toBeGreaterThan(changes / 30);
+});

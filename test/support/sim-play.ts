@@ -1,0 +1,224 @@
+import { setImmediate } from "node:timers/promises";
+import { Engine } from "../../controller/engine.ts";
+import { kindsOf } from "../../controller/kinds.ts";
+import { keep } from "../../controller/seen.ts";
+import { timing } from "../../controller/timing.ts";
+import { emptySnapshot, IpamError, type Snapshot } from "../../core/index.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { applyPlan } from "../../state/apply.ts";
+import { seeded } from "./seeded.ts";
+import { type Around, type SimEvent, SimServer } from "./sim-server.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** How often what happens, of a hundred steps. */
+export interface Odds {
+  readonly fault: number;
+  readonly kill: number;
+  readonly change: number;
+}
+
+/** A controller that runs, and whether somebody has killed it. */
+interface Running {
+  readonly engine: Engine;
+  /** How many events of the server have come to its watches. */
+  heard: number;
+  /** What has come to watches that are frozen. */
+  readonly late: SimEvent[];
+  isDead: boolean;
+}
+
+/**
+ * The whole engine against a cluster in memory. Every request, every event of a watch and every nap is a step that one random
+ * generator chooses, so a seed is a history; after every step the invariants are looked at.
+ */
+export abstract class Play {
+  readonly server = new SimServer();
+  readonly time = new VirtualClock();
+  record: Snapshot = emptySnapshot;
+  readonly trace: string[] = [];
+  steps = 0;
+  faults = 0;
+  kills = 0;
+  protected isCalm = false;
+  protected wereTwo = false;
+  private readonly random: () => number;
+  private readonly odds: Odds;
+  private readonly integrations: readonly Integration[];
+  private readonly open: (() => void)[] = [];
+  private readonly running: Running[] = [];
+  /** Kinds of which the watches show nothing new. */
+  private readonly frozen = new Set<string>();
+
+  constructor(seed: number, odds: Odds, integrations: readonly Integration[]) {
+    this.random = seeded(seed);
+    this.odds = odds;
+    this.integrations = integrations;
+  }
+
+  /** What people and machines do now and then. */
+  protected abstract change(): void;
+
+  /** What goes on all the time, beside the controllers: one of these each time. */
+  protected abstract goesOn(): (() => void)[];
+
+  /** What must be so at every moment. */
+  protected abstract check(): void;
+
+  readonly today = () => new Date(Date.UTC(2026, 0, 1) + this.time.now());
+
+  pick(below: number): number {
+    return Math.floor(this.random() * below);
+  }
+
+  private chance(percent: number): boolean {
+    return !this.isCalm && this.random() * 100 < percent;
+  }
+
+  /** A step that waits for its turn, and may fail before it is done, or after. */
+  private readonly around =
+    (owner: () => Running | undefined): Around =>
+    (verb, run) =>
+      new Promise((resolve, reject) => {
+        const sent = this.time.now();
+        this.open.push(() => {
+          if (owner()?.isDead) return;
+          if (this.time.now() - sent > timing.request) {
+            reject(new IpamError("unknown-outcome", "given up"));
+            return;
+          }
+          const isWrite = !/^(get|list|read)/.test(verb);
+          if (this.chance(this.odds.fault)) {
+            this.faults++;
+            this.trace.push(`fault before ${verb}`);
+            return reject(new IpamError("unavailable", "a fault of the simulator"));
+          }
+          try {
+            const result = run();
+            if (isWrite) this.trace.push(verb);
+            if (isWrite && this.chance(this.odds.fault)) {
+              this.faults++;
+              this.trace.push(`fault after ${verb}`);
+              return reject(new IpamError("unknown-outcome", "a fault of the simulator"));
+            }
+            resolve(result);
+          } catch (error) {
+            reject(error);
+          }
+        });
+      });
+
+  start(): void {
+    let me: Running | undefined;
+    const around = this.around(() => me);
+    const engine = new Engine({
+      objects: this.server.client(around),
+      state: {
+        name: "memory",
+        read: () => around("read record", () => this.record),
+        commit: (plan) =>
+          around("commit", () => {
+            this.record = applyPlan(this.record, plan) ?? this.record;
+            return this.record;
+          }),
+      },
+      integrations: this.integrations,
+      clock: this.time,
+      timing,
+      random: this.random,
+      today: this.today,
+      log: ({ message, key, error }) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
+    });
+    me = { engine, heard: 0, late: [], isDead: false };
+    this.running.push(me);
+    for (const kind of kindsOf(this.integrations))
+      engine.world.replace(
+        nameOfKind(kind),
+        [...this.server.objects.values()].filter((one) => one.kind === kind.kind).map((one) => kept(engine, one)),
+      );
+    me.heard = this.server.events.length;
+    engine.open();
+  }
+
+  /** One step of anybody. */
+  async step(): Promise<void> {
+    this.steps++;
+    const alive = this.running.filter(({ isDead }) => !isDead);
+    const behind = alive.filter(({ heard }) => heard < this.server.events.length);
+    const choices: (() => void)[] = [
+      ...(this.open.length > 0 ? [() => this.answer(), () => this.answer(), () => this.answer()] : []),
+      ...(behind.length > 0 ? [() => this.tell(behind[this.pick(behind.length)] as Running)] : []),
+      ...this.goesOn(),
+      () => this.time.step(1000),
+    ];
+    if (this.chance(this.odds.kill)) this.kill();
+    else if (this.chance(this.odds.change)) this.change();
+    else (choices[this.pick(choices.length)] as () => void)();
+    if (this.pick(20) === 0) this.server.collect();
+    await setImmediate();
+    this.check();
+  }
+
+  private answer(): void {
+    const [run] = this.open.splice(this.pick(this.open.length), 1);
+    run?.();
+  }
+
+  private tell(one: Running): void {
+    const event = this.server.events[one.heard++];
+    if (event === undefined) return;
+    if (this.frozen.has(event.object.kind as string)) one.late.push(event);
+    else show(one, event);
+  }
+
+  /** From now on the watches of a kind show nothing new, or all that came meanwhile. */
+  protected freeze(kind: string, is: boolean): void {
+    this.trace.push(`the watch of ${kind} ${is ? "is frozen" : "goes on"}`);
+    if (is) this.frozen.add(kind);
+    else this.frozen.delete(kind);
+    for (const one of this.running)
+      for (const event of one.late.splice(0)) {
+        if (this.frozen.has(event.object.kind as string)) one.late.push(event);
+        else show(one, event);
+      }
+  }
+
+  private kill(): void {
+    this.kills++;
+    this.trace.push("kill");
+    for (const one of this.running) one.isDead = true;
+    this.running.length = 0;
+    this.start();
+    if (this.pick(3) > 0) return;
+    this.start();
+    this.wereTwo = true;
+  }
+
+  /** Nothing changes from now on, and nothing fails. Resolves when nothing was `written` for a while, nor in the record. */
+  protected async rest(written: () => number): Promise<void> {
+    this.isCalm = true;
+    const limit = this.steps + 100_000;
+    let [before, record, since] = [-1, this.record, this.time.now()];
+    while (this.time.now() < since + 3 * timing.hold) {
+      for (let i = 0; i < 50; i++) await this.step();
+      if (written() !== before || this.record !== record) since = this.time.now();
+      [before, record] = [written(), this.record];
+      if (this.steps > limit) throw this.broken("it does not become calm");
+    }
+  }
+
+  broken(what: string): Error {
+    return new Error(`${what}\n${this.trace.slice(-Number(process.env.TRACE ?? 60)).join("\n")}`);
+  }
+}
+
+function show({ engine: { world } }: Running, { type, object }: SimEvent): void {
+  const seen = kept({ world }, object);
+  if (type === "set") world.set(seen);
+  else world.delete(objectKey(seen));
+}
+
+function kept({ world }: Pick<Engine, "world">, object: Bag) {
+  return keep(world.kindFor(object as never), structuredClone(object));
+}

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
@@ -24,9 +24,14 @@ interface Answer {
 
 /** The real whereabouts, called as Multus has an interface plugin call it, on whatever node is meant. */
 export class WhereaboutsCni {
-  static async on(cluster: Cluster): Promise<WhereaboutsCni> {
-    const path = join(cluster.folder, "whereabouts.conf");
-    writeFileSync(path, JSON.stringify({ kubernetes: { kubeconfig: cluster.kubeconfig } }));
+  /** It has its objects in the namespace of its kubeconfig's context. */
+  static async on(cluster: Cluster, namespace = "kube-system"): Promise<WhereaboutsCni> {
+    const folder = mkdtempSync(join(cluster.folder, "cni-"));
+    const [kubeconfig, path] = [join(folder, "kubeconfig"), join(folder, "whereabouts.conf")];
+    const config = JSON.parse(readFileSync(cluster.kubeconfig, "utf8"));
+    config.contexts[0].context.namespace = namespace;
+    writeFileSync(kubeconfig, JSON.stringify(config));
+    writeFileSync(path, JSON.stringify({ kubernetes: { kubeconfig } }));
     return new WhereaboutsCni(await tool("whereabouts"), path);
   }
 

@@ -2,7 +2,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { LogEvent } from "../../controller/ground.ts";
 import { formatBlock } from "../../core/index.ts";
-import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
+import {
+  type Access,
+  findAccess,
+  type KubeObject,
+  type Objects,
+  objectsOf,
+  type Resource,
+  type Stored,
+} from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
@@ -68,7 +76,7 @@ export class SlicesStage {
     if (network !== undefined) await this.kube.delete(definitions, network);
   }
 
-  pool(network: string, namespace = "kube-system"): Promise<Any | undefined> {
+  pool(network: string, namespace = "kube-system"): Promise<Stored<Any> | undefined> {
     return this.kube.get<Any>(pools, network, namespace);
   }
 

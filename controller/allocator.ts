@@ -1,6 +1,8 @@
 import {
   type Allocation,
   byCodeUnit,
+  type Claim,
+  claimKey,
   clusterSet,
   contains,
   emptySnapshot,
@@ -161,7 +163,7 @@ export class Allocator implements Finder {
       asOf,
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
-        ...outside(plan, facts).map((owner) => [owner, 0] as const),
+        ...this.toLookAgain(plan, facts).map((owner) => [owner, 0] as const),
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
@@ -214,6 +216,13 @@ export class Allocator implements Finder {
     return unseen;
   }
 
+  /** Who keeps an address that its pool gives no more: that is said when it is looked at again. Who is gone loses then what was put on record for it. */
+  private toLookAgain({ assign }: Plan, { pools }: Facts): string[] {
+    const isOutside = (line: Allocation) => !contains(pools.get(line.pool)?.assignable ?? [], line.address);
+    const isMeant = (line: Allocation) => isOutside(line) || this.world.isGone(ownerOfKey(line.claim));
+    return assign.filter(isMeant).map(({ claim }) => ownerOfKey(claim));
+  }
+
   private question(
     owners: ReadonlySet<string>,
     scene: Scene,
@@ -223,7 +232,7 @@ export class Allocator implements Finder {
   ): Omit<Question, "gone"> {
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
-      claims: desired.claims.map((claim) => asOwned(claim, occupied)),
+      claims: desired.claims.filter((claim) => !this.isPast(claim, occupied)).map((claim) => asOwned(claim, occupied)),
       owners,
       set: clusterSet,
       waiting: standing.waiting,
@@ -232,6 +241,20 @@ export class Allocator implements Finder {
       // Of a kind that is not served nobody knows whether what asked is there.
       isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),
     };
+  }
+
+  /**
+   * Is it a claim of an owner that is gone? Such a one asks for nothing. It only puts on record what the owner shows to have had,
+   * once.
+   */
+  private isPast(claim: Claim, occupied: Occupied): boolean {
+    const owner = formatOwner(claim.owner);
+    if (!this.world.isGone(owner)) return false;
+    const shown = shownFor(claim, occupied);
+    const { allocations, releasing } = this.record.lines.of(owner);
+    const key = claimKey(claim.owner, claim.name);
+    const hasLine = [...allocations, ...releasing].some((line) => line.claim === key && line.pool === claim.pool);
+    return hasLine || shown === undefined || (claim.wanted ?? shown) !== shown;
   }
 
   /** What owners show to have, beside the record: of the same pools as what is decided by it. */
@@ -249,6 +272,11 @@ export class Allocator implements Finder {
     const { releasing } = await this.record.get();
     const lines = releasing.filter((line) => this.resets.isAbout(line, key));
     return this.proof.proven(lines, await this.scene(), true).length > 0;
+  }
+
+  /** Is there a pool that does not fit what is on record? It may, once there is less of that. */
+  isUnsynchronized(): boolean {
+    return [...this.pools.values()].some(({ problem }) => problem?.reason === "UnsynchronizedIPPool");
   }
 
   /** Is anything on record that was given for a source? */
@@ -292,12 +320,6 @@ export class Allocator implements Finder {
   private integrationOf(claim: string): Integration | undefined {
     return integrationOf(claim, this.ground.integrations);
   }
-}
-
-/** Who keeps an address that its pool gives no more: that is said when it is looked at again. */
-function outside({ assign }: Plan, { pools }: Facts): string[] {
-  const isOutside = (line: Allocation) => !contains(pools.get(line.pool)?.assignable ?? [], line.address);
-  return assign.filter(isOutside).map(({ claim }) => ownerOfKey(claim));
 }
 
 /** The lines that a plan takes from their owners, or gives back to them. */

@@ -220,6 +220,7 @@ export class Engine {
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    if (freed.length > 0 && this.allocator.isUnsynchronized()) this.lookAgain();
     this.takeChanged(new Set(claims.map(ownerOfKey)));
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);

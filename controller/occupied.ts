@@ -8,6 +8,7 @@ import {
   holds,
   intervalOf,
   lastOf,
+  lengthOf,
   type MaybeBlock,
   minus,
   nodeNameOf,
@@ -37,7 +38,8 @@ export interface Occupied {
  *
  *  an address of a pool is shown by | on record for | it is
  *  ---------------------------------+---------------+---------------------------------------------------------
- *  one owner                        | that owner    | nothing new
+ *  one owner                        | that owner    | nothing new; of what it is to lose, and the report names the pool,
+ *                                   |               |  its claim gets that back
  *  one owner                        | nobody        | taken: only a claim of that owner on that NIC may get it, and
  *                                   |               |  one that the pool gives to nobody only if the report names the pool
  *  one owner, for a time (DHCP)     | nobody        | taken
@@ -45,24 +47,29 @@ export interface Occupied {
  *  several owners                   | one of them   | a collision
  *  several owners                   | nobody        | taken, and a collision
  *
- * Where a report names the pool, an address that its range has no more is one of it, too.
+ * Where a report names the pool, an address that its range has no more is one of it, too. One that names a pool which nobody
+ * knows counts for those that have its addresses, as far as nobody knows better.
  */
 export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: LinesByOwner): Occupied {
-  const strange = [...uses].filter(
-    (use) => !hasIt(lines.of(use.owner ?? ""), use.address) && poolsWith(use, pools).length > 0,
-  );
-  const holders = holdersOf(new Set(strange.map(({ address }) => address)), lines.record);
-  const byAddress = Map.groupBy(strange, ({ address }) => address);
+  const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const strange = new Map<Pool, Use[]>();
+  for (const use of uses)
+    for (const pool of poolsWith(use, byName))
+      if (!hasIt(lines.of(use.owner ?? ""), use, pool, byName)) push(strange, pool, use);
+  const shown = [...strange.values()].flat();
+  const holders = holdersOf(new Set(shown.map(({ address }) => address)), lines.record);
   const taken = new Map<string, MaybeBlock[]>();
   const own = new Map<string, Address>();
   const outside = new Map<string, MaybeBlock[]>();
   const collisions = new Map<string, string[]>();
-  for (const [address, shown] of byAddress)
-    for (const pool of new Set(shown.flatMap((use) => poolsWith(use, pools)))) {
-      const others = [...(holders.get(address) ?? []), ...shown.slice(1).map(({ owner }) => owner ?? "")];
-      const [use] = shown as [Use];
+  for (const [pool, found] of strange)
+    for (const [address, all] of Map.groupBy(found, (one) => one.address)) {
+      const alike = all.filter((one) => one.pool === undefined || one.pool === pool.name);
+      const [use, ...more] = (alike.length > 0 ? alike : all) as [Use, ...Use[]];
+      const held = (holders.get(address) ?? []).filter((line) => mayBeOf(line, use, pool, byName));
+      const others = [...held.map(({ claim }) => ownerOfKey(claim)), ...more.map(({ owner }) => owner ?? "")];
       const other = others.find((owner) => owner !== use.owner);
-      if (!holders.has(address)) push(taken, pool.name, use);
+      if (held.length === 0) push(taken, pool.name, use);
       if (other !== undefined) push(collisions, pool.name, collision(use, other));
       const isAssignable = holds(pool.assignable, use);
       if (other !== undefined || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
@@ -74,21 +81,20 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
   return { taken, own, outside, collisions };
 }
 
-/** The pools that an address which is shown is of. */
-function poolsWith({ address, pool: named }: Use, pools: readonly Pool[]): readonly Pool[] {
-  const inRange = pools.filter(({ range }) => contains(range, address));
-  // Of two networks that have the same addresses each in a space of its own, it is the one that is named.
-  const own = inRange.filter(({ name }) => name === named);
-  if (own.length > 0) return own;
-  return inRange.length > 0
-    ? inRange
-    : pools.filter(({ name, prefix }) => name === named && contains([prefix], address));
+type ByName = ReadonlyMap<string, Pool>;
+
+/** The pools that an address which is shown is of: if it is in the range of one that is named, only that one. */
+function poolsWith({ address, pool }: Use, byName: ByName): readonly Pool[] {
+  const named = byName.get(pool ?? "");
+  if (named !== undefined && contains(named.range, address)) return [named];
+  const inRange = [...byName.values()].filter(({ range }) => contains(range, address));
+  return inRange.length === 0 && named !== undefined && contains([named.prefix], address) ? [named] : inRange;
 }
 
 /** The pool without what is taken, and with what its owners keep. */
 export function without(pool: Pool, { taken, outside }: Occupied): Pool {
   const rangeIn = (addresses: Occupied["taken"]) => rangeOf(...(addresses.get(pool.name) ?? []).map(intervalOf));
-  if (!taken.has(pool.name)) return pool;
+  if (!taken.has(pool.name) && !outside.has(pool.name)) return pool;
   const automatic = minus(pool.automatic, rangeIn(taken));
   return { ...pool, automatic, assignable: union(pool.assignable, rangeIn(outside)) };
 }
@@ -108,22 +114,26 @@ function placeOnNic(pool: string, owner: string | undefined, nic: string | undef
   return `${pool} ${owner} ${nic}`;
 }
 
-/** Is a single address in one of these lines? A block counts with its ends. */
-function hasIt({ allocations, releasing }: OwnLines, address: Address): boolean {
-  const isIt = (line: Allocation) => line.address === address || lastOf(line) === address;
-  return allocations.some(isIt) || releasing.some(isIt);
+/** Is what is shown in one of these lines? A block counts with its ends. */
+function hasIt({ allocations, releasing }: OwnLines, use: Use, pool: Pool, byName: ByName): boolean {
+  const { address, length } = use;
+  const isIt = (line: Allocation) =>
+    (line.address === address || lastOf(line) === address) &&
+    (length === undefined || lengthOf(line) === length) &&
+    mayBeOf(line, use, pool, byName);
+  return allocations.some(isIt) || (use.pool !== pool.name && releasing.some(isIt));
 }
 
-/** Who has these addresses on record; a block counts with its ends. */
-function holdersOf(asked: ReadonlySet<Address>, { allocations, releasing }: Snapshot): Map<Address, Set<string>> {
-  const holders = new Map<Address, Set<string>>();
-  const add = (address: Address, { claim }: Allocation) => {
-    if (asked.has(address)) holders.set(address, (holders.get(address) ?? new Set()).add(ownerOfKey(claim)));
-  };
-  for (const line of asked.size === 0 ? [] : [...allocations, ...releasing]) {
-    add(line.address, line);
-    if (lastOf(line) !== line.address) add(lastOf(line), line);
-  }
+/** May a line be what is shown? Two networks may have the same address: which one it is of, only a text says that names its pool. */
+function mayBeOf({ pool: of }: Allocation, use: Use, pool: Pool, byName: ByName): boolean {
+  return use.pool !== pool.name || (byName.get(of) ?? pool).network === pool.network;
+}
+
+/** What is on record of these addresses; a block counts with its ends. */
+function holdersOf(asked: ReadonlySet<Address>, { allocations, releasing }: Snapshot): Map<Address, Allocation[]> {
+  const holders = new Map<Address, Allocation[]>();
+  for (const line of asked.size === 0 ? [] : [...allocations, ...releasing])
+    for (const address of new Set([line.address, lastOf(line)])) if (asked.has(address)) push(holders, address, line);
   return holders;
 }
 
@@ -137,7 +147,7 @@ function collision({ address, owner, interface: nic }: Use, other: string): stri
   return `The IP address ${formatAddress(address)} at ${name(owner)}${where} is colliding with ${name(other)}.`;
 }
 
-function push<T>(map: Map<string, T[]>, key: string, value: T): void {
+function push<K, T>(map: Map<K, T[]>, key: K, value: T): void {
   const found = map.get(key);
   if (found === undefined) map.set(key, [value]);
   else found.push(value);

@@ -92,7 +92,7 @@ export class OwnerStanding {
   isHeld({ pool, claim }: Allocation): boolean {
     const owner = ownerOfKey(claim);
     const isThere = this.world.owner(owner) !== undefined;
-    const isGone = !isThere && this.world.keyOfOwner(owner) !== undefined;
+    const isGone = this.world.isGone(owner);
     const integration = integrationOf(claim, this.integrations);
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
     const isRejected = this.rejected.has(this.sourceOf(claim) ?? "");

@@ -1,4 +1,4 @@
-import { type Issue, isSamePool, overlaps, type Parsed, type Pool } from "../core/index.ts";
+import { type Issue, joinedPool, overlaps, type Parsed, type Pool } from "../core/index.ts";
 import type { DefinedPool, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { caught } from "../pipeline/guards.ts";
@@ -53,14 +53,16 @@ export function clusterPools(nodeIPPools: readonly Seen[], others: readonly Clus
   });
 }
 
-/** What is defined alike in several places is one pool, as long as one of them stays. */
+/** What is defined alike in several places is one pool, as long as one of them stays. What one of them excludes goes to nobody. */
 function joined(pools: readonly ClusterPool[], one: ClusterPool): ClusterPool[] {
-  const isAlike = ({ whole }: ClusterPool) => whole && one.whole && isSamePool(whole, one.whole);
-  const same = pools.find(isAlike);
-  if (same === undefined) return [...pools, one];
+  const joinWith = ({ whole }: ClusterPool) => whole && one.whole && joinedPool(whole, one.whole);
+  const same = pools.find((pool) => joinWith(pool) !== undefined);
+  const whole = same && joinWith(same);
+  if (same === undefined || whole === undefined) return [...pools, one];
   const [first, second] = same.problem === undefined ? [same, one] : [one, same];
   const alike = [...(same.alike ?? []), second.object];
-  return pools.map((pool) => (pool === same ? { ...first, alike } : pool));
+  const both = { ...first, alike, whole, ...(first.pool && { pool: ofCluster(whole) }) };
+  return pools.map((pool) => (pool === same ? both : pool));
 }
 
 /** Is it this object that defines a pool? */

@@ -88,7 +88,7 @@ export class Proof {
   /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
   async isBack(owner: string): Promise<boolean> {
     const key = this.world.keyOfOwner(owner);
-    if (key === undefined || this.world.get(key) !== undefined) return false;
+    if (key === undefined || !this.world.isGone(owner)) return false;
     return (await fetched(key, this.world, this.ground.objects)) !== undefined;
   }
 

@@ -9,13 +9,13 @@ import {
   type Use,
 } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
-import { objectKey } from "../integrations/object-key.ts";
+import { nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { conflictsIn, readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { asBag, conditionOf, placeless } from "../schema/objects.ts";
-import { asks, definesPools, integrationOf, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
+import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
 import { poolKind } from "./kinds.ts";
 import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import type { Seen } from "./seen.ts";
@@ -61,7 +61,9 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const asking = forAll.filter((object) => asks(object, integrations) && !broken.has(object));
   const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
   const asked = new Set(sourcesOf(asking));
-  const unread = unreadSources([...broken], sourcesOf, integrations, snapshot).filter((source) => !asked.has(source));
+  const unread = unreadSources([...broken], sourcesOf, integrations, snapshot, world).filter(
+    (source) => !asked.has(source),
+  );
   const rejected = new Set([...[...broken].map(objectKey), ...sourcesOf(broken), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
   return { pools, sound, shared: asking.map(placeless), owners, rejected, whyRejected };
@@ -69,20 +71,24 @@ export function readScene(world: World, integrations: readonly Integration[], sn
 
 /**
  * What was given together, by whatever cannot be read: an object that does not say what it asks for with others may have asked
- * for any of it.
+ * for any of it, be it on record or only written.
  */
 function unreadSources(
   broken: readonly Seen[],
   sourcesOf: (objects: Iterable<Seen>) => readonly string[],
   integrations: readonly Integration[],
   { allocations, releasing }: Snapshot,
+  world: World,
 ): string[] {
   const unread = broken.filter((object) => sourcesOf([object]).every((source) => source === objectKey(object)));
-  const together = integrations.filter(
-    (one) => one.inCluster?.kinds.some((kind) => kind.isOwnSource) && unread.some((object) => isReadBy(one, object)),
-  );
-  const lines = together.length === 0 ? [] : [...allocations, ...releasing];
-  return lines.flatMap(({ claim }) => integrationOf(claim, together)?.inCluster?.sourceOf(claim) ?? []);
+  return integrations
+    .filter((one) => unread.some((object) => isReadBy(one, object)))
+    .flatMap(({ isClaim, inCluster }) => {
+      const own = inCluster?.kinds.filter((kind) => kind.isOwnSource) ?? [];
+      const lines = own.length === 0 ? [] : [...allocations, ...releasing].filter(({ claim }) => isClaim(claim));
+      const written = own.flatMap((kind) => world.all(nameOfKind(kind)));
+      return [...lines.flatMap(({ claim }) => inCluster?.sourceOf(claim) ?? []), ...written.map(objectKey)];
+    });
 }
 
 /** By their keys: which one stands for what several define is the same, whichever controller says it. */

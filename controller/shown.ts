@@ -22,6 +22,6 @@ export class Shown {
   }
 }
 
-function textOf({ address, owner, interface: nic, isTemporary }: Use): string {
-  return `${address} ${owner} ${nic} ${isTemporary}`;
+function textOf({ address, length, owner, interface: nic, pool, isTemporary }: Use): string {
+  return `${address} ${length} ${owner} ${nic} ${pool} ${isTemporary}`;
 }

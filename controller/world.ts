@@ -137,6 +137,11 @@ export class World {
     return this.get(this.keyOfOwner(owner) ?? "");
   }
 
+  /** Is an owner an object, and not there? */
+  isGone(owner: string): boolean {
+    return this.keyOfOwner(owner) !== undefined && this.owner(owner) === undefined;
+  }
+
   get(key: string): Seen | undefined {
     return this.of(kindOf(key)).get(key);
   }

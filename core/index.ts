@@ -22,7 +22,7 @@ export * from "./plan/plan.ts";
 export * from "./plan/release.ts";
 export * from "./plan/rename.ts";
 export { checkSet } from "./plan/request.ts";
-export { isOfAddresses, isPlanned, isSamePool, neverAutomatic, type Pool } from "./pool.ts";
+export { isOfAddresses, isPlanned, isSamePool, joinedPool, neverAutomatic, type Pool } from "./pool.ts";
 export * from "./pool-spec.ts";
 export { howToKeep, type PoolWords } from "./pool-words.ts";
 export { checkPools } from "./pools.ts";

@@ -3,7 +3,7 @@ import { blocksOverlap, type MaybeBlock } from "./block.ts";
 import { unwrap } from "./errors.ts";
 import type { Authority } from "./pool-spec.ts";
 import type { PoolWords } from "./pool-words.ts";
-import { covers, minus, normalised, type Range, rangeOf } from "./range.ts";
+import { covers, intersect, minus, normalised, type Range, rangeOf, union } from "./range.ts";
 import type { Reservations } from "./reservation.ts";
 
 /** A set of addresses, or of blocks of them, to allocate from. Immutable; made by `parsePool`. */
@@ -56,6 +56,14 @@ export function isSamePool(a: Pool, b: Pool): boolean {
 function meaningOf({ authority = "Plan", reservations, excluded: _, words: __, ...rest }: Pool): string {
   const kept = reservations.all.map(({ address, owner, claim }) => `${address} ${owner} ${claim}`).sort();
   return JSON.stringify({ ...rest, authority, kept }, (_, value) => (typeof value === "bigint" ? `${value}` : value));
+}
+
+/** The one pool that two are which differ at most in what they exclude: what either excludes goes to nobody. Undefined if they differ otherwise. */
+export function joinedPool(a: Pool, b: Pool): Pool | undefined {
+  const [some, other] = [a, b].map((pool): Pool => ({ ...pool, assignable: [], automatic: [] })) as [Pool, Pool];
+  if (!isSamePool(some, other)) return undefined;
+  const [assignable, automatic] = [intersect(a.assignable, b.assignable), intersect(a.automatic, b.automatic)];
+  return { ...a, excluded: union(a.excluded, b.excluded), assignable, automatic };
 }
 
 /** What to do where a pool is too small. Its end, and more ranges, stay inside its prefix. */

@@ -51,11 +51,14 @@ export interface Source extends ReadObjects {
   readonly isBarred?: (integration: Integration, owner: string) => boolean;
 }
 
-/** Those of the kinds that an integration reads. */
-export function objectsFor({ reads }: Integration, { owned, others }: ReadObjects): ReadObjects {
+/** Those of the kinds that an integration reads; of the others, the reports that it understands, too. */
+export function objectsFor({ reads, usedIn }: Integration, { owned, others }: ReadObjects): ReadObjects {
   const kinds = new Set<unknown>(reads.map(({ kind }) => kind));
-  const isRead = ({ object }: LocatedObject) => kinds.has(object.kind);
-  return { owned: owned.filter(isRead), others: others.filter(isRead) };
+  const seen = new Set<unknown>([...kinds, ...usedIn]);
+  return {
+    owned: owned.filter(({ object }) => kinds.has(object.kind)),
+    others: others.filter(({ object }) => seen.has(object.kind)),
+  };
 }
 
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */

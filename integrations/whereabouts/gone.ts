@@ -1,17 +1,20 @@
-import { type Allocation, nodeNameOf, ownerOfKey } from "../../core/index.ts";
+import { type Allocation, formatBlock, nodeNameOf, ownerOfKey } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Facts } from "../facts.ts";
-import { ipPoolNames, isIPPool } from "./ip-pool.ts";
+import { isManaged } from "../in-cluster.ts";
+import { ipPoolNames, isInUse, isIPPool } from "./ip-pool.ts";
+import { isSlicePool, listedSlices } from "./node-slice-pool.ts";
 
 /**
  * The releasing slices of which no pod has an address any more, nor can get one.
  *
- *  its node | its network has a definition | its IPPool has addresses     | the slice is
- *  ---------+------------------------------+------------------------------+--------------
- *  any      | any                          | yes                          | not free
- *  there    | yes                          | no, or there is none         | not free
- *  there    | no                           | no, or there is none         | free
- *  gone     | any                          | no, or there is none         | free
+ *  its node | its network has a definition | its IPPool has addresses, or somebody  | the slice is
+ *           |                              |  else's NodeSlicePool lists it         |
+ *  ---------+------------------------------+----------------------------------------+--------------
+ *  any      | any                          | yes                                    | not free
+ *  there    | yes                          | no                                     | not free
+ *  there    | no                           | no                                     | free
+ *  gone     | any                          | no                                     | free
  */
 export function goneFromSlices(
   objects: readonly Bag[],
@@ -19,17 +22,20 @@ export function goneFromSlices(
   releasing: readonly Allocation[],
 ): Allocation[] {
   const there = new Set(nodes.map(({ name }) => name));
-  const used = new Set(objects.filter((one) => isIPPool(one) && hasAddresses(one)).map(nameOf));
+  const used = new Set(objects.filter((one) => isIPPool(one) && isInUse(one)).map(nameOf));
+  const listed = new Set(objects.filter((one) => isSlicePool(one) && !isManaged(one)).flatMap(textsOf));
   return releasing.filter((line) => {
-    const mayStart = there.has(`${nodeNameOf(ownerOfKey(line.claim))}`) && pools.has(line.pool);
-    return !mayStart && !ipPoolNames(line).some((name) => used.has(name));
+    const node = `${nodeNameOf(ownerOfKey(line.claim))}`;
+    const mayStart = there.has(node) && pools.has(line.pool);
+    const isListed = listed.has(`${line.pool} ${node} ${formatBlock(line)}`);
+    return !mayStart && !isListed && !ipPoolNames(line).some((name) => used.has(name));
   });
+}
+
+function textsOf(object: Bag): string[] {
+  return listedSlices(object).map(({ node, slice }) => `${nameOf(object)} ${node} ${slice}`);
 }
 
 function nameOf({ metadata }: Bag): string {
   return `${asBag(metadata)?.name}`;
-}
-
-function hasAddresses({ spec }: Bag): boolean {
-  return Object.keys(asBag(asBag(spec)?.allocations) ?? {}).length > 0;
 }

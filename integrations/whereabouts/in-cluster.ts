@@ -1,12 +1,12 @@
 import { nameOfKey, nodeOwner } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import { type Concern, type InCluster, isManaged, type WatchedKind } from "../in-cluster.ts";
 import { kindInGroup, objectKey } from "../object-key.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { goneFromSlices } from "./gone.ts";
 import { ipPoolKind, ipPoolNames, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
-import { isSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
+import { isSlicePool, type ListedSlice, listedSlices, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 
 /** What the controller does for networks with slices, whose NodeSlicePools are in this namespace. */
 export function slicesPart(namespace: string): InCluster {
@@ -78,8 +78,7 @@ function anyOf(allocations: unknown): Bag {
  *  IPPool                             | nodes whose slice it may be of  | nothing
  */
 function concerns(object: Bag, keyOfNetwork: (network: string) => string): Concern {
-  const { metadata, status } = object;
-  const name = `${asBag(metadata)?.name}`;
+  const name = `${asBag(object.metadata)?.name}`;
   if (namesSlices(object)) {
     const network = parseAttachment(object).value?.network;
     return { owners: "all", sources: [objectKey(object as never), ...(network ? [keyOfNetwork(network)] : [])] };
@@ -88,29 +87,20 @@ function concerns(object: Bag, keyOfNetwork: (network: string) => string): Conce
   if (!isSlicePool(object)) return { owners: [], sources: [] };
   const network = keyOfNetwork(name);
   if (isManaged(object)) return { owners: [network], sources: [network], isEvidence: true };
-  const nodes = asList(asBag(status)?.allocations).map((one) => asBag(one)?.nodeName ?? "");
-  const listed = nodes.filter((node) => node !== "").map((node) => nodeOwner(`${node}`));
-  return { owners: [network, ...listed], sources: [network] };
+  return { owners: [network, ...listedSlices(object).map(({ node }) => nodeOwner(node))], sources: [network] };
 }
 
 /** The first slice that a NodeSlicePool gives to a node and that another one does not give to it. Without any, that one can take its place: no node moves. */
-function lackingIn(wanted: Bag, there: Bag): { readonly node: string; readonly slice: string } | undefined {
-  const listed = new Set(slicesOf(wanted).map(({ node, slice }) => `${node} ${slice}`));
-  return slicesOf(there).find(({ node, slice }) => node !== "" && !listed.has(`${node} ${slice}`));
-}
-
-function slicesOf({ status }: Bag): { readonly node: string; readonly slice: string }[] {
-  return asList(asBag(status)?.allocations).map((one) => {
-    const { nodeName = "", sliceRange } = asBag(one) ?? {};
-    return { node: `${nodeName}`, slice: `${sliceRange}` };
-  });
+function lackingIn(wanted: Bag, there: Bag): ListedSlice | undefined {
+  const listed = new Set(listedSlices(wanted).map(({ node, slice }) => `${node} ${slice}`));
+  return listedSlices(there).find(({ node, slice }) => !listed.has(`${node} ${slice}`));
 }
 
 /** Nothing that tells people to delete it: pods have addresses of it, and what is not on record is free. */
 function whyRefused(there: Bag, wanted: Bag, namespace: string): string | undefined {
   const lacking = lackingIn(wanted, there);
   if (lacking === undefined) return undefined;
-  const [length, size] = [lacking.slice.split("/")[1], `${asBag(wanted.spec)?.sliceSize}`.replace("/", "")];
+  const [length, size] = [`${lacking.slice}`.split("/")[1], `${asBag(wanted.spec)?.sliceSize}`.replace("/", "")];
   const next =
     length === size
       ? `Find out which addresses are in use (kubectl get ippools -n ${namespace}) before you delete anything.`

@@ -1,7 +1,18 @@
-import { type Allocation, formatBlock, nodeNameOf, nodeOwner, ownerOfKey } from "../../core/index.ts";
+import {
+  type Allocation,
+  type Block,
+  covers,
+  formatBlock,
+  intervalOf,
+  nodeNameOf,
+  nodeOwner,
+  ownerOfKey,
+  parseBlock,
+} from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { isOfGroup } from "../attachment-definition.ts";
 import { slicePoolGroup } from "./node-slice-pool.ts";
+import type { SliceNetwork } from "./slice-network.ts";
 
 /** Where whereabouts records which pod has which address: of a slice there is one for its node. */
 export const ipPoolKind = "IPPool";
@@ -23,6 +34,25 @@ export function ownersOfIPPool({ metadata, spec }: Bag): string[] {
   if (!name.endsWith(end)) return [];
   const start = name.slice(0, -end.length);
   return [start, ...[...start.matchAll(/-/g)].map(({ index }) => start.slice(index + 1))].map(nodeOwner);
+}
+
+/** Has a pod an address of it? */
+export function isInUse({ spec }: Bag): boolean {
+  return Object.keys(asBag(asBag(spec)?.allocations) ?? {}).length > 0;
+}
+
+/** The slice of a network that an IPPool is of, and the node that it is of; undefined if it is of none. */
+export function sliceOfIPPool(
+  { metadata, spec }: Bag,
+  { pool, attachments }: SliceNetwork,
+): { readonly node: string; readonly slice: Block } | undefined {
+  const { value: slice } = parseBlock(asBag(spec)?.range);
+  if (slice?.length !== pool.blockLength || !covers([pool.prefix], [intervalOf(slice)])) return undefined;
+  const { scope } = attachments[0].value.config;
+  const [start, end] = [scope === undefined ? "" : `${scope}-`, `-${normalised(formatBlock(slice))}`];
+  const name = `${asBag(metadata)?.name}`;
+  const isOf = name.startsWith(start) && name.endsWith(end) && name.length > start.length + end.length;
+  return isOf ? { node: name.slice(start.length, -end.length), slice } : undefined;
 }
 
 /** As whereabouts writes a range in a name (`normalizeRange`). */

@@ -67,24 +67,36 @@ export function nodeSlicePool({ pool, attachments }: SliceNetwork, snapshot: Sna
   } as RenderedObject;
 }
 
-/** Adds the slice of each node, whoever gave it. Free ones are nobody's. */
+/** What a NodeSlicePool gives to a node, and where in its list that stands. */
+export interface ListedSlice {
+  readonly node: string;
+  readonly slice: unknown;
+  readonly index: number;
+}
+
+/** The slice of each node. Free ones are nobody's; of several of a node, whereabouts reads the first. */
+export function listedSlices({ status }: Bag): ListedSlice[] {
+  const listed = asList(asBag(status)?.allocations).flatMap((one, index): ListedSlice[] => {
+    const { nodeName: node, sliceRange: slice } = asBag(one) ?? {};
+    return typeof node === "string" && node !== "" ? [{ node, slice, index }] : [];
+  });
+  const first = new Map(listed.toReversed().map((one) => [one.node, one]));
+  return listed.filter((one) => first.get(one.node) === one);
+}
+
+/** Adds the slice of each node, whoever gave it. */
 export function readSlicePool({ object, at }: LocatedObject, found: Findings): void {
-  const { spec, status, metadata } = object;
+  const { spec, metadata } = object;
   const range = parsePrefix(asBag(spec)?.range).value;
   const pool = `${asBag(metadata)?.name}`;
   found.speaks = true;
-  asList(asBag(status)?.allocations).forEach((item, i) => {
-    const { nodeName, sliceRange } = asBag(item) ?? {};
-    if (typeof nodeName !== "string" || nodeName === "") return;
-    const place = at(["status", "allocations", i, "sliceRange"], typeof sliceRange === "string" ? sliceRange : "");
-    const { value: block, issues = [] } = parseBlock(sliceRange);
+  for (const { node, slice, index } of listedSlices(object)) {
+    const place = at(["status", "allocations", index, "sliceRange"], typeof slice === "string" ? slice : "");
+    const { value: block, issues = [] } = parseBlock(slice);
     found.issues.push(...issues.map((issue): Issue => ({ ...issue, at: place })));
-    if (block === undefined) return;
+    if (block === undefined) continue;
     if (range !== undefined && !covers([range], [intervalOf(block)]))
-      found.issues.push({
-        message: `${sliceRange} of ${nodeName} is outside of range ${formatPrefix(range)}`,
-        at: place,
-      });
-    else found.uses.push({ ...block, owner: nodeOwner(nodeName), pool, at: place });
-  });
+      found.issues.push({ message: `${slice} of ${node} is outside of range ${formatPrefix(range)}`, at: place });
+    else found.uses.push({ ...block, owner: nodeOwner(node), pool, at: place });
+  }
 }

@@ -36,8 +36,13 @@ export function sliceNetworks(attachments: readonly ReadObject<Attachment>[]): P
     const found = more.flatMap((one) => disagreement(first, one) ?? []);
     const spec = specOf(first.value.config, [first, ...more]);
     const { value: pool, issues: wrong = [] } = parsePoolSpec(name, spec);
-    for (const issue of wrong)
-      found.push(issueIn(first.source, { ...issue, message: `network ${issue.message}`, path: configPath }));
+    for (const { path, ...issue } of wrong) {
+      const isScope = path?.[0] === "network";
+      const message = isScope
+        ? `network_name ${name} has others than a to z, 0 to 9 and -`
+        : `network ${issue.message}`;
+      found.push(issueIn(first.source, { ...issue, message, path: configPath }));
+    }
     issues.push(...found);
     return pool === undefined ? [] : [{ pool: { ...pool, words }, spec, attachments: [first, ...more] }];
   });

@@ -1,23 +1,22 @@
-import { type Claim, lengthOf, nodeNameOf, type Parsed, type Use } from "../../core/index.ts";
+import { type Address, type Claim, lengthOf, nodeNameOf, type Parsed, type Use } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import type { LocatedObject } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
-import { isManaged } from "../in-cluster.ts";
 import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { readEach } from "../read-each.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { slicesPart } from "./in-cluster.ts";
+import { ipPoolKind, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
 
-/** Networks with slices, and what nodes have by NodeSlicePools. */
+/** Networks with slices, what nodes have by NodeSlicePools of others, and the IPPools that pods have addresses of. */
 interface SlicesModel {
   readonly networks: readonly SliceNetwork[];
   readonly listed: readonly Use[];
-  /** The same, by NodeSlicePools of others alone. */
-  readonly listedByOthers: readonly Use[];
+  readonly used: readonly Bag[];
 }
 
 /** The same networks, for the controller: it gives a slice to each node, and writes the NodeSlicePools of this namespace. */
@@ -34,7 +33,7 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
       },
       { group: slicePoolGroup, kind: slicePoolKind, plural: "nodeslicepools", owns: () => false, mark: /sliceRange/ },
     ],
-    usedIn: [slicePoolKind],
+    usedIn: [slicePoolKind, ipPoolKind],
     read: readSlices,
     // A definition says nothing of who allocates: here it is the controller.
     pools: ({ networks }) =>
@@ -43,10 +42,10 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
         spec: { ...spec, authority: "Cluster" },
         at: source.at([], pool.name),
       })),
-    claims: ({ networks, listed, listedByOthers }, facts) =>
-      networks.flatMap((network) => {
-        const kept = nodesOfOtherSize(network, listedByOthers);
-        const all = [...claimsOnNetwork(network, facts), ...claimsOfGone(network, listed, facts)];
+    claims: (model, facts) =>
+      model.networks.flatMap((network) => {
+        const kept = nodesOfOtherSize(network, model.listed);
+        const all = [...claimsOnNetwork(network, facts), ...claimsOfGone(network, model, facts)];
         return all.filter(({ owner }) => !kept.has(owner.name));
       }),
     isClaim: isSliceClaim,
@@ -64,17 +63,10 @@ function readSlices({ owned, others }: ReadObjects): Parsed<SlicesModel> {
   const sliced = attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source }));
   const networks = sliceNetworks(sliced);
   if (networks.issues) return networks;
-  const pools = others.filter(({ object }) => isSlicePool(object));
-  const ofOthers = pools.filter(({ object }) => !isManaged(object));
-  return {
-    value: { networks: networks.value, listed: slicesIn(pools), listedByOthers: slicesIn(ofOthers) },
-  };
-}
-
-function slicesIn(pools: readonly LocatedObject[]): readonly Use[] {
   const found = emptyFindings();
-  for (const one of pools) readSlicePool(one, found);
-  return found.uses;
+  for (const one of others) if (isSlicePool(one.object)) readSlicePool(one, found);
+  const used = others.map(({ object }) => object).filter((object) => isIPPool(object) && isInUse(object));
+  return { value: { networks: networks.value, listed: found.uses, used } };
 }
 
 /**
@@ -86,13 +78,27 @@ function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): Reado
   return new Set(listed.filter(isOther).flatMap(({ owner = "" }) => nodeNameOf(owner) ?? []));
 }
 
-/** A node that is gone, and that somebody else gave a slice: it goes on record, to be free once its pods are gone. */
-function claimsOfGone({ pool }: SliceNetwork, listed: readonly Use[], { nodes }: Facts): Claim[] {
+/**
+ * A node that is gone, and has a slice that is not on record: somebody else gave it, or the record is lost. It goes on record, to
+ * be free once its pods are gone.
+ */
+function claimsOfGone(network: SliceNetwork, { listed, used }: SlicesModel, { nodes }: Facts): Claim[] {
+  const { name: pool } = network.pool;
   const there = new Set(nodes.map(({ name }) => name));
-  const names = listed.flatMap(({ owner = "", pool: of }) => (of === pool.name ? (nodeNameOf(owner) ?? []) : []));
-  return [...new Set(names)]
-    .filter((name) => !there.has(name))
-    .map((name) => ({ owner: { kind: "Node", name }, name: pool.name, pool: pool.name }));
+  const byUse = used.flatMap((one) => sliceOfIPPool(one, network) ?? []);
+  const byList = listed.flatMap(({ owner = "", pool: of }) => (of === pool ? (nodeNameOf(owner) ?? []) : []));
+  const wanted = new Map<string, Address | undefined>([
+    ...byUse.map(({ node, slice }) => [node, slice.address] as const),
+    ...byList.map((node) => [node, undefined] as const),
+  ]);
+  return [...wanted]
+    .filter(([name]) => !there.has(name))
+    .map(([name, address]) => ({
+      owner: { kind: "Node", name },
+      name: pool,
+      pool,
+      ...(address === undefined ? {} : { wanted: address }),
+    }));
 }
 
 function renderPools({ networks }: SlicesModel, namespace: string, { snapshot }: Holdings): Rendered {

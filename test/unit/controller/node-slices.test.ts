@@ -120,6 +120,19 @@ describe("the slices of a network", () => {
     expect(lines()).toHaveLength(2);
   });
 
+  it("have no address that one of its definitions excludes", async () => {
+    const { sim, said, listed } = begin();
+    sim.node("n1");
+    sim.create(definition("a", { exclude: ["10.5.0.9/32"] }));
+    sim.create(definition("b", { gateway: "10.5.1.1" }, "other"));
+    await sim.pass(2000);
+    expect([listed(), said]).toEqual([["n1 10.5.2.0/24"], []]);
+    sim.remove("NetworkAttachmentDefinition", "a", "default");
+    sim.node("n2");
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n2 10.5.0.0/24", "n1 10.5.2.0/24"]);
+  });
+
   it("are as they were while definitions of the network say different things, and both are told", async () => {
     const { sim, said, listed, lines } = begin();
     sim.node("n1");
@@ -164,6 +177,22 @@ describe("the slices of a network", () => {
     await sim.pass(5 * timing.hold);
     expect([lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
     expect(said.join("\n")).toMatch("default:a InvalidSpec: net: ");
+  });
+
+  it("are of another range once nobody has one of the old range", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    sim.remove("NetworkAttachmentDefinition", "a", "default");
+    await sim.pass(2000);
+    sim.create(definition("a", { range: "10.9.0.0/22" }));
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+    sim.remove("IPPool", "n1-10.5.0.0-24", namespace);
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n1 10.9.0.0/24"]);
   });
 
   it("stay of their size when others are smaller from now on", async () => {
@@ -246,17 +275,19 @@ describe("the slice of a node that leaves", () => {
     expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net"]);
   });
 
-  it("is not free while the node is there, and its network", async () => {
-    const { sim, lines } = begin();
-    sim.node("n1");
+  it("is its own again when its network is back, whether it is Ready or not, and whatever is excluded by then", async () => {
+    const { sim, lines, listed } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
     sim.create(definition("a"));
     await sim.pass(2000);
     sim.remove("NetworkAttachmentDefinition", "a", "default");
     await sim.pass(2000);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing", "10.5.1.0/24 Node/n2/net releasing"]);
     sim.change("Node", "n1", unready);
-    sim.create(definition("a"));
+    sim.create(definition("a", { exclude: ["10.5.0.1/32", "10.5.1.1/32"] }));
     await sim.pass(3 * timing.hold);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
+    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
   });
 
   it("is its own again when it is back", async () => {
@@ -340,6 +371,39 @@ describe("slices that nodes have already", () => {
     expect(listed()).toEqual(["n2 10.5.1.0/24"]);
   });
 
+  it("are the first of each node: whereabouts reads no other one", async () => {
+    const { sim, listed } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.create(stockPool({ "10.5.1.0/24": "n1", "10.5.0.0/24": "n1" }));
+    sim.create(definition("a"));
+    await sim.pass(3000);
+    expect(listed()).toEqual(["n2 10.5.0.0/24", "n1 10.5.1.0/24"]);
+  });
+
+  it("stay theirs once the list has them in the size of the network", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.change("Node", "n1", unready);
+    sim.create(stockPool({ "10.5.0.0/25": "n1" }));
+    sim.create(definition("a"));
+    await sim.pass(3000);
+    const { status } = stockPool({ "10.5.0.0/24": "n1" });
+    sim.change("NodeSlicePool", "net", (one) => ({ ...one, status }), namespace);
+    await sim.pass(3000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+    expect(sim.record.allocations).toHaveLength(1);
+  });
+
+  it("stay with a node that is gone as long as somebody else's list has them", async () => {
+    const { sim, lines, listed } = begin();
+    sim.node("n2");
+    sim.create(stockPool({ "10.5.0.0/24": "n1", "10.5.2.0/23": "n2" }));
+    sim.create(definition("a"));
+    await sim.pass(5 * timing.hold);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.2.0/23"]);
+    expect(lines()).toContain("10.5.0.0/24 Node/n1/net releasing");
+  });
+
   it("of another size are left as they are, and their nodes get no other ones, until the definition has that size", async () => {
     const { sim, said, listed, lines } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
@@ -409,15 +473,21 @@ describe("slices that nodes have already", () => {
     expect(asList(asBag(pool.metadata)?.ownerReferences)).toEqual([]);
   });
 
-  it("stay theirs in each of two networks that have the same addresses", async () => {
-    const { sim, lines } = begin();
+  it.each([
+    ["", false],
+    [", one taken over after the other", true],
+  ])("stay theirs in each of two networks that have the same addresses%s", async (_, isLater) => {
+    const { sim, lines, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
-    sim.create(stockPool({ "10.5.1.0/24": "n1", "10.5.2.0/24": "n2" }, "red"));
-    sim.create(stockPool({ "10.5.0.0/24": "n2", "10.5.3.0/24": "n1" }, "blue"));
-    for (const name of ["red", "blue"]) sim.create(definition(name, { network_name: name }));
+    sim.create(stockPool({ "10.5.0.0/24": "n1", "10.5.1.0/24": "n2", "10.5.2.0/24": "" }, "red"));
+    sim.create(definition("red", { network_name: "red" }));
+    if (isLater) await sim.pass(3000);
+    sim.create(stockPool({ "10.5.0.0/24": "n2", "10.5.1.0/24": "n1" }, "blue"));
+    sim.create(definition("blue", { network_name: "blue" }));
     await sim.pass(3000);
-    const given = ["10.5.0.0/24 Node/n2/blue", "10.5.1.0/24 Node/n1/red", "10.5.2.0/24 Node/n2/red"];
-    expect(lines()).toEqual([...given, "10.5.3.0/24 Node/n1/blue"]);
+    expect(lines()).toHaveLength(4);
+    expect(listed("red")).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+    expect(listed("blue")).toEqual(["n2 10.5.0.0/24", "n1 10.5.1.0/24"]);
   });
 
   it("are listed at every moment when the record of many nodes is lost", async () => {
@@ -455,6 +525,64 @@ describe("slices that nodes have already", () => {
     after.sim.record = emptySnapshot;
     await after.sim.pass(3000);
     expect(after.listed()).toEqual(["n0 10.5.0.0/24", ...(listed ?? [])]);
+  });
+});
+
+describe("the slice of a node that is gone, when the record is lost", () => {
+  it.each([
+    ["without a network_name", {}, "n1-10.5.0.0-24", "net"],
+    ["with a network_name", { network_name: "red" }, "red-n1-10.5.0.0-24", "red"],
+  ])("is nobody's until no pod has an address of it, in a network %s", async (_, ipam, name, network) => {
+    const before = begin();
+    for (const name of ["n1", "n2"]) before.sim.node(name);
+    before.sim.create(definition("a", ipam));
+    await before.sim.pass(2000);
+    const { sim, lines, listed } = begin();
+    sim.create(before.sim.object("NodeSlicePool", network) as Bag & { kind: string });
+    sim.create(ipPool(name, "10.5.0.0/24", pod));
+    for (const name of ["n2", "n3"]) sim.node(name);
+    sim.create(definition("a", ipam));
+    await sim.pass(3 * timing.hold);
+    expect(listed(network)).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24", "n3 10.5.2.0/24"]);
+    expect(lines()).toEqual([
+      `10.5.1.0/24 Node/n2/${network}`,
+      `10.5.2.0/24 Node/n3/${network}`,
+      `10.5.0.0/24 Node/n1/${network} releasing`,
+    ]);
+    sim.remove("IPPool", name, namespace);
+    await sim.pass(3 * timing.hold);
+    expect(listed(network)).toEqual(["n2 10.5.1.0/24", "n3 10.5.2.0/24"]);
+  });
+});
+
+describe("slices when the record is lost", () => {
+  it("are read back beside the list of a network that nobody defines", async () => {
+    const { sim, listed } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.create(stockPool({ "10.5.0.0/24": "n1", "10.5.1.0/24": "n2" }, "red"));
+    sim.create(stockPool({ "10.5.0.0/24": "n2", "10.5.1.0/24": "n1" }));
+    sim.create(definition("a"));
+    await sim.pass(3000);
+    expect(listed()).toEqual(["n2 10.5.0.0/24", "n1 10.5.1.0/24"]);
+    expect(sim.record.allocations).toHaveLength(2);
+  });
+
+  it("stay listed while the definition of their network cannot be read", async () => {
+    const before = begin();
+    before.sim.node("n1");
+    before.sim.create(definition("a"));
+    await before.sim.pass(2000);
+    const { sim, listed } = begin();
+    sim.node("n0");
+    sim.node("n1");
+    const mended = definition("a");
+    sim.create({ ...mended, spec: { config: '{ "node_slice_size": ' } });
+    sim.create(before.sim.object("NodeSlicePool", "net") as Bag & { kind: string });
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+    sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec: mended.spec }), "default");
+    await sim.pass(3000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n0 10.5.1.0/24"]);
   });
 });
 

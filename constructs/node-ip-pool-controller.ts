@@ -1,7 +1,13 @@
 import { ApiObject, type ApiObjectProps } from "cdk8s";
 import { Construct } from "constructs";
 import { ClusterObject } from "./cluster-object.ts";
-import { clusterApiObjects, controllerObjects, metal3Objects, parkingObjects } from "./generated/controller-objects.ts";
+import {
+  clusterApiObjects,
+  controllerObjects,
+  metal3Objects,
+  nodeSlicesObjects,
+  parkingObjects,
+} from "./generated/controller-objects.ts";
 
 /** How the controller is installed. */
 export interface NodeIPPoolControllerProps {
@@ -46,6 +52,13 @@ export interface NodeIPPoolControllerProps {
    * @default none
    */
   readonly metal3?: string;
+
+  /**
+   * The namespace of whereabouts' objects, `kube-system` by its default: nodes get slices of the networks that it divides.
+   *
+   * @default none
+   */
+  readonly nodeSlices?: string;
 }
 
 /** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */
@@ -57,6 +70,7 @@ export class NodeIPPoolController extends Construct {
       ...(props.parkAtAdmission ? parkingObjects : []),
       ...(props.clusterApi ? clusterApiObjects : []),
       ...(props.metal3 === undefined ? [] : metal3Objects),
+      ...(props.nodeSlices === undefined ? [] : nodeSlicesObjects),
     ];
     for (const object of objects) {
       const placed = asAsked(object, props);
@@ -67,8 +81,8 @@ export class NodeIPPoolController extends Construct {
 }
 
 function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
-  const { namespace = "nodeippool", metal3 } = props;
-  const ofHosts: Readonly<Record<string, string>> = metal3 === undefined ? {} : { metal3 };
+  const { namespace = "nodeippool", metal3, nodeSlices } = props;
+  const ofOthers: Readonly<Record<string, string | undefined>> = { metal3, "kube-system": nodeSlices };
   const { metadata, subjects, ...rest } = structuredClone(object);
   const name = object.kind === "Namespace" ? { name: namespace } : {};
   return {
@@ -76,7 +90,7 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
     metadata: {
       ...metadata,
       ...name,
-      ...(metadata?.namespace && { namespace: ofHosts[metadata.namespace] ?? namespace }),
+      ...(metadata?.namespace && { namespace: ofOthers[metadata.namespace] ?? namespace }),
     },
     ...(subjects === undefined ? {} : { subjects: [{ ...subjects[0], namespace }] }),
   };
@@ -84,12 +98,13 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
 
 /** The Deployment, with one container. */
 function asked(deployment: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
-  const { image, replicas, clusterApi, metal3 } = props;
+  const { image, replicas, clusterApi, metal3, nodeSlices } = props;
   const { spec } = deployment;
   if (replicas !== undefined) spec.replicas = replicas;
   const [{ args }] = spec.template.spec.containers;
   if (clusterApi) args.push("--cluster-api");
   if (metal3 !== undefined) args.push(`--metal3=${metal3}`);
+  if (nodeSlices !== undefined) args.push(`--node-slices=${nodeSlices}`);
   if (image !== undefined) spec.template.spec.containers[0].image = image;
   return deployment;
 }

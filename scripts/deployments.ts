@@ -7,6 +7,7 @@ const folder = "deploy";
 const parking = "parking.yaml";
 const clusterApi = "cluster-api/rbac.yaml";
 const metal3 = "metal3/rbac.yaml";
+const nodeSlices = "node-slices/rbac.yaml";
 
 /** The files that make up an installation, in order. The chart's release has a namespace of its own. */
 function installed(): string[] {
@@ -23,11 +24,13 @@ const places: readonly Place[] = [
   [clusterApi, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
   [metal3, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
   [metal3, "namespace: metal3\n", 2, "namespace: {{ .Values.metal3 }}\n"],
+  [nodeSlices, "namespace: nodeippool\n", 2, "namespace: {{ .Release.Namespace }}\n"],
+  [nodeSlices, "namespace: kube-system\n", 2, "namespace: {{ .Values.nodeSlices }}\n"],
   [
     "controller.yaml",
     "args: [controller]\n",
     1,
-    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}{{ with .Values.metal3 }}, --metal3={{ . }}{{ end }}]\n",
+    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}{{ with .Values.metal3 }}, --metal3={{ . }}{{ end }}{{ with .Values.nodeSlices }}, --node-slices={{ . }}{{ end }}]\n",
   ],
   ["controller.yaml", /image: nodeippool:.*\n/, 1, "image: {{ .Values.image }}\n"],
   ["controller.yaml", "replicas: 1\n", 1, "replicas: {{ .Values.replicas }}\n"],
@@ -51,11 +54,12 @@ const conditions: Readonly<Record<string, string>> = {
   [parking]: ".Values.parkAtAdmission",
   [clusterApi]: ".Values.clusterApi",
   [metal3]: ".Values.metal3",
+  [nodeSlices]: ".Values.nodeSlices",
 };
 
 /** The templates of the chart, by path. */
 export function chartTemplates(): Record<string, string> {
-  const files = [...installed().filter((file) => file !== "namespace.yaml"), parking, clusterApi, metal3];
+  const files = [...installed().filter((file) => file !== "namespace.yaml"), parking, clusterApi, metal3, nodeSlices];
   return Object.fromEntries(
     files.map((file) => [join(folder, "chart/templates", file.replace("crd/", "").replace("/", "-")), template(file)]),
   );
@@ -99,5 +103,8 @@ export const clusterApiObjects: readonly ApiObjectProps[] = ${objects([clusterAp
 
 /** The rights that bare-metal hosts need besides, in their namespace. */
 export const metal3Objects: readonly ApiObjectProps[] = ${objects([metal3])};
+
+/** The rights that node slices of whereabouts need besides, also in the namespace of its objects. */
+export const nodeSlicesObjects: readonly ApiObjectProps[] = ${objects([nodeSlices])};
 `;
 }

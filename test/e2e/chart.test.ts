@@ -74,6 +74,10 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     expect(withMetal3).toHaveLength(14);
     expect(construct({ metal3: "metal3" })).toEqual(withMetal3);
     expect(withoutPolicy(chart("nodeippool", "metal3=metal3"))).toEqual(withoutNamespace(withMetal3));
+    const withNodeSlices = objectsIn(run(kubectl, "kustomize", withComponent("node-slices")));
+    expect(withNodeSlices).toHaveLength(16);
+    expect(construct({ nodeSlices: "kube-system" })).toEqual(withNodeSlices);
+    expect(withoutPolicy(chart("nodeippool", "nodeSlices=kube-system"))).toEqual(withoutNamespace(withNodeSlices));
     const made = chart("nodeippool");
     expect(withoutPolicy(made)).toEqual(withoutNamespace(kustomize));
     const kept = made.filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");
@@ -81,8 +85,9 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
   });
 
   it("make the same objects with other values", () => {
-    const props = { namespace: "network", image: "registry.example.net/nodeippool:2", replicas: 2, metal3: "hosts" };
-    const values = [`image=${props.image}`, "replicas=2", "metal3=hosts", "parkAtAdmission=true"];
+    const image = "registry.example.net/nodeippool:2";
+    const props = { namespace: "network", image, replicas: 2, metal3: "hosts", nodeSlices: "cni" };
+    const values = [`image=${image}`, "replicas=2", "metal3=hosts", "nodeSlices=cni", "parkAtAdmission=true"];
     const made = construct({ ...props, parkAtAdmission: true });
     expect(withoutPolicy(chart("network", ...values))).toEqual(withoutNamespace(made));
     expect(made.map(keyOf)).toEqual(
@@ -92,7 +97,8 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     expect(text).toContain('"replicas":2');
     expect(text).toContain('"image":"registry.example.net/nodeippool:2"');
     expect(text).toContain('"namespace":"hosts"');
-    expect(text).not.toMatch(/"namespace":"(nodeippool|metal3)"|nodeippool:0/);
+    expect(text).toContain('"namespace":"cni"');
+    expect(text).not.toMatch(/"namespace":"(nodeippool|metal3|kube-system)"|nodeippool:0/);
   });
 
   it("leave the kind out of the chart if asked", () => {

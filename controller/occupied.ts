@@ -42,7 +42,8 @@ export interface Occupied {
  *                                   |               |  its claim gets that back
  *  one owner                        | nobody        | taken: only a claim of that owner on that NIC may get it, and
  *                                   |               |  one that the pool gives to nobody only if the report names the pool
- *  one owner, for a time (DHCP)     | nobody        | taken
+ *  one owner, not its own for good  | nobody        | taken
+ *   (DHCP, a copy)                  |               |
  *  one owner                        | another one   | a collision
  *  several owners                   | one of them   | a collision
  *  several owners                   | nobody        | taken, and a collision
@@ -56,8 +57,8 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
   for (const use of uses)
     for (const pool of poolsWith(use, byName))
       if (!hasIt(lines.of(use.owner ?? ""), use, pool, byName)) push(strange, pool, use);
-  const shown = [...strange.values()].flat();
-  const holders = holdersOf(new Set(shown.map(({ address }) => address)), lines.record);
+  const asked = new Set([...strange.values()].flatMap((found) => found.map(({ address }) => address)));
+  const holders = holdersOf(asked, lines.record);
   const taken = new Map<string, MaybeBlock[]>();
   const own = new Map<string, Address>();
   const outside = new Map<string, MaybeBlock[]>();
@@ -65,9 +66,10 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
   for (const [pool, found] of strange)
     for (const [address, all] of Map.groupBy(found, (one) => one.address)) {
       const alike = all.filter((one) => one.pool === undefined || one.pool === pool.name);
-      const [use, ...more] = (alike.length > 0 ? alike : all) as [Use, ...Use[]];
+      const shown = alike.length > 0 ? alike : all;
+      const use = shown.find(({ isTemporary }) => !isTemporary) ?? (shown[0] as Use);
       const held = (holders.get(address) ?? []).filter((line) => mayBeOf(line, use, pool, byName));
-      const others = [...held.map(({ claim }) => ownerOfKey(claim)), ...more.map(({ owner }) => owner ?? "")];
+      const others = [...held.map(({ claim }) => ownerOfKey(claim)), ...shown.map(({ owner }) => owner ?? "")];
       const other = others.find((owner) => owner !== use.owner);
       if (held.length === 0) push(taken, pool.name, use);
       if (other !== undefined) push(collisions, pool.name, collision(use, other));

@@ -12,7 +12,7 @@ export interface Use {
   /** The pool that it is of, where a text knows pools. */
   readonly pool?: string;
   readonly prefixLength?: number;
-  /** DHCP or SLAAC gave it, for a time: it is in use, but nobody's for good. */
+  /** It is in use, but nobody's for good: DHCP or SLAAC gave it, for a time, or only a copy of a report shows it. */
   readonly isTemporary?: boolean;
   readonly at: Place;
 }

@@ -8,7 +8,7 @@ import { configMapName, parseConfigMap } from "./config-map.ts";
 import { recordedAddresses } from "./held-addresses.ts";
 import { hostSecret } from "./host-objects.ts";
 import { metal3Part } from "./in-cluster.ts";
-import type { Infra } from "./infra.ts";
+import { type Infra, nameOfObjects } from "./infra.ts";
 import { type Metal3Model, metal3 } from "./metal3.ts";
 import { networksOf } from "./template.ts";
 import { usesOfHosts } from "./uses.ts";
@@ -48,11 +48,15 @@ function isConfiguration({ kind, metadata }: LocatedObject["object"]): boolean {
   return kind === "ConfigMap" && asBag(metadata)?.name === configMapName;
 }
 
-/** A host has one address of a network, on whichever link. */
+/** A host has one address of a network, on whichever link: what the Secret of its name says. What a copy says may be in use, but is not the host's. */
 function usesOfHost(located: LocatedObject, found: Findings): void {
   const first = found.uses.length;
   usesOfHosts(located, found);
-  found.uses.push(...found.uses.splice(first).map(({ interface: _, ...use }) => use));
+  const name = asBag(located.object.metadata)?.name;
+  const uses = found.uses.splice(first).map(({ interface: _, ...use }) => use);
+  found.uses.push(
+    ...uses.map((use) => (nameOfObjects(`${use.owner}/`) === name ? use : { ...use, isTemporary: true })),
+  );
 }
 
 /** The Secret of each host that has all its addresses. */

@@ -60,7 +60,6 @@ describe("Secrets that were rendered before", () => {
     ["whose address is of another subnet", [secret("n1", "10.9.9.9")]],
     ["that cannot be read", [{ ...secret("n1", "10.0.0.10"), data: { networkData: "e3s=" } }]],
     ["whose address another one shows, too", [secret("n1", "10.0.0.10"), secret("gone", "10.0.0.10")]],
-    ["of which there is another one that says otherwise", [secret("n1", "10.0.0.10"), backup()]],
   ])("%s: is left alone, and what it shows goes to nobody", async (_, secrets) => {
     const { sim, said, create, lines } = begin();
     for (const one of secrets) sim.create(one);
@@ -72,11 +71,37 @@ describe("Secrets that were rendered before", () => {
   });
 });
 
-/** A copy of n1's Secret, with another address. */
-function backup() {
-  const one = secret("n1", "10.0.0.15");
-  return { ...one, metadata: { ...one.metadata, name: "backup" } };
-}
+describe("a copy of a Secret", () => {
+  const copy = (ip: string) => {
+    const one = secret("n1", ip);
+    return { ...one, metadata: { ...one.metadata, name: "backup" } };
+  };
+  const own = secret("n1", "10.0.0.11");
+  const managed = secret("n1", "10.0.0.11", { [ownerLabel]: "controllers.n1", ...managedBy });
+
+  it.each([
+    ["the controller made", [managed, copy("10.0.0.10")]],
+    ["the controller made, in whatever order they are seen", [copy("10.0.0.10"), managed]],
+    ["was rendered", [own, copy("10.0.0.10")]],
+    ["was rendered, and has the same address", [copy("10.0.0.11"), own]],
+  ])("does not say what its host has, where there is the one that %s", async (_, secrets) => {
+    const { sim, said, create, lines } = begin();
+    for (const one of secrets) sim.create(one);
+    create(file(["n0", "n1"]));
+    await sim.pass(60_000);
+    const isFree = !secrets.some(({ data }) => data.networkData === networkData("10.0.0.10"));
+    expect(lines()).toEqual(isFree ? [line(10, "n0"), line(11, "n1")] : [line(11, "n1"), line(12, "n0")]);
+    expect(said).toEqual([]);
+  });
+
+  it("gives its address to nobody, not to its host either", async () => {
+    const { sim, create, lines } = begin();
+    sim.create(copy("10.0.0.10"));
+    create(file(["n0", "n1"]));
+    await sim.pass(3000);
+    expect(lines()).toEqual([line(11, "n0"), line(12, "n1")]);
+  });
+});
 
 describe("a Secret of the name that a host needs", () => {
   it("that is somebody else's is left alone and said, and not asked for again and again", async () => {

@@ -1162,7 +1162,6 @@ export const nodeSlicesObjects: readonly ApiObjectProps[] = [
           "network-attachment-definitions"
         ],
         "verbs": [
-          "get",
           "list",
           "watch",
           "patch"

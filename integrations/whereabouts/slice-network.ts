@@ -10,12 +10,14 @@ import {
   type PoolSpec,
   type PoolWords,
 } from "../../core/index.ts";
+import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
-import { attachmentKind, configPath } from "../attachment-definition.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
-import type { ReadObject } from "../read-each.ts";
-import type { Attachment } from "./attachment.ts";
+import { type ReadObject, readEach } from "../read-each.ts";
+import { type Attachment, namesSlices, parseAttachment } from "./attachment.ts";
+import { isSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import type { SliceConfig } from "./slice-config.ts";
 
 /** A network whose nodes have a slice each: a pool of blocks, and the definitions that share it, by namespace and name. */
@@ -26,8 +28,40 @@ export interface SliceNetwork {
   readonly attachments: readonly [ReadObject<Attachment>, ...ReadObject<Attachment>[]];
 }
 
+/** How definitions of networks are found. */
+export const attachmentReads: ReadKind = {
+  group: attachmentGroup,
+  kind: attachmentKind,
+  plural: attachmentPlural,
+  owns: namesSlices,
+  mark: /node_slice_size/,
+  runsAsIs: true,
+};
+
+/** The same of what is written of them. */
+export const slicePoolReads: ReadKind = {
+  group: slicePoolGroup,
+  kind: slicePoolKind,
+  plural: "nodeslicepools",
+  owns: isSlicePool,
+  mark: /sliceRange/,
+  runsAsIs: true,
+};
+
+/** The networks that are defined among some objects. */
+export function readNetworks(objects: readonly SourceObject[]): Parsed<readonly SliceNetwork[]> {
+  const attachments = readEach(
+    objects.filter(({ object }) => namesSlices(object)),
+    parseAttachment,
+  );
+  if (attachments.issues) return attachments;
+  return sliceNetworks(
+    attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source })),
+  );
+}
+
 /** The networks of definitions, by name. All issues, each with its place: those that share a name must say the same. */
-export function sliceNetworks(attachments: readonly ReadObject<Attachment>[]): Parsed<readonly SliceNetwork[]> {
+function sliceNetworks(attachments: readonly ReadObject<Attachment>[]): Parsed<readonly SliceNetwork[]> {
   const issues: Issue[] = [];
   const sorted = attachments.toSorted((a, b) => byCodeUnit(a.value.title, b.value.title));
   const groups = [...Map.groupBy(sorted, ({ value }) => value.network)].sort(([a], [b]) => byCodeUnit(a, b));

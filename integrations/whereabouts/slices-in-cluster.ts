@@ -2,15 +2,19 @@ import { type Address, type Claim, lengthOf, nodeNameOf, type Parsed, type Use }
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
-import { readEach } from "../read-each.ts";
-import { namesSlices, parseAttachment } from "./attachment.ts";
 import { slicesPart } from "./in-cluster.ts";
 import { ipPoolKind, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
-import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
-import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
+import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind } from "./node-slice-pool.ts";
+import {
+  attachmentReads,
+  claimsOnNetwork,
+  isSliceClaim,
+  readNetworks,
+  type SliceNetwork,
+  slicePoolReads,
+} from "./slice-network.ts";
 
 /** Networks with slices, what nodes have by NodeSlicePools of others, and the IPPools that pods have addresses of. */
 interface SlicesModel {
@@ -23,16 +27,7 @@ interface SlicesModel {
 export function slicesInCluster(namespace: string): Integration<SlicesModel> {
   return {
     name: "whereabouts",
-    reads: [
-      {
-        group: attachmentGroup,
-        kind: attachmentKind,
-        plural: attachmentPlural,
-        owns: namesSlices,
-        mark: /node_slice_size/,
-      },
-      { group: slicePoolGroup, kind: slicePoolKind, plural: "nodeslicepools", owns: () => false, mark: /sliceRange/ },
-    ],
+    reads: [attachmentReads, { ...slicePoolReads, owns: () => false }],
     usedIn: [slicePoolKind, ipPoolKind],
     read: readSlices,
     // A definition says nothing of who allocates: here it is the controller.
@@ -58,10 +53,7 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
 }
 
 function readSlices({ owned, others }: ReadObjects): Parsed<SlicesModel> {
-  const attachments = readEach(owned, parseAttachment);
-  if (attachments.issues) return attachments;
-  const sliced = attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source }));
-  const networks = sliceNetworks(sliced);
+  const networks = readNetworks(owned);
   if (networks.issues) return networks;
   const found = emptyFindings();
   for (const one of others) if (isSlicePool(one.object)) readSlicePool(one, found);

@@ -2,12 +2,18 @@ import { byCodeUnit, claimKey, IpamError, identityOf, parseAddress } from "../..
 import type { Findings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag, type LocatedObject } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
+import { attachmentKind, configPath } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
-import { readEach } from "../read-each.ts";
-import { namesSlices, parseAttachment } from "./attachment.ts";
-import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
-import { claimsOnNetwork, isSliceClaim, type SliceNetwork, sliceNetworks } from "./slice-network.ts";
+import { namesSlices } from "./attachment.ts";
+import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind } from "./node-slice-pool.ts";
+import {
+  attachmentReads,
+  claimsOnNetwork,
+  isSliceClaim,
+  readNetworks,
+  type SliceNetwork,
+  slicePoolReads,
+} from "./slice-network.ts";
 
 /** Networks with slices, and all objects that were read. */
 interface WhereaboutsModel {
@@ -18,33 +24,10 @@ interface WhereaboutsModel {
 /** Whereabouts: each node gets a slice of the range of each network, where its CNI plugin finds it: in a NodeSlicePool. */
 export const whereabouts: Integration<WhereaboutsModel> = {
   name: "whereabouts",
-  reads: [
-    {
-      group: attachmentGroup,
-      kind: attachmentKind,
-      plural: attachmentPlural,
-      owns: namesSlices,
-      mark: /node_slice_size/,
-      runsAsIs: true,
-    },
-    {
-      group: slicePoolGroup,
-      kind: slicePoolKind,
-      plural: "nodeslicepools",
-      owns: isSlicePool,
-      mark: /sliceRange/,
-      runsAsIs: true,
-    },
-  ],
+  reads: [attachmentReads, slicePoolReads],
   usedIn: [slicePoolKind, attachmentKind],
   read: ({ owned }) => {
-    const attachments = readEach(
-      owned.filter(({ object }) => namesSlices(object)),
-      parseAttachment,
-    );
-    if (attachments.issues) return attachments;
-    const sliced = attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source }));
-    const networks = sliceNetworks(sliced);
+    const networks = readNetworks(owned);
     return networks.issues ? networks : { value: { networks: networks.value, sources: owned } };
   },
   pools: ({ networks }) =>

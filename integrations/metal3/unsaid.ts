@@ -5,11 +5,15 @@ const byOsNetConfig =
   "If os-net-config runs on the hosts, it can: cluster has mode: machines and network: os-net-config for that.";
 
 /** What network data has no words for, and os-net-config has. */
-export function unsaid(message: string, path: Path): Issue {
-  return { message, path, hint: byOsNetConfig };
+interface Unsaid extends Issue {
+  readonly isUnsaid: true;
+}
+
+export function unsaid(message: string, path: Path): Unsaid {
+  return { message, path, hint: byOsNetConfig, isUnsaid: true };
 }
 
 /** Is it that, and no mistake? */
-export function isUnsaid({ hint }: Issue): boolean {
-  return hint === byOsNetConfig;
+export function isUnsaid(issue: Issue): issue is Unsaid {
+  return "isUnsaid" in issue;
 }

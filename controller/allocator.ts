@@ -110,7 +110,7 @@ export class Allocator implements Finder {
     const asking = readObjects(this.world, this.ground.integrations);
     const sources = asking.flatMap((object) => this.world.concerns(object).sources);
     const given = lines.flatMap(({ claim }) => this.sourceOf(claim) ?? []);
-    const shared = [...sources, ...given].filter((source) => this.renderer.isShared(source));
+    const shared = [...new Set([...sources, ...given])].filter((source) => this.renderer.isShared(source));
     return new Set([...this.world.owners(), ...owners, ...shared, ...lines.map(({ claim }) => ownerOfKey(claim))]);
   }
 

@@ -151,8 +151,8 @@ export class Engine {
   private takeChanged(but: ReadonlySet<string> = new Set()): boolean {
     const claims = this.allocator.record.takeChanged();
     const changed = claims.map(ownerOfKey).filter((owner) => !but.has(owner));
-    const sources = claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? []);
-    const shared = sources.filter((source) => this.allocator.renderer.isShared(source));
+    const sources = new Set(claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? []));
+    const shared = [...sources].filter((source) => this.allocator.renderer.isShared(source));
     for (const one of [...changed, ...shared]) this.waiting.add(one);
     // Somebody else may have made room.
     if (changed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);

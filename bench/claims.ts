@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
 import { asBag } from "../schema/objects.ts";
 import { type Cluster, startCluster } from "../test/support/cluster.ts";
 import { installClusterApi, installNmstate } from "../test/support/cluster-kinds.ts";
 import { root } from "../test/support/console.ts";
-import { controllerKubeconfig, inParallel, writesOf } from "./cluster-work.ts";
+import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";
 import { figures, type Result, ratio } from "./measure.ts";
@@ -71,13 +70,6 @@ async function onCluster(cluster: Cluster, count: number, rounds: number): Promi
     { name, ...figures(taken.ours), unit: "ms", goal, ratios: [ratio(to, taken.ours, taken.bare)] },
     { name: "the same: writes for each claim", ...figures(taken.writes), unit: "writes", goal: 3 },
   ];
-}
-
-async function quiet(writes: () => Promise<number>): Promise<void> {
-  for (let [before, now] = [-1, await writes()]; before !== now; ) {
-    await sleep(2_000);
-    [before, now] = [now, await writes()];
-  }
 }
 
 function poolOf(round: number): KubeObject {

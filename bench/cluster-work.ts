@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Access, transport } from "../kube/index.ts";
 import type { Cluster } from "../test/support/cluster.ts";
 
@@ -31,4 +32,12 @@ export async function writesOf(access: Access, resources: readonly string[]): Pr
   const isWrite = (resource: string, verb: string) =>
     resources.includes(resource) && ["POST", "PUT", "PATCH", "APPLY", "DELETE"].includes(verb);
   return [...counts].reduce((sum, [, of = "", by = "", count]) => sum + (isWrite(of, by) ? Number(count) : 0), 0);
+}
+
+/** Waits until nothing was written for two seconds. */
+export async function quiet(writes: () => Promise<number>): Promise<void> {
+  for (let [before, now] = [-1, await writes()]; before !== now; ) {
+    await sleep(2_000);
+    [before, now] = [now, await writes()];
+  }
 }

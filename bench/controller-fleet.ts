@@ -5,7 +5,7 @@ import { childLabels } from "../schema/node.ts";
 import { type Cluster, startCluster } from "../test/support/cluster.ts";
 import { installNmstate, installNmstateAdmission } from "../test/support/cluster-kinds.ts";
 import { root } from "../test/support/console.ts";
-import { controllerKubeconfig, inParallel, writesOf } from "./cluster-work.ts";
+import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";
 import { Made } from "./made.ts";
 
 const nodes = { apiVersion: "v1", plural: "nodes" };
@@ -85,11 +85,8 @@ export class Fleet {
   }
 
   /** Waits until nothing was written for two seconds. */
-  async quiet(): Promise<void> {
-    for (let [before, now] = [-1, await this.writes()]; before !== now; ) {
-      await sleep(2_000);
-      [before, now] = [now, await this.writes()];
-    }
+  quiet(): Promise<void> {
+    return quiet(() => this.writes());
   }
 
   async stop(): Promise<void> {

@@ -2,7 +2,7 @@ import { parseAddress, parseOwner } from "../../core/index.ts";
 import { type Findings, useOf } from "../../schema/findings.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { YamlDocument } from "../../schema/yaml.ts";
-import { ownerLabel } from "./objects.ts";
+import { ownerIn } from "./objects.ts";
 import { lengthOfMask } from "./pool-objects.ts";
 
 /** The kind of object that network data is in. */
@@ -29,8 +29,8 @@ function readNetworkData({ object, at }: LocatedObject, found: Findings): void {
   found.speaks = true;
   const whole = at([field, "networkData"], raw);
   const document = new YamlDocument({ file: whole.file, label: whole.file, text, line: 1, column: 0 });
-  const name = asBag(asBag(object.metadata)?.labels)?.[ownerLabel];
-  const owner = parseOwner(`Host/${name}`).value === undefined || name === undefined ? undefined : `Host/${name}`;
+  const said = ownerIn(object);
+  const owner = said !== undefined && parseOwner(said).value !== undefined ? said : undefined;
   const issues = owner === undefined ? found.unreadable : found.issues;
   const data = asBag(document.value);
   if (data === undefined) issues.push({ message: "this network data cannot be read", at: whole });

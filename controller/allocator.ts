@@ -1,8 +1,6 @@
 import {
   type Allocation,
   byCodeUnit,
-  type Claim,
-  claimKey,
   clusterSet,
   contains,
   emptySnapshot,
@@ -22,12 +20,12 @@ import { decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
-import { asOwned, type Occupied, occupied, shownFor, without } from "./occupied.ts";
+import { asOwned, isPast, type Occupied, shownFor, without } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
 import { inParallel } from "./refresh.ts";
-import { Renderer } from "./renderer.ts";
+import { type Look, Renderer } from "./renderer.ts";
 import { Resets } from "./resets.ts";
 import { factsOf, readScene, type Scene } from "./scene.ts";
 import { Shown } from "./shown.ts";
@@ -68,8 +66,6 @@ export class Allocator implements Finder {
   readonly resets: Resets;
   readonly renderer: Renderer;
   private readonly proof: Proof;
-  /** What `occupied` said last, and of what: each pool that reports asks for it. */
-  private known: (Pick<Scene, "sound"> & Pick<Shown, "version"> & { snapshot: Snapshot; value: Occupied }) | undefined;
 
   constructor(ground: Ground, world: World) {
     this.ground = ground;
@@ -141,9 +137,9 @@ export class Allocator implements Finder {
     const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, (claim) => this.sourceOf(claim));
     const look = { owners, scene, facts, standing };
     const desired = this.renderer.asked(look);
-    const question = this.question(owners, scene, desired.own, this.occupied(scene, snapshot), standing);
+    const question = this.question(look, desired.own);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
-    if (await this.proof.isAskedOtherwise(turned(plan)))
+    if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
@@ -223,16 +219,13 @@ export class Allocator implements Finder {
     return assign.filter(isMeant).map(({ claim }) => ownerOfKey(claim));
   }
 
-  private question(
-    owners: ReadonlySet<string>,
-    scene: Scene,
-    desired: Desired,
-    occupied: Occupied,
-    standing: OwnerStanding,
-  ): Omit<Question, "gone"> {
+  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> {
+    const occupied = this.occupied(scene);
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
-      claims: desired.claims.filter((claim) => !this.isPast(claim, occupied)).map((claim) => asOwned(claim, occupied)),
+      claims: desired.claims
+        .filter((claim) => !(this.world.isGone(formatOwner(claim.owner)) && isPast(claim, occupied, this.record.lines)))
+        .map((claim) => asOwned(claim, occupied)),
       owners,
       set: clusterSet,
       waiting: standing.waiting,
@@ -243,28 +236,9 @@ export class Allocator implements Finder {
     };
   }
 
-  /**
-   * Is it a claim of an owner that is gone? Such a one asks for nothing. It only puts on record what the owner shows to have had,
-   * once.
-   */
-  private isPast(claim: Claim, occupied: Occupied): boolean {
-    const owner = formatOwner(claim.owner);
-    if (!this.world.isGone(owner)) return false;
-    const shown = shownFor(claim, occupied);
-    const { allocations, releasing } = this.record.lines.of(owner);
-    const key = claimKey(claim.owner, claim.name);
-    const hasLine = [...allocations, ...releasing].some((line) => line.claim === key && line.pool === claim.pool);
-    return hasLine || shown === undefined || (claim.wanted ?? shown) !== shown;
-  }
-
-  /** What owners show to have, beside the record: of the same pools as what is decided by it. */
-  occupied({ sound }: Scene, snapshot: Snapshot): Occupied {
-    const { known, shown } = this;
-    const { version } = shown;
-    if (known?.sound === sound && known.snapshot === snapshot && known.version === version) return known.value;
-    const value = occupied(sound, this.shown.uses(), this.record.lines);
-    this.known = { sound, snapshot, version, value };
-    return value;
+  /** What owners show to have, beside the record. */
+  occupied({ sound }: Scene): Occupied {
+    return this.shown.occupied(sound, this.record.lines);
   }
 
   /** Is there a line that a reset will free, once it was held long enough? */
@@ -320,10 +294,4 @@ export class Allocator implements Finder {
   private integrationOf(claim: string): Integration | undefined {
     return integrationOf(claim, this.ground.integrations);
   }
-}
-
-/** The lines that a plan takes from their owners, or gives back to them. */
-function turned({ release, keep }: Plan): Allocation[] {
-  const taken = release.filter(({ to }) => to === "releasing").map(({ allocation }) => allocation);
-  return [...taken, ...keep.flatMap(({ was }) => was ?? [])];
 }

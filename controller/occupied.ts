@@ -2,6 +2,7 @@ import {
   type Address,
   type Allocation,
   type Claim,
+  claimKey,
   contains,
   formatAddress,
   formatOwner,
@@ -110,6 +111,18 @@ export function asOwned(claim: Claim, occupied: Occupied): Claim {
 /** What the owner of a claim shows to have for it, beside the record. */
 export function shownFor(claim: Claim, { own }: Occupied): Address | undefined {
   return own.get(placeOnNic(claim.pool, formatOwner(claim.owner), claim.interface));
+}
+
+/**
+ * Is it nothing that an owner which is gone can ask for? Such a one only puts on record what it shows to have had, once: that is
+ * free when it is known to be off it.
+ */
+export function isPast(claim: Claim, occupied: Occupied, lines: LinesByOwner): boolean {
+  const shown = shownFor(claim, occupied);
+  const { allocations, releasing } = lines.of(formatOwner(claim.owner));
+  const key = claimKey(claim.owner, claim.name);
+  const hasLine = [...allocations, ...releasing].some((line) => line.claim === key && line.pool === claim.pool);
+  return hasLine || shown === undefined || (claim.wanted ?? shown) !== shown;
 }
 
 function placeOnNic(pool: string, owner: string | undefined, nic: string | undefined): string {

@@ -1,4 +1,4 @@
-import { type Allocation, ownerOfKey } from "../core/index.ts";
+import { type Allocation, ownerOfKey, type Plan } from "../core/index.ts";
 import { type InCluster, isManaged } from "../integrations/in-cluster.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { integrationOf } from "./asking.ts";
@@ -129,10 +129,11 @@ export class Proof {
   }
 
   /**
-   * Is what asks for these lines, or their owner, otherwise on the server than the watches show? Who does not see a policy yet
+   * Is what asks for the lines that a plan turns, or their owner, otherwise on the server than the watches show? Who does not see a policy yet
    * would take from nodes what another controller gave them by it.
    */
-  async isAskedOtherwise(lines: readonly Allocation[]): Promise<boolean> {
+  async isAskedOtherwise(plan: Plan): Promise<boolean> {
+    const lines = turned(plan);
     const sources = lines.map(({ claim }) => this.sourceOf(claim));
     const there = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.owner(owner) !== undefined);
     const owners = there.map((owner) => this.world.keyOfOwner(owner));
@@ -143,4 +144,10 @@ export class Proof {
     const answers = await inParallel(seen, ([key, one]) => isOutdated(key, one, this.world, this.ground.objects));
     return answers.includes(true);
   }
+}
+
+/** The lines that a plan takes from their owners, or gives back to them. */
+function turned({ release, keep }: Plan): Allocation[] {
+  const taken = release.filter(({ to }) => to === "releasing").map(({ allocation }) => allocation);
+  return [...taken, ...keep.flatMap(({ was }) => was ?? [])];
 }

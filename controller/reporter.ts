@@ -89,7 +89,7 @@ export class Reporter {
       live: snapshot.allocations.filter(isOf),
       releasing: snapshot.releasing.filter(isOf),
       pending: this.allocator.pendingOf(isOf),
-      collisions: [...(this.allocator.occupied(scene, snapshot).collisions.get(name) ?? [])].sort(byCodeUnit),
+      collisions: [...(this.allocator.occupied(scene).collisions.get(name) ?? [])].sort(byCodeUnit),
       isResetting: this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name),
     };
   }

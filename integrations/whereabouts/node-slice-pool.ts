@@ -14,6 +14,7 @@ import {
   type Snapshot,
 } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
+import type { ReadKind } from "../../schema/manifest-document.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { isOfGroup } from "../attachment-definition.ts";
@@ -26,6 +27,16 @@ export const slicePoolKind = "NodeSlicePool";
 export function isSlicePool({ apiVersion, kind }: Bag): boolean {
   return kind === slicePoolKind && isOfGroup(apiVersion, slicePoolGroup);
 }
+
+/** How they are found. */
+export const slicePoolReads: ReadKind = {
+  group: slicePoolGroup,
+  kind: slicePoolKind,
+  plural: "nodeslicepools",
+  owns: isSlicePool,
+  mark: /sliceRange/,
+  runsAsIs: true,
+};
 
 /** Changes with the slices: tools that compare no status see by it that there are others. */
 const digestAnnotation = `${ownPrefix}slices`;

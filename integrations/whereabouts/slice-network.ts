@@ -17,7 +17,6 @@ import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from ".
 import type { Facts } from "../facts.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { type Attachment, namesSlices, parseAttachment } from "./attachment.ts";
-import { isSlicePool, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import type { SliceConfig } from "./slice-config.ts";
 
 /** A network whose nodes have a slice each: a pool of blocks, and the definitions that share it, by namespace and name. */
@@ -35,16 +34,6 @@ export const attachmentReads: ReadKind = {
   plural: attachmentPlural,
   owns: namesSlices,
   mark: /node_slice_size/,
-  runsAsIs: true,
-};
-
-/** The same of what is written of them. */
-export const slicePoolReads: ReadKind = {
-  group: slicePoolGroup,
-  kind: slicePoolKind,
-  plural: "nodeslicepools",
-  owns: isSlicePool,
-  mark: /sliceRange/,
   runsAsIs: true,
 };
 

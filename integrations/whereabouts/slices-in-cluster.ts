@@ -6,15 +6,8 @@ import type { Facts } from "../facts.ts";
 import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { slicesPart } from "./in-cluster.ts";
 import { ipPoolKind, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
-import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind } from "./node-slice-pool.ts";
-import {
-  attachmentReads,
-  claimsOnNetwork,
-  isSliceClaim,
-  readNetworks,
-  type SliceNetwork,
-  slicePoolReads,
-} from "./slice-network.ts";
+import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
+import { attachmentReads, claimsOnNetwork, isSliceClaim, readNetworks, type SliceNetwork } from "./slice-network.ts";
 
 /** Networks with slices, what nodes have by NodeSlicePools of others, and the IPPools that pods have addresses of. */
 interface SlicesModel {

@@ -5,15 +5,8 @@ import { asBag, type LocatedObject } from "../../schema/objects.ts";
 import { attachmentKind, configPath } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
 import { namesSlices } from "./attachment.ts";
-import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind } from "./node-slice-pool.ts";
-import {
-  attachmentReads,
-  claimsOnNetwork,
-  isSliceClaim,
-  readNetworks,
-  type SliceNetwork,
-  slicePoolReads,
-} from "./slice-network.ts";
+import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
+import { attachmentReads, claimsOnNetwork, isSliceClaim, readNetworks, type SliceNetwork } from "./slice-network.ts";
 
 /** Networks with slices, and all objects that were read. */
 interface WhereaboutsModel {

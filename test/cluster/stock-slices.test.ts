@@ -69,6 +69,8 @@ describe("whereabouts' controller and this one, on the same input", () => {
     await until(() => nodesOf(name, "stock"), nodes);
     await until(() => nodesOf(name), nodes);
   };
+  const stockSlice = async (name: string, node: string) => `${(await stage.slices(name, "stock"))[node]}`;
+  const plus = (address = "", more: number) => address.replace(/\d+$/, (last) => `${Number(last) + more}`);
   const length = async (name: string, namespace?: string) => (await stage.listed(name, namespace))?.length;
   const errorsOf = (name: string) =>
     stock
@@ -154,11 +156,20 @@ describe("whereabouts' controller and this one, on the same input", () => {
     await stage.define(network("full", { range: "10.9.0.0/25", node_slice_size: "/26" }), busy);
     const [one, other] = ["/26", "/27"].map((node_slice_size) => ({ range: "10.3.0.0/24", node_slice_size }));
     await stage.define(network("pair", one ?? {}));
-    for (const name of ["full", "busy", "pair"]) await both(name, "n1 n2");
+    const checked = network("checked", {
+      range: "10.13.0.0/25",
+      node_slice_size: "/26",
+      enable_overlapping_ranges: true,
+    });
+    await stage.define(checked);
+    for (const name of ["full", "busy", "pair", "checked"]) await both(name, "n1 n2");
     await stage.define(network("pair", other ?? {}, "pair-too"));
     await events(["pair", "Invalid"], ["pair-too", "Invalid"]);
     const old = { node: "n1", pod: "old" };
-    const [given] = [await stockCni?.add(busy, old), await ownCni?.add(busy, old)];
+    const given = await stockCni?.add(busy, old);
+    expect((await ownCni?.add(busy, old))?.error).toBeUndefined();
+    const [first] = (await stockSlice("checked", "n1")).split("/");
+    expect(await stockCni?.add(checked, old)).toEqual({ address: `${plus(first, 1)}/25` });
     await stage.joins("n3");
     await events(["full", "ExhaustedIPPool"], ["busy", "ExhaustedIPPool"]);
     await until(() => nodesOf("four", "stock"), "n1 n2 n3");
@@ -187,6 +198,10 @@ describe("whereabouts' controller and this one, on the same input", () => {
     await until(async () => Object.keys(await stage.slices("busy", "stock")).length, 2);
     const [next = ""] = Object.keys(await stage.slices("busy", "stock")).filter((name) => name !== "n2");
     expect(await stockCni?.add(busy, { node: next, pod: "new" })).toEqual(given);
+    // Where addresses are checked for the whole cluster, it is the one after.
+    await until(async () => Object.keys(await stage.slices("checked", "stock")).length, 2);
+    const [node = ""] = Object.keys(await stage.slices("checked", "stock")).filter((name) => name !== "n2");
+    expect(await stockCni?.add(checked, { node, pod: "new" })).toEqual({ address: `${plus(first, 2)}/25` });
     expect(await nodesOf("busy")).toBe("n1 n2");
     row(
       "a node leaves, and its IPPool has an address",

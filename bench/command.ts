@@ -1,12 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { main, node, root } from "./built.ts";
 import { type Effort, figures, inTurn, once, type Result, ratio } from "./measure.ts";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const main = join(root, "dist/cli/main.js");
 const example = join(root, "examples/static-ip");
 
 /** The command line as people run it: the built program, one process after the other. */
@@ -21,12 +18,6 @@ export function run(short: boolean): Result[] {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-function node(args: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 2 ** 30 });
-  if (status !== 0) throw new Error(`node ${args.join(" ")} failed:\n${stderr}`);
-  return stdout;
 }
 
 function startUp(spent: Effort): Result[] {

@@ -1,12 +1,10 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
+import { main, node } from "./built.ts";
 import { type Effort, figures, inTurn, once, type Result, ratio } from "./measure.ts";
 
-const main = join(fileURLToPath(new URL("..", import.meta.url)), "dist/cli/main.js");
 const networks = ["provision", "cluster", "storage", "backup"];
 
 /** The built program on one file of bare-metal hosts, each on four networks: an empty lock and an empty folder every time. */
@@ -62,11 +60,6 @@ function inFolder(folder: string, spent: Effort, most: number): Result[] {
     },
     { name: `${most.toLocaleString("en")} hosts: render`, ...figures(taken.many), unit: "ms", ratios: [growth] },
   ];
-}
-
-function node(args: readonly string[]): void {
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", maxBuffer: 2 ** 30 });
-  if (status !== 0) throw new Error(`node ${args.join(" ")} failed:\n${stderr}`);
 }
 
 /** A file with so many hosts in units of 100. */

@@ -11,11 +11,13 @@ const subjects = {
   address: () => import("./address.ts"),
   lockfile: () => import("./lockfile.ts"),
   plan: () => import("./plan.ts"),
+  blocks: () => import("./blocks.ts"),
   kubernetes: () => import("./kubernetes.ts"),
   synth: () => import("./synth.ts"),
   pulumi: () => import("./pulumi.ts"),
   controller: () => import("./controller.ts"),
   claims: () => import("./claims.ts"),
+  slices: () => import("./slices.ts"),
   hosts: () => import("./hosts.ts"),
   handlers: () => import("./handlers.ts"),
 };

@@ -86,10 +86,11 @@ export class Renderer {
       allocations: mine.flatMap(({ allocations }) => allocations).sort(byAddress),
       releasing: mine.flatMap(({ releasing }) => releasing).sort(byAddress),
     };
-    const { allocations, releasing } = snapshot;
+    const bySource = (all: readonly Allocation[]) =>
+      Map.groupBy(shared.size === 0 ? [] : all, ({ claim }) => this.sourceOf(claim));
+    const [live, releasing] = [bySource(snapshot.allocations), bySource(snapshot.releasing)];
     const given = ([source, desired]: readonly [string, Desired]) => {
-      const isOf = ({ claim }: Allocation) => this.sourceOf(claim) === source;
-      const its = { ...snapshot, allocations: allocations.filter(isOf), releasing: releasing.filter(isOf) };
+      const its = { ...snapshot, allocations: live.get(source) ?? [], releasing: releasing.get(source) ?? [] };
       return this.rendered(desired, its, true);
     };
     return [...this.rendered(own, looked, false), ...[...shared].flatMap(given)];

@@ -54,7 +54,7 @@ export async function slicesChaos(
   const goOn = { isSo: true };
   await site.begin();
   const controllers = startControllers(cluster, record);
-  const killed = killNowAndThen(controllers, seeded(seed + 1), goOn);
+  const killed = killNowAndThen(controllers, () => site.versions(), seeded(seed + 1), goOn);
   try {
     while (site.changes < changes) await site.step();
     goOn.isSo = false;
@@ -91,15 +91,19 @@ function startControllers(cluster: Cluster, record: string) {
   });
 }
 
-/** Kills one or the other, and starts it anew; returns how often. Some live until what is held back is free. */
+/** Kills one or the other soon after something was written, and starts it anew; returns how often. */
 async function killNowAndThen(
   controllers: ReturnType<typeof startControllers>,
+  written: () => Promise<string>,
   random: () => number,
   goOn: { readonly isSo: boolean },
 ): Promise<number> {
   let kills = 0;
   for (; goOn.isSo; kills++) {
-    await sleep(1_000 + 8_000 * random());
+    const before = await written();
+    while (goOn.isSo && (await written()) === before) await sleep(50);
+    // Now and then both live until what is held back is free.
+    await sleep(random() < 0.8 ? 1_000 * random() : 10_000);
     await controllers[kills % 2]?.anew();
   }
   return kills;
@@ -144,6 +148,11 @@ class Site {
     else if (chance < 0.92) await this.toggleSix();
   }
 
+  /** Which versions of lists there are. */
+  async versions(): Promise<string> {
+    return `${(await this.kube.list(lists)).map(({ metadata }) => metadata.resourceVersion)}`;
+  }
+
   /** A node joins or leaves. */
   private async change(): Promise<void> {
     this.changes++;
@@ -153,6 +162,9 @@ class Site {
       this.there.add(other);
       await createNode(this.kube, other);
       await setReady(this.kube, other, true);
+      // Mostly it is served before the next one comes: on a slow machine nothing else would happen at all.
+      const isServed = async () => listIn(await this.kube.get<Any>(lists, "net", namespace)).has(other);
+      for (let tries = this.random() < 0.7 ? 100 : 0; tries > 0 && !(await isServed()); tries--) await sleep(100);
     } else if (node !== undefined) {
       this.there.delete(node);
       const there = await this.kube.get(nodes, node);

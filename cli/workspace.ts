@@ -6,7 +6,7 @@ import { type Guard, guardsOf } from "../pipeline/guards.ts";
 import { integrations, readKinds } from "../pipeline/integrations.ts";
 import { type Proposal, propose } from "../pipeline/proposal.ts";
 import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
-import type { Manifests } from "../schema/manifest-document.ts";
+import type { Manifests, SourceObject } from "../schema/manifest-document.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { keepsLines } from "./lost-lines.ts";
@@ -67,11 +67,17 @@ export async function workspaceOf(
     throw new IpamError("invalid", `nodes are defined in ${options.nodes} and among the manifests in ${path}`, {
       hint: `Say which are the nodes to plan for: --nodes FILE, or nodes: FILE in ${configName}.`,
     });
-  if (nodes.length === 0 && manifests.owned.length > 0 && desired.claims.length === 0)
+  if (nodes.length === 0 && desired.claims.length === 0 && manifests.owned.some(asksForNodes))
     throw new IpamError("invalid", "there are no nodes to plan for", {
       hint: "Add --nodes FILE: names, one on a line, or kubectl get nodes -o json.",
     });
   return { files, manifests, nodes, desired };
+}
+
+function asksForNodes({ object }: SourceObject): boolean {
+  return integrations.some(
+    ({ isOfNodes, reads }) => isOfNodes && reads.some((one) => one.kind === object.kind && one.owns(object)),
+  );
 }
 
 /** A folder may have files for others; who names a file means it. */

@@ -77,6 +77,8 @@ export interface ReadObjects {
 export interface Integration<Model = unknown> {
   readonly name: string;
   readonly reads: readonly ReadKind[];
+  /** Are its owners nodes? Its objects ask for nothing where there are none. */
+  readonly isOfNodes?: boolean;
   /** The kinds that `uses` understands: those that it reads, and the reports of what is really there. */
   readonly usedIn: readonly string[];
   /** What the text of such an object has in it besides; absent where its kind says enough. */

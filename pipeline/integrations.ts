@@ -1,6 +1,7 @@
 import { capi } from "../integrations/capi/capi.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
+import { ipamclaim } from "../integrations/ipamclaim/ipamclaim.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
 import { metal3InCluster } from "../integrations/metal3/metal3-in-cluster.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
@@ -9,7 +10,12 @@ import { whereabouts } from "../integrations/whereabouts/whereabouts.ts";
 import type { ReadKind } from "../schema/manifest-document.ts";
 
 /** Every foreign system that nodeippool knows. A new one is a folder in integrations/, and a line here. */
-export const integrations: Integration[] = [nmstate, metal3 as Integration, whereabouts as Integration];
+export const integrations: Integration[] = [
+  nmstate,
+  metal3 as Integration,
+  whereabouts as Integration,
+  ipamclaim as Integration,
+];
 
 /** The kinds of objects that they read. */
 export function readKinds(known: readonly Integration[] = integrations): ReadKind[] {

@@ -10,6 +10,7 @@ import { kindsWithAddresses, usesOn } from "./uses.ts";
 /** kubernetes-nmstate: policies that take addresses from pools become one policy per node with literal addresses. */
 export const nmstate: Integration<NmstateModel> = {
   name: "nmstate",
+  isOfNodes: true,
   reads: [
     {
       group: "nmstate.io",

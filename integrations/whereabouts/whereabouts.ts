@@ -17,6 +17,7 @@ interface WhereaboutsModel {
 /** Whereabouts: each node gets a slice of the range of each network, where its CNI plugin finds it: in a NodeSlicePool. */
 export const whereabouts: Integration<WhereaboutsModel> = {
   name: "whereabouts",
+  isOfNodes: true,
   reads: [attachmentReads, slicePoolReads],
   usedIn: [slicePoolKind, attachmentKind],
   read: ({ owned }) => {

@@ -26,6 +26,7 @@ const rules: Rules = {
   "integrations/capi": ["core", "schema", "integrations"],
   "integrations/metal3": ["core", "schema", "integrations"],
   "integrations/whereabouts": ["core", "schema", "integrations", "node:crypto"],
+  "integrations/ipamclaim": ["core", "schema", "integrations", "node:crypto"],
   pipeline: [
     "core",
     "schema",
@@ -34,6 +35,7 @@ const rules: Rules = {
     "integrations/capi",
     "integrations/metal3",
     "integrations/whereabouts",
+    "integrations/ipamclaim",
     "state",
     "yaml",
   ],
@@ -112,6 +114,7 @@ const pure = [
   "integrations/nmstate",
   "integrations/metal3",
   "integrations/whereabouts",
+  "integrations/ipamclaim",
 ];
 const files = sources();
 

@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto";
+
+/**
+ * The name of the IPAMClaim of a VM's network. No two VMs or networks of a namespace have one name: the network's part holds no
+ * dot, and a name that ends like a digest is never taken as it is.
+ *
+ *  network                                   | the claim is called
+ *  ------------------------------------------+--------------------------------------
+ *  letters, digits and dashes in lower case  | `<vm>.<network>`
+ *  any other, or the name would be too long  | `<vm>.<network, made so>-<digest>`
+ */
+export function claimNameOf(vm: string, network: string): string {
+  const plain = `${vm}.${network}`;
+  const isPlain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(network) && !/-[0-9a-f]{8}$/.test(network);
+  if (isPlain && plain.length <= longest) return plain;
+  const made = network.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+  return `${trimmed(vm, 180)}.${trimmed(made, 60) || "network"}-${digest(`${vm}/${network}`).slice(0, 8)}`;
+}
+
+const longest = 253;
+
+/** The VM that a claim of such a name is for; undefined where it is nobody's. */
+export function vmOfClaimName(name: string): string | undefined {
+  return /^(.+)\.[^.]+$/.exec(name)?.[1];
+}
+
+/** What KubeVirt calls the interface of a secondary network in the pod of a VM. */
+export function podInterfaceOf(network: string): string {
+  return `pod${digest(network).slice(0, 11)}`;
+}
+
+function trimmed(text: string, length: number): string {
+  return text.slice(0, length).replace(/^[.-]+|[.-]+$/g, "");
+}
+
+function digest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

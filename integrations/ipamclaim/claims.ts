@@ -1,0 +1,68 @@
+import {
+  type Claim,
+  familyOf,
+  formatAddress,
+  IpamError,
+  type Issue,
+  isOfAddresses,
+  type Pool,
+} from "../../core/index.ts";
+import { didYouMean } from "../../schema/nearest.ts";
+import { issueIn } from "../../schema/objects.ts";
+import type { Facts } from "../facts.ts";
+import { ownerOfIpamClaim } from "./ipam-claim.ts";
+import { type PersistentNetwork, poolAnnotation } from "./network.ts";
+import type { Networks } from "./networks.ts";
+import type { AddressRequest } from "./requests.ts";
+
+/** One claim for each family of the network, called like its pool. Throws IpamError `invalid` for a pool that is not there, and for what a network cannot give. */
+export function claimsOfRequests(networks: Networks, requests: readonly AddressRequest[], facts: Facts): Claim[] {
+  const asked = new Set(requests.map(({ network }) => network.network));
+  const issues = [...networks.byName.values()].flatMap(({ value, source }) => {
+    const why = asked.has(value.network) ? whyNotFrom(value, facts) : undefined;
+    return why === undefined ? [] : [issueIn(source, { path: ["metadata", "annotations", poolAnnotation], ...why })];
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  const claims = requests.flatMap((request) => {
+    const pools = poolsFor(request.network, facts);
+    const families = new Set(pools.map(({ start }) => familyOf(start)));
+    const wanted = new Map(request.wanted.map((address) => [familyOf(address), address]));
+    const odd = request.wanted.find((one) => !families.has(familyOf(one)) || wanted.get(familyOf(one)) !== one);
+    if (odd !== undefined)
+      issues.push(
+        issueIn(request.source, {
+          message: `${formatAddress(odd)} is one too many: network ${request.network.network} gives one address of each family that it has`,
+          path: request.path,
+        }),
+      );
+    return pools.map((pool): Claim => {
+      const address = wanted.get(familyOf(pool.start));
+      const claim = { owner: ownerOfIpamClaim(request.claim), name: pool.name, pool: pool.name };
+      return address === undefined ? claim : { ...claim, wanted: address };
+    });
+  });
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return claims;
+}
+
+/** The pools of a network, one of each family. */
+export function poolsFor({ bound, pools: own }: PersistentNetwork, { pools }: Facts): Pool[] {
+  const names = bound ?? own.map(({ name }) => name);
+  return names.flatMap((name) => pools.get(name) ?? []);
+}
+
+function whyNotFrom({ bound = [] }: PersistentNetwork, { pools }: Facts): Pick<Issue, "message"> | undefined {
+  const found = bound.flatMap((name) => pools.get(name) ?? []);
+  const missing = bound.find((name) => !pools.has(name));
+  if (missing !== undefined)
+    return {
+      message: `there is no NodeIPPool ${missing || '""'} to take addresses from${didYouMean(missing, pools.keys())}`,
+    };
+  const blocks = found.find((pool) => !isOfAddresses(pool));
+  if (blocks !== undefined)
+    return { message: `NodeIPPool ${blocks.name} gives blocks of /${blocks.blockLength}, not addresses` };
+  const families = new Set(found.map(({ start }) => familyOf(start)));
+  return families.size < found.length
+    ? { message: "name one pool of a family: a claim gets one address of it" }
+    : undefined;
+}

@@ -1,0 +1,79 @@
+import { type Owner, type Parsed, parseAddress, parsePrefix } from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, asList, type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
+import { attachmentGroup, isOfGroup } from "../attachment-definition.ts";
+import type { RenderedObject } from "../integration.ts";
+
+/** The object of the multi-network standard that keeps addresses for a workload, whether its pods run or not. */
+export const ipamClaimKind = "IPAMClaim";
+
+/** The addresses that were planned for a claim, `<address>/<prefix length>`, with a comma between two families. */
+export const plannedAnnotation = `${ownPrefix}addresses`;
+
+/** What an IPAMClaim says. */
+export interface IpamClaim {
+  readonly name: string;
+  readonly namespace: string;
+  /** The network, as its configuration of CNI calls it. */
+  readonly network: string;
+}
+
+export function isIpamClaim({ apiVersion, kind }: Bag): boolean {
+  return kind === ipamClaimKind && isOfGroup(apiVersion, attachmentGroup);
+}
+
+export function parseIpamClaim({ metadata, spec }: Bag): Parsed<IpamClaim> {
+  const { name, namespace = "default" } = asBag(metadata) ?? {};
+  const network = asBag(spec)?.network;
+  if (typeof network !== "string" || network === "")
+    return {
+      issues: [{ message: "network must name a network, as its configuration of CNI does", path: ["spec", "network"] }],
+    };
+  return { value: { name: `${name}`, namespace: `${namespace}`, network } };
+}
+
+/** A claim is its own owner: whoever comes back under its name is the same one. */
+export function ownerOfIpamClaim({ name, namespace }: Pick<IpamClaim, "name" | "namespace">): Owner {
+  return { kind: ipamClaimKind, namespace, name };
+}
+
+/** The addresses of a claim, with the prefix lengths of their pools. */
+export type ClaimedAddresses = readonly string[];
+
+/**
+ * An IPAMClaim with its addresses. They are in its status, where the standard has them, and in an annotation, too: an API server
+ * drops the status of what is created.
+ */
+export function ipamClaim(claim: IpamClaim, pod: string, addresses: ClaimedAddresses, own: Bag = {}): RenderedObject {
+  const { metadata, spec } = own;
+  const annotations = { ...asBag(asBag(metadata)?.annotations), [plannedAnnotation]: addresses.join(",") };
+  const { status: _, ...rest } = own;
+  return {
+    apiVersion: `${attachmentGroup}/v1alpha1`,
+    kind: ipamClaimKind,
+    ...rest,
+    metadata: { ...asBag(metadata), name: claim.name, namespace: claim.namespace, annotations },
+    spec: { interface: pod, ...asBag(spec), network: claim.network },
+    status: { ips: addresses },
+  } as RenderedObject;
+}
+
+/** Each address in a status is its claim's, whoever gave it. */
+export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
+  const { object } = located;
+  const { value: claim } = parseIpamClaim(object);
+  if (claim === undefined) return;
+  found.speaks = true;
+  const owner = `${ipamClaimKind}/${claim.namespace}:${claim.name}`;
+  asList(asBag(object.status)?.ips).forEach((text, i) => {
+    const path = ["status", "ips", i];
+    const prefix = parsePrefix(text);
+    const address = parseAddress(`${text}`.replace(/\/.*/s, ""));
+    const issues = prefix.issues ?? address.issues ?? [];
+    found.issues.push(...issues.map((issue) => issueIn(located, { ...issue, path })));
+    if (prefix.value === undefined || address.value === undefined) return;
+    const { length } = prefix.value;
+    found.uses.push({ address: address.value, prefixLength: length, owner, at: located.at(path, `${text}`) });
+  });
+}

@@ -1,0 +1,138 @@
+import {
+  type Allocation,
+  claimKey,
+  formatAddress,
+  IpamError,
+  ownerOfKey,
+  parseAddress,
+  parseOwner,
+} from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
+import type { LocatedObject } from "../../schema/objects.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural, configText } from "../attachment-definition.ts";
+import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+import { readEach } from "../read-each.ts";
+import { vmOfClaimName } from "./claim-name.ts";
+import { claimsOfRequests, poolsFor } from "./claims.ts";
+import {
+  ipamClaim,
+  ipamClaimKind,
+  isIpamClaim,
+  ownerOfIpamClaim,
+  parseIpamClaim,
+  usesOfIpamClaim,
+} from "./ipam-claim.ts";
+import { mayPersist, parsePersistentNetwork } from "./network.ts";
+import { type Networks, persistentNetworks } from "./networks.ts";
+import { type AddressRequest, requestsOf } from "./requests.ts";
+import { isOnNetworks, isVm, parseVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
+
+/** The networks that keep addresses, who asks for some, and all objects that were read. */
+interface IpamClaimModel {
+  readonly networks: Networks;
+  readonly requests: readonly AddressRequest[];
+  readonly sources: readonly SourceObject[];
+}
+
+/** Persistent addresses of VMs: each VM on a network that keeps addresses has an IPAMClaim with its own, whether it runs or not. */
+export const ipamclaim: Integration<IpamClaimModel> = {
+  name: "ipamclaim",
+  reads: [
+    read(
+      attachmentGroup,
+      attachmentKind,
+      attachmentPlural,
+      mayPersist,
+      /allowPersistentIPs|nodeippool\.nmstate\.io\/pool/,
+    ),
+    read(vmGroup, vmKind, "virtualmachines", isOnNetworks, /networkName/),
+    read(vmGroup, vmiKind, "virtualmachineinstances", isOnNetworks, /networkName/),
+    read(attachmentGroup, ipamClaimKind, "ipamclaims", isIpamClaim, /kind: IPAMClaim/),
+  ],
+  usedIn: [ipamClaimKind, attachmentKind],
+  read: readModel,
+  pools: ({ networks }) => networks.pools,
+  claims: ({ networks, requests }, facts) => claimsOfRequests(networks, requests, facts),
+  isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
+  render: renderClaims,
+  uses: () => usesOf,
+  aliases,
+};
+
+function read(group: string, kind: string, plural: string, owns: ReadKind["owns"], mark: RegExp): ReadKind {
+  return { group, kind, plural, owns, mark, runsAsIs: true };
+}
+
+function readModel({ owned }: ReadObjects) {
+  const definitions = readEach(
+    owned.filter(({ object }) => mayPersist(object)),
+    parsePersistentNetwork,
+  );
+  const vms = readEach(
+    owned.filter(({ object }) => isVm(object)),
+    parseVm,
+  );
+  const written = readEach(
+    owned.filter(({ object }) => isIpamClaim(object)),
+    parseIpamClaim,
+  );
+  const found = [definitions, vms, written].flatMap(({ issues = [] }) => issues);
+  if (definitions.issues || vms.issues || written.issues) return { issues: found };
+  const networks = persistentNetworks(
+    definitions.value.flatMap(({ value, source }) => (value ? { value, source } : [])),
+  );
+  if (networks.issues) return networks;
+  const requests = requestsOf(networks.value, vms.value, written.value);
+  if (requests.issues) return requests;
+  return { value: { networks: networks.value, requests: requests.value, sources: owned } };
+}
+
+/** Each object stands for itself, with the claims that a VM asks for behind it; a claim that is written gets its addresses. */
+function renderClaims({ requests, sources }: IpamClaimModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
+  const lines = new Map(snapshot.allocations.map((line) => [`${line.pool} ${line.claim}`, line]));
+  const instead = new Map(sources.map((source) => [source, [source.object as unknown as RenderedObject]]));
+  for (const request of requests) {
+    const { claim, podInterface, source, written } = request;
+    const object = ipamClaim(claim, podInterface, addressesOf(request, facts, lines), written?.object);
+    if (written !== undefined) instead.set(written, [object]);
+    else instead.get(source)?.push(object);
+  }
+  const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: mayBeUsed }));
+  return { instead, added: [], left };
+}
+
+const mayBeUsed = "its VM may still have it";
+
+function addressesOf(
+  { claim, network }: AddressRequest,
+  facts: Facts,
+  lines: ReadonlyMap<string, Allocation>,
+): string[] {
+  return poolsFor(network, facts).map((pool) => {
+    const key = claimKey(ownerOfIpamClaim(claim), pool.name);
+    const line = lines.get(`${pool.name} ${key}`);
+    if (line === undefined)
+      throw new IpamError("stale", `no address of pool ${pool.name} is recorded for ${ownerOfKey(key)}`);
+    return `${formatAddress(line.address)}/${pool.prefix.length}`;
+  });
+}
+
+/** What a definition names is nobody's: its subnets, and what it excludes. */
+function usesOf(located: LocatedObject, found: Findings): void {
+  const { object } = located;
+  if (isIpamClaim(object)) usesOfIpamClaim(located, found);
+  if (!mayPersist(object)) return;
+  found.speaks = true;
+  for (const word of configText(object).split(/[^\dA-Fa-f.:]+/)) {
+    const address = parseAddress(word).value;
+    if (address !== undefined) found.idle.add(address);
+  }
+}
+
+/** A claim goes by the name of its VM where that has one claim in a pool: lists of VMs know no others. */
+function aliases(owner: string): string[] {
+  const { kind, namespace, name } = parseOwner(owner).value ?? {};
+  const vm = kind === ipamClaimKind && name !== undefined ? vmOfClaimName(name) : undefined;
+  return vm === undefined ? [] : [`${vmKind}/${namespace}:${vm}`, `Node/${vm}`];
+}

@@ -1,0 +1,148 @@
+import {
+  type Family,
+  familyOf,
+  formatAddress,
+  formatPrefix,
+  type Issue,
+  type Parsed,
+  type PoolSpec,
+  type Prefix,
+  parseAddress,
+  parsePrefix,
+} from "../../core/index.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../attachment-definition.ts";
+
+/** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from: one of a family, with a comma between two. */
+export const poolAnnotation = `${ownPrefix}pool`;
+
+/** A network whose VMs keep their addresses, as one NetworkAttachmentDefinition has it. */
+export interface PersistentNetwork {
+  /** The NetworkAttachmentDefinition, as `namespace/name`. */
+  readonly title: string;
+  readonly namespace: string;
+  /** What its configuration of CNI is called, and IPAMClaims call it. */
+  readonly network: string;
+  /** Does OVN-Kubernetes give its addresses, and read its claims? */
+  readonly isOvn: boolean;
+  /** The NodeIPPools that it is bound to; undefined where it has pools of its own. */
+  readonly bound: readonly string[] | undefined;
+  /** Its own pools. */
+  readonly pools: readonly { readonly name: string; readonly family: Family; readonly spec: PoolSpec }[];
+}
+
+/** Does it say so in its text? What it says, `parsePersistentNetwork` reads. */
+export function mayPersist(object: Bag): boolean {
+  const text = configText(object);
+  return text !== "" && (text.includes('"allowPersistentIPs"') || annotationOf(object) !== undefined);
+}
+
+function annotationOf({ metadata }: Bag): unknown {
+  return asBag(asBag(metadata)?.annotations)?.[poolAnnotation];
+}
+
+/**
+ * A network whose VMs keep their addresses; undefined where it says otherwise.
+ *
+ *  annotation | allowPersistentIPs | subnets | its VMs get their addresses
+ *  -----------+--------------------+---------+-----------------------------------------------------------
+ *  yes        | yes                | any     | of the NodeIPPools in the annotation
+ *  yes        | no                 | any     | the same; on a network of OVN-Kubernetes that is an error:
+ *             |                    |         |  it would read no claim
+ *  no         | yes                | yes     | of its subnets; a primary or layer3 network has no claims
+ *  no         | yes                | no      | from nobody: it has no addresses
+ *  no         | no                 | any     | from whoever gave them before
+ */
+export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | undefined> {
+  const { value: config, issues } = parseNetworkConfig(object);
+  if (issues !== undefined) return { issues };
+  const { network, plugins } = config;
+  const plugin = plugins.find(({ allowPersistentIPs }) => allowPersistentIPs === true);
+  const title = attachmentTitle(object);
+  const isOvn = plugins.some(({ type }) => type === "ovn-k8s-cni-overlay");
+  const common = { title, namespace: title.slice(0, title.indexOf("/")), network, isOvn };
+  const asked = annotationOf(object);
+  if (asked !== undefined) {
+    const bound = `${asked}`.split(",").map((name) => name.trim());
+    const message = "OVN-Kubernetes reads the claims of a network with allowPersistentIPs: true alone";
+    return isOvn && plugin === undefined
+      ? { issues: [{ message, path: configPath }] }
+      : { value: { ...common, bound, pools: [] } };
+  }
+  if (plugin === undefined || plugin.role === "primary" || plugin.topology === "layer3") return { value: undefined };
+  const own = new SubnetReader(network, plugin);
+  const pools = own.pools();
+  if (own.issues.length > 0) return { issues: own.issues.map((issue) => ({ ...issue, path: configPath })) };
+  return { value: pools.length === 0 ? undefined : { ...common, bound: undefined, pools } };
+}
+
+/**
+ * The pools that the subnets of a network are.
+ *
+ *  key                                    | what it says of a pool
+ *  ---------------------------------------+-----------------------------------------------------------
+ *  subnets                                | one of each family
+ *  excludeSubnets, infrastructureSubnets  | what nobody gets
+ *  reservedSubnets                        | where claims get theirs from: OVN-Kubernetes gives the rest by itself
+ *  defaultGatewayIPs                      | what nobody gets
+ */
+class SubnetReader {
+  readonly issues: Issue[] = [];
+  private readonly network: string;
+  private readonly plugin: Bag;
+
+  constructor(network: string, plugin: Bag) {
+    this.network = network;
+    this.plugin = plugin;
+  }
+
+  pools(): PersistentNetwork["pools"] {
+    const byFamily = Map.groupBy(this.prefixes("subnets"), ({ first }) => familyOf(first));
+    const kept = this.prefixes("reservedSubnets");
+    const excluded = [...this.prefixes("excludeSubnets"), ...this.prefixes("infrastructureSubnets")];
+    const gateways = this.texts("defaultGatewayIPs").flatMap((text) => this.take(parseAddress(text)) ?? []);
+    return [...byFamily].map(([family, [subnet, ...more]]) => {
+      const isOfFamily = ({ first }: Prefix) => familyOf(first) === family;
+      if (more.length > 0)
+        this.issues.push({ message: `subnets has several of IPv${family}; a claim gets one address` });
+      const gateway = gateways.find((address) => familyOf(address) === family);
+      const prefix = subnet as Prefix;
+      const spec = {
+        ...rangesOf(prefix, excluded.filter(isOfFamily), kept.filter(isOfFamily)),
+        ...(gateway === undefined ? {} : { gateway: formatAddress(gateway) }),
+        network: this.network,
+        authority: "Plan" as const,
+        ...(family === 4 ? { allowZeroAnd255: true } : {}),
+      };
+      return { name: family === 4 ? this.network : `${this.network}-ipv6`, family, spec };
+    });
+  }
+
+  private prefixes(key: string): Prefix[] {
+    return this.texts(key).flatMap((text) => this.take(parsePrefix(text)) ?? []);
+  }
+
+  private texts(key: string): string[] {
+    const value = this.plugin[key];
+    if (value !== undefined && typeof value !== "string")
+      this.issues.push({ message: `${key} must be text, with commas between several` });
+    const texts = typeof value === "string" ? value.split(",").map((text) => text.trim()) : [];
+    return texts.filter((text) => text !== "");
+  }
+
+  private take<T>({ value, issues = [] }: Parsed<T>): T | undefined {
+    this.issues.push(...issues);
+    return value;
+  }
+}
+
+function rangesOf(subnet: Prefix, excluded: readonly Prefix[], kept: readonly Prefix[]) {
+  const cidr = formatPrefix(subnet);
+  const exclude = excluded.length === 0 ? {} : { exclude: excluded.map(formatPrefix) };
+  const [first, ...more] = kept.map((one) => ({ start: formatAddress(one.first), end: formatAddress(one.last) }));
+  return {
+    range: { cidr, ...first, ...exclude },
+    ...(more.length === 0 ? {} : { additionalRanges: more }),
+  };
+}

@@ -1,0 +1,114 @@
+import { type Address, type Issue, type Parsed, parseAddress } from "../../core/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { isOfGroup } from "../attachment-definition.ts";
+
+/** A VM of KubeVirt, and the secondary networks that Multus attaches it to. */
+export interface VirtualMachine {
+  readonly name: string;
+  readonly namespace: string;
+  readonly attachments: readonly VmAttachment[];
+}
+
+export interface VmAttachment {
+  /** What the VM calls the network. */
+  readonly network: string;
+  /** The NetworkAttachmentDefinition, as `namespace/name`. */
+  readonly definition: string;
+  /** The addresses that it asks for. */
+  readonly wanted: readonly Address[];
+  /** Where in the object the definition is named. */
+  readonly path: readonly (string | number)[];
+}
+
+export const vmGroup = "kubevirt.io";
+export const vmKind = "VirtualMachine";
+export const vmiKind = "VirtualMachineInstance";
+
+/** The addresses that a VM asks for, as JSON: `{"<network>": ["192.168.10.8"]}`. KubeVirt's own name for it. */
+export const addressesAnnotation = "network.kubevirt.io/addresses";
+
+/** Is it a VM, or one that runs without a VirtualMachine, with a network of Multus? */
+export function isOnNetworks(object: Bag): boolean {
+  return isVm(object) && asList(specOf(object).spec?.networks).some(isSecondary);
+}
+
+export function isVm({ apiVersion, kind }: Bag): boolean {
+  return isOfGroup(apiVersion, vmGroup) && (kind === vmKind || kind === vmiKind);
+}
+
+/**
+ * The attachments of a VM that may have addresses of their own.
+ *
+ *  network of the VM                      | is one
+ *  ---------------------------------------+---------------------------------------------
+ *  pod                                    | no: its addresses go with the pod
+ *  multus, default                        | no: it takes the place of the pod network
+ *  multus, its interface is `absent`      | no: it is being unplugged
+ *  multus                                 | yes
+ */
+export function parseVm(object: Bag): Parsed<VirtualMachine> {
+  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+  const { path, metadata, spec } = specOf(object);
+  const devices = asBag(asBag(spec?.domain)?.devices);
+  const unplugged = new Set(
+    asList(devices?.interfaces)
+      .map((one) => asBag(one))
+      .filter((one) => one?.state === "absent")
+      .map((one) => one?.name),
+  );
+  const wanted = parseWanted(asBag(metadata?.annotations)?.[addressesAnnotation]);
+  if (wanted.issues !== undefined) {
+    const at = [...path, "metadata", "annotations", addressesAnnotation];
+    return { issues: wanted.issues.map((issue) => ({ ...issue, path: at })) };
+  }
+  const attachments = asList(spec?.networks).flatMap((item, i): VmAttachment[] => {
+    const network = asBag(item)?.name;
+    if (!isSecondary(item) || typeof network !== "string" || unplugged.has(network)) return [];
+    const asked = `${asBag(asBag(item)?.multus)?.networkName}`;
+    return [
+      {
+        network,
+        definition: asked.includes("/") ? asked : `${namespace}/${asked}`,
+        wanted: wanted.value.get(network) ?? [],
+        path: [...path, "spec", "networks", i, "multus", "networkName"],
+      },
+    ];
+  });
+  return { value: { name: `${name}`, namespace: `${namespace}`, attachments } };
+}
+
+/** What the instance is to be: a VirtualMachine has it in its template. */
+function specOf({ kind, metadata, spec }: Bag) {
+  const template = kind === vmKind ? asBag(asBag(spec)?.template) : { metadata, spec };
+  const path = kind === vmKind ? ["spec", "template"] : [];
+  return { path, metadata: asBag(template?.metadata), spec: asBag(template?.spec) };
+}
+
+function isSecondary(network: unknown): boolean {
+  const multus = asBag(asBag(network)?.multus);
+  return multus !== undefined && multus.default !== true;
+}
+
+function parseWanted(text: unknown): Parsed<ReadonlyMap<string, readonly Address[]>> {
+  if (text === undefined) return { value: new Map() };
+  const issues: Issue[] = [];
+  const byNetwork = new Map<string, readonly Address[]>();
+  for (const [network, list] of Object.entries(bagIn(text) ?? { "": "" })) {
+    const parsed = Array.isArray(list) ? list.map(parseAddress) : [];
+    if (!Array.isArray(list)) issues.push({ message: 'expected JSON such as {"blue": ["192.168.10.8"]}' });
+    issues.push(...parsed.flatMap((one) => one.issues ?? []));
+    byNetwork.set(
+      network,
+      parsed.flatMap(({ value }) => value ?? []),
+    );
+  }
+  return issues.length > 0 ? { issues } : { value: byNetwork };
+}
+
+function bagIn(text: unknown): Bag | undefined {
+  try {
+    return asBag(JSON.parse(`${text}`));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,191 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import type { Bag } from "../../../schema/objects.ts";
+import { cli, folderOf } from "../../support/schema-cli.ts";
+import { macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
+
+const blue = ovnNetwork("blue", { subnets: "192.168.10.0/24", excludeSubnets: "192.168.10.1/32" });
+const red = macvlanNetwork("red", "vlan-20, vlan-20-v6");
+const pool = (name: string, cidr: string) => ({
+  apiVersion: "nmstate.io/v1",
+  kind: "NodeIPPool",
+  metadata: { name },
+  spec: { range: { cidr } },
+});
+const textOf = (objects: readonly Bag[]) => objects.map((one) => JSON.stringify(one)).join("\n---\n");
+const pools = textOf([pool("vlan-20", "10.20.0.0/24"), pool("vlan-20-v6", "fd20::/64")]);
+const both = { blue: "blue-netconfig", red: "default/red" };
+
+function projectOf(vms: readonly Bag[], networks: readonly Bag[] = [blue, red]): string {
+  return folderOf({ "m/networks.yaml": textOf(networks), "m/pools.yaml": pools, "m/vms.yaml": textOf(vms) });
+}
+
+async function done(folder: string, ...words: string[]): Promise<string> {
+  const { status, stdout, stderr } = await cli(words, folder);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) });
+  return stdout;
+}
+
+async function refused(folder: string, ...words: string[]): Promise<string> {
+  const { status, stderr } = await cli(words, folder);
+  expect(status).not.toBe(0);
+  return stderr;
+}
+
+/** `default/vm-a.blue blue pod16477688c0e 192.168.10.2/24` of each IPAMClaim that is rendered. */
+async function rendered(folder: string): Promise<string[]> {
+  const objects = parseAllDocuments(await done(folder, "render", "m")).map((document) => document.toJS());
+  return objects
+    .filter(({ kind }) => kind === "IPAMClaim")
+    .map(({ metadata, spec, status }) => {
+      expect(metadata.annotations["nodeippool.nmstate.io/addresses"]).toBe(status.ips.join(","));
+      return `${metadata.namespace}/${metadata.name} ${spec.network} ${spec.interface} ${status.ips.join(" ")}`;
+    });
+}
+
+describe("VMs of a folder, on networks that keep addresses", () => {
+  it("C1, C2, C3, C12: each has a claim with its addresses; the VM and the network stay as they are", async () => {
+    const folder = projectOf([vm("vm-a", both), vm("vm-b", { blue: "blue-netconfig" })]);
+    await done(folder, "allocate", "m");
+    expect(await rendered(folder)).toEqual([
+      "default/vm-a.blue blue pod16477688c0e 192.168.10.2/24",
+      "default/vm-a.red red podb1f51a511f1 10.20.0.1/24 fd20::1/64",
+      "default/vm-b.blue blue pod16477688c0e 192.168.10.3/24",
+    ]);
+    await done(folder, "render", "m", "--out", "r");
+    expect(readFileSync(join(folder, "r/networks.yaml"), "utf8")).toContain(JSON.stringify(blue));
+    expect(readFileSync(join(folder, "r/vms.yaml"), "utf8")).toContain(JSON.stringify(vm("vm-a", both)));
+    expect(await done(folder, "audit", "r", "m")).toContain("4 addresses checked, 0 findings");
+  });
+
+  it("C8: who comes and goes moves nobody; who left keeps its address until somebody frees it", async () => {
+    const folder = projectOf([vm("vm-b", { blue: "blue-netconfig" })]);
+    const write = (...names: string[]) =>
+      writeFileSync(join(folder, "m/vms.yaml"), textOf(names.map((name) => vm(name, { blue: "blue-netconfig" }))));
+    await done(folder, "allocate", "m");
+    write("vm-a", "vm-b", "vm-c");
+    await done(folder, "allocate", "m");
+    const all = ["vm-a.blue blue pod16477688c0e 192.168.10.3/24", "vm-b.blue blue pod16477688c0e 192.168.10.2/24"];
+    expect((await rendered(folder)).slice(0, 2)).toEqual(all.map((text) => `default/${text}`));
+    write("vm-a", "vm-c");
+    await done(folder, "allocate", "m");
+    expect((await cli(["render", "m"], folder)).stderr).toContain("is releasing: its VM may still have it");
+    write("vm-a", "vm-c", "vm-d");
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).at(-1)).toContain("192.168.10.5/24");
+    await done(folder, "release", "vm-b.blue", "--confirm");
+    write("vm-a", "vm-c", "vm-d", "vm-e");
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).at(-1)).toContain("192.168.10.2/24");
+  });
+
+  it("what a VM wants it gets, or nothing", async () => {
+    const wanting = (address: string) => projectOf([vm("vm-a", both, { wanted: { blue: [address] } })]);
+    const folder = wanting("192.168.10.77");
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder))[0]).toContain("192.168.10.77/24");
+    expect(await refused(wanting("192.168.10.1"), "plan", "m")).toContain("192.168.10.1");
+    expect(await refused(wanting("fd10::1"), "plan", "m")).toContain("fd10::1 is one too many");
+  });
+
+  it("a VM on no such network, without a network, or that is unplugged asks for nothing", async () => {
+    const unplugged = JSON.parse(JSON.stringify(vm("vm-c", { blue: "blue-netconfig" })));
+    unplugged.spec.template.spec.domain.devices.interfaces[0].state = "absent";
+    const whole = JSON.parse(JSON.stringify(vm("vm-d", { blue: "blue-netconfig" })));
+    whole.spec.template.spec.networks[1].multus.default = true;
+    const folder = projectOf([vm("vm-a", { green: "green" }), vm("vm-b", {}), unplugged, whole]);
+    expect(await done(folder, "plan", "m")).toContain("Plan: 0 to allocate");
+  });
+
+  it("a claim that somebody wrote is filled in; on another network than its VM's, it is an error", async () => {
+    const claim = (name: string, network: string): Bag => ({
+      apiVersion: "k8s.cni.cncf.io/v1alpha1",
+      kind: "IPAMClaim",
+      metadata: { name, namespace: "default", labels: { team: "a" } },
+      spec: { network, interface: "net1" },
+    });
+    const folder = projectOf([
+      vm("vm-a", { blue: "blue-netconfig" }),
+      claim("vm-a.blue", "blue"),
+      claim("db-0", "red"),
+    ]);
+    await done(folder, "allocate", "m");
+    expect(await rendered(folder)).toEqual([
+      "default/vm-a.blue blue net1 192.168.10.2/24",
+      "default/db-0 red net1 10.20.0.1/24 fd20::1/64",
+    ]);
+    const wrong = projectOf([vm("vm-a", { blue: "blue-netconfig" }), claim("vm-a.blue", "red")]);
+    expect(await refused(wrong, "plan", "m")).toContain("the network of VM vm-a is blue, and its claim names red");
+  });
+
+  it("B3: on a network of OVN-Kubernetes in another namespace, its claim would not be found", async () => {
+    const folder = projectOf([vm("vm-a", { blue: "default/blue-netconfig" }, { namespace: "apps" })]);
+    expect(await refused(folder, "plan", "m")).toContain(
+      "OVN-Kubernetes looks for the claim of VM vm-a in namespace default",
+    );
+    const bound = projectOf([vm("vm-a", { red: "default/red" }, { namespace: "apps" })]);
+    await done(bound, "allocate", "m");
+    expect(await rendered(bound)).toEqual(["apps/vm-a.red red podb1f51a511f1 10.20.0.1/24 fd20::1/64"]);
+  });
+
+  it("two networks of tenants may have one subnet", async () => {
+    const green = ovnNetwork("green", { subnets: "192.168.10.0/24" });
+    const folder = projectOf([vm("vm-a", { blue: "blue-netconfig", green: "green-netconfig" })], [blue, green]);
+    await done(folder, "allocate", "m");
+    const all = await rendered(folder);
+    expect(all.map((text) => text.split(" ").at(-1))).toEqual(["192.168.10.2/24", "192.168.10.1/24"]);
+    expect(await done(folder, "render", "m", "--out", "r")).toContain("Rendered");
+    expect(await done(folder, "audit", "r", "m")).toContain("2 addresses checked, 0 findings");
+  });
+
+  it.each([
+    [[blue, ovnNetwork("blue", { subnets: "192.168.11.0/24" }, "apps")], "share network blue, and differ"],
+    [[blue, macvlanNetwork("red", "vlan-2")], "there is no NodeIPPool vlan-2 to take addresses from; did you mean"],
+    [[blue, macvlanNetwork("red", "vlan-20,vlan-20")], "name one pool of a family"],
+  ])("networks that cannot be: %#", async (networks, message) => {
+    expect(await refused(projectOf([vm("vm-a", both)], networks), "plan", "m")).toContain(message);
+  });
+
+  it("import: claims that are there keep their addresses, and so do VMs of a list from elsewhere", async () => {
+    const planned = projectOf([vm("vm-a", both, { wanted: { blue: ["192.168.10.50"] } })]);
+    await done(planned, "allocate", "m");
+    await done(planned, "render", "m", "--out", "r");
+    const folder = folderOf({
+      "m/networks.yaml": textOf([blue, red]),
+      "m/pools.yaml": pools,
+      "m/vms.yaml": textOf([vm("vm-a", both), vm("vm-b", both)]),
+      "found.yaml": readFileSync(join(planned, "r/vms.yaml"), "utf8"),
+      "list.csv": "vm-b,blue,192.168.10.60\nVirtualMachine/default:vm-b,red,10.20.0.60\n",
+    });
+    expect(await done(folder, "import", "found.yaml", "m")).toContain("3 to allocate");
+    await done(folder, "import", "list.csv", "m");
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).map((text) => text.replace(/ \S+ pod\S+/, ""))).toEqual([
+      "default/vm-a.blue 192.168.10.50/24",
+      "default/vm-a.red 10.20.0.1/24 fd20::1/64",
+      "default/vm-b.blue 192.168.10.60/24",
+      "default/vm-b.red 10.20.0.60/24 fd20::2/64",
+    ]);
+  });
+
+  it("import: claims of VMs that are not in the folder yet are kept for them", async () => {
+    const planned = projectOf([vm("vm-a", both, { wanted: { blue: ["192.168.10.50"] } })]);
+    await done(planned, "allocate", "m");
+    await done(planned, "render", "m", "--out", "r");
+    const folder = projectOf([]);
+    writeFileSync(join(folder, "found.yaml"), readFileSync(join(planned, "r/vms.yaml"), "utf8"));
+    await done(folder, "import", "found.yaml", "m");
+    writeFileSync(join(folder, "m/vms.yaml"), textOf([vm("vm-0", both), vm("vm-a", both)]));
+    await done(folder, "allocate", "m");
+    const all = await rendered(folder);
+    expect(all[0]).toContain("192.168.10.2/24");
+    expect(all[2]).toContain("192.168.10.50/24");
+    expect(all[3]).toContain("10.20.0.1/24 fd20::1/64");
+  });
+
+  it("a folder of networks alone needs no nodes", async () => {
+    expect(await done(projectOf([]), "plan", "m")).toContain("Plan: 0 to allocate");
+  });
+});

@@ -11,6 +11,7 @@ interface Options {
   readonly clusterApi?: ControllerOptions["clusterApi"];
   readonly metal3?: string;
   readonly nodeSlices?: string;
+  readonly ipamClaims?: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -19,7 +20,7 @@ interface Options {
  * standard error.
  */
 export async function controllerVerb(
-  { context, namespace, listen, clusterApi, metal3, nodeSlices, logLevel }: Options,
+  { context, namespace, listen, clusterApi, metal3, nodeSlices, ipamClaims, logLevel }: Options,
   version: string,
 ) {
   const stop = new AbortController();
@@ -37,6 +38,7 @@ export async function controllerVerb(
     clusterApi,
     metal3,
     nodeSlices,
+    ipamClaims,
     signal: stop.signal,
     log: logger(
       logLevel,

@@ -206,6 +206,7 @@ program
       "also give nodes slices of whereabouts' networks; NodeSlicePools are in this namespace",
     ).preset("kube-system"),
   )
+  .option("--ipam-claims", "also give IPAMClaims addresses, on networks that name NodeIPPools")
   .addOption(
     new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
   )

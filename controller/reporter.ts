@@ -131,6 +131,7 @@ export class Reporter {
       })),
       rejected: scene.whyRejected(object),
       pools: await this.poolsOf(object, scene),
+      lines: this.linesOf(object),
       pending: this.allocator
         .pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key)
         // How many were needed in one decision is nothing that two controllers agree on.
@@ -140,6 +141,14 @@ export class Reporter {
           message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
         })),
     };
+  }
+
+  /** What an object has that is an owner itself. */
+  private linesOf(object: Seen): readonly Allocation[] {
+    const key = objectKey(object);
+    const owners = this.world.concerns(object).owners;
+    const own = owners === "all" ? [] : owners.filter((owner) => this.world.keyOfOwner(owner) === key);
+    return own.flatMap((owner) => this.allocator.record.lines.of(owner).allocations);
   }
 
   private async say(object: Seen, said: Report, style: Style): Promise<void> {

@@ -27,6 +27,8 @@ export interface ControllerOptions {
   readonly metal3?: string | undefined;
   /** Serve networks with node slices, too: their NodeSlicePools are in this namespace. */
   readonly nodeSlices?: string | undefined;
+  /** Serve IPAMClaims, too, on networks that take addresses from NodeIPPools. */
+  readonly ipamClaims?: boolean | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;
@@ -37,8 +39,19 @@ type States = Map<string, WatchState>;
 
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { access, namespace, server, clusterApi, metal3, nodeSlices, timing = usual, signal, log } = options;
-  const integrations = integrationsInCluster({ clusterApi, metal3, nodeSlices });
+  const {
+    access,
+    namespace,
+    server,
+    clusterApi,
+    metal3,
+    nodeSlices,
+    ipamClaims,
+    timing = usual,
+    signal,
+    log,
+  } = options;
+  const integrations = integrationsInCluster({ clusterApi, metal3, nodeSlices, ipamClaims });
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map((kind) => [nameOfKind(kind), "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);

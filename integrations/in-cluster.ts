@@ -64,6 +64,8 @@ export interface Known {
   readonly rejected?: string | undefined;
   /** The pools that it defines, each with what a NodeIPPool would say of it. */
   readonly pools: readonly { readonly name: string; readonly fields: Bag; readonly conditions: readonly Bag[] }[];
+  /** What it has on record, by address; of a source that asks for nobody but itself. */
+  readonly lines: readonly Allocation[];
   /** Claims of it that get nothing, each with the reason. */
   readonly pending: readonly { readonly claim: string; readonly code: string; readonly message: string }[];
 }

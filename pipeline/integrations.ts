@@ -1,6 +1,7 @@
 import { capi } from "../integrations/capi/capi.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
+import { ipamClaimsInCluster } from "../integrations/ipamclaim/claims-in-cluster.ts";
 import { ipamclaim } from "../integrations/ipamclaim/ipamclaim.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
 import { metal3InCluster } from "../integrations/metal3/metal3-in-cluster.ts";
@@ -30,14 +31,22 @@ interface AskedInCluster {
   readonly metal3?: string | undefined;
   /** Networks with node slices, whose NodeSlicePools are in this namespace. */
   readonly nodeSlices?: string | undefined;
+  /** IPAMClaims on networks that take addresses from NodeIPPools. */
+  readonly ipamClaims?: boolean | undefined;
 }
 
 /** Those that the controller serves: what is made at run time, too, if it is asked for. */
-export function integrationsInCluster({ clusterApi, metal3: hosts, nodeSlices }: AskedInCluster): Integration[] {
+export function integrationsInCluster({
+  clusterApi,
+  metal3: hosts,
+  nodeSlices,
+  ipamClaims,
+}: AskedInCluster): Integration[] {
   const asked = [
     ...(clusterApi === undefined ? [] : [capi(clusterApi) as Integration]),
     ...(hosts === undefined ? [] : [metal3InCluster(hosts) as Integration]),
     ...(nodeSlices === undefined ? [] : [slicesInCluster(nodeSlices) as Integration]),
+    ...(ipamClaims ? [ipamClaimsInCluster as Integration] : []),
   ];
   return [...integrations, ...asked].filter(({ inCluster }) => inCluster !== undefined);
 }

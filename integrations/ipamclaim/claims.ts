@@ -17,9 +17,8 @@ import type { AddressRequest } from "./requests.ts";
 
 /** One claim for each family of the network, called like its pool. Throws IpamError `invalid` for a pool that is not there, and for what a network cannot give. */
 export function claimsOfRequests(networks: Networks, requests: readonly AddressRequest[], facts: Facts): Claim[] {
-  const asked = new Set(requests.map(({ network }) => network.network));
   const issues = [...networks.byName.values()].flatMap(({ value, source }) => {
-    const why = asked.has(value.network) ? whyNotFrom(value, facts) : undefined;
+    const why = whyNotFrom(value, facts);
     return why === undefined ? [] : [issueIn(source, { path: ["metadata", "annotations", poolAnnotation], ...why })];
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);

@@ -1,4 +1,4 @@
-import { type Owner, type Parsed, parseAddress, parsePrefix } from "../../core/index.ts";
+import { type Address, type Owner, type Parsed, parseAddress, parsePrefix } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
@@ -11,31 +11,42 @@ export const ipamClaimKind = "IPAMClaim";
 /** The addresses that were planned for a claim, `<address>/<prefix length>`, with a comma between two families. */
 export const plannedAnnotation = `${ownPrefix}addresses`;
 
+/** On each claim that was rendered: by it `kubectl apply` finds those whose status is to be applied. */
+const plannedLabel = { [`${ownPrefix}planned`]: "true" };
+
 /** What an IPAMClaim says. */
 export interface IpamClaim {
   readonly name: string;
   readonly namespace: string;
   /** The network, as its configuration of CNI calls it. */
   readonly network: string;
+  /** The addresses in its status, as far as they can be read. */
+  readonly shown: readonly Address[];
 }
 
 export function isIpamClaim({ apiVersion, kind }: Bag): boolean {
   return kind === ipamClaimKind && isOfGroup(apiVersion, attachmentGroup);
 }
 
-export function parseIpamClaim({ metadata, spec }: Bag): Parsed<IpamClaim> {
+export function parseIpamClaim({ metadata, spec, status }: Bag): Parsed<IpamClaim> {
   const { name, namespace = "default" } = asBag(metadata) ?? {};
   const network = asBag(spec)?.network;
   if (typeof network !== "string" || network === "")
     return {
       issues: [{ message: "network must name a network, as its configuration of CNI does", path: ["spec", "network"] }],
     };
-  return { value: { name: `${name}`, namespace: `${namespace}`, network } };
+  const shown = asList(asBag(status)?.ips).flatMap((ip) => addressIn(ip).value ?? []);
+  return { value: { name: `${name}`, namespace: `${namespace}`, network, shown } };
 }
 
 /** A claim is its own owner: whoever comes back under its name is the same one. */
 export function ownerOfIpamClaim({ name, namespace }: Pick<IpamClaim, "name" | "namespace">): Owner {
   return { kind: ipamClaimKind, namespace, name };
+}
+
+/** What was planned for a claim, as its status says it. */
+export function plannedIps(annotation: unknown): string[] {
+  return typeof annotation === "string" ? annotation.split(",").map((ip) => ip.trim()) : [];
 }
 
 /** The addresses of a claim, with the prefix lengths of their pools. */
@@ -47,13 +58,19 @@ export type ClaimedAddresses = readonly string[];
  */
 export function ipamClaim(claim: IpamClaim, pod: string, addresses: ClaimedAddresses, own: Bag = {}): RenderedObject {
   const { metadata, spec } = own;
-  const annotations = { ...asBag(asBag(metadata)?.annotations), [plannedAnnotation]: addresses.join(",") };
+  const { labels, annotations } = asBag(metadata) ?? {};
   const { status: _, ...rest } = own;
   return {
     apiVersion: `${attachmentGroup}/v1alpha1`,
     kind: ipamClaimKind,
     ...rest,
-    metadata: { ...asBag(metadata), name: claim.name, namespace: claim.namespace, annotations },
+    metadata: {
+      ...asBag(metadata),
+      name: claim.name,
+      namespace: claim.namespace,
+      labels: { ...asBag(labels), ...plannedLabel },
+      annotations: { ...asBag(annotations), [plannedAnnotation]: addresses.join(",") },
+    },
     spec: { interface: pod, ...asBag(spec), network: claim.network },
     status: { ips: addresses },
   } as RenderedObject;
@@ -69,11 +86,16 @@ export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
   asList(asBag(object.status)?.ips).forEach((text, i) => {
     const path = ["status", "ips", i];
     const prefix = parsePrefix(text);
-    const address = parseAddress(`${text}`.replace(/\/.*/s, ""));
+    const address = addressIn(text);
     const issues = prefix.issues ?? address.issues ?? [];
     found.issues.push(...issues.map((issue) => issueIn(located, { ...issue, path })));
     if (prefix.value === undefined || address.value === undefined) return;
     const { length } = prefix.value;
     found.uses.push({ address: address.value, prefixLength: length, owner, at: located.at(path, `${text}`) });
   });
+}
+
+/** The address before the prefix length. */
+function addressIn(ip: unknown): Parsed<Address> {
+  return parseAddress(`${ip}`.replace(/\/.*/s, ""));
 }

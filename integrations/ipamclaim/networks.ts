@@ -42,6 +42,16 @@ export function persistentNetworks(definitions: readonly ReadObject<PersistentNe
   return { value: { byTitle: new Map(sorted.map((one) => [one.value.title, one])), byName, pools } };
 }
 
+/** In a cluster: of definitions that share a name, the first one counts. They come one by one, and none may stop the others. */
+export function firstNetworks(definitions: readonly ReadObject<PersistentNetwork>[]): Networks {
+  const sorted = definitions.toSorted((a, b) => byCodeUnit(b.value.title, a.value.title));
+  return {
+    byTitle: new Map(sorted.map((one) => [one.value.title, one])),
+    byName: new Map(sorted.map((one) => [one.value.network, one])),
+    pools: [],
+  };
+}
+
 function poolsOf({ value, source }: ReadObject<PersistentNetwork>): Parsed<DefinedPool[]> {
   const issues: Issue[] = [];
   const pools = value.pools.flatMap(({ name, spec }): DefinedPool[] => {

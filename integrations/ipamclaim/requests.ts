@@ -47,7 +47,12 @@ export function requestsOf(
     for (const { network: called, definition, wanted, path } of vm.attachments) {
       const network = networks.byTitle.get(definition)?.value;
       if (network === undefined) continue;
-      const claim = { name: claimNameOf(vm.name, called), namespace: vm.namespace, network: network.network };
+      const claim = {
+        name: claimNameOf(vm.name, called),
+        namespace: vm.namespace,
+        network: network.network,
+        shown: [],
+      };
       const title = titleOfClaim(claim);
       const own = written.get(title);
       const wrong = whyNot(vm, network, own);
@@ -55,7 +60,8 @@ export function requestsOf(
       if (requests.has(title)) continue;
       const podInterface = podInterfaceOf(called);
       requests.set(title, {
-        ...{ claim, network, podInterface, wanted, source, path },
+        ...{ claim, network, podInterface, source, path },
+        wanted: wanted.length > 0 ? wanted : (own?.value.shown ?? []),
         ...(own === undefined ? {} : { written: own.source }),
       });
     }
@@ -64,7 +70,15 @@ export function requestsOf(
     const title = titleOfClaim(claim);
     if (network !== undefined && !requests.has(title))
       requests.set(title, {
-        ...{ claim, network, podInterface: "", wanted: [], source, path: ["spec", "network"], written: source },
+        ...{
+          claim,
+          network,
+          podInterface: "",
+          wanted: claim.shown,
+          source,
+          path: ["spec", "network"],
+          written: source,
+        },
       });
   }
   return issues.length > 0 ? { issues } : { value: [...requests.values()] };

@@ -5,8 +5,8 @@ import { parse } from "yaml";
 import { findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
 import type { Cluster } from "./cluster.ts";
 import { root } from "./console.ts";
+import { generatedCrds } from "./generated-crds.ts";
 import { goModule } from "./go-module.ts";
-import { metal3Crds } from "./metal3-crds.ts";
 
 const crds = { apiVersion: "apiextensions.k8s.io/v1", plural: "customresourcedefinitions" };
 const admission = (plural: string) => ({ apiVersion: "admissionregistration.k8s.io/v1", plural });
@@ -51,7 +51,7 @@ export async function installMachines(cluster: Cluster): Promise<void> {
   await installCrds(cluster, join(clusterApi, "core/config/crd/bases"), ["cluster.x-k8s.io_machines.yaml"]);
   const bootstrap = "bootstrap.cluster.x-k8s.io_kubeadmconfigs.yaml";
   await installCrds(cluster, join(clusterApi, "bootstrap/kubeadm/config/crd/bases"), [bootstrap]);
-  await installCrds(cluster, await metal3Crds());
+  await installCrds(cluster, await generatedCrds("metal3"));
 }
 
 /** The kinds of whereabouts, and the networks that pods are attached to. */
@@ -65,6 +65,24 @@ export async function installWhereabouts(cluster: Cluster): Promise<void> {
   );
   const client = await goModule("github.com/k8snetworkplumbingwg/network-attachment-definition-client");
   await installCrds(cluster, join(client, "artifacts"), ["networks-crd.yaml"]);
+}
+
+/** Persistent addresses: claims for them, and the networks that pods are attached to. */
+export async function installIpamClaims(cluster: Cluster): Promise<void> {
+  const claims = await goModule("github.com/k8snetworkplumbingwg/ipamclaims");
+  await installCrds(cluster, join(claims, "artifacts"), ["k8s.cni.cncf.io_ipamclaims.yaml"]);
+  const client = await goModule("github.com/k8snetworkplumbingwg/network-attachment-definition-client");
+  await installCrds(cluster, join(client, "artifacts"), ["networks-crd.yaml"]);
+}
+
+/** VMs of KubeVirt, and their instances. */
+export async function installKubevirt(cluster: Cluster): Promise<void> {
+  const kinds = ["virtualmachines", "virtualmachineinstances"];
+  await installCrds(
+    cluster,
+    await generatedCrds("kubevirt"),
+    kinds.map((kind) => `kubevirt.io_${kind}.yaml`),
+  );
 }
 
 /** Our kind and theirs, with what they admit. */

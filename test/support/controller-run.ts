@@ -22,6 +22,7 @@ export async function withController(
     readonly clusterApi?: ClusterApiVersion;
     readonly metal3?: string;
     readonly nodeSlices?: string;
+    readonly ipamClaims?: boolean;
   } = {},
 ): Promise<void> {
   const stop = new AbortController();

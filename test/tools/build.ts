@@ -1,6 +1,7 @@
 /** Gets every tool of the end-to-end tests ready and prints where each one is: `node test/tools/build.ts`. */
+
+import { generatedCrds } from "../support/generated-crds.ts";
 import { goModule } from "../support/go-module.ts";
-import { metal3Crds } from "../support/metal3-crds.ts";
 import { pulumiFolder } from "../support/pulumi-tools.ts";
 import { cloudInitFolder, pythonFolder } from "../support/python-tools.ts";
 import { tool } from "../support/tools.ts";
@@ -11,7 +12,7 @@ installDebianPackages();
 for (const name of [...crates.keys(), ...goCommands.keys()]) console.log(await tool(name));
 for (const { tools, versions } of goPins)
   if (tools.length === 0) for (const path of versions.keys()) console.log(await goModule(path));
-console.log(await metal3Crds());
+for (const project of ["metal3", "kubevirt"] as const) console.log(await generatedCrds(project));
 console.log(await pulumiFolder());
 console.log(await pythonFolder());
 console.log(await cloudInitFolder());

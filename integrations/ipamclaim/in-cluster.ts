@@ -1,0 +1,86 @@
+import { formatOwner, ownerOfKey } from "../../core/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
+import type { Facts } from "../facts.ts";
+import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
+import { kindInGroup, objectKey } from "../object-key.ts";
+import { claimStatus, ipsOf, shownIps } from "./claim-status.ts";
+import { ipamClaimKind, isIpamClaim, ownerOfIpamClaim, plannedAnnotation, plannedIps } from "./ipam-claim.ts";
+import { mayPersist } from "./network.ts";
+
+/** Keeps a claim, and its addresses with it, until those who use it are done. */
+export const stake = "nmstate.io/release-addresses";
+
+/** What the controller does for IPAMClaims on networks that take addresses from NodeIPPools. */
+export const ipamClaimsPart: InCluster = {
+  kinds: kinds(),
+  concerns,
+  sourceOf: (claim) => keyOfOwner(ownerOfKey(claim)),
+  evidenceOf: ({ claim }) => [keyOfOwner(ownerOfKey(claim))],
+  // By the standard, an address of a claim is nobody else's for as long as the claim is there.
+  gone: (objects, _, releasing) => {
+    const there = new Set(objects.filter(isIpamClaim).flatMap((one) => concerns(one).owners));
+    return releasing.filter(({ claim }) => !there.has(ownerOfKey(claim)));
+  },
+  report,
+};
+
+function kinds(): WatchedKind[] {
+  return [
+    {
+      apiVersion: `${attachmentGroup}/v1`,
+      kind: attachmentKind,
+      plural: attachmentPlural,
+      keep: (object) => (mayPersist(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+    },
+    {
+      apiVersion: `${attachmentGroup}/v1alpha1`,
+      kind: ipamClaimKind,
+      plural: "ipamclaims",
+      isOwner: true,
+      isReport: true,
+      keep: ({ spec, status }) => ({ spec, status }),
+    },
+  ];
+}
+
+/**
+ * Whom an object concerns.
+ *
+ *  object                          | owners    | tells about
+ *  --------------------------------+-----------+-------------
+ *  IPAMClaim                       | itself    | itself
+ *  definition that keeps addresses | all       | itself
+ *  any other definition            | nobody    | nothing
+ */
+function concerns(object: Bag): Concern {
+  if (isIpamClaim(object)) {
+    const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+    const owner = formatOwner(ownerOfIpamClaim({ name: `${name}`, namespace: `${namespace}` }));
+    return { owners: [owner], sources: [keyOfOwner(owner)] };
+  }
+  return mayPersist(object) ? { owners: "all", sources: [objectKey(object as never)] } : { owners: [], sources: [] };
+}
+
+function keyOfOwner(owner: string): string {
+  return kindInGroup(ipamClaimKind, attachmentGroup) + owner.slice(ipamClaimKind.length);
+}
+
+/**
+ * What is said of a claim. A definition has no status: what is wrong with it, Events say.
+ *
+ *  a claim         | our finalizer
+ *  ----------------+---------------------------------------------------------------------
+ *  with addresses  | is set, so that nobody ends it without a word
+ *  being deleted   | goes once it is the only one that is left: others still use the claim
+ */
+function report({ object, lines, pending: [pending] }: Known, { pools }: Facts): Report {
+  if (!isIpamClaim(object)) return {};
+  const { deletionTimestamp, finalizers, annotations } = asBag(object.metadata) ?? {};
+  const others = asList(finalizers).filter((one) => one !== stake);
+  if (deletionTimestamp !== undefined) return others.length > 0 ? {} : { finalizer: { name: stake, isWanted: false } };
+  const planned = plannedIps(asBag(annotations)?.[plannedAnnotation]);
+  const state = { recorded: ipsOf(lines, pools), planned, shown: shownIps(object), pending };
+  const isHeld = lines.length > 0;
+  return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };
+}

@@ -124,11 +124,8 @@ export class Applier {
     await refresh(key, this.world, objects);
     if (this.world.get(key) === undefined) return;
     log({ level: "error", message: "somebody else made this object", object: key });
-    const next =
-      this.ownerOf(there) === undefined
-        ? "was made by somebody else. Delete it, or rename it."
-        : ((wanted && part.whyRefused?.(there, { ...wanted })) ??
-          "says otherwise than the record, and stays as it is. Find out which addresses are in use, and delete what is wrong.");
+    const why = wanted && part.whyRefused?.(there, { ...wanted });
+    const next = why ?? "was made by somebody else. Delete it, or rename it.";
     observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
   }
 

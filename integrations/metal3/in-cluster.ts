@@ -6,7 +6,7 @@ import { goneFromHosts } from "./gone.ts";
 import { nameOfObjects } from "./infra.ts";
 import { infraFile } from "./infra-file.ts";
 import { ownerIn, ownerLabel, usedAnnotation } from "./objects.ts";
-import { isTakenOver } from "./taken-over.ts";
+import { isTakenOver, whyNotTakenOver } from "./taken-over.ts";
 import { networkDataKind } from "./uses.ts";
 
 /** What the controller does for the hosts of a namespace. */
@@ -20,6 +20,7 @@ export function metal3Part(namespace: string): InCluster {
     evidenceOf: ({ claim }) => [keyOfSecret(namespace, nameOfObjects(claim))],
     gone: goneFromHosts,
     takesOver: isTakenOver,
+    whyRefused: whyNotTakenOver,
     report,
     outlivesSource: true,
   };

@@ -28,3 +28,9 @@ export function isTakenOver(secret: Bag, owner: string, wanted: Bag | undefined)
   const byNetwork = new Map(gets.map(({ pool, address }) => [pool, address]));
   return has.every(({ pool, address }) => (byNetwork.get(pool) ?? address) === address);
 }
+
+/** What people read of a Secret that is for a host, and is left alone. */
+export function whyNotTakenOver(secret: Bag): string | undefined {
+  if (ownerIn(secret) === undefined) return undefined;
+  return "says otherwise than the record, and stays as it is. Find out which addresses are in use, and delete what is wrong.";
+}

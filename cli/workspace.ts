@@ -85,7 +85,8 @@ function refuseNothingRead(path: string, files: readonly SourceFile[], { documen
   const isRead = documents.some((document) => document.kind !== "foreign" || document.objects.length > 0);
   if (isRead || issues.length > 0 || files.length === 0) return;
   const fields = readKinds().flatMap(({ nameless }) => nameless?.field ?? []);
-  const kinds = ["NodeIPPool", ...readKinds().flatMap(({ kind, nameless }) => (nameless === undefined ? kind : []))];
+  const named = readKinds().flatMap(({ kind, nameless }) => (nameless === undefined ? kind : []));
+  const kinds = [...new Set(["NodeIPPool", ...named])];
   const text = files.map((file) => file.text).join("\n");
   const nearTo = (what: string, pattern: RegExp, known: readonly string[]) =>
     [...text.matchAll(pattern)]

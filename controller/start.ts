@@ -39,19 +39,8 @@ type States = Map<string, WatchState>;
 
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const {
-    access,
-    namespace,
-    server,
-    clusterApi,
-    metal3,
-    nodeSlices,
-    ipamClaims,
-    timing = usual,
-    signal,
-    log,
-  } = options;
-  const integrations = integrationsInCluster({ clusterApi, metal3, nodeSlices, ipamClaims });
+  const { access, namespace, server, timing = usual, signal, log } = options;
+  const integrations = integrationsInCluster(options);
   const kinds = kindsOf(integrations);
   const states: States = new Map(kinds.map((kind) => [nameOfKind(kind), "listing"]));
   const metrics = server && metricsOf(() => counted(engine, states), server.version);

@@ -51,12 +51,11 @@ export interface Source extends ReadObjects {
   readonly isBarred?: (integration: Integration, owner: string) => boolean;
 }
 
-/** Those of the kinds that an integration reads; of the others, the reports that it understands, too. */
+/** Those that an integration owns; of the others, those of the kinds that it reads, and the reports that it understands. */
 export function objectsFor({ reads, usedIn }: Integration, { owned, others }: ReadObjects): ReadObjects {
-  const kinds = new Set<unknown>(reads.map(({ kind }) => kind));
-  const seen = new Set<unknown>([...kinds, ...usedIn]);
+  const seen = new Set<unknown>([...reads.map(({ kind }) => kind), ...usedIn]);
   return {
-    owned: owned.filter(({ object }) => kinds.has(object.kind)),
+    owned: owned.filter(({ object }) => reads.some((one) => one.kind === object.kind && one.owns(object))),
     others: others.filter(({ object }) => seen.has(object.kind)),
   };
 }
@@ -141,11 +140,18 @@ export function renderDesired({ parts }: Desired, holdings: Holdings): Rendered 
     integration.render(model, facts, ownReleasing(holdings, integration)),
   );
   return {
-    instead: new Map(all.flatMap(({ instead }) => [...instead])),
+    instead: all.map(({ instead }) => instead).reduce(together),
     added: all.flatMap(({ added }) => added),
     left: all.flatMap(({ left }) => left),
     unsaid: all.flatMap(({ unsaid = [] }) => unsaid),
   };
+}
+
+/** What stands in for an object that two of them own: itself once, and what each adds to it. */
+function together(some: Rendered["instead"], others: Rendered["instead"]): Rendered["instead"] {
+  const all = new Map(some);
+  for (const [source, objects] of others) all.set(source, [...new Set([...(all.get(source) ?? []), ...objects])]);
+  return all;
 }
 
 /** What is releasing of the claims of an integration: nobody else takes it off. */

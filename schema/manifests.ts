@@ -102,14 +102,14 @@ const kindOfNode = kindPattern(["Node"], `["']?\\s*(?:[,}#]|$)`);
 class ManifestReader {
   readonly issues: Issue[] = [];
   readonly quoted: QuotedLine[] = [];
-  private readonly kinds: ReadonlyMap<unknown, ReadKind>;
+  private readonly kinds: readonly ReadKind[];
   /** A document without it is foreign, whatever is in it. */
   private readonly like: RegExp;
   private readonly kindOfRead: RegExp;
 
   constructor(kinds: readonly ReadKind[], like?: RegExp) {
     const names = kinds.map(({ kind }) => kind);
-    this.kinds = new Map(kinds.map((one) => [one.kind, one]));
+    this.kinds = kinds;
     this.like =
       like ?? new RegExp(`\\b(?:NodeIPPool|Node|${["List", ...names].join("|")})(?:List)?\\b|nmstate\\.io/v1`);
     this.kindOfRead = names.length === 0 ? /(?!)/ : kindPattern(names);
@@ -127,7 +127,7 @@ class ManifestReader {
 
   /** A document that says no kind; undefined if it is none. */
   private nameless(chunk: Chunk): ManifestDocument[] | undefined {
-    const { yaml, source } = namelessIn(chunk, [...this.kinds.values()]) ?? {};
+    const { yaml, source } = namelessIn(chunk, this.kinds) ?? {};
     if (yaml === undefined) return undefined;
     this.quoted.push(...yaml.quoted);
     this.issues.push(...yaml.errors, ...yaml.traps);
@@ -155,7 +155,7 @@ class ManifestReader {
   }
 
   private asks(text: string): boolean {
-    return this.kindOfRead.test(text) && [...this.kinds.values()].some(({ mark }) => mark.test(text));
+    return this.kindOfRead.test(text) && this.kinds.some(({ mark }) => mark.test(text));
   }
 
   private large(chunk: Chunk): ManifestDocument[] {
@@ -257,11 +257,11 @@ class ManifestReader {
   }
 
   private looked(objects: readonly LocatedObject[]): LocatedObject[] {
-    return objects.filter(({ object }) => this.kinds.has(object.kind));
+    return objects.filter(({ object }) => this.kinds.some(({ kind }) => kind === object.kind));
   }
 
   private isRead(kind: unknown): boolean {
-    return kind === "NodeIPPool" || kind === "Node" || this.kinds.has(kind);
+    return kind === "NodeIPPool" || kind === "Node" || this.kinds.some((one) => one.kind === kind);
   }
 
   private isOurs(object: Bag): boolean {
@@ -269,7 +269,7 @@ class ManifestReader {
   }
 
   private owns(object: Bag): boolean {
-    return this.kinds.get(object.kind)?.owns(object) === true;
+    return this.kinds.some((one) => one.kind === object.kind && one.owns(object));
   }
 }
 

@@ -2,7 +2,7 @@ import { type Allocation, formatAddress, type Pool } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 
 /** How a claim stands. */
-export interface ClaimState {
+export interface IpamClaimState {
   /** `<address>/<prefix length>` of each address that it has on record. */
   readonly recorded: readonly string[];
   /** The same of what was planned for it, and nobody else gives. */
@@ -27,7 +27,7 @@ export interface ClaimState {
  *                                 |  of them            |          |
  *  addresses                      | other ones          | as shown | False, IPAddressConflict
  */
-export function claimStatus({ recorded, planned, shown, pending }: ClaimState) {
+export function claimStatus({ recorded, planned, shown, pending }: IpamClaimState) {
   if (pending !== undefined) return status(shown, "False", reasons[pending.code] ?? "InternalError", pending.message);
   const ips = recorded.length > 0 ? recorded : planned;
   if (ips.length === 0) return undefined;

@@ -43,45 +43,42 @@ export function requestsOf(
   const issues: Issue[] = [];
   const written = new Map(claims.map((one) => [titleOfClaim(one.value), one]));
   const requests = new Map<string, AddressRequest>();
-  for (const { value: vm, source } of vms)
-    for (const { network: called, definition, wanted, path } of vm.attachments) {
-      const network = networks.byTitle.get(definition)?.value;
-      if (network === undefined) continue;
-      const claim = {
-        name: claimNameOf(vm.name, called),
-        namespace: vm.namespace,
-        network: network.network,
-        shown: [],
-      };
-      const title = titleOfClaim(claim);
-      const own = written.get(title);
-      const wrong = whyNot(vm, network, own);
-      if (wrong !== undefined) issues.push(issueIn(own && wrong.isOfClaim ? own.source : source, { path, ...wrong }));
-      if (requests.has(title)) continue;
-      const podInterface = podInterfaceOf(called);
-      requests.set(title, {
-        ...{ claim, network, podInterface, source, path },
-        wanted: wanted.length > 0 ? wanted : (own?.value.shown ?? []),
-        ...(own === undefined ? {} : { written: own.source }),
-      });
+  for (const vm of vms)
+    for (const request of requestsOfVm(vm, networks, written, issues)) {
+      const title = titleOfClaim(request.claim);
+      if (!requests.has(title)) requests.set(title, request);
     }
   for (const { value: claim, source } of claims) {
     const network = networks.byName.get(claim.network)?.value;
     const title = titleOfClaim(claim);
-    if (network !== undefined && !requests.has(title))
-      requests.set(title, {
-        ...{
-          claim,
-          network,
-          podInterface: "",
-          wanted: claim.shown,
-          source,
-          path: ["spec", "network"],
-          written: source,
-        },
-      });
+    const own = { podInterface: "", wanted: claim.shown, path: ["spec", "network"], source, written: source };
+    if (network !== undefined && !requests.has(title)) requests.set(title, { claim, network, ...own });
   }
   return issues.length > 0 ? { issues } : { value: [...requests.values()] };
+}
+
+function requestsOfVm(
+  { value: vm, source }: ReadObject<VirtualMachine>,
+  networks: Networks,
+  written: ReadonlyMap<string, ReadObject<IpamClaim>>,
+  issues: Issue[],
+): AddressRequest[] {
+  return vm.attachments.flatMap(({ network: called, definition, wanted, path }): AddressRequest[] => {
+    const network = networks.byTitle.get(definition)?.value;
+    if (network === undefined) return [];
+    const identity = { name: claimNameOf(vm.name, called), namespace: vm.namespace };
+    const claim = { ...identity, network: network.network, shown: [] };
+    const own = written.get(titleOfClaim(claim));
+    const wrong = whyNot(vm, network, own);
+    if (wrong !== undefined) issues.push(issueIn(own && wrong.isOfClaim ? own.source : source, { path, ...wrong }));
+    return [
+      {
+        ...{ claim, network, podInterface: podInterfaceOf(called), source, path },
+        wanted: wanted.length > 0 ? wanted : (own?.value.shown ?? []),
+        ...(own === undefined ? {} : { written: own.source }),
+      },
+    ];
+  });
 }
 
 function whyNot(vm: VirtualMachine, network: PersistentNetwork, own: ReadObject<IpamClaim> | undefined) {

@@ -51,11 +51,12 @@ export interface Source extends ReadObjects {
   readonly isBarred?: (integration: Integration, owner: string) => boolean;
 }
 
-/** Those that an integration owns; of the others, those of the kinds that it reads, and the reports that it understands. */
+/** Those of the kinds that an integration reads; of the others, the reports that it understands, too. */
 export function objectsFor({ reads, usedIn }: Integration, { owned, others }: ReadObjects): ReadObjects {
-  const seen = new Set<unknown>([...reads.map(({ kind }) => kind), ...usedIn]);
+  const kinds = new Set<unknown>(reads.map(({ kind }) => kind));
+  const seen = new Set<unknown>([...kinds, ...usedIn]);
   return {
-    owned: owned.filter(({ object }) => reads.some((one) => one.kind === object.kind && one.owns(object))),
+    owned: owned.filter(({ object }) => kinds.has(object.kind)),
     others: others.filter(({ object }) => seen.has(object.kind)),
   };
 }
@@ -140,7 +141,7 @@ export function renderDesired({ parts }: Desired, holdings: Holdings): Rendered 
     integration.render(model, facts, ownReleasing(holdings, integration)),
   );
   return {
-    instead: all.map(({ instead }) => instead).reduce(together),
+    instead: all.map(({ instead }) => instead).reduce(together, new Map()),
     added: all.flatMap(({ added }) => added),
     left: all.flatMap(({ left }) => left),
     unsaid: all.flatMap(({ unsaid = [] }) => unsaid),

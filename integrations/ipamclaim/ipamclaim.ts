@@ -9,7 +9,7 @@ import {
 } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
-import type { LocatedObject } from "../../schema/objects.ts";
+import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, configText } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { readEach } from "../read-each.ts";
@@ -64,6 +64,11 @@ function read(group: string, kind: string, plural: string, owns: ReadKind["owns"
   return { group, kind, plural, owns, mark, runsAsIs: true };
 }
 
+/** Definitions of other networks are somebody else's. */
+function isOwn(object: Bag): boolean {
+  return mayPersist(object) || isVm(object) || isIpamClaim(object);
+}
+
 function readModel({ owned }: ReadObjects) {
   const definitions = readEach(
     owned.filter(({ object }) => mayPersist(object)),
@@ -85,7 +90,9 @@ function readModel({ owned }: ReadObjects) {
   if (networks.issues) return networks;
   const requests = requestsOf(networks.value, vms.value, written.value);
   if (requests.issues) return requests;
-  return { value: { networks: networks.value, requests: requests.value, sources: owned } };
+  return {
+    value: { networks: networks.value, requests: requests.value, sources: owned.filter(({ object }) => isOwn(object)) },
+  };
 }
 
 /** Each object stands for itself, with the claims that a VM asks for behind it; a claim that is written gets its addresses. */

@@ -22,7 +22,8 @@ export const whereabouts: Integration<WhereaboutsModel> = {
   usedIn: [slicePoolKind, attachmentKind],
   read: ({ owned }) => {
     const networks = readNetworks(owned);
-    return networks.issues ? networks : { value: { networks: networks.value, sources: owned } };
+    const sources = owned.filter(({ object }) => namesSlices(object) || isSlicePool(object));
+    return networks.issues ? networks : { value: { networks: networks.value, sources } };
   },
   pools: ({ networks }) =>
     networks.map(({ pool, spec, attachments: [{ source }] }) => ({ pool, spec, at: source.at(configPath, pool.name) })),

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { SlowestFirst } from "./test/support/slowest-first.ts";
 
 /** The package by its own name, as examples import it: the sources. */
 const alias = [
@@ -17,6 +18,7 @@ export default defineConfig({
     // Half of the tests wait for commands they started.
     maxWorkers: availableParallelism(),
     globalSetup: "test/support/temporary-folder.ts",
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         resolve: { alias },
@@ -29,7 +31,17 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { name: "e2e", include: slow, testTimeout: 300_000, hookTimeout: 900_000 } },
+      {
+        test: {
+          name: "e2e",
+          include: slow,
+          testTimeout: 300_000,
+          hookTimeout: 900_000,
+          // Servers and controllers leave a third of the time unused.
+          maxWorkers: Math.ceil(availableParallelism() * 1.5),
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decode } from "../../state/codec.ts";
+import { tries } from "../support/long.ts";
 import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { broken, entered } from "../support/pulumi-random.ts";
 import { duplicates } from "../support/state-record.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
 
-const long = process.env.NODEIPPOOL_LONG !== undefined;
-const kills = long ? 50 : 5;
-const rounds = long ? 50 : 4;
-const seed = long ? Date.now() % 1e6 : 7;
+const kills = tries(3, 50);
+const rounds = tries(2, 50);
+const seed = tries(7, Date.now() % 1e6);
 
 const lock = 'allowMove: true, confirmRelease: true, state: { backend: "lockfile", path: "nodeippool.lock" }';
 const nodesArb = fc.subarray(["a", "b", "c", "d", "e", "f", "g", "h"], { minLength: 1 });
@@ -22,6 +22,9 @@ function trials(): [nodes: string[], moment: number][] {
   const drawn = fc.sample(fc.tuple(nodesArb, fc.nat({ max: 999 })), { numRuns: kills, seed });
   return drawn.map(([nodes, thousandths], i) => [nodes, (i + thousandths / 1000) / kills]);
 }
+
+/** Of an update: the first one, at least, is killed in its middle. */
+const inUpdate = (moment: number) => (moment < 1 / kills ? "locked" : moment);
 
 describe("updates that are killed, with all their process group, and recovered as the documentation says", () => {
   let project: PulumiProject;
@@ -33,15 +36,22 @@ describe("updates that are killed, with all their process group, and recovered a
   }, BUILD_TIMEOUT);
   afterAll(() => project?.remove());
 
-  async function killed(moment: number, file: string, ...args: string[]): Promise<void> {
+  /** `moment`: "locked" is as soon as it holds the stack. */
+  async function killed(moment: number | "locked", file: string, ...args: string[]): Promise<void> {
+    const start = Date.now();
     const { pid, ended } = project.start(file, ...args);
-    await sleep(moment * usual);
+    let isOver = false;
+    const over = ended.then(() => {
+      isOver = true;
+    });
+    const isNow = () => (moment === "locked" ? project.isLocked() : Date.now() - start >= moment * usual);
+    while (!isOver && !isNow()) await sleep(10);
     try {
       process.kill(-pid, "SIGKILL");
     } catch {
       // It has ended.
     }
-    await ended;
+    await over;
   }
 
   async function recovered(): Promise<void> {
@@ -88,7 +98,7 @@ describe("updates that are killed, with all their process group, and recovered a
       for (const [nodes, moment] of trials()) {
         const [before, was] = [project.sets(), ledger()];
         project.program(setText(nodes, { rest: "confirmRelease: true" }));
-        await killed(moment, "pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
+        await killed(inUpdate(moment), "pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
         figures.kills++;
         if (project.isLocked()) figures.locked++;
         await recovered();
@@ -124,7 +134,7 @@ describe("updates that are killed, with all their process group, and recovered a
         project.program(setText(nodes, { rest: lock }));
         await killed(moment, "nodeippool", ...allocate);
         expect((await project.start("nodeippool", ...allocate).ended).status).toBe(0);
-        await killed(moment, "pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
+        await killed(inUpdate(moment), "pulumi", "up", "--yes", "--skip-preview", "--non-interactive");
         figures.kills += 2;
         if (project.isLocked()) figures.locked++;
         await recovered();

@@ -1,0 +1,33 @@
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Files that take a minute or more, the slowest first: none of them is to begin last. */
+const slowest = [
+  "pulumi/kubernetes",
+  "pulumi/inputs",
+  "pulumi/life",
+  "e2e/pages",
+  "cluster/controller-proxy",
+  "e2e/package",
+  "cluster/metal3",
+  "pulumi/kill",
+  "cluster/capi",
+  "pulumi/random",
+  "pulumi/lockfile",
+  "cluster/controller-faults",
+  "cluster/controller-policies",
+  "cluster/deploy",
+  "cluster/controller-chaos",
+  "cluster/controller-pools",
+  "git/hook",
+];
+
+/** The rest as vitest orders it: as long as they took here before, else by size. */
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => {
+      const at = slowest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+      return at === -1 ? slowest.length : at;
+    };
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}

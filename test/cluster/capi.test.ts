@@ -223,7 +223,7 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
     }, "v1beta1");
   });
 
-  const count = tries(100, 1000);
+  const count = tries(40, 1000);
 
   it(`${count} claims at once with two controllers: each gets an address, none two`, async () => {
     await pool("p", "10.0.7.254", "10.0.0.0/21");

@@ -6,8 +6,8 @@ import { stageOfFile } from "../support/stage-of-file.ts";
 
 const { cluster, stage } = stageOfFile(installAll);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
-const allocations = tries(300, 5_000);
-const kills = { controllers: tries(6, 55), writers: tries(4, 40), servers: tries(1, 10) };
+const allocations = tries(120, 5_000);
+const kills = { controllers: tries(4, 55), writers: tries(2, 40), servers: tries(1, 10) };
 
 it(`controllers, writers and the API server are killed: no address is twice at any revision, none moves, none is left over`, {
   timeout: tries(300_000, 7_200_000),

@@ -18,7 +18,7 @@ const cluster = clusterOfFile(
 /** The proof, on one pool and on ten together: 20,480 allocations, 60 kills, 2,400 faults. */
 const scale = long
   ? { rounds: 128 * long, kills: 25 * long, serverKills: 5 * long, faults: 1_200 * long }
-  : { rounds: 5, kills: 10, serverKills: 1, faults: 120 };
+  : { rounds: 3, kills: 6, serverKills: 1, faults: 60 };
 
 it.each([1, 10])(
   `${writers} processes on %d pools, killed and cut off: no address twice at any revision, none lost, none left over`,

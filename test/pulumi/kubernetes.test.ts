@@ -4,11 +4,12 @@ import { type Allocation, address, formatAddress, planRelease } from "../../core
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
 import { RecordNamespace } from "../support/cluster-record.ts";
+import { tries } from "../support/long.ts";
 import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
 import { duplicates } from "../support/state-record.ts";
 import { BUILD_TIMEOUT } from "../support/tools.ts";
 
-const rounds = process.env.NODEIPPOOL_LONG === undefined ? 4 : 50;
+const rounds = tries(2, 50);
 
 let place: RecordNamespace;
 let proxy: FaultProxy;
@@ -65,11 +66,9 @@ describe("a set whose record is in a cluster", () => {
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
   });
 
-  it("gives up nothing when the set is replaced, tainted or renamed without an alias", async () => {
+  it("gives up nothing when the set is replaced, or renamed without an alias", async () => {
     const stamp = await place.stamp();
     expect(await project.up("--replace", urn())).toContain("1 replaced");
-    await project.ok("state", "taint", "--yes", urn());
-    expect(await project.up()).toContain("1 replaced");
     // Renamed, and its record in other words.
     program(["a", "b", "c"], {
       name: "bare",
@@ -77,8 +76,6 @@ describe("a set whose record is in a cluster", () => {
     });
     await project.up();
     expect([held("bare"), await recorded(), await place.stamp()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3", stamp]);
-    program(["a", "b", "c"]);
-    await project.up();
   });
 
   it("has other sets on other pools, under other names", async () => {
@@ -100,22 +97,22 @@ describe("a set whose record is in a cluster", () => {
 
   it("shows by refresh what the record says otherwise, and up makes it true again", async () => {
     const record = place.open();
-    const release = async (to: "releasing" | "free") => {
+    const release = async (node: string, to: "releasing" | "free") => {
       const snapshot = await record.read();
-      const lines = [...snapshot.allocations, ...snapshot.releasing].filter((line) => line.claim === "Node/b/eth1");
+      const lines = snapshot.allocations.filter((line) => line.claim === `Node/${node}/eth1`);
       await record.commit(planRelease(snapshot, lines, to));
     };
-    for (const to of ["releasing", "free"] as const) {
-      await release(to);
-      expect(await project.ok("up", "--yes", "--strict")).toContain("1 to update");
-      expect(await recorded()).toBe("a=1 b=2 c=3");
-    }
-    await release("free");
+    await release("b", "releasing");
+    await release("c", "free");
+    expect(await recorded()).toBe("a=1 / b=2");
+    expect(await project.ok("up", "--yes", "--strict")).toContain("1 to update");
+    expect(await recorded()).toBe("a=1 b=2 c=3");
+    await release("b", "free");
     expect(await project.ok("refresh", "--yes", "--diff")).toMatch(/- Node\/b\/eth1: "10.0.0.2"/);
     expect(held()).toBe("a=1 c=3");
     await project.up();
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
-    await release("free");
+    await release("b", "free");
     await project.up("--refresh");
     expect([held(), await recorded()]).toEqual(["a=1 b=2 c=3", "a=1 b=2 c=3"]);
   });
@@ -123,8 +120,6 @@ describe("a set whose record is in a cluster", () => {
   it("moves nobody where the record is a new one; an address that somebody else has there is refused", async () => {
     const other = await RecordNamespace.make(cluster());
     const [here, there] = [stateText("shop"), stateText("shop").replace(place.name, other.name)];
-    project.program(setText(["b", "c"], { rest: there }));
-    expect((await project.run("preview")).text).toContain("has 1 address, as 10.0.0.1 of Node/a/eth1");
     project.program(setText(["a", "b", "c"], { rest: there }));
     await project.up();
     expect((await other.open().read()).allocations.map(lineText)).toEqual(["a=1", "b=2", "c=3"]);
@@ -197,7 +192,8 @@ describe("a set whose record is in a cluster", () => {
     Object.assign(project.variables, { KUBECONFIG: proxy.kubeconfig });
     program(["a", "b", "c", "d"]);
     const before = await recorded();
-    const late = proxy.plant({ verb: "PUT", times: 1 }, { delay: 5_000 });
+    const gate = Promise.withResolvers<void>();
+    const late = proxy.plant({ verb: "PUT", times: 1 }, { until: gate.promise });
     const update = project.run("up", "--yes", "--skip-preview");
     while (late.count === 0) await sleep(50);
     const record = place.open();
@@ -209,6 +205,7 @@ describe("a set whose record is in a cluster", () => {
       set: "else",
     };
     await record.commit({ ...planRelease(snapshot, []), assign: [stranger as Allocation] });
+    gate.resolve();
     const { status, text } = await update;
     expect(status).not.toBe(0);
     expect(text).toContain("pool lan changed since this plan was made; nothing was written");
@@ -220,13 +217,15 @@ describe("a set whose record is in a cluster", () => {
 
   it("does nothing more once its engine is killed", async () => {
     const before = await recorded();
-    const late = proxy.plant({ verb: "GET", path: /configmaps/, times: 1 }, { delay: 4_000 });
+    const gate = Promise.withResolvers<void>();
+    const late = proxy.plant({ verb: "GET", path: /configmaps/, times: 1 }, { until: gate.promise });
     const { pid, ended } = project.start("pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive");
     while (late.count === 0) await sleep(50);
     process.kill(-pid, "SIGKILL");
     await ended;
     const asked = proxy.requests.length;
-    await sleep(8_000);
+    gate.resolve();
+    await sleep(3_000);
     expect(proxy.requests.slice(asked).filter((request) => !request.startsWith("GET "))).toEqual([]);
     expect(await recorded()).toBe(before);
     await project.run("cancel", "--yes");

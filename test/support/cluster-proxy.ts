@@ -12,6 +12,8 @@ import type { Cluster } from "./cluster.ts";
 export type Fault =
   /** It arrives later, by milliseconds. */
   | { readonly delay: number }
+  /** It arrives once this is settled. */
+  | { readonly until: Promise<unknown> }
   /** The connection is cut before the server gets it. */
   | { readonly cut: "request" }
   /** The server has done it, and then the connection is cut. */
@@ -131,6 +133,7 @@ async function serve(
   const body = await buffer(request);
   if (fault && "status" in fault) return refuse(fault, response);
   if (fault && "delay" in fault) await sleep(fault.delay);
+  if (fault && "until" in fault) await fault.until;
   if (fault && "cut" in fault && fault.cut === "request") throw new Error("cut");
 
   const { method, headers } = request;

@@ -41,8 +41,8 @@ export async function withController(
 /** Until kubectl prints this. */
 export async function eventually(cluster: Cluster, args: string, expected: string): Promise<void> {
   let printed = "";
-  for (let tries = 0; tries < 150 && printed !== expected; tries++) {
-    await sleep(100);
+  for (let tries = 0; tries < 75 && printed !== expected; tries++) {
+    await sleep(200);
     printed = await cluster.kubectl(args.split(" ")).catch((error) => `${error}`);
   }
   expect(printed).toBe(expected);

@@ -31,17 +31,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      {
-        test: {
-          name: "e2e",
-          include: slow,
-          testTimeout: 300_000,
-          hookTimeout: 900_000,
-          // Servers and controllers leave a third of the time unused.
-          maxWorkers: Math.ceil(availableParallelism() * 1.5),
-          sequence: { groupOrder: 1 },
-        },
-      },
+      { test: { name: "e2e", include: slow, testTimeout: 300_000, hookTimeout: 900_000 } },
     ],
   },
 });

@@ -52,6 +52,8 @@ export class Stage {
   /** What the controllers have said. */
   private readonly logged: string[] = [];
   private given = new Map<string, string>();
+  /** When that was asked for. */
+  private asked = 0;
 
   private constructor(cluster: Cluster) {
     this.cluster = cluster;
@@ -178,15 +180,19 @@ export class Stage {
 
   /** The record, as `CLAIM ADDRESS`, sorted; lines that are releasing end with a word. */
   async lines(): Promise<string[]> {
+    const asked = Date.now();
     const { allocations, releasing } = await this.record();
     const text = ({ claim, address }: Snapshot["allocations"][number]) =>
       `${claim.replace(/^Node\//, "").replace(/\/address.*$/, "")} ${formatAddress(address)}`;
     const live = new Map(allocations.map((line) => [`${line.pool} ${line.claim}`, formatAddress(line.address)]));
-    for (const [claim, address] of live) {
+    // In a longer time a claim may have gone, been free, and come back; the history of etcd tells that apart in the end.
+    const isSoon = Date.now() - this.asked < hurried.hold;
+    for (const [claim, address] of isSoon ? live : []) {
       const before = this.given.get(claim);
       if (before !== undefined && before !== address) this.broken.push(`${claim} moved from ${before} to ${address}`);
     }
     this.given = live;
+    this.asked = asked;
     return [...allocations.map(text), ...releasing.map((line) => `${text(line)} releasing`)].sort();
   }
 

@@ -18,11 +18,13 @@ export class Shown {
     return true;
   }
 
-  /** What they say about pools, beside the record. */
-  occupied(pools: readonly Pool[], lines: LinesByOwner): Occupied {
+  /** What they say about pools, beside the record, and what else is `claimed`. */
+  occupied(pools: readonly Pool[], lines: LinesByOwner, claimed: readonly Use[] = []): Occupied {
     const { known } = this;
+    const reported = () => [...this.byReport.values()].flat();
+    if (claimed.length > 0) return occupied(pools, [...reported(), ...claimed], lines);
     if (known?.pools === pools && known.record === lines.record) return known.value;
-    const value = occupied(pools, [...this.byReport.values()].flat(), lines);
+    const value = occupied(pools, reported(), lines);
     this.known = { pools, record: lines.record, value };
     return value;
   }

@@ -1,4 +1,5 @@
-import type { Allocation } from "../core/index.ts";
+import type { Allocation, Use } from "../core/index.ts";
+import type { SourceObject } from "../schema/manifest-document.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Facts } from "./facts.ts";
 
@@ -109,6 +110,11 @@ export interface InCluster {
   isPaused?(object: Bag, find: (key: string) => Bag | undefined): boolean;
   /** Is an owner, by its object, not to get anything new yet? Absent where each may at once. */
   isWaiting?(owner: Bag): boolean;
+  /**
+   * What owners without a line show to have of pools, or were planned: nobody else is given that before they are looked at. It is
+   * given what asks for all owners, and the objects of these owners. Absent where owners show nothing themselves.
+   */
+  claimed?(objects: readonly SourceObject[], facts: Facts): readonly Use[];
   /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
   barred?(facts: Facts): ReadonlyMap<string, string>;
   /**

@@ -1,5 +1,6 @@
 import { type Allocation, formatAddress, type Pool } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { addressesIn } from "./ipam-claim.ts";
 
 /** How a claim stands. */
 export interface IpamClaimState {
@@ -15,7 +16,7 @@ export interface IpamClaimState {
 
 /**
  * What the status of an IPAMClaim says, with the condition and the reasons of the standard. Addresses that are there are never
- * replaced: a pod may run with them.
+ * replaced by others: a pod may run with them. One that is written otherwise is the same.
  *
  *  it has on record, or by a plan | the status shows    | ips      | IPsAllocated
  *  -------------------------------+---------------------+----------+----------------------------
@@ -31,7 +32,8 @@ export function claimStatus({ recorded, planned, shown, pending }: IpamClaimStat
   if (pending !== undefined) return status(shown, "False", reasons[pending.code] ?? "InternalError", pending.message);
   const ips = recorded.length > 0 ? recorded : planned;
   if (ips.length === 0) return undefined;
-  if (shown.every((ip) => ips.includes(ip)))
+  const addresses = new Set(addressesIn(ips));
+  if (shown.every((ip) => addressesIn([ip]).some((address) => addresses.has(address))))
     return status(ips, "True", "SuccessfulAllocation", "Its addresses are recorded");
   const message = `Its addresses are ${ips.join(", ")}, and the status shows others`;
   return status(shown, "False", "IPAddressConflict", message);

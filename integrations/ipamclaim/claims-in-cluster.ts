@@ -1,12 +1,22 @@
-import { isPlanned, type Parsed } from "../../core/index.ts";
-import { asBag, asList, type LocatedObject } from "../../schema/objects.ts";
+import { type Address, contains, familyOf, formatOwner, isPlanned, type Parsed, type Use } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { Integration, ReadObjects } from "../integration.ts";
 import { readEach } from "../read-each.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
 import { ipamClaimsPart, stake } from "./in-cluster.ts";
-import { ipamClaimKind, isIpamClaim, parseIpamClaim, plannedAnnotation, usesOfIpamClaim } from "./ipam-claim.ts";
+import {
+  addressesIn,
+  ipamClaimKind,
+  isIpamClaim,
+  ownerOfIpamClaim,
+  parseIpamClaim,
+  plannedAnnotation,
+  plannedIps,
+  usesOfIpamClaim,
+} from "./ipam-claim.ts";
 import { mayPersist, parsePersistentNetwork } from "./network.ts";
 import { firstNetworks, type Networks } from "./networks.ts";
 import { type AddressRequest, requestsOf } from "./requests.ts";
@@ -29,7 +39,7 @@ export const ipamClaimsInCluster: Integration<ClaimsModel> = {
   claims: ({ networks, requests }, facts) =>
     claimsOfRequests(
       networks,
-      requests.filter((request) => isOurs(request, facts)),
+      requests.flatMap((request) => ours(request, facts)),
       facts,
     ),
   isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
@@ -37,7 +47,7 @@ export const ipamClaimsInCluster: Integration<ClaimsModel> = {
   uses: () => (located, found) => {
     if (isHeldByUs(located)) usesOfIpamClaim(located, found);
   },
-  inCluster: ipamClaimsPart,
+  inCluster: { ...ipamClaimsPart, claimed },
 };
 
 function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
@@ -57,10 +67,55 @@ function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
   return requests.issues ? requests : { value: { networks, requests: requests.value } };
 }
 
-/** What was planned for a claim is not decided here, nor what a pool of plans gives. */
-function isOurs({ source, network }: AddressRequest, facts: Facts): boolean {
-  const annotations = asBag(asBag(source.object.metadata)?.annotations);
-  return annotations?.[plannedAnnotation] === undefined && !poolsFor(network, facts).some(isPlanned);
+/**
+ * What is decided here of a request.
+ *
+ *  the network has | the claim was planned            | it gets
+ *  ----------------+----------------------------------+-------------------------------------------------------
+ *  a pool of plans | any                              | nothing: it is not decided here
+ *  others          | no                               | the first address of each family that it shows, else any
+ *  others          | yes, with an address of its pools | that one, or nothing: nobody else may have it
+ *  others          | yes, with other ones             | nothing: its plan is met elsewhere
+ *
+ * A status may say anything, and stops nobody else: what of it cannot be given, the claim itself is told.
+ */
+function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
+  const pools = poolsFor(request.network, facts);
+  if (pools.some(isPlanned)) return [];
+  const annotation = plannedFor(request.source.object);
+  const planned = addressesIn(plannedIps(annotation));
+  const isOfPools = (address: Address) => pools.some(({ range }) => contains(range, address));
+  if (annotation !== undefined && !planned.some(isOfPools)) return [];
+  const asked = annotation === undefined ? request.wanted : planned;
+  const families = new Set(pools.map(({ start }) => familyOf(start)));
+  const first = new Map(asked.toReversed().map((address) => [familyOf(address), address]));
+  return [{ ...request, wanted: [...families].flatMap((family) => first.get(family) ?? []) }];
+}
+
+/** What claims show, or were planned, of the pools of their networks. */
+function claimed(objects: readonly SourceObject[], facts: Facts): Use[] {
+  const telling = objects.filter(({ object }) => !isIpamClaim(object) || addressesOf(object).length > 0);
+  const { value: { requests } = { requests: [] } } = readClaims({ owned: telling, others: [] });
+  return requests.flatMap(({ claim, network, source }) => {
+    const addresses = addressesOf(source.object);
+    const owner = formatOwner(ownerOfIpamClaim(claim));
+    const at = source.at(["status", "ips"], "");
+    return poolsFor(network, facts).flatMap(({ name: pool, assignable }) =>
+      addresses.filter((address) => contains(assignable, address)).map((address) => ({ address, owner, pool, at })),
+    );
+  });
+}
+
+/** What a claim shows, and what was planned for it; nothing of one that cannot be read. */
+function addressesOf(object: Bag): Address[] {
+  const shown = asList(asBag(object.status)?.ips);
+  const planned = plannedIps(plannedFor(object));
+  const hasSome = shown.length + planned.length > 0;
+  return hasSome && parseIpamClaim(object).issues === undefined ? addressesIn([...shown, ...planned]) : [];
+}
+
+function plannedFor({ metadata }: Bag): unknown {
+  return asBag(asBag(metadata)?.annotations)?.[plannedAnnotation];
 }
 
 /** Did the controller give the addresses that a claim shows? Those of other networks may be the same, in spaces of their own. */

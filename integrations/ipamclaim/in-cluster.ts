@@ -72,6 +72,8 @@ function keyOfOwner(owner: string): string {
  *  a claim         | our finalizer
  *  ----------------+---------------------------------------------------------------------
  *  with addresses  | is set, so that nobody ends it without a word
+ *  that waits, and | is set: nobody else is given what it shows
+ *   shows some     |
  *  being deleted   | goes once it is the only one that is left: others still use the claim
  */
 function report({ object, lines, pending: [pending] }: Known, { pools }: Facts): Report {
@@ -79,8 +81,15 @@ function report({ object, lines, pending: [pending] }: Known, { pools }: Facts):
   const { deletionTimestamp, finalizers, annotations } = asBag(object.metadata) ?? {};
   const others = asList(finalizers).filter((one) => one !== stake);
   if (deletionTimestamp !== undefined) return others.length > 0 ? {} : { finalizer: { name: stake, isWanted: false } };
-  const planned = plannedIps(asBag(annotations)?.[plannedAnnotation]);
-  const state = { recorded: ipsOf(lines, pools), planned, shown: shownIps(object), pending };
-  const isHeld = lines.length > 0;
+  const annotation = asBag(annotations)?.[plannedAnnotation];
+  const planned = plannedIps(annotation);
+  const shown = shownIps(object);
+  const wrong = annotation !== undefined && planned.length === 0 ? noAddress(annotation) : undefined;
+  const state = { recorded: ipsOf(lines, pools), planned, shown, pending: pending ?? wrong };
+  const isHeld = lines.length > 0 || (pending !== undefined && shown.length > 0);
   return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };
+}
+
+function noAddress(annotation: unknown) {
+  return { code: "invalid", message: `annotation ${plannedAnnotation} has no address: ${JSON.stringify(annotation)}` };
 }

@@ -35,7 +35,7 @@ export function parseIpamClaim({ metadata, spec, status }: Bag): Parsed<IpamClai
     return {
       issues: [{ message: "network must name a network, as its configuration of CNI does", path: ["spec", "network"] }],
     };
-  const shown = asList(asBag(status)?.ips).flatMap((ip) => addressIn(ip).value ?? []);
+  const shown = addressesIn(asList(asBag(status)?.ips));
   return { value: { name: `${name}`, namespace: `${namespace}`, network, shown } };
 }
 
@@ -44,9 +44,10 @@ export function ownerOfIpamClaim({ name, namespace }: Pick<IpamClaim, "name" | "
   return { kind: ipamClaimKind, namespace, name };
 }
 
-/** What was planned for a claim, as its status says it. */
+/** What was planned for a claim, as its status says it; what is no address is left out. */
 export function plannedIps(annotation: unknown): string[] {
-  return typeof annotation === "string" ? annotation.split(",").map((ip) => ip.trim()) : [];
+  const texts = typeof annotation === "string" ? annotation.split(",").map((ip) => ip.trim()) : [];
+  return texts.filter((ip) => parsePrefix(ip).value !== undefined && addressIn(ip).value !== undefined);
 }
 
 /** The addresses of a claim, with the prefix lengths of their pools. */
@@ -93,6 +94,11 @@ export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
     const { length } = prefix.value;
     found.uses.push({ address: address.value, prefixLength: length, owner, at: located.at(path, `${text}`) });
   });
+}
+
+/** The addresses of a list like a status has it, as far as they can be read. */
+export function addressesIn(ips: readonly unknown[]): Address[] {
+  return ips.flatMap((ip) => addressIn(ip).value ?? []);
 }
 
 /** The address before the prefix length. */

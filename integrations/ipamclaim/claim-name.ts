@@ -19,6 +19,13 @@ export function claimNameOf(vm: string, network: string): string {
 
 const longest = 253;
 
+/** What the pool of a network is called: as the network, where that is a plain name, else that made so, with a digest behind it. */
+export function poolNameOf(network: string): string {
+  if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(network) && network.length <= 58) return network;
+  const made = trimmed(network.toLowerCase().replace(/[^a-z0-9]+/g, "-"), 45) || "network";
+  return `${made}-${digest(network).slice(0, 8)}`;
+}
+
 /** The VM that a claim of such a name is for; undefined where it is nobody's. */
 export function vmOfClaimName(name: string): string | undefined {
   return /^(.+)\.[^.]+$/.exec(name)?.[1];

@@ -13,6 +13,7 @@ import {
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../attachment-definition.ts";
+import { poolNameOf } from "./claim-name.ts";
 
 /** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from: one of a family, with a comma between two. */
 export const poolAnnotation = `${ownPrefix}pool`;
@@ -102,6 +103,7 @@ class SubnetReader {
     const kept = this.prefixes("reservedSubnets");
     const excluded = [...this.prefixes("excludeSubnets"), ...this.prefixes("infrastructureSubnets")];
     const gateways = this.texts("defaultGatewayIPs").flatMap((text) => this.take(parseAddress(text)) ?? []);
+    const name = poolNameOf(this.network);
     return [...byFamily].map(([family, [subnet, ...more]]) => {
       const isOfFamily = ({ first }: Prefix) => familyOf(first) === family;
       if (more.length > 0)
@@ -111,11 +113,11 @@ class SubnetReader {
       const spec = {
         ...rangesOf(prefix, excluded.filter(isOfFamily), kept.filter(isOfFamily)),
         ...(gateway === undefined ? {} : { gateway: formatAddress(gateway) }),
-        network: this.network,
+        network: name,
         authority: "Plan" as const,
         ...(family === 4 ? { allowZeroAnd255: true } : {}),
       };
-      return { name: family === 4 ? this.network : `${this.network}-ipv6`, family, spec };
+      return { name: family === 4 ? name : `${name}-ipv6`, family, spec };
     });
   }
 

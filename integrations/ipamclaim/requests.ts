@@ -1,4 +1,4 @@
-import type { Address, Issue, Parsed } from "../../core/index.ts";
+import { type Address, familyOf, formatAddress, type Issue, type Parsed } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { issueIn } from "../../schema/objects.ts";
 import type { ReadObject } from "../read-each.ts";
@@ -34,6 +34,8 @@ export interface AddressRequest {
  *  of any other definition                      | for the claim of its name
  *  a claim that a VM asks for                   | with it; it must name the same network
  *  any other claim on a network that keeps them | for itself
+ *
+ * A VM and its instance ask for one claim, alike. What a claim shows it has; its VM may want no other one.
  */
 export function requestsOf(
   networks: Networks,
@@ -46,7 +48,12 @@ export function requestsOf(
   for (const vm of vms)
     for (const request of requestsOfVm(vm, networks, written, issues)) {
       const title = titleOfClaim(request.claim);
-      if (!requests.has(title)) requests.set(title, request);
+      const first = requests.get(title);
+      const wanted = first === undefined || first.wanted.length === 0 ? request.wanted : first.wanted;
+      const isOtherwise = request.wanted.some((address) => !wanted.includes(address));
+      if (isOtherwise || request.network.network !== (first ?? request).network.network)
+        issues.push(issueIn(vm.source, { path: request.path, message: `${title} is asked for twice, and otherwise` }));
+      requests.set(title, { ...(first ?? request), wanted });
     }
   for (const { value: claim, source } of claims) {
     const network = networks.byName.get(claim.network)?.value;
@@ -69,12 +76,13 @@ function requestsOfVm(
     const identity = { name: claimNameOf(vm.name, called), namespace: vm.namespace };
     const claim = { ...identity, network: network.network, shown: [] };
     const own = written.get(titleOfClaim(claim));
-    const wrong = whyNot(vm, network, own);
+    const shown = own?.value.shown ?? [];
+    const wrong = whyNot(vm, network, own) ?? whyNoOther(vm, wanted, shown);
     if (wrong !== undefined) issues.push(issueIn(own && wrong.isOfClaim ? own.source : source, { path, ...wrong }));
     return [
       {
         ...{ claim, network, podInterface: podInterfaceOf(called), source, path },
-        wanted: wanted.length > 0 ? wanted : (own?.value.shown ?? []),
+        wanted: [...new Set([...wanted, ...shown])],
         ...(own === undefined ? {} : { written: own.source }),
       },
     ];
@@ -90,6 +98,17 @@ function whyNot(vm: VirtualMachine, network: PersistentNetwork, own: ReadObject<
   return {
     message: `OVN-Kubernetes looks for the claim of VM ${vm.name} in namespace ${network.namespace}, where ${network.title} is; it is in ${vm.namespace}`,
     hint: `Define the network in namespace ${vm.namespace}, too, with the same configuration.`,
+    isOfClaim: false,
+  };
+}
+
+/** A pod may run with what a claim shows. */
+function whyNoOther(vm: VirtualMachine, wanted: readonly Address[], shown: readonly Address[]) {
+  const has = shown.find((one) => !wanted.includes(one) && wanted.some((other) => familyOf(other) === familyOf(one)));
+  if (has === undefined) return undefined;
+  return {
+    message: `VM ${vm.name} wants ${wanted.map(formatAddress).join(", ")}, and its claim has ${formatAddress(has)}`,
+    hint: "Let both say the same, or take the status out of the claim.",
     isOfClaim: false,
   };
 }

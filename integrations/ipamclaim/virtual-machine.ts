@@ -1,4 +1,5 @@
 import { type Address, type Issue, type Parsed, parseAddress } from "../../core/index.ts";
+import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { isOfGroup } from "../attachment-definition.ts";
 
@@ -57,10 +58,14 @@ export function parseVm(object: Bag): Parsed<VirtualMachine> {
       .map((one) => one?.name),
   );
   const wanted = parseWanted(asBag(metadata?.annotations)?.[addressesAnnotation]);
+  const at = [...path, "metadata", "annotations", addressesAnnotation];
   if (wanted.issues !== undefined) {
-    const at = [...path, "metadata", "annotations", addressesAnnotation];
     return { issues: wanted.issues.map((issue) => ({ ...issue, path: at })) };
   }
+  const names = asList(spec?.networks).map((one) => `${asBag(one)?.name}`);
+  const strange = [...wanted.value.keys()].find((network) => !names.includes(network));
+  if (strange !== undefined)
+    return { issues: [{ message: `the VM has no network ${strange}${didYouMean(strange, names)}`, path: at }] };
   const attachments = asList(spec?.networks).flatMap((item, i): VmAttachment[] => {
     const network = asBag(item)?.name;
     if (!isSecondary(item) || typeof network !== "string" || unplugged.has(network)) return [];

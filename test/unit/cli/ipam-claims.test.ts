@@ -189,3 +189,62 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     expect(await done(projectOf([]), "plan", "m")).toContain("Plan: 0 to allocate");
   });
 });
+
+describe("VMs that ask in two ways", () => {
+  const lan = projectWith("vlan-20");
+  function projectWith(bound: string) {
+    return (...objects: Bag[]) => projectOf(objects, [blue, macvlanNetwork("red", bound)]);
+  }
+  const wanting = (address: string) => vm("vm-a", { red: "red" }, { wanted: { red: [address] } });
+  const instanceOf = (one: Bag): Bag => {
+    const { metadata, spec } = one as { metadata: Bag; spec: { template: Bag } };
+    const template = spec.template as { metadata: Bag; spec: Bag };
+    return {
+      apiVersion: "kubevirt.io/v1",
+      kind: "VirtualMachineInstance",
+      metadata: { ...metadata, ...template.metadata },
+      spec: template.spec,
+    };
+  };
+  const claim = (...ips: string[]): Bag => ({
+    apiVersion: "k8s.cni.cncf.io/v1alpha1",
+    kind: "IPAMClaim",
+    metadata: { name: "vm-a.red", namespace: "default" },
+    spec: { network: "red", interface: "net1" },
+    status: { ips },
+  });
+
+  it.each([
+    ["first", (a: Bag, b: Bag) => [a, b]],
+    ["last", (a: Bag, b: Bag) => [b, a]],
+  ])(
+    "an instance that asks otherwise than its VM, which comes %s, is an error; one asks for both",
+    async (_, order) => {
+      const otherwise = lan(...order(wanting("10.20.0.5"), instanceOf(wanting("10.20.0.6"))));
+      expect(await refused(otherwise, "plan", "m")).toContain("default/vm-a.red is asked for twice, and otherwise");
+      const folder = lan(...order(vm("vm-a", { red: "red" }), instanceOf(wanting("10.20.0.6"))));
+      await done(folder, "allocate", "m");
+      expect(await rendered(folder)).toEqual([expect.stringContaining("10.20.0.6/24")]);
+    },
+  );
+
+  it("B3: what a claim shows is not replaced by what its VM wants", async () => {
+    const message = "VM vm-a wants 10.20.0.5, and its claim has 10.20.0.9";
+    expect(await refused(lan(wanting("10.20.0.5"), claim("10.20.0.9/24")), "plan", "m")).toContain(message);
+    const folder = projectWith("vlan-20, vlan-20-v6")(wanting("10.20.0.5"), claim("10.20.0.5/24", "fd20::7/64"));
+    await done(folder, "allocate", "m");
+    expect(await rendered(folder)).toEqual(["default/vm-a.red red net1 10.20.0.5/24 fd20::7/64"]);
+  });
+
+  it("an address for a network that the VM does not have is an error", async () => {
+    const folder = lan(vm("vm-a", { red: "red" }, { wanted: { reed: ["10.20.0.5"] } }));
+    expect(await refused(folder, "plan", "m")).toContain("the VM has no network reed; did you mean red?");
+  });
+
+  it("a network of any name has a pool", async () => {
+    const udn = ovnNetwork("blue", { name: "apps_tenant.Blue", subnets: "192.168.10.0/24" });
+    const folder = projectOf([vm("vm-a", { blue: "blue-netconfig" })], [udn]);
+    expect(await done(folder, "allocate", "m")).toContain("Pool apps-tenant-blue-");
+    expect(await rendered(folder)).toEqual([expect.stringContaining("apps_tenant.Blue pod")]);
+  });
+});

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
+import { isManaged, managedBy, type WatchedKind } from "../integrations/in-cluster.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 
 /** An object as the server has it, as far as it is kept. */
@@ -24,10 +24,11 @@ export interface Seen extends Bag {
 export function keep(watched: WatchedKind, given: object): Seen {
   const { kind, apiVersion, keep: part, keepMade } = watched;
   const object = given as Bag;
-  const { managedFields: _, annotations, ...rest } = asBag(object.metadata) as Bag;
+  const { managedFields: _, annotations, labels, ...rest } = asBag(object.metadata) as Bag;
   const kept = Object.entries(asBag(annotations) ?? {}).filter(([name]) => !name.startsWith("kubectl.kubernetes.io/"));
   const metadata = {
     ...rest,
+    ...(labels === undefined ? {} : { labels: watched.isOwner ? withoutMark(labels) : labels }),
     ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
   } as Seen["metadata"];
   const parts = part(object);
@@ -35,6 +36,12 @@ export function keep(watched: WatchedKind, given: object): Seen {
   if (!isManaged(seen)) return seen;
   const made = { status: parts.status, fixed: fixedOf(object, watched), digest: contentDigest(object, watched) };
   return { ...keepMade?.(object), ...made, apiVersion, kind, metadata };
+}
+
+/** Owners are never made by the controller, whatever their labels say: it would delete them. */
+function withoutMark(labels: unknown): Bag {
+  const marks = Object.keys(managedBy);
+  return Object.fromEntries(Object.entries(asBag(labels) ?? {}).filter(([name]) => !marks.includes(name)));
 }
 
 /** A digest of what an object says, whatever the order of its fields. */

@@ -115,6 +115,21 @@ describe("what IPAMClaims show before it is on record", () => {
   });
 });
 
+it("an IPAMClaim that bears the label of what the controller makes is served, and not deleted", async () => {
+  const { sim, object, stands } = begin();
+  const labels = { "app.kubernetes.io/managed-by": "nodeippool-controller" };
+  sim.create(claim("a.red", { labels }));
+  sim.create(claim("b.red"));
+  await sim.pass(3000);
+  sim.change("IPAMClaim", "b.red", (one) => ({ ...one, metadata: { ...asBag(one.metadata), labels } }), "default");
+  await sim.pass(20_000);
+  expect(asBag(object("b.red")?.metadata)?.deletionTimestamp).toBeUndefined();
+  expect(["a.red", "b.red"].map(stands)).toEqual([
+    "10.0.0.1/24 True SuccessfulAllocation",
+    "10.0.0.2/24 True SuccessfulAllocation",
+  ]);
+});
+
 describe("what was planned for IPAMClaims on a pool of the cluster", () => {
   it("is recorded for them, and nobody else's", async () => {
     const { sim, object, stands } = begin();

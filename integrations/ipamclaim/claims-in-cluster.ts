@@ -15,7 +15,6 @@ import {
   parseIpamClaim,
   plannedAnnotation,
   plannedIps,
-  usesOfIpamClaim,
 } from "./ipam-claim.ts";
 import { mayPersist, parsePersistentNetwork } from "./network.ts";
 import { firstNetworks, type Networks } from "./networks.ts";
@@ -45,7 +44,7 @@ export const ipamClaimsInCluster: Integration<ClaimsModel> = {
   isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
   render: () => ({ instead: new Map(), added: [], left: [] }),
   uses: () => (located, found) => {
-    if (isHeldByUs(located)) usesOfIpamClaim(located, found);
+    if (isHeldByUs(located)) found.uses.push(...usesOf(located));
   },
   inCluster: { ...ipamClaimsPart, claimed },
 };
@@ -90,6 +89,14 @@ function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
   const families = new Set(pools.map(({ start }) => familyOf(start)));
   const first = new Map(asked.toReversed().map((address) => [familyOf(address), address]));
   return [{ ...request, wanted: [...families].flatMap((family) => first.get(family) ?? []) }];
+}
+
+/** Each address in a status is its claim's, with a prefix length or without. */
+function usesOf({ object, at }: LocatedObject): Use[] {
+  const { value: claim } = parseIpamClaim(object);
+  if (claim === undefined) return [];
+  const owner = formatOwner(ownerOfIpamClaim(claim));
+  return claim.shown.map((address) => ({ address, owner, at: at(["status", "ips"], "") }));
 }
 
 /** What claims show, or were planned, of the pools of their networks. */

@@ -103,6 +103,20 @@ describe("what IPAMClaims show before it is on record", () => {
     expect(stands("a1000.red")).toBe("10.8.0.3/16 True SuccessfulAllocation");
   });
 
+  it.each(["10.0.0.2/24", "10.0.0.2"])("%s in place of what it has is nobody else's", async (ip) => {
+    const { sim, stands } = begin();
+    sim.create(claim("a.red"));
+    await sim.pass(3000);
+    sim.change("IPAMClaim", "a.red", (one) => ({ ...one, status: { ...asBag(one.status), ips: [ip] } }), "default");
+    await sim.pass(1000);
+    sim.create(claim("b.red"));
+    await sim.pass(3000);
+    expect(["a.red", "b.red"].map(stands)).toEqual([
+      `${ip} False IPAddressConflict`,
+      "10.0.0.3/24 True SuccessfulAllocation",
+    ]);
+  });
+
   it("an address that is written otherwise is the same one", async () => {
     const { sim, stands } = begin({ pools: "lan6" });
     sim.create(showing("a.red", "FD20:0::1/64") as never);

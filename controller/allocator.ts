@@ -1,8 +1,6 @@
 import {
   type Allocation,
   byCodeUnit,
-  type Claim,
-  claimKey,
   clusterSet,
   contains,
   emptySnapshot,
@@ -13,13 +11,12 @@ import {
   type Pending,
   type Plan,
   type Snapshot,
-  type Use,
 } from "../core/index.ts";
 import type { Facts, Integration, RenderedObject } from "../integrations/integration.ts";
-import { nameOfKind, objectKey } from "../integrations/object-key.ts";
+import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
-import { placeless } from "../schema/objects.ts";
 import { integrationOf, readObjects } from "./asking.ts";
+import { claimedBeside } from "./claimed.ts";
 import { decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -32,7 +29,6 @@ import { inParallel } from "./refresh.ts";
 import { type Look, Renderer } from "./renderer.ts";
 import { Resets } from "./resets.ts";
 import { factsOf, readScene, type Scene } from "./scene.ts";
-import type { Seen } from "./seen.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
@@ -225,13 +221,9 @@ export class Allocator implements Finder {
   }
 
   private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> {
-    const hasLine = ({ owner, name, pool }: Claim) => {
-      const [asker, key] = [formatOwner(owner), claimKey(owner, name)];
-      return this.record.lines.of(asker).allocations.some((line) => line.claim === key && line.pool === pool);
-    };
-    // Who asks for nothing new takes nothing from anybody.
-    const claimed = desired.claims.every(hasLine) ? [] : this.claimed(scene);
-    const occupied = this.shown.occupied(scene.sound, this.record.lines, claimed);
+    const { lines } = this.record;
+    const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
+    const occupied = this.shown.occupied(scene.sound, lines, claimed);
     return {
       pools: scene.sound.map((pool) => without(pool, occupied)),
       claims: desired.claims
@@ -250,22 +242,6 @@ export class Allocator implements Finder {
   /** What owners show to have, beside the record. */
   occupied({ sound }: Scene): Occupied {
     return this.shown.occupied(sound, this.record.lines);
-  }
-
-  /** What owners that have no line yet show to have themselves. */
-  private claimed(scene: Scene): Use[] {
-    return this.ground.integrations.flatMap(({ inCluster }) => {
-      if (inCluster?.claimed === undefined) return [];
-      const owners = inCluster.kinds
-        .filter(({ isOwner }) => isOwner)
-        .flatMap((kind) => this.world.all(nameOfKind(kind)));
-      const isNew = (object: Seen) => {
-        const of = this.world.concerns(object).owners;
-        return of !== "all" && of.every((owner) => this.record.lines.of(owner).allocations.length === 0);
-      };
-      const objects = owners.filter(isNew).map(placeless);
-      return objects.length === 0 ? [] : inCluster.claimed([...scene.shared, ...objects], factsOf(this.world, scene));
-    });
   }
 
   /** Is there a line that a reset will free, once it was held long enough? */

@@ -1,0 +1,36 @@
+import { type Claim, claimKey, formatOwner, type Use } from "../core/index.ts";
+import type { Integration } from "../integrations/integration.ts";
+import { nameOfKind } from "../integrations/object-key.ts";
+import { placeless } from "../schema/objects.ts";
+import type { LinesByOwner } from "./lines-by-owner.ts";
+import { factsOf, type Scene } from "./scene.ts";
+import type { Seen } from "./seen.ts";
+import type { World } from "./world.ts";
+
+/**
+ * What owners without a line show to have themselves. Nothing is asked where all claims have their lines: who gets nothing new
+ * takes nothing from anybody.
+ */
+export function claimedBeside(
+  claims: readonly Claim[],
+  lines: LinesByOwner,
+  scene: Scene,
+  world: World,
+  integrations: readonly Integration[],
+): Use[] {
+  const hasLine = ({ owner, name, pool }: Claim) => {
+    const [asker, key] = [formatOwner(owner), claimKey(owner, name)];
+    return lines.of(asker).allocations.some((line) => line.claim === key && line.pool === pool);
+  };
+  const isWithout = (object: Seen) => {
+    const { owners } = world.concerns(object);
+    return owners !== "all" && owners.every((owner) => lines.of(owner).allocations.length === 0);
+  };
+  if (claims.every(hasLine)) return [];
+  return integrations.flatMap(({ inCluster }) => {
+    if (inCluster?.claimed === undefined) return [];
+    const kinds = inCluster.kinds.filter(({ isOwner }) => isOwner);
+    const objects = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).map(placeless));
+    return objects.length === 0 ? [] : inCluster.claimed([...scene.shared, ...objects], factsOf(world, scene));
+  });
+}

@@ -11,19 +11,18 @@ import { createHash } from "node:crypto";
  */
 export function claimNameOf(vm: string, network: string): string {
   const plain = `${vm}.${network}`;
-  const isPlain = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(network) && !/-[0-9a-f]{8}$/.test(network);
+  const isPlain = plainName.test(network) && !/-[0-9a-f]{8}$/.test(network);
   if (isPlain && plain.length <= longest) return plain;
-  const made = network.toLowerCase().replace(/[^a-z0-9]+/g, "-");
-  return `${trimmed(vm, 180)}.${trimmed(made, 60) || "network"}-${digest(`${vm}/${network}`).slice(0, 8)}`;
+  return `${trimmed(vm, 180)}.${madePlain(network, 60)}-${digest(`${vm}/${network}`).slice(0, 8)}`;
 }
 
 const longest = 253;
+const plainName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 /** What the pool of a network is called: as the network, where that is a plain name, else that made so, with a digest behind it. */
 export function poolNameOf(network: string): string {
-  if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(network) && network.length <= 58) return network;
-  const made = trimmed(network.toLowerCase().replace(/[^a-z0-9]+/g, "-"), 45) || "network";
-  return `${made}-${digest(network).slice(0, 8)}`;
+  if (plainName.test(network) && network.length <= 58) return network;
+  return `${madePlain(network, 45)}-${digest(network).slice(0, 8)}`;
 }
 
 /** The VM that a claim of such a name is for; undefined where it is nobody's. */
@@ -34,6 +33,10 @@ export function vmOfClaimName(name: string): string | undefined {
 /** What KubeVirt calls the interface of a secondary network in the pod of a VM. */
 export function podInterfaceOf(network: string): string {
   return `pod${digest(network).slice(0, 11)}`;
+}
+
+function madePlain(network: string, length: number): string {
+  return trimmed(network.toLowerCase().replace(/[^a-z0-9]+/g, "-"), length) || "network";
 }
 
 function trimmed(text: string, length: number): string {

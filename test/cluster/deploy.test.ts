@@ -4,13 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { finalizer } from "../../controller/finalizer.ts";
-import type { LogEvent } from "../../controller/ground.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
-import { withController } from "../support/controller-run.ts";
-import { hurried } from "../support/controller-timing.ts";
+import { ownAccess, withRefusals } from "../support/controller-rights.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -66,16 +64,6 @@ describe("deploy/ on a real API server", () => {
   });
 
   afterEach(clear);
-
-  /** Runs a controller as somebody, around what is to be tried; that may ask what the controller was refused so far. */
-  async function asUser(access: Access, work: (refused: ReadonlySet<string>) => Promise<void>): Promise<void> {
-    const refused = new Set<string>();
-    const log = ({ error }: LogEvent) => {
-      const [, verb, resource] = /cannot (\w+) resource \\?"([^"\\]+)/.exec(`${error}`) ?? [];
-      if (verb !== undefined) refused.add(`${verb} ${resource}`);
-    };
-    await withController(access, () => work(refused), { log, timing: hurried });
-  }
 
   const labels = { "kubernetes.io/hostname": "node01" };
   const node = { apiVersion: "v1", kind: "Node", metadata: { name: "node01", labels } };
@@ -198,9 +186,8 @@ describe("deploy/ on a real API server", () => {
   }
 
   it("serves the proposal's example with the token of its ServiceAccount, and is refused nothing", async () => {
-    const token = await cluster().kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
     await prepare();
-    await asUser({ ...admin, user: { token: token.trim() } }, async (refused) => {
+    await withRefusals(await ownAccess(cluster()), async (refused) => {
       expect(await halt(0, () => refused.size > 0)).toBeUndefined();
       expect([...refused]).toEqual([]);
     });
@@ -241,7 +228,7 @@ describe("deploy/ on a real API server", () => {
       const access = await limited(kind, resource, verb);
       await prepare();
       let halted: string | undefined;
-      await asUser(access, async (refused) => {
+      await withRefusals(access, async (refused) => {
         const right = `${verb} ${resource}`;
         halted = await halt(1_000, () => refused.has(right));
         expect([...refused]).toContain(right);
@@ -253,7 +240,7 @@ describe("deploy/ on a real API server", () => {
       const access = await limited("ClusterRole", "nodes", "get");
       const isFreed = async () => (await pool("traffic-2"))?.status?.free === "8";
       await prepare();
-      await asUser(access, async (refused) => {
+      await withRefusals(access, async (refused) => {
         await halt(1_000, () => refused.has("get nodes"));
         await expect.poll(() => [...refused], { timeout: 60_000 }).toEqual(["get nodes"]);
         await sleep(1_000);

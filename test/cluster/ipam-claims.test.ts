@@ -2,38 +2,27 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { LogEvent } from "../../controller/ground.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
-import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import { installIpamClaims, installKubevirt, installNodeIPPool } from "../support/cluster-kinds.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { installIpamClaims, installKubevirt } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { nodeippool, root } from "../support/console.ts";
-import { withController } from "../support/controller-run.ts";
+import { nodeippool } from "../support/console.ts";
+import { ownAccess, prepareController, servedAs } from "../support/controller-rights.ts";
 import { hurried } from "../support/controller-timing.ts";
+import { claim, pool, stake, standing } from "../support/ipam-claims.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "../support/vm-objects.ts";
 
-const ipam = "k8s.cni.cncf.io/v1alpha1";
-const claims: Resource = { apiVersion: ipam, plural: "ipamclaims" };
-const stake = "nmstate.io/release-addresses";
-
-type Any = KubeObject & Bag;
+const claims: Resource = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
 
 describe("IPAMClaims, on a real API server with the kinds as they are shipped", () => {
-  const cluster = clusterOfFile(async (started) => {
-    await installNodeIPPool(started);
-    await installIpamClaims(started);
-    await installKubevirt(started);
-    await started.kubectl(["create", "namespace", "nodeippool"]);
-    for (const path of ["rbac.yaml", "ipam-claims/rbac.yaml"])
-      await started.kubectl(["apply", "-f", join(root, "deploy", path)]);
-  });
+  const cluster = clusterOfFile((started) =>
+    prepareController(started, [installIpamClaims, installKubevirt], "ipam-claims"),
+  );
   let kube: Objects;
   let user: Access;
   beforeAll(async () => {
-    const admin = findAccess({ kubeconfig: cluster().kubeconfig });
-    kube = objectsOf(admin);
-    const token = await cluster().kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
-    user = { ...admin, user: { token: token.trim() } };
+    kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));
+    user = await ownAccess(cluster());
     return () => kube.close();
   });
   afterEach(async () => {
@@ -41,48 +30,24 @@ describe("IPAMClaims, on a real API server with the kinds as they are shipped", 
   });
 
   /** With the rights that deploy/ gives, and no others. */
-  async function served(work: () => Promise<void>): Promise<void> {
-    const refused: string[] = [];
-    const log = ({ error }: LogEvent) => {
-      if (/cannot \w+ resource/.test(`${error}`)) refused.push(`${error}`);
-    };
-    await withController(user, work, { log, timing: hurried, ipamClaims: true });
-    expect(refused).toEqual([]);
-  }
-
+  const served = (work: () => Promise<void>) => servedAs(user, work, { ipamClaims: true });
   const create = (object: Bag) => cluster().kubectl(["create", "-f", "-"], JSON.stringify(object));
-  const claim = (name: string, metadata: Bag = {}) =>
-    kube.create(claims, {
-      apiVersion: ipam,
-      kind: "IPAMClaim",
-      metadata: { name, namespace: "default", ...metadata },
-      spec: { network: "red", interface: "net1" },
-    } as KubeObject);
-  const get = (name: string) => kube.get<Any>(claims, name, "default");
-  /** `10.0.0.1/24 True SuccessfulAllocation` */
-  const told = async (name: string) => {
-    const status = asBag((await get(name))?.status);
-    const { status: isAllocated, reason } = conditionOf(status?.conditions, "IPsAllocated") ?? {};
-    return [...asList(status?.ips), isAllocated, reason].join(" ");
-  };
+  const make = (name: string, metadata: Bag = {}) => kube.create(claims, claim(name, metadata));
+  const get = (name: string) => kube.get<KubeObject & Bag>(claims, name, "default");
+  const told = async (name: string) => standing(await get(name));
   const until = (what: () => Promise<unknown>, expected: unknown) =>
     expect.poll(what, { timeout: 30_000, interval: 100 }).toEqual(expected);
 
   it("get addresses, are told when there are none, and give them back", async () => {
-    await create({
-      apiVersion: "nmstate.io/v1",
-      kind: "NodeIPPool",
-      metadata: { name: "lan" },
-      spec: { range: { cidr: "10.0.0.0/24", end: "10.0.0.2" } },
-    });
+    await create(pool("lan", "10.0.0.0/24", "10.0.0.2"));
     await create(macvlanNetwork("red", "lan"));
-    await claim("a.red", { finalizers: ["kubevirt.io/persistent-ipam"] });
+    await make("a.red", { finalizers: ["kubevirt.io/persistent-ipam"] });
     await served(async () => {
       await until(() => told("a.red"), "10.0.0.1/24 True SuccessfulAllocation");
       expect(asBag((await get("a.red"))?.metadata)?.finalizers).toEqual(["kubevirt.io/persistent-ipam", stake]);
-      await claim("b.red");
+      await make("b.red");
       await until(() => told("b.red"), "10.0.0.2/24 True SuccessfulAllocation");
-      await claim("c.red");
+      await make("c.red");
       await until(() => told("c.red"), "False SubnetExhausted");
       await cluster().kubectl(["delete", "ipamclaim", "a.red", "--wait=false"]);
     });
@@ -108,16 +73,10 @@ describe("IPAMClaims, on a real API server with the kinds as they are shipped", 
   it("that are planned: the commands of the page, and a controller that writes what was planned", async () => {
     const folder = mkdtempSync(join(tmpdir(), "vms-"));
     mkdirSync(join(folder, "m"));
-    const pool = {
-      apiVersion: "nmstate.io/v1",
-      kind: "NodeIPPool",
-      metadata: { name: "vlan" },
-      spec: { range: { cidr: "10.20.0.0/24" } },
-    };
     const networks = [
       ovnNetwork("blue", { subnets: "192.168.10.0/24,fd10::/64" }),
       macvlanNetwork("red", "vlan"),
-      pool,
+      pool("vlan", "10.20.0.0/24"),
     ];
     const vms = [vm("vm-a", { blue: "blue-netconfig", red: "red" })];
     const write = (name: string, objects: readonly object[]) =>
@@ -128,7 +87,7 @@ describe("IPAMClaims, on a real API server with the kinds as they are shipped", 
     expect(nodeippool(["render", "m", "--out", "rendered"], folder).status).toBe(0);
     const apply = (...words: string[]) => cluster().kubectl(["apply", "--server-side", ...words]);
     await apply("-f", join(folder, "rendered/"));
-    expect(await told("vm-a.blue")).toBe(" ");
+    expect(await told("vm-a.blue")).toBe("");
     expect(readFileSync(join(folder, "rendered/vms.yaml"), "utf8")).toContain("kind: IPAMClaim");
     const ofClaims = ["vm-a.blue", "vm-a.red"];
     await served(async () => {

@@ -1,10 +1,9 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import type { LogEvent } from "../../controller/ground.ts";
 import { formatAddress } from "../../core/index.ts";
 import { managedBy } from "../../integrations/in-cluster.ts";
 import { ownerLabel, usedAnnotation } from "../../integrations/metal3/objects.ts";
@@ -14,9 +13,16 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { installMachines, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { nodeippool, root } from "../support/console.ts";
-import { withController } from "../support/controller-run.ts";
-import { afterHold, hurried } from "../support/controller-timing.ts";
+import { nodeippool } from "../support/console.ts";
+import {
+  accessWithout,
+  ownAccess,
+  prepareController,
+  rightsIn,
+  servedAs,
+  withRefusals,
+} from "../support/controller-rights.ts";
+import { afterHold } from "../support/controller-timing.ts";
 import { tries } from "../support/long.ts";
 import { exampleText } from "../support/metal3-infra.ts";
 
@@ -26,16 +32,7 @@ const secrets: Resource = { apiVersion: "v1", plural: "secrets" };
 const events: Resource = { apiVersion: "v1", plural: "events" };
 const hosts: Resource = { apiVersion: "metal3.io/v1alpha1", plural: "baremetalhosts" };
 
-const rbac = (plural: string): Resource => ({ apiVersion: "rbac.authorization.k8s.io/v1", plural });
-
 type Any = KubeObject & Bag;
-
-interface Rights extends KubeObject {
-  readonly rules: readonly { readonly resources: readonly string[]; readonly verbs: readonly string[] }[];
-}
-
-const documents = (path: string) =>
-  parseAllDocuments(readFileSync(join(root, path), "utf8")).map((document) => document.toJS() as KubeObject);
 
 /** A file with one network and so many hosts. */
 function file(names: readonly string[]): string {
@@ -57,19 +54,14 @@ ${macs.join("\n")}
 /** With the rights that deploy/ gives, and no others: whatever is refused fails the test. */
 describe("the hosts of a ConfigMap, on a real API server", () => {
   const cluster = clusterOfFile(async (started) => {
-    await installNodeIPPool(started);
-    await installMachines(started);
-    for (const name of ["nodeippool", namespace]) await started.kubectl(["create", "namespace", name]);
-    for (const path of ["rbac.yaml", "metal3/rbac.yaml"])
-      await started.kubectl(["apply", "-f", join(root, "deploy", path)]);
+    await started.kubectl(["create", "namespace", namespace]);
+    await prepareController(started, [installMachines], "metal3");
   });
   let kube: Objects;
   let user: Access;
   beforeAll(async () => {
-    const admin = findAccess({ kubeconfig: cluster().kubeconfig });
-    kube = objectsOf(admin);
-    const token = await cluster().kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
-    user = { ...admin, user: { token: token.trim() } };
+    kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));
+    user = await ownAccess(cluster());
     return () => kube.close();
   });
 
@@ -79,21 +71,8 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
     await cluster().kubectl(["delete", "configmaps", "--all", "-n", "nodeippool"]);
   });
 
-  /** Runs a controller as somebody; that may ask what it was refused so far. */
-  async function servedBy(access: Access, work: (refused: ReadonlySet<string>) => Promise<void>): Promise<void> {
-    const refused = new Set<string>();
-    const log = ({ error }: LogEvent) => {
-      const [, verb, resource] = /cannot (\w+) resource \\?"([^"\\]+)/.exec(`${error}`) ?? [];
-      if (verb !== undefined) refused.add(`${verb} ${resource}`);
-    };
-    await withController(access, () => work(refused), { log, timing: hurried, metal3: namespace });
-  }
-
-  const served = (work: () => Promise<void>) =>
-    servedBy(user, async (refused) => {
-      await work();
-      expect([...refused]).toEqual([]);
-    });
+  const serving = { metal3: namespace };
+  const served = (work: () => Promise<void>) => servedAs(user, work, serving);
 
   async function create(text: string): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), "infra-"));
@@ -353,38 +332,10 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
       await installMachines(cluster());
     });
 
-    const [role] = documents("deploy/metal3/rbac.yaml").filter(({ kind }) => kind === "Role") as [Rights];
-    const rights = role.rules.flatMap(({ resources, verbs }) => verbs.map((verb) => `${verb} ${resources[0]}`));
-
-    /** A controller that may do all but this. */
-    async function without(right: string): Promise<Access> {
-      const name = `without-${right.replace(" ", "-")}`;
-      const rules = role.rules.map(({ verbs, ...rule }) => ({
-        ...rule,
-        verbs: verbs.filter((verb) => `${verb} ${rule.resources[0]}` !== right),
-      }));
-      await kube.create(rbac("roles"), { ...role, metadata: { name, namespace }, rules } as KubeObject);
-      const bindings = [
-        { kind: "Role", name, in: namespace },
-        { kind: "Role", name: "nodeippool-controller", in: "nodeippool" },
-        { kind: "ClusterRole", name: "nodeippool-controller", in: undefined },
-      ];
-      for (const { kind, name: of, in: place } of bindings)
-        await kube.create(rbac(place === undefined ? "clusterrolebindings" : "rolebindings"), {
-          apiVersion: role.apiVersion,
-          kind: place === undefined ? "ClusterRoleBinding" : "RoleBinding",
-          metadata: { name, ...(place && { namespace: place }) },
-          roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name: of },
-          subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name }],
-        } as KubeObject);
-      const admin = findAccess({ kubeconfig: cluster().kubeconfig });
-      return { ...admin, user: { ...admin.user, impersonate: { user: name, groups: [] } } };
-    }
-
-    it.each(rights)("%s", async (right) => {
-      const access = await without(right);
+    it.each(rightsIn("metal3"))("%s", async (right) => {
+      const access = await accessWithout(right, "metal3", cluster());
       for (const name of ["pool-a", "pool-b"]) await host(name);
-      await servedBy(access, async (refused) => {
+      const work = async (refused: ReadonlySet<string>) => {
         const reached = async (isReached: () => Promise<boolean>) => {
           for (let i = 0; i < 300 && !refused.has(right) && !(await isReached()); i++) await sleep(100);
         };
@@ -403,7 +354,8 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
           return false;
         });
         expect([...refused]).toContain(right);
-      });
+      };
+      await withRefusals(access, work, serving);
     });
   });
 });

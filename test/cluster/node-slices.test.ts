@@ -5,9 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Bag } from "../../schema/objects.ts";
-import { installNodeIPPool, installWhereabouts } from "../support/cluster-kinds.ts";
+import { installWhereabouts } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
+import { prepareController } from "../support/controller-rights.ts";
 import { hurried } from "../support/controller-timing.ts";
 import { goModule } from "../support/go-module.ts";
 import { SlicesStage, until } from "../support/slices-stage.ts";
@@ -28,13 +29,7 @@ const [there = "", back = ""] = blocksOf("From the controller of whereabouts, an
 const [free = ""] = blocksOf("When a slice is not free");
 
 describe("the slices that the controller gives, on a real API server with the real whereabouts", () => {
-  const cluster = clusterOfFile(async (started) => {
-    await installNodeIPPool(started);
-    await installWhereabouts(started);
-    await started.kubectl(["create", "namespace", "nodeippool"]);
-    for (const path of ["rbac.yaml", "node-slices/rbac.yaml"])
-      await started.kubectl(["apply", "-f", join(root, "deploy", path)]);
-  });
+  const cluster = clusterOfFile((started) => prepareController(started, [installWhereabouts], "node-slices"));
   let stage: SlicesStage;
   let cni: WhereaboutsCni;
   beforeAll(async () => {

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { installNodeIPPool, installWhereabouts } from "../support/cluster-kinds.ts";
+import { installWhereabouts } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
+import { prepareController } from "../support/controller-rights.ts";
 import { SlicesStage, until } from "../support/slices-stage.ts";
 import { WhereaboutsCni } from "../support/whereabouts-cni.ts";
 import { WhereaboutsDaemon } from "../support/whereabouts-daemons.ts";
@@ -33,11 +34,8 @@ const network = (name: string, ipam: Bag, called = name): Bag =>
  */
 describe("whereabouts' controller and this one, on the same input", () => {
   const cluster = clusterOfFile(async (started) => {
-    await installNodeIPPool(started);
-    await installWhereabouts(started);
-    for (const name of ["nodeippool", "stock"]) await started.kubectl(["create", "namespace", name]);
-    for (const path of ["rbac.yaml", "node-slices/rbac.yaml"])
-      await started.kubectl(["apply", "-f", join(root, "deploy", path)]);
+    await prepareController(started, [installWhereabouts], "node-slices");
+    await started.kubectl(["create", "namespace", "stock"]);
   });
   let stage: SlicesStage;
   let stock: WhereaboutsDaemon;

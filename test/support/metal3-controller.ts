@@ -1,5 +1,3 @@
-import type { Observer } from "../../controller/ground.ts";
-import { formatAddress } from "../../core/index.ts";
 import { metal3InCluster } from "../../integrations/metal3/metal3-in-cluster.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { SimController } from "./sim-controller.ts";
@@ -23,19 +21,7 @@ ${macs.join("\n")}
 
 /** The controller for the hosts of a namespace, in memory. */
 export function begin() {
-  const said: string[] = [];
-  const observer: Observer = {
-    ran() {},
-    recorded() {},
-    wrong: (about, problem, message) => void said.push(`${about} ${problem}: ${message}`),
-  };
-  const sim = new SimController(observer, undefined, undefined, [metal3InCluster(namespace)]);
-  const lines = () => {
-    const { allocations, releasing } = sim.record;
-    const text = (list: typeof allocations, word: string) =>
-      list.map(({ address, claim }) => `${formatAddress(address)} ${claim}${word}`);
-    return [...text(allocations, ""), ...text(releasing, " releasing")];
-  };
+  const sim = new SimController(undefined, undefined, undefined, [metal3InCluster(namespace)]);
   const secrets = () => sim.all("Secret").map(({ metadata }) => metadata.name);
   const write = (text: string) =>
     sim.change("ConfigMap", "nodeippool-infra", (one) => ({ ...one, data: { "infra.yaml": text } }), namespace);
@@ -62,5 +48,5 @@ export function begin() {
       (one) => ({ ...one, spec: { online: true, ...spec }, status: { provisioning: { state } } }),
       namespace,
     );
-  return { sim, said, lines, secrets, write, create, host, bareMetalHost, edit };
+  return { sim, secrets, write, create, host, bareMetalHost, edit };
 }

@@ -4,7 +4,7 @@ import { kindsOf } from "../../controller/kinds.ts";
 import { keep } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
 import type { WorldKind } from "../../controller/world.ts";
-import { emptySnapshot, type Snapshot } from "../../core/index.ts";
+import { emptySnapshot, formatBlock, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
@@ -20,6 +20,8 @@ export class SimController {
   readonly clock = new VirtualClock();
   readonly logged: LogEvent[] = [];
   readonly log = (event: LogEvent) => void this.logged.push(event);
+  /** What is wrong, each as `ABOUT PROBLEM: MESSAGE`. */
+  readonly said: string[] = [];
   readonly engine: Engine;
   /** What the engine asked the server for, each by its verb and kind. */
   readonly requests: string[] = [];
@@ -57,7 +59,14 @@ export class SimController {
       random: () => 0.5,
       today: () => new Date(Date.UTC(2026, 0, 1) + this.clock.now()),
       log: this.log,
-      ...(observer === undefined ? {} : { observer }),
+      observer: {
+        ran: (...run) => observer?.ran(...run),
+        recorded: (...lines) => observer?.recorded(...lines),
+        wrong: (about, problem, message) => {
+          this.said.push(`${about} ${problem}: ${message}`);
+          observer?.wrong(about, problem, message);
+        },
+      },
     });
     for (const kind of served ?? this.kinds.keys()) this.engine.world.replace(nameOfKind(this.resource(kind)), []);
   }
@@ -126,6 +135,15 @@ export class SimController {
 
   object(kind: string, name: string) {
     return this.all(kind).find(({ metadata }) => metadata.name === name);
+  }
+
+  /** The record, as `ADDRESS CLAIM`, a line that is releasing with that word behind it. */
+  lines(): string[] {
+    const { allocations, releasing } = this.record;
+    return [
+      ...allocations.map((line) => `${formatBlock(line)} ${line.claim}`),
+      ...releasing.map((line) => `${formatBlock(line)} ${line.claim} releasing`),
+    ];
   }
 
   /** Each status that an object has had. */

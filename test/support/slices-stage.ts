@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import type { LogEvent } from "../../controller/ground.ts";
 import { formatBlock } from "../../core/index.ts";
 import {
   type Access,
@@ -15,8 +14,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
 import { createNode, nodes, setReady } from "./cluster-nodes.ts";
-import { withController } from "./controller-run.ts";
-import { hurried } from "./controller-timing.ts";
+import { ownAccess, servedAs } from "./controller-rights.ts";
 
 const definitions: Resource = { apiVersion: "k8s.cni.cncf.io/v1", plural: "network-attachment-definitions" };
 const pools: Resource = { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural: "nodeslicepools" };
@@ -27,9 +25,8 @@ type Any = KubeObject & Bag;
 /** A cluster whose nodes have slices, and the controller in it, with the rights that deploy/ gives and no others. */
 export class SlicesStage {
   static async on(cluster: Cluster): Promise<SlicesStage> {
-    const admin = findAccess({ kubeconfig: cluster.kubeconfig });
-    const token = await cluster.kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
-    return new SlicesStage(objectsOf(admin), { ...admin, user: { token: token.trim() } });
+    const kube = objectsOf(findAccess({ kubeconfig: cluster.kubeconfig }));
+    return new SlicesStage(kube, await ownAccess(cluster));
   }
 
   readonly kube: Objects;
@@ -41,14 +38,9 @@ export class SlicesStage {
   }
 
   /** Runs the controller meanwhile. Whatever is refused to it fails. */
-  async served(work: () => Promise<void>): Promise<void> {
-    const refused: string[] = [];
-    const log = ({ error }: LogEvent) => {
-      if (/cannot \w+ resource/.test(`${error}`)) refused.push(`${error}`);
-    };
+  served(work: () => Promise<void>): Promise<void> {
     // The kinds of kubernetes-nmstate are not there: the watches of them wait.
-    await withController(this.user, work, { log, timing: hurried, nodeSlices: "kube-system" });
-    expect(refused).toEqual([]);
+    return servedAs(this.user, work, { nodeSlices: "kube-system" });
   }
 
   async joins(...names: readonly string[]): Promise<void> {

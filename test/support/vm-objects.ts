@@ -1,7 +1,9 @@
 import type { Bag } from "../../schema/objects.ts";
 
+type Made = Bag & { readonly kind: string };
+
 /** A network of OVN-Kubernetes that keeps addresses. */
-export function ovnNetwork(name: string, config: Bag, namespace = "default"): Bag {
+export function ovnNetwork(name: string, config: Bag, namespace = "default"): Made {
   return definition(`${name}-netconfig`, namespace, {
     name,
     type: "ovn-k8s-cni-overlay",
@@ -13,14 +15,14 @@ export function ovnNetwork(name: string, config: Bag, namespace = "default"): Ba
 }
 
 /** A network of macvlan that takes addresses from NodeIPPools. */
-export function macvlanNetwork(name: string, pools: string, namespace = "default"): Bag {
+export function macvlanNetwork(name: string, pools: string, namespace = "default"): Made {
   const plugins = [
     { type: "macvlan", master: "eth1", capabilities: { ips: true, mac: true }, ipam: { type: "static" } },
   ];
   return definition(name, namespace, { name, plugins }, { "nodeippool.nmstate.io/pool": pools });
 }
 
-function definition(name: string, namespace: string, config: Bag, annotations: Bag = {}): Bag {
+function definition(name: string, namespace: string, config: Bag, annotations: Bag = {}): Made {
   return {
     apiVersion: "k8s.cni.cncf.io/v1",
     kind: "NetworkAttachmentDefinition",
@@ -34,7 +36,7 @@ export function vm(
   name: string,
   networks: Readonly<Record<string, string>>,
   { namespace = "default", wanted }: { readonly namespace?: string; readonly wanted?: Bag } = {},
-): Bag {
+): Made {
   const annotations = wanted && { "network.kubevirt.io/addresses": JSON.stringify(wanted) };
   const names = Object.keys(networks);
   return {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { formatAddress } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import type { Integration } from "../../../integrations/integration.ts";
@@ -35,16 +34,9 @@ function begin(last = 9, others: readonly Integration[] = []) {
       .all("IPAddress")
       .map(({ metadata, spec }) => `${metadata.name} ${asBag(spec)?.address}`)
       .sort();
-  const lines = () => {
-    const { allocations, releasing } = sim.record;
-    const all = [...allocations, ...releasing.map((line) => ({ ...line, left: " releasing" }))];
-    return all.map(
-      ({ address, claim: key, ...rest }) => `${formatAddress(address)} ${key}${"left" in rest ? rest.left : ""}`,
-    );
-  };
   const ready = (name: string) => conditionOf(asBag(sim.object("IPAddressClaim", name)?.status)?.conditions, "Ready");
   const remove = (name: string) => sim.remove("IPAddressClaim", name, "metal3");
-  return { sim, addresses, lines, ready, remove };
+  return { sim, addresses, ready, remove };
 }
 
 describe("an IPAddressClaim", () => {
@@ -72,11 +64,11 @@ describe("an IPAddressClaim", () => {
   });
 
   it("on a pool of another group or kind is another provider's", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.create(claim("a", { poolRef: { apiGroup: "ipam.metal3.io", kind: "NodeIPPool", name: "p" } }) as never);
     sim.create(claim("b", { poolRef: { apiGroup: "nmstate.io", kind: "IPPool", name: "p" } }) as never);
     await sim.pass(5000);
-    expect([lines(), sim.all("IPAddress")]).toEqual([[], []]);
+    expect([sim.lines(), sim.all("IPAddress")]).toEqual([[], []]);
     expect(sim.object("IPAddressClaim", "a")?.metadata).not.toHaveProperty("finalizers");
   });
 
@@ -106,11 +98,11 @@ describe("an IPAddressClaim", () => {
   });
 
   it("on a pool that is no NodeIPPool by its name gets nothing", async () => {
-    const { sim, ready, lines } = begin(9, [racks]);
+    const { sim, ready } = begin(9, [racks]);
     sim.create(rack("r", []));
     sim.create(claim("a", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "lan" } }) as never);
     await sim.pass(2000);
-    expect([ready("a")?.message, lines()]).toEqual([expect.stringContaining("there is no NodeIPPool lan"), []]);
+    expect([ready("a")?.message, sim.lines()]).toEqual([expect.stringContaining("there is no NodeIPPool lan"), []]);
   });
 
   it("on a full pool is served as soon as an address is free", async () => {
@@ -130,22 +122,22 @@ describe("an IPAddressClaim", () => {
   });
 
   it("that is deleted gives its address back, and its finalizers end", async () => {
-    const { sim, lines, remove } = begin();
+    const { sim, remove } = begin();
     sim.create(claim("a") as never);
     await sim.pass(2000);
     remove("a");
     await sim.pass(2000);
-    expect([sim.all("IPAddress"), sim.all("IPAddressClaim"), lines()]).toEqual([
+    expect([sim.all("IPAddress"), sim.all("IPAddressClaim"), sim.lines()]).toEqual([
       [],
       [],
       ["10.0.0.1 IPAddressClaim/metal3:a/address releasing"],
     ]);
     await sim.pass(40_000);
-    expect(lines()).toEqual([]);
+    expect(sim.lines()).toEqual([]);
   });
 
   it("gets the address of another one no earlier than its pool wants it; who comes back gets it at once", async () => {
-    const { sim, lines, remove } = begin(1);
+    const { sim, remove } = begin(1);
     const spec = { ...pool(1).spec, addressReuseGracePeriodSeconds: 600 };
     sim.change("NodeIPPool", "p", (one) => ({ ...one, spec }));
     sim.create(claim("a") as never);
@@ -155,21 +147,21 @@ describe("an IPAddressClaim", () => {
     await sim.pass(300_000);
     sim.create(claim("a") as never);
     await sim.pass(5000);
-    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address"]);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address"]);
     remove("a");
     await sim.pass(590_000);
-    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address releasing"]);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address releasing"]);
     await sim.pass(30_000);
-    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:b/address"]);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:b/address"]);
   });
 
   it("that is made and deleted at once leaves nothing behind", async () => {
-    const { sim, lines, remove } = begin();
+    const { sim, remove } = begin();
     sim.create(claim("a") as never);
     await sim.pass(100);
     remove("a");
     await sim.pass(60_000);
-    expect([lines(), sim.all("IPAddress"), sim.all("IPAddressClaim")]).toEqual([[], [], []]);
+    expect([sim.lines(), sim.all("IPAddress"), sim.all("IPAddressClaim")]).toEqual([[], [], []]);
   });
 
   it("that comes back under its name gets the same address", async () => {
@@ -219,7 +211,7 @@ describe("an IPAddressClaim", () => {
   });
 
   it("that moves to this cluster with its IPAddress, which we made in another one, keeps it", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     const { spec, ...moved } = claim(
       "b",
       { claimRef: { name: "b" }, address: "10.0.0.1", prefix: 24 },
@@ -228,11 +220,14 @@ describe("an IPAddressClaim", () => {
     sim.create({ ...moved, kind: "IPAddress", spec } as never);
     for (const name of ["a", "b"]) sim.create(claim(name) as never);
     await sim.pass(5000);
-    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:b/address", "10.0.0.2 IPAddressClaim/metal3:a/address"]);
+    expect(sim.lines()).toEqual([
+      "10.0.0.1 IPAddressClaim/metal3:b/address",
+      "10.0.0.2 IPAddressClaim/metal3:a/address",
+    ]);
   });
 
   it("that moves to this cluster with its IPAddress keeps it, and nobody else gets it", async () => {
-    const { sim, addresses, lines } = begin();
+    const { sim, addresses } = begin();
     const moved = claim("b");
     const { spec } = moved;
     sim.create({
@@ -242,12 +237,15 @@ describe("an IPAddressClaim", () => {
     } as never);
     for (const name of ["a", "b"]) sim.create(claim(name) as never);
     await sim.pass(5000);
-    expect(lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:b/address", "10.0.0.2 IPAddressClaim/metal3:a/address"]);
+    expect(sim.lines()).toEqual([
+      "10.0.0.1 IPAddressClaim/metal3:b/address",
+      "10.0.0.2 IPAddressClaim/metal3:a/address",
+    ]);
     expect(addresses()).toEqual(["a 10.0.0.2", "b 10.0.0.1"]);
   });
 
   it("of a paused cluster gets nothing and loses nothing until it goes on", async () => {
-    const { sim, addresses, lines, remove } = begin();
+    const { sim, addresses, remove } = begin();
     sim.create(cluster(false) as never);
     sim.create(claim("a", { clusterName: "c" }) as never);
     await sim.pass(2000);
@@ -255,9 +253,9 @@ describe("an IPAddressClaim", () => {
     sim.create(claim("b", { clusterName: "c" }) as never);
     remove("a");
     await sim.pass(60_000);
-    expect([addresses(), lines()]).toEqual([["a 10.0.0.1"], ["10.0.0.1 IPAddressClaim/metal3:a/address"]]);
+    expect([addresses(), sim.lines()]).toEqual([["a 10.0.0.1"], ["10.0.0.1 IPAddressClaim/metal3:a/address"]]);
     sim.change("Cluster", "c", (one) => ({ ...one, spec: { paused: false } }), "metal3");
     await sim.pass(60_000);
-    expect([addresses(), lines()]).toEqual([["b 10.0.0.2"], ["10.0.0.2 IPAddressClaim/metal3:b/address"]]);
+    expect([addresses(), sim.lines()]).toEqual([["b 10.0.0.2"], ["10.0.0.2 IPAddressClaim/metal3:b/address"]]);
   });
 });

@@ -9,7 +9,7 @@ const reference = { name: "controllers-n0", namespace };
 
 describe("an address of a host that leaves the file", () => {
   it("is not free while the server has a host with its Secret that the watch does not show", async () => {
-    const { sim, create, write, host, lines } = begin();
+    const { sim, create, write, host } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     write(file(["n1"]));
@@ -17,11 +17,11 @@ describe("an address of a host that leaves the file", () => {
     sim.isFrozen = true;
     host("rack1-u5", "provisioned", { networkData: reference });
     await sim.pass(60_000);
-    expect(lines()).toEqual([n1, `${n0} releasing`]);
+    expect(sim.lines()).toEqual([n1, `${n0} releasing`]);
   });
 
   it("is not free while a host of another name was provisioned with it, which bears an annotation for that", async () => {
-    const { sim, create, write, host, edit, lines } = begin();
+    const { sim, create, write, host, edit } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     host("rack1-u5", "provisioned", { networkData: reference });
@@ -32,26 +32,26 @@ describe("an address of a host that leaves the file", () => {
     expect(annotations()).toEqual({ [usedAnnotation]: "controllers-n0" });
     write(file(["n1"]));
     await sim.pass(60_000);
-    expect(lines()).toEqual([n1, `${n0} releasing`]);
+    expect(sim.lines()).toEqual([n1, `${n0} releasing`]);
     edit("rack1-u5", {}, "available");
     await sim.pass(40_000);
-    expect(lines()).toEqual([n1]);
+    expect(sim.lines()).toEqual([n1]);
     expect(annotations()).toEqual({});
   });
 
   it("is not free for one of the same name: that one is refused, and all stays as it is", async () => {
-    const { sim, said, create, write, host, lines, secrets } = begin();
+    const { sim, create, write, host, secrets } = begin();
     const of = (unit: string, name: string) => file([name]).replace("controllers:\n", `nodepools:\n ${unit}:\n`);
     const [before, after] = [of("a-b", "c0"), of("a", "b-c0")];
     host("a-b-c0", "provisioned");
     create(before);
     await sim.pass(3000);
-    expect(lines()).toEqual(["10.0.0.10 Host/a-b.c0/lan"]);
+    expect(sim.lines()).toEqual(["10.0.0.10 Host/a-b.c0/lan"]);
     const data = sim.object("Secret", "a-b-c0")?.data;
     write(after);
     await sim.pass(60_000);
-    expect([lines(), sim.object("Secret", "a-b-c0")?.data]).toEqual([["10.0.0.10 Host/a-b.c0/lan"], data]);
-    expect(said.at(-1)).toMatch(/InvalidSpec: .*Host\/a.b-c0 would be called a-b-c0, as those of Host\/a-b.c0/);
+    expect([sim.lines(), sim.object("Secret", "a-b-c0")?.data]).toEqual([["10.0.0.10 Host/a-b.c0/lan"], data]);
+    expect(sim.said.at(-1)).toMatch(/InvalidSpec: .*Host\/a.b-c0 would be called a-b-c0, as those of Host\/a-b.c0/);
     write(of("a", "other1"));
     await sim.pass(3000);
     expect(secrets()).toEqual(["a-other1"]);
@@ -59,23 +59,23 @@ describe("an address of a host that leaves the file", () => {
     await sim.pass(60_000);
     write(after);
     await sim.pass(60_000);
-    expect(lines().filter((text) => !text.endsWith("releasing"))).toEqual(["10.0.0.10 Host/a.b-c0/lan"]);
+    expect(sim.lines().filter((text) => !text.endsWith("releasing"))).toEqual(["10.0.0.10 Host/a.b-c0/lan"]);
   });
 
   it("of a network that its template has no more is free once its host is available, and takes nothing of it for its ramdisk", async () => {
-    const { sim, create, write, host, edit, lines } = begin();
+    const { sim, create, write, host, edit } = begin();
     const wan = "    wan: {netmask: 24, addressRange: {start: 10.0.1.10, end: 10.0.1.19}}\ncontrollers:";
     const onWan = file(["n0"]).replace("controllers:", wan).replace("ip['lan']", "ip['wan']");
     create(onWan.replace('"}]}]', `"}, {ip_netmask: "{{ ip['lan'] }}"}]}]`));
     host("controllers-n0", "provisioned");
     await sim.pass(3000);
-    expect(lines()).toEqual([n0, "10.0.1.10 Host/controllers.n0/wan"]);
+    expect(sim.lines()).toEqual([n0, "10.0.1.10 Host/controllers.n0/wan"]);
     write(onWan);
     await sim.pass(60_000);
-    expect(lines()).toEqual(["10.0.1.10 Host/controllers.n0/wan", `${n0} releasing`]);
+    expect(sim.lines()).toEqual(["10.0.1.10 Host/controllers.n0/wan", `${n0} releasing`]);
     edit("controllers-n0", { networkData: reference, preprovisioningNetworkDataName: "controllers-n0" }, "available");
     await sim.pass(40_000);
-    expect(lines()).toHaveLength(2);
+    expect(sim.lines()).toHaveLength(2);
     sim.change(
       "BareMetalHost",
       "controllers-n0",
@@ -83,7 +83,7 @@ describe("an address of a host that leaves the file", () => {
       namespace,
     );
     await sim.pass(40_000);
-    expect(lines()).toEqual(["10.0.1.10 Host/controllers.n0/wan"]);
+    expect(sim.lines()).toEqual(["10.0.1.10 Host/controllers.n0/wan"]);
   });
 });
 

@@ -25,12 +25,12 @@ function labelled(labels: Bag) {
 
 describe("Secrets that were rendered before", () => {
   it("are taken over with their addresses, and what the others show is taken", async () => {
-    const { sim, create, lines } = begin();
+    const { sim, create } = begin();
     sim.create(secret("n1", "10.0.0.10"));
     sim.create(secret("gone", "10.0.0.11"));
     create(file(["n0", "n1"]));
     await sim.pass(3000);
-    expect(lines()).toEqual([line(10, "n1"), line(12, "n0")]);
+    expect(sim.lines()).toEqual([line(10, "n1"), line(12, "n0")]);
     expect(asBag(sim.object("Secret", "controllers-n1")?.metadata)?.labels).toMatchObject(managedBy);
     expect(asBag(sim.object("Secret", "controllers-gone")?.metadata)?.labels).toEqual({
       [ownerLabel]: "controllers.gone",
@@ -38,19 +38,19 @@ describe("Secrets that were rendered before", () => {
   });
 
   it("keep an address that their network gives no more, and that is said", async () => {
-    const { sim, said, create, write, lines } = begin();
+    const { sim, create, write } = begin();
     sim.create(secret("n1", "10.0.0.77"));
     create(file(["n0", "n1"]));
     await sim.pass(3000);
-    expect(lines()).toEqual([line(10, "n0"), line(77, "n1")]);
-    expect(said.join("\n")).toMatch(/UnsynchronizedIPPool: 10.0.0.77 is held by Host\/controllers.n1\/lan/);
+    expect(sim.lines()).toEqual([line(10, "n0"), line(77, "n1")]);
+    expect(sim.said.join("\n")).toMatch(/UnsynchronizedIPPool: 10.0.0.77 is held by Host\/controllers.n1\/lan/);
     write(file(["n0", "n1", "n2"]));
     await sim.pass(3000);
     sim.record = emptySnapshot;
     sim.engine.lookAgain();
     write(file(["n0", "n1", "n2"], { last: 11 }));
     await sim.pass(3000);
-    expect(lines()).toEqual([line(10, "n0"), line(11, "n2"), line(77, "n1")]);
+    expect(sim.lines()).toEqual([line(10, "n0"), line(11, "n2"), line(77, "n1")]);
   });
 
   const dataOf = (sim: SimController, host: string) =>
@@ -61,13 +61,13 @@ describe("Secrets that were rendered before", () => {
     ["that cannot be read", [{ ...secret("n1", "10.0.0.10"), data: { networkData: "e3s=" } }]],
     ["whose address another one shows, too", [secret("n1", "10.0.0.10"), secret("gone", "10.0.0.10")]],
   ])("%s: is left alone, and what it shows goes to nobody", async (_, secrets) => {
-    const { sim, said, create, lines } = begin();
+    const { sim, create } = begin();
     for (const one of secrets) sim.create(one);
     create(file(["n1", "n2"]));
     await sim.pass(60_000);
     expect(dataOf(sim, "n1")).toBe(secrets[0]?.data.networkData);
-    expect(said.join("\n")).toMatch(/Refused: Secret metal3\/controllers-n1/);
-    expect(lines().filter((text) => text.startsWith("10.0.0.10 ") && text.includes("n2"))).toEqual([]);
+    expect(sim.said.join("\n")).toMatch(/Refused: Secret metal3\/controllers-n1/);
+    expect(sim.lines().filter((text) => text.startsWith("10.0.0.10 ") && text.includes("n2"))).toEqual([]);
   });
 });
 
@@ -85,34 +85,34 @@ describe("a copy of a Secret", () => {
     ["was rendered", [own, copy("10.0.0.10")]],
     ["was rendered, and has the same address", [copy("10.0.0.11"), own]],
   ])("does not say what its host has, where there is the one that %s", async (_, secrets) => {
-    const { sim, said, create, lines } = begin();
+    const { sim, create } = begin();
     for (const one of secrets) sim.create(one);
     create(file(["n0", "n1"]));
     await sim.pass(60_000);
     const isFree = !secrets.some(({ data }) => data.networkData === networkData("10.0.0.10"));
-    expect(lines()).toEqual(isFree ? [line(10, "n0"), line(11, "n1")] : [line(11, "n1"), line(12, "n0")]);
-    expect(said).toEqual([]);
+    expect(sim.lines()).toEqual(isFree ? [line(10, "n0"), line(11, "n1")] : [line(11, "n1"), line(12, "n0")]);
+    expect(sim.said).toEqual([]);
   });
 
   it("gives its address to nobody, not to its host either", async () => {
-    const { sim, create, lines } = begin();
+    const { sim, create } = begin();
     sim.create(copy("10.0.0.10"));
     create(file(["n0", "n1"]));
     await sim.pass(3000);
-    expect(lines()).toEqual([line(11, "n0"), line(12, "n1")]);
+    expect(sim.lines()).toEqual([line(11, "n0"), line(12, "n1")]);
   });
 });
 
 describe("a Secret of the name that a host needs", () => {
   it("that is somebody else's is left alone and said, and not asked for again and again", async () => {
-    const { sim, said, create } = begin();
+    const { sim, create } = begin();
     sim.create(secret("n0", "10.0.0.10", {}));
     create(file(["n0"]));
     await sim.pass(10_000);
     const before = sim.requests.length;
     await sim.pass(60_000);
     expect(sim.requests.slice(before)).toEqual([]);
-    expect(said.filter((text) => /Refused: Secret metal3\/controllers-n0/.test(text))).not.toEqual([]);
+    expect(sim.said.filter((text) => /Refused: Secret metal3\/controllers-n0/.test(text))).not.toEqual([]);
     sim.remove("Secret", "controllers-n0", namespace);
     sim.engine.lookAgain();
     await sim.pass(10_000);
@@ -136,7 +136,7 @@ describe("a Secret of the name that a host needs", () => {
   });
 
   it("that loses both labels is somebody else's, and nobody gets its address", async () => {
-    const { sim, said, create, write, lines } = begin();
+    const { sim, create, write } = begin();
     create(file(["n0"]));
     await sim.pass(3000);
     sim.change("Secret", "controllers-n0", labelled({}), namespace);
@@ -144,16 +144,16 @@ describe("a Secret of the name that a host needs", () => {
     const before = sim.requests.length;
     await sim.pass(60_000);
     expect(sim.requests.slice(before)).toEqual([]);
-    expect(said.join("\n")).toMatch(/Refused: Secret metal3\/controllers-n0/);
+    expect(sim.said.join("\n")).toMatch(/Refused: Secret metal3\/controllers-n0/);
     write(file(["n1"]));
     await sim.pass(60_000);
     const asked = sim.requests.length;
     await sim.pass(60_000);
-    expect(lines()).toEqual([line(11, "n1"), `${line(10, "n0")} releasing`]);
+    expect(sim.lines()).toEqual([line(11, "n1"), `${line(10, "n0")} releasing`]);
     expect(sim.requests.slice(asked)).toEqual([]);
     sim.remove("Secret", "controllers-n0", namespace);
     sim.engine.lookAgain();
     await sim.pass(60_000);
-    expect(lines()).toEqual([line(11, "n1")]);
+    expect(sim.lines()).toEqual([line(11, "n1")]);
   });
 });

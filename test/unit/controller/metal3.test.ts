@@ -51,17 +51,17 @@ describe("the hosts of a ConfigMap", () => {
   });
 
   it("are left as somebody else wants them, and that is said", async () => {
-    const { sim, said, create, host, bareMetalHost } = begin();
+    const { sim, create, host, bareMetalHost } = begin();
     const theirs = { name: "theirs" };
     host("controllers-n0", "available", { networkData: theirs });
     create(file(["n0"]));
     await sim.pass(3000);
     expect(bareMetalHost("controllers-n0")?.networkData).toEqual(theirs);
-    expect(said.at(-1)).toMatch(/^BareMetalHost.metal3.io\/metal3:controllers-n0 Refused: .*names Secret theirs/);
+    expect(sim.said.at(-1)).toMatch(/^BareMetalHost.metal3.io\/metal3:controllers-n0 Refused: .*names Secret theirs/);
   });
 
   it("are left as somebody else wants them, also where the watch does not tell of it yet", async () => {
-    const { sim, said, create, host, bareMetalHost, edit } = begin();
+    const { sim, create, host, bareMetalHost, edit } = begin();
     host("controllers-n0", "available");
     await sim.pass(1000);
     edit("controllers-n0", { networkData: { name: "theirs" } }, "available");
@@ -69,18 +69,18 @@ describe("the hosts of a ConfigMap", () => {
     create(file(["n0"]));
     await sim.pass(3000);
     expect(bareMetalHost("controllers-n0")?.networkData).toEqual({ name: "theirs" });
-    expect(said.at(-1)).toMatch(/controllers-n0 Refused: .*names Secret theirs/);
+    expect(sim.said.at(-1)).toMatch(/controllers-n0 Refused: .*names Secret theirs/);
   });
 
   it("are named only once their Secrets are there: one that somebody else made is not ours", async () => {
-    const { sim, said, create, host, bareMetalHost } = begin();
+    const { sim, create, host, bareMetalHost } = begin();
     const metadata = { name: "controllers-n0", namespace };
     sim.create({ apiVersion: "v1", kind: "Secret", metadata, stringData: {} } as never);
     host("controllers-n0", "available");
     create(file(["n0"]));
     await sim.pass(3000);
     expect(bareMetalHost("controllers-n0")).toEqual({ online: true });
-    expect(said.at(-1)).toMatch(/^ConfigMap\/metal3:nodeippool-infra Refused: Secret metal3\/controllers-n0/);
+    expect(sim.said.at(-1)).toMatch(/^ConfigMap\/metal3:nodeippool-infra Refused: Secret metal3\/controllers-n0/);
   });
 
   it("have a Secret that somebody changes or deletes again", async () => {
@@ -115,35 +115,35 @@ describe("a host that leaves the file", () => {
     ["is available", "available", {}, true],
   ];
   it.each(states)("and %s", async (_, state, spec, isFree) => {
-    const { sim, create, write, host, edit, lines, secrets } = begin();
+    const { sim, create, write, host, edit, secrets } = begin();
     create(file(["n0", "n1"]));
     host("controllers-n0", "provisioned");
     await sim.pass(3000);
-    expect(lines()).toEqual([n0, n1]);
+    expect(sim.lines()).toEqual([n0, n1]);
     write(file(["n1"]));
     edit("controllers-n0", spec, state);
     await sim.pass(60_000);
-    expect([lines(), secrets()]).toEqual([isFree ? [n1] : [n1, `${n0} releasing`], ["controllers-n1"]]);
+    expect([sim.lines(), secrets()]).toEqual([isFree ? [n1] : [n1, `${n0} releasing`], ["controllers-n1"]]);
     sim.remove("BareMetalHost", "controllers-n0", namespace);
     await sim.pass(40_000);
-    expect(lines()).toEqual([n1]);
+    expect(sim.lines()).toEqual([n1]);
   });
 
   it("keeps its address while a host of another name has its Secret", async () => {
-    const { sim, create, write, host, lines } = begin();
+    const { sim, create, write, host } = begin();
     create(file(["n0", "n1"]));
     host("rack1-u5", "provisioned", { networkData: reference });
     await sim.pass(3000);
     write(file(["n1"]));
     await sim.pass(60_000);
-    expect(lines()).toEqual([n1, `${n0} releasing`]);
+    expect(sim.lines()).toEqual([n1, `${n0} releasing`]);
     sim.remove("BareMetalHost", "rack1-u5", namespace);
     await sim.pass(40_000);
-    expect(lines()).toEqual([n1]);
+    expect(sim.lines()).toEqual([n1]);
   });
 
   it("keeps its address while the watch shows it otherwise than it is", async () => {
-    const { sim, create, write, host, lines, edit } = begin();
+    const { sim, create, write, host, edit } = begin();
     create(file(["n0", "n1"]));
     host("controllers-n0", "available");
     await sim.pass(3000);
@@ -153,19 +153,19 @@ describe("a host that leaves the file", () => {
     sim.isFrozen = true;
     edit("controllers-n0", {}, "provisioned");
     await sim.pass(60_000);
-    expect(lines()).toEqual([n1, `${n0} releasing`]);
+    expect(sim.lines()).toEqual([n1, `${n0} releasing`]);
   });
 
   it("gets the same address if it comes back in time, and nobody else gets it", async () => {
-    const { sim, create, write, lines } = begin();
+    const { sim, create, write } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     write(file(["n1", "n2"]));
     await sim.pass(3000);
-    expect(lines()).toEqual([n1, "10.0.0.12 Host/controllers.n2/lan", `${n0} releasing`]);
+    expect(sim.lines()).toEqual([n1, "10.0.0.12 Host/controllers.n2/lan", `${n0} releasing`]);
     write(file(["n0", "n1"]));
     await sim.pass(3000);
-    expect(lines()).toEqual([n0, n1, "10.0.0.12 Host/controllers.n2/lan releasing"]);
+    expect(sim.lines()).toEqual([n0, n1, "10.0.0.12 Host/controllers.n2/lan releasing"]);
   });
 
   it("is not given up where nobody knows its BareMetalHost", async () => {
@@ -205,37 +205,37 @@ describe("a configuration that is wrong", () => {
       /line \d: use_dhcp/,
     ],
   ])("keeps everything as it is and says why: %s", async (_, text, message) => {
-    const { sim, said, create, write, lines, secrets } = begin();
+    const { sim, create, write, secrets } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     write(text);
     await sim.pass(60_000);
-    expect([lines(), secrets()]).toEqual([
+    expect([sim.lines(), secrets()]).toEqual([
       [n0, n1],
       ["controllers-n0", "controllers-n1"],
     ]);
-    expect(said.at(-1)).toMatch(/^ConfigMap\/metal3:nodeippool-infra InvalidSpec: /);
-    expect(said.at(-1)).toMatch(message);
+    expect(sim.said.at(-1)).toMatch(/^ConfigMap\/metal3:nodeippool-infra InvalidSpec: /);
+    expect(sim.said.at(-1)).toMatch(message);
   });
 
   it("keeps everything as it is if it is gone, and goes on when it is back", async () => {
-    const { sim, create, lines, secrets } = begin();
+    const { sim, create, secrets } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     sim.remove("ConfigMap", "nodeippool-infra", namespace);
     sim.engine.lookAgain();
     await sim.pass(60_000);
-    expect([lines(), secrets()]).toEqual([
+    expect([sim.lines(), secrets()]).toEqual([
       [n0, n1],
       ["controllers-n0", "controllers-n1"],
     ]);
     create(file(["n1"]));
     await sim.pass(60_000);
-    expect([lines(), secrets()]).toEqual([[n1], ["controllers-n1"]]);
+    expect([sim.lines(), secrets()]).toEqual([[n1], ["controllers-n1"]]);
   });
 
   it("keeps everything as it is while it is being deleted", async () => {
-    const { sim, create, lines, secrets } = begin();
+    const { sim, create, secrets } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     const finalizers = ["foregroundDeletion"];
@@ -244,7 +244,7 @@ describe("a configuration that is wrong", () => {
     sim.remove("ConfigMap", "nodeippool-infra", namespace);
     await sim.pass(60_000);
     expect(asBag(sim.object("ConfigMap", "nodeippool-infra")?.metadata)?.deletionTimestamp).toBeDefined();
-    expect([lines(), secrets()]).toEqual([
+    expect([sim.lines(), secrets()]).toEqual([
       [n0, n1],
       ["controllers-n0", "controllers-n1"],
     ]);
@@ -263,12 +263,12 @@ describe("a configuration that is wrong", () => {
   });
 
   it("has a network less: its addresses stay on record, and are in no Secret", async () => {
-    const { sim, create, write, lines } = begin();
+    const { sim, create, write } = begin();
     create(file(["n0"]));
     await sim.pass(3000);
     write(file(["n0"]).replaceAll("lan", "wan").replaceAll("10.0.0", "10.0.1"));
     await sim.pass(60_000);
-    expect(lines()).toEqual([n0, "10.0.1.10 Host/controllers.n0/wan"]);
+    expect(sim.lines()).toEqual([n0, "10.0.1.10 Host/controllers.n0/wan"]);
     const data = asBag(sim.object("Secret", "controllers-n0")?.data)?.networkData;
     expect(
       Buffer.from(`${data}`, "base64")
@@ -278,14 +278,14 @@ describe("a configuration that is wrong", () => {
   });
 
   it("has a network that is full: who has an address keeps it, and how to grow is said", async () => {
-    const { sim, said, create, write, lines, secrets } = begin();
+    const { sim, create, write, secrets } = begin();
     create(file(["n0", "n1"], { last: 10 }));
     await sim.pass(3000);
-    expect([lines(), secrets()]).toEqual([[n0], ["controllers-n0"]]);
-    expect(said.at(-1)).toMatch(/ExhaustedIPPool: .*Host\/controllers.n1.*infra.networks.lan.addressRange/);
+    expect([sim.lines(), secrets()]).toEqual([[n0], ["controllers-n0"]]);
+    expect(sim.said.at(-1)).toMatch(/ExhaustedIPPool: .*Host\/controllers.n1.*infra.networks.lan.addressRange/);
     write(file(["n0", "n1"]));
     await sim.pass(3000);
-    expect([lines(), secrets()]).toEqual([
+    expect([sim.lines(), secrets()]).toEqual([
       [n0, n1],
       ["controllers-n0", "controllers-n1"],
     ]);
@@ -294,7 +294,7 @@ describe("a configuration that is wrong", () => {
 
 describe("a record that is lost", () => {
   it("and a host that is in no file: its Secret stays, and nobody gets its address", async () => {
-    const { sim, create, write, lines, secrets } = begin();
+    const { sim, create, write, secrets } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     sim.record = emptySnapshot;
@@ -303,20 +303,20 @@ describe("a record that is lost", () => {
     await sim.pass(60_000);
     write(file(["n1", "n2"]));
     await sim.pass(60_000);
-    expect([lines(), secrets()]).toEqual([
+    expect([sim.lines(), secrets()]).toEqual([
       [n1, "10.0.0.12 Host/controllers.n2/lan"],
       ["controllers-n0", "controllers-n1", "controllers-n2"],
     ]);
   });
 
   it("is made again of the Secrets: no host gets another address", async () => {
-    const { sim, create, write, lines } = begin();
+    const { sim, create, write } = begin();
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     sim.record = emptySnapshot;
     sim.engine.lookAgain();
     write(file(["n1", "n2"]));
     await sim.pass(3000);
-    expect(lines()).toEqual([n1, "10.0.0.12 Host/controllers.n2/lan"]);
+    expect(sim.lines()).toEqual([n1, "10.0.0.12 Host/controllers.n2/lan"]);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { Observer } from "../../../controller/ground.ts";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
 import type { Integration } from "../../../integrations/integration.ts";
@@ -12,25 +11,14 @@ const namespace = "kube-system";
 const slices = slicesInCluster(namespace) as Integration;
 
 function begin() {
-  const said: string[] = [];
-  const observer: Observer = {
-    ran() {},
-    recorded() {},
-    wrong: (about, problem, message) => void said.push(`${about} ${problem}: ${message}`),
-  };
-  const sim = new SimController(observer, undefined, undefined, [nmstate, slices]);
-  const lines = () => {
-    const text = (word: string) => (line: (typeof sim.record.allocations)[number]) =>
-      `${formatBlock(line)} ${line.claim}${word}`;
-    return [...sim.record.allocations.map(text("")), ...sim.record.releasing.map(text(" releasing"))];
-  };
+  const sim = new SimController(undefined, undefined, undefined, [nmstate, slices]);
   const listed = (network = "net") => {
     const pool = sim.object("NodeSlicePool", network);
     if (pool === undefined) return undefined;
     const allocations = asList(asBag(pool.status)?.allocations).map((one) => asBag(one) ?? {});
     return allocations.map(({ nodeName, sliceRange }) => `${nodeName} ${sliceRange}`);
   };
-  return { sim, said, lines, listed };
+  return { sim, listed };
 }
 
 function definition(name: string, ipam: Bag = {}, at = "default") {
@@ -74,12 +62,12 @@ const pod = { 1: { id: "c", podref: "default/a" } };
 
 describe("the slices of a network", () => {
   it("go to every node that is Ready, and are listed for whereabouts", async () => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     for (const name of ["n1", "n2", "n3"]) sim.node(name);
     sim.change("Node", "n3", unready);
     sim.create(definition("a"));
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
     const pool: Bag = sim.object("NodeSlicePool", "net") ?? {};
     expect(pool.metadata).toMatchObject({ namespace });
@@ -99,15 +87,15 @@ describe("the slices of a network", () => {
   });
 
   it("are nobody's where a definition asks for none", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.node("n1");
     sim.create(definition("a", { node_slice_size: undefined }));
     await sim.pass(2000);
-    expect([lines(), sim.all("NodeSlicePool")]).toEqual([[], []]);
+    expect([sim.lines(), sim.all("NodeSlicePool")]).toEqual([[], []]);
   });
 
   it("are one list for all definitions of the network", async () => {
-    const { sim, listed, lines } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     sim.create(definition("b", {}, "other"));
@@ -117,16 +105,16 @@ describe("the slices of a network", () => {
     sim.node("n2");
     await sim.pass(2 * timing.hold);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
-    expect(lines()).toHaveLength(2);
+    expect(sim.lines()).toHaveLength(2);
   });
 
   it("have no address that one of its definitions excludes", async () => {
-    const { sim, said, listed } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a", { exclude: ["10.5.0.9/32"] }));
     sim.create(definition("b", { gateway: "10.5.1.1" }, "other"));
     await sim.pass(2000);
-    expect([listed(), said]).toEqual([["n1 10.5.2.0/24"], []]);
+    expect([listed(), sim.said]).toEqual([["n1 10.5.2.0/24"], []]);
     sim.remove("NetworkAttachmentDefinition", "a", "default");
     sim.node("n2");
     await sim.pass(2000);
@@ -134,49 +122,49 @@ describe("the slices of a network", () => {
   });
 
   it("are as they were while definitions of the network say different things, and both are told", async () => {
-    const { sim, said, listed, lines } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     await sim.pass(2000);
     sim.create(definition("b", { node_slice_size: "/25" }, "other"));
     sim.node("n2");
     await sim.pass(2 * timing.hold);
-    expect([listed(), lines()]).toEqual([["n1 10.5.0.0/24"], ["10.5.0.0/24 Node/n1/net"]]);
+    expect([listed(), sim.lines()]).toEqual([["n1 10.5.0.0/24"], ["10.5.0.0/24 Node/n1/net"]]);
     const about = "NetworkAttachmentDefinition.k8s.cni.cncf.io";
-    expect(said.find((text) => text.startsWith(`${about}/default:a InvalidSpec`))).toContain("other/b");
-    expect(said.find((text) => text.startsWith(`${about}/other:b InvalidSpec`))).toContain("default/a");
+    expect(sim.said.find((text) => text.startsWith(`${about}/default:a InvalidSpec`))).toContain("other/b");
+    expect(sim.said.find((text) => text.startsWith(`${about}/other:b InvalidSpec`))).toContain("default/a");
     sim.remove("NetworkAttachmentDefinition", "b", "other");
     await sim.pass(2000);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
   });
 
   it("are as they were while their definition cannot be read", async () => {
-    const { sim, said, listed, lines } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     sim.create(definition("b", { network_name: "red", range: "10.6.0.0/22" }));
     await sim.pass(2000);
-    const given = lines();
+    const given = sim.lines();
     expect(given).toHaveLength(2);
     const broken = { config: '{ "node_slice_size": ' };
     sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec: broken }), "default");
     sim.node("n2");
     await sim.pass(5 * timing.hold);
-    expect(lines()).toEqual(expect.arrayContaining([...given, "10.6.1.0/24 Node/n2/red"]));
+    expect(sim.lines()).toEqual(expect.arrayContaining([...given, "10.6.1.0/24 Node/n2/red"]));
     expect([listed(), listed("red")]).toEqual([["n1 10.5.0.0/24"], ["n1 10.6.0.0/24", "n2 10.6.1.0/24"]]);
-    expect(said.join("\n")).toMatch(/default:a InvalidSpec: .*config is no JSON/);
+    expect(sim.said.join("\n")).toMatch(/default:a InvalidSpec: .*config is no JSON/);
   });
 
   it("are as they were while their network has another range, and that is told", async () => {
-    const { sim, said, listed, lines } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     await sim.pass(2000);
     const { spec } = definition("a", { range: "10.9.0.0/22" });
     sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec }), "default");
     await sim.pass(5 * timing.hold);
-    expect([lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
-    expect(said.join("\n")).toMatch("default:a InvalidSpec: net: ");
+    expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
+    expect(sim.said.join("\n")).toMatch("default:a InvalidSpec: net: ");
   });
 
   it("are of another range once nobody has one of the old range", async () => {
@@ -231,7 +219,7 @@ describe("the slice of a node that leaves", () => {
     ["one with a network_name", { network_name: "red" }, "red-n1-10.5.0.0-24", "red"],
     ["IPv6", { range: "fd00:5::/46", node_slice_size: "/48" }, "n1-fd00-5---48", "net"],
   ])("is nobody's until no pod has an address of it: %s", async (_, ipam, name, network) => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a", ipam));
     await sim.pass(2000);
@@ -241,15 +229,15 @@ describe("the slice of a node that leaves", () => {
     await sim.pass(2000);
     sim.remove("Node", "n1");
     await sim.pass(5 * timing.hold);
-    expect(lines()).toEqual([`${formatBlock(slice)} Node/n1/${network} releasing`]);
+    expect(sim.lines()).toEqual([`${formatBlock(slice)} Node/n1/${network} releasing`]);
     expect(listed(network)).toEqual([`n1 ${formatBlock(slice)}`]);
     sim.change("IPPool", name, (one) => ({ ...one, spec: { ...asBag(one.spec), allocations: {} } }), namespace);
     await sim.pass(3 * timing.hold);
-    expect([lines(), listed(network)]).toEqual([[], []]);
+    expect([sim.lines(), listed(network)]).toEqual([[], []]);
   });
 
   it("is not free by an IPPool that the watch does not show yet", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     await sim.pass(2000);
@@ -258,40 +246,40 @@ describe("the slice of a node that leaves", () => {
     sim.isFrozen = true;
     sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
     await sim.pass(3 * timing.hold);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
   });
 
   it("is not free by a definition that the watch does not show yet", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     await sim.pass(2000);
     sim.remove("NetworkAttachmentDefinition", "a", "default");
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing"]);
     sim.isFrozen = true;
     sim.create(definition("a"));
     await sim.pass(3 * timing.hold);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net"]);
   });
 
   it("is its own again when its network is back, whether it is Ready or not, and whatever is excluded by then", async () => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
     sim.create(definition("a"));
     await sim.pass(2000);
     sim.remove("NetworkAttachmentDefinition", "a", "default");
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing", "10.5.1.0/24 Node/n2/net releasing"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net releasing", "10.5.1.0/24 Node/n2/net releasing"]);
     sim.change("Node", "n1", unready);
     sim.create(definition("a", { exclude: ["10.5.0.1/32", "10.5.1.1/32"] }));
     await sim.pass(3 * timing.hold);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
   });
 
   it("is its own again when it is back", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     await sim.pass(2000);
@@ -301,18 +289,18 @@ describe("the slice of a node that leaves", () => {
     sim.node("n0");
     sim.node("n1");
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n0/net"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n0/net"]);
   });
 });
 
 describe("a network that is full", () => {
   it("says how many are needed, and serves who waits as soon as a slice is free", async () => {
-    const { sim, said, listed } = begin();
+    const { sim, listed } = begin();
     for (const name of ["n1", "n2", "n3", "n4", "n5", "n6"]) sim.node(name);
     sim.create(definition("a"));
     await sim.pass(2000);
     expect(listed()).toHaveLength(4);
-    const full = said.find((text) => text.includes("ExhaustedIPPool"));
+    const full = sim.said.find((text) => text.includes("ExhaustedIPPool"));
     expect(full).toMatch(/^NetworkAttachmentDefinition.k8s.cni.cncf.io\/default:a /);
     expect(full).toMatch("2 more needed, for n5, n6");
     sim.remove("Node", "n2");
@@ -335,36 +323,36 @@ describe("a network that is full, beside others", () => {
 
 describe("slices that nodes have already", () => {
   it("stay theirs, by the list of whereabouts' controller", async () => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
     sim.change("Node", "n2", unready);
     sim.create(stockPool({ "10.5.0.0/24": "", "10.5.1.0/24": "n2", "10.5.2.0/24": "n1", "10.5.3.0/24": "" }));
     sim.create(definition("a"));
     await sim.pass(3000);
-    expect(lines()).toEqual(["10.5.1.0/24 Node/n2/net", "10.5.2.0/24 Node/n1/net"]);
+    expect(sim.lines()).toEqual(["10.5.1.0/24 Node/n2/net", "10.5.2.0/24 Node/n1/net"]);
     expect(listed()).toEqual(["n2 10.5.1.0/24", "n1 10.5.2.0/24"]);
   });
 
   it("stay theirs with the gateway in them", async () => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(stockPool({ "10.5.0.0/24": "n1" }));
     sim.create(definition("a", { gateway: "10.5.0.1" }));
     await sim.pass(3000);
     sim.node("n2");
     await sim.pass(3000);
-    expect(lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
   });
 
   it("of a node that is gone are nobody's until no pod has an address of them", async () => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     sim.node("n2");
     sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
     sim.create(stockPool({ "10.5.0.0/24": "n1" }));
     sim.create(definition("a"));
     await sim.pass(3 * timing.hold);
-    expect(lines()).toEqual(["10.5.1.0/24 Node/n2/net", "10.5.0.0/24 Node/n1/net releasing"]);
+    expect(sim.lines()).toEqual(["10.5.1.0/24 Node/n2/net", "10.5.0.0/24 Node/n1/net releasing"]);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
     sim.remove("IPPool", "n1-10.5.0.0-24", namespace);
     await sim.pass(3 * timing.hold);
@@ -395,23 +383,23 @@ describe("slices that nodes have already", () => {
   });
 
   it("stay with a node that is gone as long as somebody else's list has them", async () => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     sim.node("n2");
     sim.create(stockPool({ "10.5.0.0/24": "n1", "10.5.2.0/23": "n2" }));
     sim.create(definition("a"));
     await sim.pass(5 * timing.hold);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.2.0/23"]);
-    expect(lines()).toContain("10.5.0.0/24 Node/n1/net releasing");
+    expect(sim.lines()).toContain("10.5.0.0/24 Node/n1/net releasing");
   });
 
   it("of another size are left as they are, and their nodes get no other ones, until the definition has that size", async () => {
-    const { sim, said, listed, lines } = begin();
+    const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
     sim.create(stockPool({ "10.5.0.0/23": "n1", "10.5.2.0/23": "" }));
     sim.create(definition("a"));
     await sim.pass(5000);
-    expect([listed(), lines()]).toEqual([["n1 10.5.0.0/23", " 10.5.2.0/23"], ["10.5.2.0/24 Node/n2/net"]]);
-    expect(said.join("\n")).toMatch(
+    expect([listed(), sim.lines()]).toEqual([["n1 10.5.0.0/23", " 10.5.2.0/23"], ["10.5.2.0/24 Node/n2/net"]]);
+    expect(sim.said.join("\n")).toMatch(
       "Refused: NodeSlicePool kube-system/net gives n1 10.5.0.0/23, which the record does not, and stays as it is. " +
         "Let node_slice_size of the network be /23 until it is taken over. After that it may be another one.",
     );
@@ -440,7 +428,7 @@ describe("slices that nodes have already", () => {
   });
 
   it("are refused without a word of deletion where the record has given one to another node", async () => {
-    const { sim, said, listed, lines } = begin();
+    const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a"));
     await sim.pass(2000);
@@ -452,8 +440,8 @@ describe("slices that nodes have already", () => {
     sim.create(stockPool({ "10.5.0.0/24": "n2" }));
     await sim.pass(5000);
     expect(listed()).toEqual(["n2 10.5.0.0/24"]);
-    expect(lines()).toContain("10.5.0.0/24 Node/n1/net releasing");
-    expect(said.join("\n")).toMatch(
+    expect(sim.lines()).toContain("10.5.0.0/24 Node/n1/net releasing");
+    expect(sim.said.join("\n")).toMatch(
       "Find out which addresses are in use (kubectl get ippools -n kube-system) before you delete anything.",
     );
   });
@@ -477,7 +465,7 @@ describe("slices that nodes have already", () => {
     ["", false],
     [", one taken over after the other", true],
   ])("stay theirs in each of two networks that have the same addresses%s", async (_, isLater) => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
     sim.create(stockPool({ "10.5.0.0/24": "n1", "10.5.1.0/24": "n2", "10.5.2.0/24": "" }, "red"));
     sim.create(definition("red", { network_name: "red" }));
@@ -485,7 +473,7 @@ describe("slices that nodes have already", () => {
     sim.create(stockPool({ "10.5.0.0/24": "n2", "10.5.1.0/24": "n1" }, "blue"));
     sim.create(definition("blue", { network_name: "blue" }));
     await sim.pass(3000);
-    expect(lines()).toHaveLength(4);
+    expect(sim.lines()).toHaveLength(4);
     expect(listed("red")).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
     expect(listed("blue")).toEqual(["n2 10.5.0.0/24", "n1 10.5.1.0/24"]);
   });
@@ -537,14 +525,14 @@ describe("the slice of a node that is gone, when the record is lost", () => {
     for (const name of ["n1", "n2"]) before.sim.node(name);
     before.sim.create(definition("a", ipam));
     await before.sim.pass(2000);
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     sim.create(before.sim.object("NodeSlicePool", network) as Bag & { kind: string });
     sim.create(ipPool(name, "10.5.0.0/24", pod));
     for (const name of ["n2", "n3"]) sim.node(name);
     sim.create(definition("a", ipam));
     await sim.pass(3 * timing.hold);
     expect(listed(network)).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24", "n3 10.5.2.0/24"]);
-    expect(lines()).toEqual([
+    expect(sim.lines()).toEqual([
       `10.5.1.0/24 Node/n2/${network}`,
       `10.5.2.0/24 Node/n3/${network}`,
       `10.5.0.0/24 Node/n1/${network} releasing`,
@@ -588,7 +576,7 @@ describe("slices when the record is lost", () => {
 
 describe("a NodeSlicePool", () => {
   it("goes after the last definition of its network, once no pod has an address of it", async () => {
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
     sim.create(definition("a"));
     sim.create(definition("b", {}, "other"));
@@ -596,14 +584,14 @@ describe("a NodeSlicePool", () => {
     sim.create(ipPool("n2-10.5.1.0-24", "10.5.1.0/24", pod));
     sim.remove("NetworkAttachmentDefinition", "a", "default");
     await sim.pass(3 * timing.hold);
-    expect(lines()).toHaveLength(2);
+    expect(sim.lines()).toHaveLength(2);
     sim.remove("NetworkAttachmentDefinition", "b", "other");
     await sim.pass(5 * timing.hold);
-    expect(lines()).toEqual(["10.5.1.0/24 Node/n2/net releasing"]);
+    expect(sim.lines()).toEqual(["10.5.1.0/24 Node/n2/net releasing"]);
     expect(listed()).toContain("n2 10.5.1.0/24");
     sim.remove("IPPool", "n2-10.5.1.0-24", namespace);
     await sim.pass(3 * timing.hold);
-    expect([lines(), listed()]).toEqual([[], undefined]);
+    expect([sim.lines(), listed()]).toEqual([[], undefined]);
   });
 
   it("goes with a network whose nodes and definitions went while no controller ran", async () => {
@@ -611,12 +599,12 @@ describe("a NodeSlicePool", () => {
     for (const name of ["n1", "n2"]) before.sim.node(name);
     before.sim.create(definition("a"));
     await before.sim.pass(2000);
-    const { sim, lines, listed } = begin();
+    const { sim, listed } = begin();
     sim.node("n2");
     sim.record = before.sim.record;
     sim.create(before.sim.object("NodeSlicePool", "net") as Bag & { kind: string });
     await sim.pass(5 * timing.hold);
-    expect([lines(), listed()]).toEqual([[], undefined]);
+    expect([sim.lines(), listed()]).toEqual([[], undefined]);
   });
 
   it("is mended when somebody changes it", async () => {

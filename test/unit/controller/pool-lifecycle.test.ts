@@ -9,13 +9,7 @@ import { SimController } from "../../support/sim-controller.ts";
 
 /** A controller with pool `p` of ten addresses, policy `a`, and these nodes. */
 async function begin(nodes: readonly string[] = ["n1", "n2"], more: Bag = {}) {
-  const wrong: string[] = [];
-  const observer = {
-    ran() {},
-    recorded() {},
-    wrong: (about: string, problem: string, message: string) => void wrong.push(`${about} ${problem}: ${message}`),
-  };
-  const sim = new SimController(observer);
+  const sim = new SimController();
   const make = (last = 10) => {
     const { spec, ...rest } = pool("p", 0, last);
     sim.create({ ...rest, spec: { ...asBag(spec), ...more } } as never);
@@ -40,7 +34,7 @@ async function begin(nodes: readonly string[] = ["n1", "n2"], more: Bag = {}) {
       ...one,
       metadata: { ...asBag(one.metadata), deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: [] },
     }));
-  return { sim, make, there, list, reason, annotate, force, wrong };
+  return { sim, make, there, list, reason, annotate, force };
 }
 
 /** What a node reports: NIC eth1, with these addresses. */
@@ -246,10 +240,10 @@ describe("a reset", () => {
     ["another pool", "pp", "there is no NodeIPPool pp; did you mean p?"],
     ["no pool", "", "needs the name of a NodeIPPool here"],
   ])("of %s does nothing and says so", async (_, value, message) => {
-    const { sim, wrong, annotate } = await begin();
+    const { sim, annotate } = await begin();
     annotate("NodeNetworkConfigurationPolicy", "a", value);
     await sim.pass(2000);
-    expect(wrong.at(-1)).toContain("NodeNetworkConfigurationPolicy.nmstate.io/a InvalidReset");
-    expect(wrong.at(-1)).toContain(message);
+    expect(sim.said.at(-1)).toContain("NodeNetworkConfigurationPolicy.nmstate.io/a InvalidReset");
+    expect(sim.said.at(-1)).toContain(message);
   });
 });

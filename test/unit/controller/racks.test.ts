@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Observer } from "../../../controller/ground.ts";
 import { timing } from "../../../controller/timing.ts";
-import { formatAddress } from "../../../core/index.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
@@ -11,32 +9,20 @@ import { rack, racks } from "../../support/rack-integration.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
 function begin() {
-  const said: string[] = [];
-  const observer: Observer = {
-    ran() {},
-    recorded() {},
-    wrong: (about, problem, message) => void said.push(`${about} ${problem}: ${message}`),
-  };
-  const sim = new SimController(observer, undefined, undefined, [nmstate, racks]);
-  const lines = () => {
-    const { allocations, releasing } = sim.record;
-    const text = (list: typeof allocations, word: string) =>
-      list.map(({ address, claim }) => `${formatAddress(address)} ${claim}${word}`);
-    return [...text(allocations, ""), ...text(releasing, " releasing")];
-  };
+  const sim = new SimController(undefined, undefined, undefined, [nmstate, racks]);
   const status = (name = "r") => asBag(sim.object("Rack", name)?.status);
   const board = (name = "r") => asBag(sim.object("Board", name)?.status)?.lines;
   const hosts = (name: string, list: readonly string[]) =>
     sim.change("Rack", name, (one) => ({ ...one, spec: { ...asBag(one.spec), hosts: list } }));
-  return { sim, said, lines, status, board, hosts };
+  return { sim, status, board, hosts };
 }
 
 describe("pools that an integration defines", () => {
   it("are given from, and reported where they are defined", async () => {
-    const { sim, lines, status } = begin();
+    const { sim, status } = begin();
     sim.create(rack("r", ["h1", "h2"]));
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Host/r.h2/r.lan"]);
+    expect(sim.lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Host/r.h2/r.lan"]);
     expect(sim.all("Card").map(({ metadata, spec }) => [metadata.name, asBag(spec)?.ips])).toEqual([
       ["r.h1", ["10.5.0.1"]],
       ["r.h2", ["10.5.0.2"]],
@@ -45,12 +31,12 @@ describe("pools that an integration defines", () => {
   });
 
   it("serve whoever asks for them by their name", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.create(rack("r", ["h1"]));
     sim.create(policy("a", "lan") as never);
     sim.node("n1");
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Node/n1/a/address"]);
+    expect(sim.lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Node/n1/a/address"]);
   });
 
   it("serve hosts whatever another integration says of a kind that both watch", async () => {
@@ -73,39 +59,39 @@ describe("pools that an integration defines", () => {
   });
 
   it("alike in two objects are one, which is there as long as one of them is", async () => {
-    const { sim, lines, status } = begin();
+    const { sim, status } = begin();
     for (const name of ["r", "s"]) sim.create(rack(name, ["h1"]));
     await sim.pass(2000);
     const given = ["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Host/s.h1/s.lan"];
-    expect(lines()).toEqual(given);
+    expect(sim.lines()).toEqual(given);
     expect([status("r")?.pools, status("s")?.pools]).toEqual([
       { lan: "ReconciledPool 2" },
       { lan: "ReconciledPool 2" },
     ]);
     sim.remove("Rack", "r");
     await sim.pass(2 * timing.hold);
-    expect([lines(), status("s")?.pools]).toEqual([[given[1]], { lan: "ReconciledPool 1" }]);
+    expect([sim.lines(), status("s")?.pools]).toEqual([[given[1]], { lan: "ReconciledPool 1" }]);
   });
 
   it("of one name in two ways give nothing", async () => {
-    const { sim, lines, status } = begin();
+    const { sim, status } = begin();
     sim.create(rack("r", ["h1"]));
     sim.create(rack("s", ["h1"], { last: 5 }));
     await sim.pass(2000);
-    expect(lines()).toEqual([]);
+    expect(sim.lines()).toEqual([]);
     expect(status("r")?.rejected).toMatch("pool lan of Rack s has the name of this one");
     expect(status("s")?.rejected).toMatch("pool lan of Rack r has the name of this one");
   });
 
   it("that are full say so, and their hosts are served once they grow", async () => {
-    const { sim, said, lines, status } = begin();
+    const { sim, status } = begin();
     sim.create(rack("r", ["h1", "h2"], { last: 1 }));
     await sim.pass(2000);
     expect([status()?.pools, status()?.pending]).toEqual([{ lan: "ExhaustedIPPool 1" }, ["Host/r.h2/r.lan"]]);
-    expect(said.at(-1)).toMatch(/^Rack.toys.example.org\/r ExhaustedIPPool: /);
+    expect(sim.said.at(-1)).toMatch(/^Rack.toys.example.org\/r ExhaustedIPPool: /);
     sim.change("Rack", "r", (one) => ({ ...one, spec: rack("r", ["h1", "h2"]).spec }));
     await sim.pass(2000);
-    expect(lines()).toHaveLength(2);
+    expect(sim.lines()).toHaveLength(2);
   });
 
   it.each([
@@ -122,11 +108,11 @@ describe("pools that an integration defines", () => {
       /NodeIPPool lan has the name of/,
     ],
   ])("gives nothing where it %s: neither one does, and both say why", async (_, spec, name, message) => {
-    const { sim, lines, status } = begin();
+    const { sim, status } = begin();
     sim.create({ ...pool(name, 5, 9), ...spec } as never);
     sim.create(rack("r", ["h1"]));
     await sim.pass(2000);
-    expect(lines()).toEqual([]);
+    expect(sim.lines()).toEqual([]);
     expect(status()?.rejected).toMatch(message);
     const available = conditionOf(asBag(sim.object("NodeIPPool", name)?.status)?.conditions, "Available");
     expect(available?.reason).toBe("OverlappingIPPool");
@@ -134,53 +120,53 @@ describe("pools that an integration defines", () => {
   });
 
   it("keeps what it gave while its object cannot be read, or is gone", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.create(rack("r", ["h1"]));
     await sim.pass(2000);
-    const given = lines();
+    const given = sim.lines();
     const { spec } = rack("r", ["h1"]);
     sim.change("Rack", "r", (one) => ({ ...one, spec: { networks: { lan: { cidr: "x" } } } }));
     await sim.pass(60_000);
-    expect(lines()).toEqual(given);
+    expect(sim.lines()).toEqual(given);
     expect(sim.all("Card")).toHaveLength(1);
     sim.remove("Rack", "r");
     await sim.pass(60_000);
-    expect(lines()).toEqual(given);
+    expect(sim.lines()).toEqual(given);
     sim.create({ ...rack("r", ["h0", "h1"]), spec: { ...asBag(spec), hosts: ["h0", "h1"] } });
     await sim.pass(5000);
-    expect(lines()).toEqual([...given, "10.5.0.2 Host/r.h0/r.lan"]);
+    expect(sim.lines()).toEqual([...given, "10.5.0.2 Host/r.h0/r.lan"]);
   });
 
   it("keeps what it gave while something else is wrong with its object", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.create(rack("r", ["h1"]));
     await sim.pass(2000);
-    const given = lines();
+    const given = sim.lines();
     sim.create({ ...pool("other", 5, 9), spec: { range: { cidr: "10.5.0.0/24" } } } as never);
     await sim.pass(60_000);
-    expect(lines()).toEqual(given);
+    expect(sim.lines()).toEqual(given);
     expect(sim.all("Card")).toHaveLength(1);
   });
 
   it("gets back what a host had that is no more", async () => {
-    const { sim, lines, hosts } = begin();
+    const { sim, hosts } = begin();
     sim.create(rack("r", ["h1", "h2"]));
     await sim.pass(2000);
     hosts("r", ["h2"]);
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.2 Host/r.h2/r.lan", "10.5.0.1 Host/r.h1/r.lan releasing"]);
+    expect(sim.lines()).toEqual(["10.5.0.2 Host/r.h2/r.lan", "10.5.0.1 Host/r.h1/r.lan releasing"]);
     await sim.pass(2 * timing.hold);
-    expect(lines()).toEqual(["10.5.0.2 Host/r.h2/r.lan"]);
+    expect(sim.lines()).toEqual(["10.5.0.2 Host/r.h2/r.lan"]);
   });
 
   it("is asked for a reset on the object that defines it", async () => {
-    const { sim, said } = begin();
+    const { sim } = begin();
     sim.create(rack("r", ["h1"]));
     await sim.pass(2000);
     const annotations = { [resetAnnotation]: "" };
     sim.change("Rack", "r", (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations } }));
     await sim.pass(5000);
-    expect(said).toEqual([]);
+    expect(sim.said).toEqual([]);
     expect(asBag(sim.object("Rack", "r")?.metadata)?.annotations).toEqual({});
   });
 });
@@ -258,33 +244,33 @@ describe("an owner of two integrations", () => {
   const nameless = (sim: SimController) => sim.node("n1", { role: "worker", "kubernetes.io/hostname": "twin" });
 
   it("for whom one can make nothing is served by the other one", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.create(pool("p", 0, 9) as never);
     sim.create(policy("a", "p") as never);
     sim.create(rack("r", [], { isForNodes: true }));
     nameless(sim);
     sim.node("n2", { role: "worker", "kubernetes.io/hostname": "twin" });
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.1 Node/n1/r.lan", "10.5.0.2 Node/n2/r.lan"]);
+    expect(sim.lines()).toEqual(["10.5.0.1 Node/n1/r.lan", "10.5.0.2 Node/n2/r.lan"]);
   });
 
   it("loses what one gave it although the other one can make nothing for it", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.create(rack("r", [], { isForNodes: true }));
     for (const name of ["n1", "n2"]) sim.node(name, { "kubernetes.io/hostname": "twin" });
     await sim.pass(2000);
     sim.change("Rack", "r", (one) => ({ ...one, spec: { ...asBag(one.spec), isForNodes: false } as Bag }));
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.5.0.1 Node/n1/r.lan releasing", "10.5.0.2 Node/n2/r.lan releasing"]);
+    expect(sim.lines()).toEqual(["10.5.0.1 Node/n1/r.lan releasing", "10.5.0.2 Node/n2/r.lan releasing"]);
   });
 
   it("gets what one gives although the pool of the other one is full", async () => {
-    const { sim, lines } = begin();
+    const { sim } = begin();
     sim.create(pool("p", 0, 1) as never);
     sim.create(policy("a", "p") as never);
     sim.create(rack("r", [], { isForNodes: true }));
     for (const name of ["n1", "n2"]) sim.node(name);
     await sim.pass(2000);
-    expect(lines()).toEqual(["10.0.0.1 Node/n1/a/address", "10.5.0.1 Node/n1/r.lan", "10.5.0.2 Node/n2/r.lan"]);
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address", "10.5.0.1 Node/n1/r.lan", "10.5.0.2 Node/n2/r.lan"]);
   });
 });

@@ -4,6 +4,7 @@ import { ClusterObject } from "./cluster-object.ts";
 import {
   clusterApiObjects,
   controllerObjects,
+  ipamClaimsObjects,
   metal3Objects,
   nodeSlicesObjects,
   parkingObjects,
@@ -59,6 +60,13 @@ export interface NodeIPPoolControllerProps {
    * @default none
    */
   readonly nodeSlices?: string;
+
+  /**
+   * Whether IPAMClaims get addresses, on networks that name NodeIPPools.
+   *
+   * @default false
+   */
+  readonly ipamClaims?: boolean;
 }
 
 /** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */
@@ -71,6 +79,7 @@ export class NodeIPPoolController extends Construct {
       ...(props.clusterApi ? clusterApiObjects : []),
       ...(props.metal3 === undefined ? [] : metal3Objects),
       ...(props.nodeSlices === undefined ? [] : nodeSlicesObjects),
+      ...(props.ipamClaims ? ipamClaimsObjects : []),
     ];
     for (const object of objects) {
       const placed = asAsked(object, props);
@@ -98,13 +107,14 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
 
 /** The Deployment, with one container. */
 function asked(deployment: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
-  const { image, replicas, clusterApi, metal3, nodeSlices } = props;
+  const { image, replicas, clusterApi, metal3, nodeSlices, ipamClaims } = props;
   const { spec } = deployment;
   if (replicas !== undefined) spec.replicas = replicas;
   const [{ args }] = spec.template.spec.containers;
   if (clusterApi) args.push("--cluster-api");
   if (metal3 !== undefined) args.push(`--metal3=${metal3}`);
   if (nodeSlices !== undefined) args.push(`--node-slices=${nodeSlices}`);
+  if (ipamClaims) args.push("--ipam-claims");
   if (image !== undefined) spec.template.spec.containers[0].image = image;
   return deployment;
 }

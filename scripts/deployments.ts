@@ -8,6 +8,7 @@ const parking = "parking.yaml";
 const clusterApi = "cluster-api/rbac.yaml";
 const metal3 = "metal3/rbac.yaml";
 const nodeSlices = "node-slices/rbac.yaml";
+const ipamClaims = "ipam-claims/rbac.yaml";
 
 /** The files that make up an installation, in order. The chart's release has a namespace of its own. */
 function installed(): string[] {
@@ -26,11 +27,12 @@ const places: readonly Place[] = [
   [metal3, "namespace: metal3\n", 2, "namespace: {{ .Values.metal3 }}\n"],
   [nodeSlices, "namespace: nodeippool\n", 2, "namespace: {{ .Release.Namespace }}\n"],
   [nodeSlices, "namespace: kube-system\n", 2, "namespace: {{ .Values.nodeSlices }}\n"],
+  [ipamClaims, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
   [
     "controller.yaml",
     "args: [controller]\n",
     1,
-    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}{{ with .Values.metal3 }}, --metal3={{ . }}{{ end }}{{ with .Values.nodeSlices }}, --node-slices={{ . }}{{ end }}]\n",
+    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}{{ with .Values.metal3 }}, --metal3={{ . }}{{ end }}{{ with .Values.nodeSlices }}, --node-slices={{ . }}{{ end }}{{ if .Values.ipamClaims }}, --ipam-claims{{ end }}]\n",
   ],
   ["controller.yaml", /image: nodeippool:.*\n/, 1, "image: {{ .Values.image }}\n"],
   ["controller.yaml", "replicas: 1\n", 1, "replicas: {{ .Values.replicas }}\n"],
@@ -55,11 +57,13 @@ const conditions: Readonly<Record<string, string>> = {
   [clusterApi]: ".Values.clusterApi",
   [metal3]: ".Values.metal3",
   [nodeSlices]: ".Values.nodeSlices",
+  [ipamClaims]: ".Values.ipamClaims",
 };
 
 /** The templates of the chart, by path. */
 export function chartTemplates(): Record<string, string> {
-  const files = [...installed().filter((file) => file !== "namespace.yaml"), parking, clusterApi, metal3, nodeSlices];
+  const optional = [parking, clusterApi, metal3, nodeSlices, ipamClaims];
+  const files = [...installed().filter((file) => file !== "namespace.yaml"), ...optional];
   return Object.fromEntries(
     files.map((file) => [join(folder, "chart/templates", file.replace("crd/", "").replace("/", "-")), template(file)]),
   );
@@ -106,5 +110,8 @@ export const metal3Objects: readonly ApiObjectProps[] = ${objects([metal3])};
 
 /** The rights that node slices of whereabouts need besides, also in the namespace of its objects. */
 export const nodeSlicesObjects: readonly ApiObjectProps[] = ${objects([nodeSlices])};
+
+/** The rights that IPAMClaims need besides. */
+export const ipamClaimsObjects: readonly ApiObjectProps[] = ${objects([ipamClaims])};
 `;
 }

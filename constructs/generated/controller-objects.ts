@@ -1257,3 +1257,79 @@ export const nodeSlicesObjects: readonly ApiObjectProps[] = [
     ]
   }
 ];
+
+/** The rights that IPAMClaims need besides. */
+export const ipamClaimsObjects: readonly ApiObjectProps[] = [
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+      "name": "nodeippool-controller-ipam-claims",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "network-attachment-definitions"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "ipamclaims"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "ipamclaims/status"
+        ],
+        "verbs": [
+          "patch"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller-ipam-claims",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "ClusterRole",
+      "name": "nodeippool-controller-ipam-claims"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  }
+];

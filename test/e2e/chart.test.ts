@@ -78,6 +78,10 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     expect(withNodeSlices).toHaveLength(16);
     expect(construct({ nodeSlices: "kube-system" })).toEqual(withNodeSlices);
     expect(withoutPolicy(chart("nodeippool", "nodeSlices=kube-system"))).toEqual(withoutNamespace(withNodeSlices));
+    const withIpamClaims = objectsIn(run(kubectl, "kustomize", withComponent("ipam-claims")));
+    expect(withIpamClaims).toHaveLength(14);
+    expect(construct({ ipamClaims: true })).toEqual(withIpamClaims);
+    expect(withoutPolicy(chart("nodeippool", "ipamClaims=true"))).toEqual(withoutNamespace(withIpamClaims));
     const made = chart("nodeippool");
     expect(withoutPolicy(made)).toEqual(withoutNamespace(kustomize));
     const kept = made.filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");
@@ -86,8 +90,9 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
 
   it("make the same objects with other values", () => {
     const image = "registry.example.net/nodeippool:2";
-    const props = { namespace: "network", image, replicas: 2, metal3: "hosts", nodeSlices: "cni" };
-    const values = [`image=${image}`, "replicas=2", "metal3=hosts", "nodeSlices=cni", "parkAtAdmission=true"];
+    const props = { namespace: "network", image, replicas: 2, metal3: "hosts", nodeSlices: "cni", ipamClaims: true };
+    const own = ["metal3=hosts", "nodeSlices=cni", "ipamClaims=true"];
+    const values = [`image=${image}`, "replicas=2", ...own, "parkAtAdmission=true"];
     const made = construct({ ...props, parkAtAdmission: true });
     expect(withoutPolicy(chart("network", ...values))).toEqual(withoutNamespace(made));
     expect(made.map(keyOf)).toEqual(

@@ -12,6 +12,8 @@ interface Options {
   readonly metal3?: string;
   readonly nodeSlices?: string;
   readonly ipamClaims?: boolean;
+  readonly vmClaims?: boolean;
+  readonly vmAddresses?: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -19,10 +21,7 @@ interface Options {
  * Runs until SIGTERM or SIGINT, and ends what it has begun; a second signal ends it at once. Logs one JSON object a line to
  * standard error.
  */
-export async function controllerVerb(
-  { context, namespace, listen, clusterApi, metal3, nodeSlices, ipamClaims, logLevel }: Options,
-  version: string,
-) {
+export async function controllerVerb({ context, namespace, listen, logLevel, ...served }: Options, version: string) {
   const stop = new AbortController();
   for (const [name, number] of [
     ["SIGTERM", 15],
@@ -35,10 +34,7 @@ export async function controllerVerb(
     access,
     namespace: namespace ?? access.namespace,
     server: at && { at, version },
-    clusterApi,
-    metal3,
-    nodeSlices,
-    ipamClaims,
+    ...served,
     signal: stop.signal,
     log: logger(
       logLevel,

@@ -207,6 +207,8 @@ program
     ).preset("kube-system"),
   )
   .option("--ipam-claims", "also give IPAMClaims addresses, on networks that name NodeIPPools")
+  .option("--vm-claims", "also make IPAMClaims for VMs of KubeVirt, and delete them")
+  .option("--vm-addresses", "also write the addresses of IPAMClaims into the pods of VMs")
   .addOption(
     new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
   )

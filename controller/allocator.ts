@@ -17,7 +17,7 @@ import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
 import { integrationOf, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
-import { decide, type Question } from "./decide.ts";
+import { changedBy, decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
@@ -146,7 +146,7 @@ export class Allocator implements Finder {
     const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
     for (const owner of owners) this.pending.delete(owner);
     for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
-    const changed = [...plan.assign, ...plan.release.map(({ allocation }) => allocation), ...pending, ...before];
+    const changed = [...changedBy(plan), ...pending, ...before];
     const turnedNow = standing.barredNow(this.barred);
     this.barred = standing.allBarred;
     return {

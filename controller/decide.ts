@@ -93,3 +93,9 @@ function withheldIn(
   const some = unserved.filter(({ claim, remedy }) => remedy?.[0] === "rename" || served.has(shareOf(claim)));
   return new Set(some.map(({ claim }) => shareOf(claim)));
 }
+
+/** The lines that a plan changes: those that are new, that somebody has again, and that go. */
+export function changedBy({ assign, keep, release }: Plan): Allocation[] {
+  const again = keep.flatMap(({ allocation, was }) => (was === undefined ? [] : allocation));
+  return [...assign, ...again, ...release.map(({ allocation }) => allocation)];
+}

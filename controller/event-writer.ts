@@ -2,7 +2,7 @@ import type { Allocation } from "../core/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import { eventOfProblem, eventsOf, eventWrite, type Finder, type Said, type Written } from "./events.ts";
 import { type Ground, timeOf } from "./ground.ts";
-import type { World } from "./world.ts";
+import type { Seen } from "./seen.ts";
 
 /** What happens within so many milliseconds is said at once. */
 const settle = 1000;
@@ -19,7 +19,7 @@ const component = "nodeippool-controller";
 /** Writes Events, one after the other and as well as it goes: one that cannot be written is dropped, and nothing waits for one. */
 export class EventWriter {
   private readonly ground: Pick<Ground, "objects" | "clock" | "today" | "log">;
-  private readonly world: World;
+  private readonly find: (key: string) => Seen | undefined;
   private readonly finder: Finder;
   private readonly signal: AbortSignal;
   private given: Allocation[] = [];
@@ -31,10 +31,10 @@ export class EventWriter {
   private hasFailed = false;
   private number = 0;
 
-  /** It writes until the signal aborts. */
-  constructor(ground: EventWriter["ground"], world: World, finder: Finder, signal: AbortSignal) {
+  /** It writes until the signal aborts. `find` finds objects by their keys. */
+  constructor(ground: EventWriter["ground"], find: EventWriter["find"], finder: Finder, signal: AbortSignal) {
     this.ground = ground;
-    this.world = world;
+    this.find = find;
     this.finder = finder;
     this.signal = signal;
   }
@@ -82,7 +82,7 @@ export class EventWriter {
   }
 
   private async write(said: Said): Promise<void> {
-    const key = `${this.world.get(said.about)?.metadata.uid} ${said.reason}`;
+    const key = `${this.find(said.about)?.metadata.uid} ${said.reason}`;
     const last = this.written.get(key);
     const now = this.ground.clock.now();
     const what = eventWrite(said, last, now);
@@ -104,7 +104,7 @@ export class EventWriter {
   }
 
   private async create(said: Said, key: string, now: number): Promise<void> {
-    const object = this.world.get(said.about);
+    const object = this.find(said.about);
     if (object === undefined) return;
     const time = timeOf(this.ground);
     const { apiVersion, kind, metadata } = object;
@@ -140,7 +140,7 @@ export class EventWriter {
 
   /** Says it once more. */
   private async count(said: Said, { name, count }: { readonly name: string; readonly count: number }): Promise<void> {
-    const namespace = this.world.get(said.about)?.metadata.namespace ?? "default";
+    const namespace = this.find(said.about)?.metadata.namespace ?? "default";
     const body = { count: count + 1, message: said.message.slice(0, longest), lastTimestamp: timeOf(this.ground) };
     await this.ground.objects.patch(resource, name, namespace, body, { type: "merge" });
   }

@@ -35,15 +35,19 @@ const common: readonly WorldKind[] = [
   },
 ];
 
-/** Every kind that is watched, each once: what several integrations keep of it is kept, and it concerns whom it does for any. */
+/** Every kind that integrations watch. */
 export function kindsOf(integrations: readonly Integration[]): WorldKind[] {
   const own = integrations.flatMap(({ inCluster }) =>
     inCluster === undefined
       ? []
       : inCluster.kinds.map((kind): WorldKind => ({ ...kind, concerns: (object) => inCluster.concerns(object) })),
   );
-  const byKind = Map.groupBy([...common, ...own], nameOfKind);
-  return [...byKind.values()].map((same) => same.reduce(merged));
+  return mergedKinds([...common, ...own]);
+}
+
+/** Each kind once: what several keep of it is kept, and it concerns whom it does for any. */
+export function mergedKinds(kinds: readonly WorldKind[]): WorldKind[] {
+  return [...Map.groupBy(kinds, nameOfKind).values()].map((same) => same.reduce(merged));
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {

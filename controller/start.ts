@@ -1,18 +1,16 @@
 import { emptySnapshot } from "../core/index.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
-import { nameOfKind } from "../integrations/object-key.ts";
-import { type Access, objectsOf, realClock, type Sent, transport, type WatchState, watch } from "../kube/index.ts";
-import { integrationsInCluster } from "../pipeline/integrations.ts";
+import { type Access, objectsOf, realClock, type Sent, transport } from "../kube/index.ts";
+import { integrationsInCluster, tendingInCluster } from "../pipeline/integrations.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
 import { Engine } from "./engine.ts";
 import { EventWriter } from "./event-writer.ts";
-import type { LogEvent } from "./ground.ts";
-import { kindsOf } from "./kinds.ts";
-import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
-import { keep, type Seen } from "./seen.ts";
+import type { LogEvent, Observer } from "./ground.ts";
+import { type Counted, counting, metricsOf } from "./metrics.ts";
 import { type ListenAt, serve } from "./server.ts";
+import { Tender } from "./tender.ts";
 import { type Timing, timing as usual } from "./timing.ts";
-import type { WorldKind } from "./world.ts";
+import { type Looking, watchesOf } from "./watches.ts";
 
 /** How the controller runs. */
 export interface ControllerOptions {
@@ -29,75 +27,66 @@ export interface ControllerOptions {
   readonly nodeSlices?: string | undefined;
   /** Serve IPAMClaims, too, on networks that take addresses from NodeIPPools. */
   readonly ipamClaims?: boolean | undefined;
+  /** Make the IPAMClaims of VMs, too, and end them. */
+  readonly vmClaims?: boolean | undefined;
+  /** Write the addresses of IPAMClaims into the pods of VMs, too. */
+  readonly vmAddresses?: boolean | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;
   readonly log: (event: LogEvent) => void;
 }
 
-type States = Map<string, WatchState>;
-
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { access, namespace, server, timing = usual, signal, log } = options;
-  const integrations = integrationsInCluster(options);
-  const kinds = kindsOf(integrations);
-  const states: States = new Map(kinds.map((kind) => [nameOfKind(kind), "listing"]));
-  const metrics = server && metricsOf(() => counted(engine, states), server.version);
+  const metrics = server && metricsOf(() => counted(engine, watches.states), server.version);
   const told: Sent = (verb, status) => metrics?.sent(verb, status);
   // The queue tries again, with what is right by then.
   const objects = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
   const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
   const source = transport(access, 30_000, told);
-  const ground = { objects, clock: realClock, timing, today: () => new Date(), log };
-  const engine: Engine = new Engine({
-    ...ground,
-    state: counting(kubernetes(recorded, namespace), (error) => metrics?.committed(error)),
-    integrations,
-    random: Math.random,
-    observer: {
-      ran: (key, ms, error) => {
-        log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
-        metrics?.ran(key.replace(/ .*/s, ""), ms, error);
-      },
-      recorded: (given, freed) => events.recorded(given, freed),
-      wrong: (about, problem, message) => events.wrong(about, problem, message),
+  const ground = { objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
+  const observer: Observer = {
+    ran: (key, ms, error) => {
+      log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
+      metrics?.ran(key.replace(/ .*/s, ""), ms, error);
     },
+    recorded: (given, freed) => events.recorded(given, freed),
+    wrong: (about, problem, message) => events.wrong(about, problem, message),
+  };
+  const engine: Engine = new Engine({
+    ...{ ...ground, observer },
+    state: counting(kubernetes(recorded, namespace), (error) => metrics?.committed(error)),
+    integrations: integrationsInCluster(options),
   });
-  const events = new EventWriter(ground, engine.world, engine.allocator, signal);
-  const open = server && metrics && (await listen(server.at, engine, states, signal, metrics));
-  const watches = kinds.map((kind) => {
-    const selection = { ...kind.where, resource: kind, project: (object: object) => keep(kind, object) };
-    const running = { signal, clock: realClock, random: Math.random };
-    return watch(source, selection, sinkOf(engine, kind, states, options), running);
+  const looking = [engine, ...tendingInCluster(options).map((one) => new Tender({ ...ground, observer }, one))];
+  const find = (key: string) => looking.map(({ world }) => world.get(key)).find((found) => found !== undefined);
+  const events = new EventWriter(ground, find, engine.allocator, signal);
+  const watches = watchesOf(source, looking, { log, timing, signal });
+  const vitals = () => ({
+    watches: watches.states,
+    hasDecided: engine.hasDecided,
+    oldest: Math.max(...looking.map(({ queue }) => queue.oldest())),
+    isStopping: signal.aborted,
   });
+  const open = server && metrics && (await serve(server.at, { vitals, metrics: () => metrics.print() }));
+  const running = watches.run();
   log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
-  await lookNowAndThen(engine, timing.again, signal);
-  const isDone = await within(timing.stop, Promise.all([...watches, engine.queue.close()]));
+  await lookNowAndThen(looking, timing.again, signal);
+  const isDone = await within(timing.stop, Promise.all([...running, ...looking.map(({ queue }) => queue.close())]));
   log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
   for (const one of [open, source, objects, recorded]) one?.close();
 }
 
-async function lookNowAndThen(engine: Engine, ms: number, signal: AbortSignal): Promise<void> {
+async function lookNowAndThen(looking: readonly Looking[], ms: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await realClock.sleep(ms, signal);
-    if (!signal.aborted) engine.lookAgain();
+    for (const one of signal.aborted ? [] : looking) one.lookAgain();
   }
 }
 
-function listen(at: ListenAt, engine: Engine, watches: States, signal: AbortSignal, metrics: Metrics) {
-  return serve(at, {
-    vitals: () => ({
-      watches,
-      hasDecided: engine.hasDecided,
-      oldest: engine.queue.oldest(),
-      isStopping: signal.aborted,
-    }),
-    metrics: () => metrics.print(),
-  });
-}
-
-function counted({ allocator, queue }: Engine, watches: States): Counted {
+function counted({ allocator, queue }: Engine, watches: Counted["watches"]): Counted {
   return {
     pools: [...allocator.pools.values()].flatMap(({ pool, whole }) => pool ?? whole ?? []),
     snapshot: allocator.record.latest ?? emptySnapshot,
@@ -112,32 +101,4 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const done = new AbortController();
   await Promise.race([work.finally(() => done.abort()), realClock.sleep(ms, done.signal)]);
   return done.signal.aborted;
-}
-
-/** What a watch tells goes into the world. Once all are known, that is acted upon. */
-function sinkOf(
-  engine: Engine,
-  watched: WorldKind,
-  states: States,
-  { log, timing: { fresh } = usual, signal }: ControllerOptions,
-) {
-  const { world } = engine;
-  const kind = nameOfKind(watched);
-  const follow = async (state: WatchState) => {
-    // What was missed comes after the watch is open again.
-    if (state === "synced") await realClock.sleep(fresh, signal);
-    if (states.get(kind) === state) world.follow(kind, state === "synced");
-  };
-  return {
-    replace: (all: Map<string, Seen>) => world.replace(kind, [...all.values()]),
-    set: (_: string, object: Seen) => world.set(object),
-    delete: (key: string) => world.delete(`${kind}/${key.replace("/", ":")}`),
-    state: (state: WatchState, error?: unknown) => {
-      states.set(kind, state);
-      follow(state);
-      if (state === "failing") log({ level: "warn", message: "a watch fails", kind, error });
-      else log({ level: "info", message: `a watch is ${state}`, kind });
-      if ([...states.values()].every((one) => one === "synced" || one === "absent")) engine.open();
-    },
-  };
 }

@@ -111,6 +111,11 @@ export class World {
     if (this.ended.size > remembered) this.ended.delete(`${oldest}`);
   }
 
+  /** All kinds that are watched. */
+  allKinds(): WorldKind[] {
+    return [...this.kinds.values()];
+  }
+
   /** Is a kind watched? */
   hasKind(kind: string): boolean {
     return this.kinds.has(kind);

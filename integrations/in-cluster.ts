@@ -18,7 +18,7 @@ export interface WatchedKind {
   /** The name in API paths. */
   readonly plural: string;
   /** Which of its objects are watched, by selectors; absent where all are. */
-  readonly where?: { readonly namespace: string; readonly labels?: string; readonly fields?: string };
+  readonly where?: { readonly namespace?: string; readonly labels?: string; readonly fields?: string };
   /** What of an object is kept in memory; a fleet has tens of thousands. */
   keep(object: Bag): Bag;
   /** What is kept of one that the controller made, beside its status and a digest of what it says. */

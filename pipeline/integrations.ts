@@ -3,9 +3,11 @@ import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { ipamClaimsInCluster } from "../integrations/ipamclaim/claims-in-cluster.ts";
 import { ipamclaim } from "../integrations/ipamclaim/ipamclaim.ts";
+import { virtualMachines } from "../integrations/ipamclaim/vm-in-cluster.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
 import { metal3InCluster } from "../integrations/metal3/metal3-in-cluster.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
+import type { Tending } from "../integrations/tending.ts";
 import { slicesInCluster } from "../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../integrations/whereabouts/whereabouts.ts";
 import type { ReadKind } from "../schema/manifest-document.ts";
@@ -33,6 +35,15 @@ interface AskedInCluster {
   readonly nodeSlices?: string | undefined;
   /** IPAMClaims on networks that take addresses from NodeIPPools. */
   readonly ipamClaims?: boolean | undefined;
+  /** The lives of the IPAMClaims of VMs. */
+  readonly vmClaims?: boolean | undefined;
+  /** The pods of VMs, which are told their addresses. */
+  readonly vmAddresses?: boolean | undefined;
+}
+
+/** What it sees to besides, where no addresses are decided. */
+export function tendingInCluster({ vmClaims = false, vmAddresses = false }: AskedInCluster): Tending[] {
+  return vmClaims || vmAddresses ? [virtualMachines({ claims: vmClaims, addresses: vmAddresses })] : [];
 }
 
 /** Those that the controller serves: what is made at run time, too, if it is asked for. */

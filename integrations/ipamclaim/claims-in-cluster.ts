@@ -9,12 +9,12 @@ import { claimsOfRequests, poolsFor } from "./claims.ts";
 import { ipamClaimsPart, stake } from "./in-cluster.ts";
 import {
   addressesIn,
+  askedAddresses,
   ipamClaimKind,
   isIpamClaim,
   ownerOfIpamClaim,
   parseIpamClaim,
   plannedAnnotation,
-  plannedIps,
 } from "./ipam-claim.ts";
 import { mayPersist, parsePersistentNetwork } from "./network.ts";
 import { firstNetworks, type Networks } from "./networks.ts";
@@ -82,7 +82,7 @@ function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
   const pools = poolsFor(request.network, facts);
   if (pools.some(isPlanned)) return [];
   const annotation = plannedFor(request.source.object);
-  const planned = addressesIn(plannedIps(annotation));
+  const planned = askedAddresses(annotation);
   const isOfPools = (address: Address) => pools.some(({ range }) => contains(range, address));
   if (annotation !== undefined && !planned.some(isOfPools)) return [];
   const asked = annotation === undefined ? request.wanted : planned;
@@ -116,9 +116,9 @@ function claimed(objects: readonly SourceObject[], facts: Facts): Use[] {
 /** What a claim shows, and what was planned for it; nothing of one that cannot be read. */
 function addressesOf(object: Bag): Address[] {
   const shown = asList(asBag(object.status)?.ips);
-  const planned = plannedIps(plannedFor(object));
-  const hasSome = shown.length + planned.length > 0;
-  return hasSome && parseIpamClaim(object).issues === undefined ? addressesIn([...shown, ...planned]) : [];
+  const asked = askedAddresses(plannedFor(object));
+  const hasSome = shown.length + asked.length > 0;
+  return hasSome && parseIpamClaim(object).issues === undefined ? [...addressesIn(shown), ...asked] : [];
 }
 
 function plannedFor({ metadata }: Bag): unknown {

@@ -5,7 +5,14 @@ import type { Facts } from "../facts.ts";
 import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 import { kindInGroup, objectKey } from "../object-key.ts";
 import { claimStatus, ipsOf, shownIps } from "./claim-status.ts";
-import { ipamClaimKind, isIpamClaim, ownerOfIpamClaim, plannedAnnotation, plannedIps } from "./ipam-claim.ts";
+import {
+  askedAddresses,
+  ipamClaimKind,
+  isIpamClaim,
+  ownerOfIpamClaim,
+  plannedAnnotation,
+  plannedIps,
+} from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";
 
 /** Keeps a claim, and its addresses with it, until those who use it are done. */
@@ -84,7 +91,7 @@ function report({ object, lines, pending: [pending] }: Known, { pools }: Facts):
   const annotation = asBag(annotations)?.[plannedAnnotation];
   const planned = plannedIps(annotation);
   const shown = shownIps(object);
-  const wrong = annotation !== undefined && planned.length === 0 ? noAddress(annotation) : undefined;
+  const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
   const state = { recorded: ipsOf(lines, pools), planned, shown, pending: pending ?? wrong };
   const isHeld = lines.length > 0 || (pending !== undefined && shown.length > 0);
   return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };

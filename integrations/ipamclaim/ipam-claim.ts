@@ -8,7 +8,7 @@ import type { RenderedObject } from "../integration.ts";
 /** The object of the multi-network standard that keeps addresses for a workload, whether its pods run or not. */
 export const ipamClaimKind = "IPAMClaim";
 
-/** The addresses that were planned for a claim, `<address>/<prefix length>`, with a comma between two families. */
+/** The addresses that were planned for a claim, `<address>/<prefix length>`, with a comma between two families; or that its VM asks for. */
 export const plannedAnnotation = `${ownPrefix}addresses`;
 
 /** On each claim that was rendered: by it `kubectl apply` finds those whose status is to be applied. */
@@ -46,8 +46,16 @@ export function ownerOfIpamClaim({ name, namespace }: Pick<IpamClaim, "name" | "
 
 /** What was planned for a claim, as its status says it; what is no address is left out. */
 export function plannedIps(annotation: unknown): string[] {
-  const texts = typeof annotation === "string" ? annotation.split(",").map((ip) => ip.trim()) : [];
-  return texts.filter((ip) => parsePrefix(ip).value !== undefined && addressIn(ip).value !== undefined);
+  return textsIn(annotation).filter((ip) => parsePrefix(ip).value !== undefined && addressIn(ip).value !== undefined);
+}
+
+/** The same as addresses, also where one stands without a prefix length: a VM asks for it. */
+export function askedAddresses(annotation: unknown): Address[] {
+  return addressesIn(textsIn(annotation));
+}
+
+function textsIn(annotation: unknown): string[] {
+  return typeof annotation === "string" ? annotation.split(",").map((ip) => ip.trim()) : [];
 }
 
 /** The addresses of a claim, with the prefix lengths of their pools. */

@@ -27,6 +27,8 @@ export interface PersistentNetwork {
   readonly network: string;
   /** Does OVN-Kubernetes give its addresses, and read its claims? */
   readonly isOvn: boolean;
+  /** Do its pods take the addresses that they are told (`ips`)? */
+  readonly takesIps: boolean;
   /** The NodeIPPools that it is bound to; undefined where it has pools of its own. */
   readonly bound: readonly string[] | undefined;
   /** Its own pools. */
@@ -62,7 +64,8 @@ export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | 
   const plugin = plugins.find(({ allowPersistentIPs }) => allowPersistentIPs === true);
   const title = attachmentTitle(object);
   const isOvn = plugins.some(({ type }) => type === "ovn-k8s-cni-overlay");
-  const common = { title, namespace: title.slice(0, title.indexOf("/")), network, isOvn };
+  const takesIps = plugins.some((one) => asBag(one.capabilities)?.ips === true && asBag(one.ipam)?.type === "static");
+  const common = { title, namespace: title.slice(0, title.indexOf("/")), network, isOvn, takesIps };
   const asked = annotationOf(object);
   if (asked !== undefined) {
     const bound = `${asked}`.split(",").map((name) => name.trim());

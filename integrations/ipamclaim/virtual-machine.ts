@@ -10,15 +10,21 @@ export interface VirtualMachine {
   readonly attachments: readonly VmAttachment[];
 }
 
-export interface VmAttachment {
+/** A secondary network of a VM. */
+export interface VmNetwork {
   /** What the VM calls the network. */
   readonly network: string;
   /** The NetworkAttachmentDefinition, as `namespace/name`. */
   readonly definition: string;
-  /** The addresses that it asks for. */
-  readonly wanted: readonly Address[];
+  /** Is it being unplugged? */
+  readonly isAbsent: boolean;
   /** Where in the object the definition is named. */
   readonly path: readonly (string | number)[];
+}
+
+export interface VmAttachment extends VmNetwork {
+  /** The addresses that it asks for. */
+  readonly wanted: readonly Address[];
 }
 
 export const vmGroup = "kubevirt.io";
@@ -44,19 +50,32 @@ export function isVm({ apiVersion, kind }: Bag): boolean {
  *  ---------------------------------------+---------------------------------------------
  *  pod                                    | no: its addresses go with the pod
  *  multus, default                        | no: it takes the place of the pod network
- *  multus, its interface is `absent`      | no: it is being unplugged
+ *  multus, its interface is `absent`      | it is being unplugged
  *  multus                                 | yes
  */
-export function parseVm(object: Bag): Parsed<VirtualMachine> {
-  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
-  const { path, metadata, spec } = specOf(object);
-  const devices = asBag(asBag(spec?.domain)?.devices);
+export function attachmentsOf(object: Bag): VmNetwork[] {
+  const { path, spec } = specOf(object);
+  const { namespace = "default" } = asBag(object.metadata) ?? {};
   const unplugged = new Set(
-    asList(devices?.interfaces)
+    asList(asBag(asBag(spec?.domain)?.devices)?.interfaces)
       .map((one) => asBag(one))
       .filter((one) => one?.state === "absent")
       .map((one) => one?.name),
   );
+  return asList(spec?.networks).flatMap((item, i): VmNetwork[] => {
+    const network = asBag(item)?.name;
+    if (!isSecondary(item) || typeof network !== "string") return [];
+    const asked = `${asBag(asBag(item)?.multus)?.networkName}`;
+    const definition = asked.includes("/") ? asked : `${namespace}/${asked}`;
+    const isAbsent = unplugged.has(network);
+    return [{ network, definition, isAbsent, path: [...path, "spec", "networks", i, "multus", "networkName"] }];
+  });
+}
+
+/** Those that it has and does not lose, each with what it asks for. */
+export function parseVm(object: Bag): Parsed<VirtualMachine> {
+  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+  const { path, metadata, spec } = specOf(object);
   const wanted = parseWanted(asBag(metadata?.annotations)?.[addressesAnnotation]);
   const at = [...path, "metadata", "annotations", addressesAnnotation];
   if (wanted.issues !== undefined) {
@@ -66,19 +85,9 @@ export function parseVm(object: Bag): Parsed<VirtualMachine> {
   const strange = [...wanted.value.keys()].find((network) => !names.includes(network));
   if (strange !== undefined)
     return { issues: [{ message: `the VM has no network ${strange}${didYouMean(strange, names)}`, path: at }] };
-  const attachments = asList(spec?.networks).flatMap((item, i): VmAttachment[] => {
-    const network = asBag(item)?.name;
-    if (!isSecondary(item) || typeof network !== "string" || unplugged.has(network)) return [];
-    const asked = `${asBag(asBag(item)?.multus)?.networkName}`;
-    return [
-      {
-        network,
-        definition: asked.includes("/") ? asked : `${namespace}/${asked}`,
-        wanted: wanted.value.get(network) ?? [],
-        path: [...path, "spec", "networks", i, "multus", "networkName"],
-      },
-    ];
-  });
+  const attachments = attachmentsOf(object)
+    .filter(({ isAbsent }) => !isAbsent)
+    .map((one) => ({ ...one, wanted: wanted.value.get(one.network) ?? [] }));
   return { value: { name: `${name}`, namespace: `${namespace}`, attachments } };
 }
 

@@ -23,6 +23,8 @@ export async function withController(
     readonly metal3?: string;
     readonly nodeSlices?: string;
     readonly ipamClaims?: boolean;
+    readonly vmClaims?: boolean;
+    readonly vmAddresses?: boolean;
   } = {},
 ): Promise<void> {
   const stop = new AbortController();

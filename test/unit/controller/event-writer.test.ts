@@ -22,7 +22,7 @@ function started({ isFailing = false } = {}) {
   const { world, allocator } = sim.engine;
   const ground = { objects, clock: sim.clock, today: () => new Date(sim.clock.now()), log: sim.log };
   const signal = new AbortController().signal;
-  const events = new EventWriter(ground, world, allocator, signal);
+  const events = new EventWriter(ground, (key) => world.get(key), allocator, signal);
   const written = () =>
     [...sim.server.objects]
       .filter(([key]) => key.startsWith("events/"))

@@ -173,7 +173,7 @@ describe("what was planned for IPAMClaims on a pool of the cluster", () => {
     ]);
   });
 
-  it.each(["", "banana", "10.0.0.1"])("%j is no plan, and is not written", async (addresses) => {
+  it.each(["", "banana"])("%j is no plan, and is not written", async (addresses) => {
     const { sim, stands, lines } = begin();
     sim.create(planned("a.red", addresses));
     await sim.pass(3000);

@@ -135,6 +135,15 @@ describe("an IPAMClaim on a network of NodeIPPools", () => {
     expect(lines()).toEqual(["10.0.0.7 IPAMClaim/default:a.red/lan"]);
   });
 
+  it("whose VM asks for an address gets that, with the prefix length of the pool, or nothing", async () => {
+    const { sim, ips, ready } = begin();
+    const annotations = { "nodeippool.nmstate.io/addresses": "10.0.0.5" };
+    for (const name of ["a.red", "b.red"]) sim.create(claim(name, "red", { annotations }));
+    await sim.pass(3000);
+    expect([ips("a.red"), ready("a.red")]).toEqual([["10.0.0.5/24"], "True SuccessfulAllocation"]);
+    expect([ips("b.red"), ready("b.red")]).toEqual([[], "False IPAddressConflict"]);
+  });
+
   it("B3: addresses in a status are never replaced by others", async () => {
     const { sim, ips, ready, shows } = begin();
     sim.create(claim("a.red"));

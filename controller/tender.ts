@@ -1,0 +1,90 @@
+import { IpamError } from "../core/index.ts";
+import { objectKey } from "../integrations/object-key.ts";
+import type { Tending, TendStep } from "../integrations/tending.ts";
+import { Queue, refusalOf, type Stored } from "../kube/index.ts";
+import type { Ground, Observer } from "./ground.ts";
+import { mergedKinds } from "./kinds.ts";
+import { edit } from "./metadata.ts";
+import { isOutdated, refresh } from "./refresh.ts";
+import type { Seen } from "./seen.ts";
+import { World } from "./world.ts";
+
+/** How many requests are in flight at once. */
+const parallel = 16;
+
+/** What the tender stands on. */
+type TenderGround = Pick<Ground, "objects" | "clock" | "random" | "log" | "timing"> & { readonly observer?: Observer };
+
+/**
+ * Sees to objects that follow others. A key of its queue is the name of what others belong to; whatever changes in one of them is a
+ * reason to look at that name, and each look is taken from what there is. It knows no record, and gives no addresses.
+ */
+export class Tender {
+  readonly world: World;
+  readonly queue: Queue;
+  private readonly tending: Tending;
+  private readonly ground: TenderGround;
+  private isOpen = false;
+
+  constructor(ground: TenderGround, tending: Tending) {
+    const { clock, random, log, observer } = ground;
+    this.ground = ground;
+    this.tending = tending;
+    const kinds = tending.kinds.map((kind) => ({
+      ...kind,
+      concerns: (object: Seen["metadata"] | object) => ({ owners: tending.belongsTo(object as Seen), sources: [] }),
+    }));
+    this.world = new World(mergedKinds(kinds), ({ owners }) => this.changed(owners));
+    this.queue = new Queue((name) => this.tend(name), {
+      parallel,
+      clock,
+      random,
+      failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error, pause }),
+      ran: (key, ms, error) => observer?.ran(`tend ${key}`, ms, error),
+    });
+  }
+
+  /** The world is known: from now on it is acted upon. */
+  open(): void {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    this.lookAgain();
+  }
+
+  /** Looks at everything again. */
+  lookAgain(): void {
+    this.changed("all");
+  }
+
+  private changed(names: readonly string[] | "all"): void {
+    if (!this.isOpen) return;
+    for (const name of names === "all" ? this.world.owners() : names) this.queue.add(name);
+  }
+
+  private async tend(name: string): Promise<undefined> {
+    const find = (key: string) => this.world.get(key);
+    for (const step of this.tending.steps(name, this.world.ofOwner(name), find)) await this.take(step);
+  }
+
+  /** Throws as the API server refuses; what there is now is then seen, and decided upon anew. */
+  private async take(step: TendStep): Promise<void> {
+    if (step.verb === "warn") return this.ground.observer?.wrong(step.about, "Refused", step.message);
+    const { objects } = this.ground;
+    const object = step.object as Seen;
+    const kind = this.world.kindFor(object);
+    try {
+      for (const key of step.verb === "create" ? [] : step.needs)
+        if (await isOutdated(key, this.world.get(key), this.world, objects))
+          throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
+      if (step.verb === "create") this.world.take(kind, await objects.create(kind, step.object));
+      if (step.verb === "change") await edit(object, step.fields, this.world, objects);
+      if (step.verb !== "delete") return;
+      await objects.delete(kind, object as unknown as Stored);
+      await refresh(objectKey(object), this.world, objects);
+    } catch (error) {
+      const isOther = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
+      if (isOther || refusalOf(error)?.status === 404) await refresh(objectKey(object), this.world, objects);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
+import type { WatchedKind } from "../in-cluster.ts";
+import type { Tending } from "../tending.ts";
+import { vmOfClaimName } from "./claim-name.ts";
+import { ipamClaimKind, isIpamClaim } from "./ipam-claim.ts";
+import { mayPersist } from "./network.ts";
+import { isVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
+import { claimSteps } from "./vm-claims.ts";
+import { deliverySteps } from "./vm-delivery.ts";
+import { instanceNameOf, ownersOf, vmView } from "./vm-view.ts";
+import { madeAnnotation } from "./vm-words.ts";
+
+/** What the controller does for VMs. Each is of use without the other. */
+export interface ServesVms {
+  /** Makes their IPAMClaims, and ends them. */
+  readonly claims: boolean;
+  /** Writes the addresses of IPAMClaims into their pods. */
+  readonly addresses: boolean;
+}
+
+export function virtualMachines({ claims, addresses }: ServesVms): Tending {
+  return {
+    kinds,
+    belongsTo,
+    steps: (name, belonging, find) => {
+      const view = vmView(name, belonging, find);
+      return [...(claims ? claimSteps(view) : []), ...(addresses ? deliverySteps(view) : [])];
+    },
+  };
+}
+
+const kinds: readonly WatchedKind[] = [
+  {
+    apiVersion: `${vmGroup}/v1`,
+    kind: vmKind,
+    plural: "virtualmachines",
+    keep: ({ spec }) => {
+      const template = asBag(asBag(spec)?.template);
+      const { annotations } = asBag(template?.metadata) ?? {};
+      return { spec: { template: { metadata: { annotations }, spec: networksIn(template?.spec) } } };
+    },
+  },
+  {
+    apiVersion: `${vmGroup}/v1`,
+    kind: vmiKind,
+    plural: "virtualmachineinstances",
+    keep: ({ spec }) => ({ spec: networksIn(spec) }),
+  },
+  {
+    apiVersion: "v1",
+    kind: "Pod",
+    plural: "pods",
+    where: { labels: "kubevirt.io=virt-launcher" },
+    keep: ({ spec, status }) => ({
+      spec: { schedulingGates: asBag(spec)?.schedulingGates },
+      status: { phase: asBag(status)?.phase },
+    }),
+  },
+  {
+    apiVersion: `${attachmentGroup}/v1alpha1`,
+    kind: ipamClaimKind,
+    plural: "ipamclaims",
+    keep: ({ spec, status }) => ({ spec, status }),
+  },
+  {
+    apiVersion: `${attachmentGroup}/v1`,
+    kind: attachmentKind,
+    plural: attachmentPlural,
+    keep: (object) => (mayPersist(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+  },
+];
+
+/** Of an instance, or a template of one. */
+function networksIn(spec: unknown): Bag {
+  const { networks, domain } = asBag(spec) ?? {};
+  const { interfaces } = asBag(asBag(domain)?.devices) ?? {};
+  const states = asList(interfaces).map((one) => ({ name: asBag(one)?.name, state: asBag(one)?.state }));
+  return { networks, domain: { devices: { interfaces: states } } };
+}
+
+/**
+ * The VM that an object belongs to.
+ *
+ *  object                          | belongs to
+ *  --------------------------------+-------------------------------------------------------------------
+ *  VM, or instance of one          | the VM of its name
+ *  pod of an instance              | the VM of the name of its instance
+ *  IPAMClaim                       | the VM that we made it for, that owns it, or whose claim is called so
+ *  definition that keeps addresses | all
+ *  anything else                   | none
+ */
+function belongsTo(object: Bag): readonly string[] | "all" {
+  const { name, namespace = "default", annotations } = asBag(object.metadata) ?? {};
+  const of = (vm: unknown) => (vm === undefined ? [] : [`${namespace}:${vm}`]);
+  if (isVm(object)) return of(name);
+  if (object.kind === "Pod") return of(instanceNameOf(object));
+  if (isIpamClaim(object)) {
+    const owner = ownersOf(object).find(({ kind }) => kind === vmKind || kind === vmiKind);
+    return of(asBag(annotations)?.[madeAnnotation] ?? owner?.name ?? vmOfClaimName(`${name}`));
+  }
+  return mayPersist(object) ? "all" : [];
+}

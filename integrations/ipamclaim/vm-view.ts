@@ -1,0 +1,103 @@
+import type { Parsed } from "../../core/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { attachmentGroup, attachmentKind } from "../attachment-definition.ts";
+import { kindInGroup } from "../object-key.ts";
+import { isIpamClaim } from "./ipam-claim.ts";
+import { type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
+import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
+
+/** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
+export interface VmView {
+  readonly name: string;
+  readonly namespace: string;
+  readonly vm: Bag | undefined;
+  /** What runs of it. It is all there is where somebody started an instance without a VirtualMachine. */
+  readonly instance: Bag | undefined;
+  /** The pods that the instance runs in: two while it migrates. Those that have come to their end are left out. */
+  readonly pods: readonly Bag[];
+  readonly claims: readonly Bag[];
+  /** The network of a definition, `namespace/name`; undefined where that does not keep addresses, or is not there. */
+  readonly networkOf: (definition: string) => Parsed<PersistentNetwork | undefined>;
+}
+
+/** `name` is a namespace and a name, `default:vm-a`. */
+export function vmView(name: string, belonging: readonly Bag[], find: (key: string) => Bag | undefined): VmView {
+  const [, namespace = "", own = ""] = /^([^:]*):(.*)$/s.exec(name) ?? [];
+  const ofKind = (kind: string) => belonging.filter((one) => one.kind === kind);
+  return {
+    ...{ name: own, namespace },
+    vm: ofKind(vmKind)[0],
+    instance: ofKind(vmiKind)[0],
+    pods: ofKind("Pod").filter((pod) => !["Succeeded", "Failed"].includes(`${asBag(pod.status)?.phase}`)),
+    claims: belonging.filter(isIpamClaim),
+    networkOf: (definition) => {
+      const object = find(`${kindInGroup(attachmentKind, attachmentGroup)}/${definition.replace("/", ":")}`);
+      return object === undefined ? { value: undefined } : parsePersistentNetwork(object);
+    },
+  };
+}
+
+/** Whose claims they are: the VM, or an instance that runs without one. Undefined where neither is there for long. */
+export function holderOf({ vm, instance }: VmView): Bag | undefined {
+  const holder = vm ?? (instance !== undefined && vmUidOf(instance) === undefined ? instance : undefined);
+  return holder === undefined || isDeleting(holder) ? undefined : holder;
+}
+
+/** The uid of the VM that an instance belongs to; undefined where it runs without one. */
+function vmUidOf(instance: Bag): string | undefined {
+  const owner = ownersOf(instance).find(({ kind }) => kind === vmKind);
+  return owner === undefined ? undefined : `${owner.uid}`;
+}
+
+/** Whose instance runs: the uid of its VM, or its own. */
+export function runsFor({ instance }: VmView): string | undefined {
+  return instance === undefined ? undefined : (vmUidOf(instance) ?? uidOf(instance));
+}
+
+/** The keys of what a VM is, be it here or not. */
+export function keysOfVm({ name, namespace }: VmView): string[] {
+  return [vmKind, vmiKind].map((kind) => `${kindInGroup(kind, vmGroup)}/${namespace}:${name}`);
+}
+
+/** The networks that an instance is plugged into, also those that it is to lose. */
+export function pluggedInto({ instance }: VmView): readonly VmNetwork[] {
+  return instance === undefined ? [] : attachmentsOf(instance);
+}
+
+/** The networks of a pod, as Multus is told them; undefined where that is no JSON. */
+export function elementsOf(pod: Bag): readonly Bag[] | undefined {
+  const text = asBag(asBag(pod.metadata)?.annotations)?.[networksAnnotation];
+  if (text === undefined) return [];
+  try {
+    return asList(JSON.parse(`${text}`)).map((one) => asBag(one) ?? {});
+  } catch {
+    return undefined;
+  }
+}
+
+/** What Multus reads. */
+export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
+
+/** The name of a VM as what belongs to it says it; undefined where an object belongs to none. */
+export function instanceNameOf(pod: Bag): string | undefined {
+  const owner = ownersOf(pod).find(
+    ({ apiVersion, kind }) => `${apiVersion}`.startsWith(`${vmGroup}/`) && kind === vmiKind,
+  );
+  return owner === undefined ? undefined : `${owner.name}`;
+}
+
+export function ownersOf({ metadata }: Bag): Bag[] {
+  return asList(asBag(metadata)?.ownerReferences).map((one) => asBag(one) ?? {});
+}
+
+export function uidOf({ metadata }: Bag): string {
+  return `${asBag(metadata)?.uid}`;
+}
+
+export function isDeleting({ metadata }: Bag): boolean {
+  return asBag(metadata)?.deletionTimestamp !== undefined;
+}
+
+export function nameOf({ metadata }: Bag): string {
+  return `${asBag(metadata)?.name}`;
+}

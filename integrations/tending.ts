@@ -1,0 +1,25 @@
+import type { Bag } from "../schema/objects.ts";
+import type { WatchedKind } from "./in-cluster.ts";
+import type { RenderedObject } from "./integration.ts";
+
+/** Something to do to an object. */
+export type TendStep =
+  | { readonly verb: "create"; readonly object: RenderedObject }
+  /** `needs`: the keys of objects by which it is right. The server is asked first whether they are as they are seen. */
+  | { readonly verb: "delete"; readonly object: Bag; readonly needs: readonly string[] }
+  /** Changes these fields as a merge patch does, if the object is still as it is seen. */
+  | { readonly verb: "change"; readonly object: Bag; readonly fields: Bag; readonly needs: readonly string[] }
+  /** An Event about an object, by its key: why nothing can be done. */
+  | { readonly verb: "warn"; readonly about: string; readonly message: string };
+
+/**
+ * Objects that follow others, as claims follow their VM. No address is decided for them, so they need no record: what is to be done
+ * follows from what there is. Pure.
+ */
+export interface Tending {
+  readonly kinds: readonly WatchedKind[];
+  /** What an object belongs to, by name; `all` where it concerns everything that is tended to. */
+  belongsTo(object: Bag): readonly string[] | "all";
+  /** What is to be done for one of these names, given all that belongs to it. `find` finds other objects by their keys. */
+  steps(name: string, belonging: readonly Bag[], find: (key: string) => Bag | undefined): readonly TendStep[];
+}

@@ -1,0 +1,172 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { LogEvent } from "../../controller/ground.ts";
+import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
+import { type Access, findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { installIpamClaims, installKubevirt, installNodeIPPool } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { root } from "../support/console.ts";
+import { withController } from "../support/controller-run.ts";
+import { hurried } from "../support/controller-timing.ts";
+import { createLab } from "../support/lab.ts";
+import { tries } from "../support/long.ts";
+import { Multus } from "../support/multus.ts";
+import { VirtController } from "../support/virt-controller.ts";
+import { macvlanNetwork, vm } from "../support/vm-objects.ts";
+
+const claims = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
+const pods = { apiVersion: "v1", plural: "pods" };
+const definition = macvlanNetwork("red", "lan");
+const nic = podInterfaceOf("red");
+
+type Any = KubeObject & Bag;
+
+describe("virtual machines on a network of macvlan", () => {
+  const cluster = clusterOfFile(async (started) => {
+    await installNodeIPPool(started);
+    await installIpamClaims(started);
+    await installKubevirt(started);
+    await started.kubectl(["create", "namespace", "nodeippool"]);
+    for (const path of ["rbac.yaml", "ipam-claims/rbac.yaml", "vm-claims/rbac.yaml", "vm-addresses"])
+      for (const file of path.endsWith(".yaml")
+        ? [path]
+        : ["rbac.yaml", "admission.yaml"].map((one) => `${path}/${one}`))
+        await started.kubectl(["apply", "-f", join(root, "deploy", file)]);
+    await started.startControllers("garbage-collector-controller");
+  });
+  let kube: Objects;
+  let user: Access;
+  let virt: VirtController;
+  beforeAll(async () => {
+    const admin = findAccess({ kubeconfig: cluster().kubeconfig });
+    kube = objectsOf(admin);
+    virt = new VirtController(kube);
+    const token = await cluster().kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
+    user = { ...admin, user: { token: token.trim() } };
+    return () => kube.close();
+  });
+  const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
+  const create = (object: Bag) => kubectl("create -f -", JSON.stringify(object));
+  beforeEach(async () => {
+    await create({
+      apiVersion: "nmstate.io/v1",
+      kind: "NodeIPPool",
+      metadata: { name: "lan" },
+      spec: { range: { cidr: "10.0.0.0/24", end: "10.0.0.9" } },
+    });
+    await create(definition);
+  });
+  afterEach(async () => {
+    await served(async () => {
+      await kubectl("delete virtualmachines,pods --all --force --grace-period=0");
+      for (const { metadata } of await kube.list(instances, { namespace: "default" })) await virt.stop(metadata.name);
+      await until(async () => (await kube.list(claims, { namespace: "default" })).length, 0);
+      await kubectl("delete network-attachment-definitions,nodeippools --all --timeout=30s");
+    });
+    await kubectl("delete configmaps --all -n nodeippool");
+  });
+
+  /** With the rights that deploy/ gives, and no others. */
+  async function served(work: () => Promise<void>): Promise<void> {
+    const refused: string[] = [];
+    const log = ({ error }: LogEvent) => {
+      if (/cannot \w+ resource/.test(`${error}`)) refused.push(`${error}`);
+    };
+    const roles = { ipamClaims: true, vmClaims: true, vmAddresses: true };
+    await withController(user, work, { log, timing: hurried, ...roles });
+    expect(refused).toEqual([]);
+  }
+
+  const until = (what: () => Promise<unknown>, expected: unknown) =>
+    expect.poll(what, { timeout: 30_000, interval: 50 }).toEqual(expected);
+  const pod = async (name: string): Promise<Bag> => (await kube.get<Any>(pods, name, "default")) ?? {};
+  const gates = async (name: string) => asList(asBag((await pod(name)).spec)?.schedulingGates).length;
+  const told = async (name: string) => {
+    const { annotations } = asBag((await pod(name)).metadata) ?? {};
+    return JSON.parse(`${asBag(annotations)?.["k8s.v1.cni.cncf.io/networks"]}`)[0].ips;
+  };
+  const claim = async (name: string) => asBag((await kube.get<Any>(claims, name, "default"))?.metadata);
+
+  it("C8, C15: have their address in their pods after start, stop, and while they migrate", async () => {
+    const lab = await createLab(["node1", "node2"], ["eth1"]);
+    onTestFinished(() => lab.close());
+    const [here, there] = await Promise.all(lab.nodes.map((node) => Multus.on(node)));
+    const run = async (multus: Multus | undefined, name: string) => {
+      await until(() => gates(name), 0);
+      const running = await multus?.run(await pod(name), [definition]);
+      expect(await running?.addresses(nic)).toEqual(["10.0.0.1/24"]);
+      return running;
+    };
+    await served(async () => {
+      await create(vm("vm-a", { red: "red" }));
+      const first = await run(here, await virt.start("vm-a"));
+      const target = await run(there, await virt.launch("vm-a"));
+      await first?.end();
+      await target?.end();
+      await virt.stop("vm-a");
+      // Somebody else comes meanwhile.
+      await create(vm("vm-b", { red: "red" }));
+      const other = await virt.start("vm-b");
+      await until(() => told(other), ["10.0.0.2/24"]);
+    });
+    await served(async () => {
+      const again = await run(there, await virt.start("vm-a"));
+      await again?.end();
+    });
+  });
+
+  it("without the controller, a pod waits, and its VM's claim is not there", async () => {
+    await create(vm("vm-a", { red: "red" }));
+    const name = await virt.start("vm-a");
+    await sleep(500);
+    expect([await gates(name), await claim("vm-a.red")]).toEqual([1, undefined]);
+    await served(async () => {
+      await until(() => gates(name), 0);
+      expect(await told(name)).toEqual(["10.0.0.1/24"]);
+    });
+  });
+
+  it("C9: deleted in the background or in the foreground, a VM gives its address back once nothing runs of it", async () => {
+    await served(async () => {
+      for (const how of ["background", "foreground"]) {
+        await create(vm("vm-a", { red: "red" }));
+        const name = await virt.start("vm-a");
+        await until(() => gates(name), 0);
+        await kubectl(`delete virtualmachine vm-a --cascade=${how} --wait=false`);
+        await until(async () => (await claim("vm-a.red"))?.deletionTimestamp !== undefined, true);
+        await create(vm("vm-b", { red: "red" }));
+        const other = await virt.start("vm-b");
+        await until(() => told(other), ["10.0.0.2/24"]);
+        await virt.stop("vm-a");
+        await until(() => claim("vm-a.red"), undefined);
+        await until(() => kubectl("get virtualmachines -o name"), "virtualmachine.kubevirt.io/vm-b\n");
+        await kubectl("delete virtualmachine vm-b --wait=false");
+        await virt.stop("vm-b");
+        await until(() => claim("vm-b.red"), undefined);
+        await sleep(2 * hurried.hold);
+      }
+    });
+  });
+
+  it("C7: made anew under one name again and again, each has its claim and its address, and no finalizer stays", async () => {
+    const times = tries(15, 100);
+    await served(async () => {
+      for (let i = 0; i < times; i++) {
+        await create(vm("vm-a", { red: "red" }));
+        const name = await virt.start("vm-a");
+        await until(() => gates(name), 0);
+        const { uid } = asBag((await kube.get<Any>(vms, "vm-a", "default"))?.metadata) ?? {};
+        expect(asBag(asList((await claim("vm-a.red"))?.ownerReferences)[0])?.uid).toBe(uid);
+        expect(await told(name)).toEqual(["10.0.0.1/24"]);
+        await kubectl("delete virtualmachine vm-a --wait=false");
+        await virt.stop("vm-a");
+      }
+      await until(() => claim("vm-a.red"), undefined);
+    });
+  });
+});
+
+const vms = { apiVersion: "kubevirt.io/v1", plural: "virtualmachines" };
+const instances = { apiVersion: "kubevirt.io/v1", plural: "virtualmachineinstances" };

@@ -1,0 +1,93 @@
+import type { LogEvent } from "../../controller/ground.ts";
+import { keep } from "../../controller/seen.ts";
+import { Tender } from "../../controller/tender.ts";
+import { timing } from "../../controller/timing.ts";
+import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import type { Tending } from "../../integrations/tending.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { SimServer } from "./sim-server.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+
+/** One tender on a cluster in memory, in virtual time. */
+export class SimTender {
+  readonly server: SimServer;
+  readonly clock = new VirtualClock();
+  readonly logged: LogEvent[] = [];
+  readonly said: string[] = [];
+  /** What the tender asked the server for, each by its verb and kind. */
+  readonly requests: string[] = [];
+  readonly tender: Tender;
+  /** The watches show nothing new. */
+  isFrozen = false;
+  private heard = 0;
+
+  constructor(tending: Tending, server = new SimServer()) {
+    this.server = server;
+    this.tender = new Tender(
+      {
+        objects: this.server.client(async (verb, run) => {
+          this.requests.push(verb);
+          return run();
+        }),
+        clock: this.clock,
+        timing,
+        random: () => 0.5,
+        log: (event) => void this.logged.push(event),
+        observer: {
+          ran: () => {},
+          recorded: () => {},
+          wrong: (about, problem, message) => void this.said.push(`${about} ${problem}: ${message}`),
+        },
+      },
+      tending,
+    );
+    for (const kind of this.tender.world.allKinds()) this.tender.world.replace(nameOfKind(kind), []);
+  }
+
+  create(object: Bag & { readonly kind: string }): Bag {
+    return this.server.create(this.kindOf(object.kind), object as never) as unknown as Bag;
+  }
+
+  remove(kind: string, name: string, namespace = "default"): void {
+    this.server.remove(this.kindOf(kind), { metadata: { name, namespace } } as never);
+  }
+
+  change(kind: string, name: string, update: (object: Bag) => Bag, namespace = "default"): void {
+    this.server.change(this.kindOf(kind), name, update, namespace);
+  }
+
+  all(kind: string) {
+    return [...this.server.objects.values()].filter((one) => one.kind === kind);
+  }
+
+  object(kind: string, name: string) {
+    return this.all(kind).find(({ metadata }) => metadata.name === name);
+  }
+
+  /** The watches tell of all that there is, and time passes. */
+  async pass(ms = 1000): Promise<void> {
+    for (let left = ms; left > 0; left -= 100) {
+      if (!this.isFrozen) this.tell();
+      this.tender.open();
+      await this.clock.pass(100);
+    }
+  }
+
+  private tell(): void {
+    const { world } = this.tender;
+    for (const { type, object } of this.server.events.slice(this.heard)) {
+      const key = objectKey(object as never);
+      const kind = nameOfKind(object as never);
+      if (!world.hasKind(kind)) continue;
+      if (type === "set") world.set(keep(world.kind(kind), structuredClone(object)));
+      else world.delete(key);
+    }
+    this.heard = this.server.events.length;
+  }
+
+  private kindOf(kind: string) {
+    const found = this.tender.world.allKinds().find((one) => one.kind === kind);
+    if (found === undefined) throw new Error(`nobody watches ${kind}`);
+    return found;
+  }
+}

@@ -1,0 +1,102 @@
+import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
+import type { KubeObject, Objects } from "../../kube/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+
+/** What virt-controller makes of a VM: its instance, with the VM as its owner. */
+export function instanceOf(vm: Bag): Bag & { readonly kind: string } {
+  const { name, namespace, uid } = asBag(vm.metadata) ?? {};
+  const owner = { apiVersion: "kubevirt.io/v1", kind: "VirtualMachine", name, uid, controller: true };
+  return {
+    apiVersion: "kubevirt.io/v1",
+    kind: "VirtualMachineInstance",
+    metadata: {
+      ...{ name, namespace },
+      finalizers: ["foregroundDeleteVirtualMachine"],
+      ownerReferences: [{ ...owner, blockOwnerDeletion: true }],
+    },
+    spec: asBag(asBag(asBag(vm.spec)?.template)?.spec),
+  };
+}
+
+/** A pod that it runs in: with the networks as virt-controller lists them, and as an admission policy gates it. */
+export function launcherOf(
+  instance: Bag,
+  suffix: string,
+  gates: readonly string[] = [],
+): Bag & { readonly kind: string } {
+  const { name, namespace, uid } = asBag(instance.metadata) ?? {};
+  const networks = asList(asBag(instance.spec)?.networks).flatMap((one) => {
+    const { name: network, multus } = asBag(one) ?? {};
+    const of = `${asBag(multus)?.networkName}`;
+    if (asBag(multus) === undefined) return [];
+    const [at, definition] = of.includes("/") ? of.split("/") : [namespace, of];
+    return [{ name: definition, namespace: at, interface: podInterfaceOf(`${network}`) }];
+  });
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: `virt-launcher-${name}-${suffix}`,
+      namespace,
+      labels: { "kubevirt.io": "virt-launcher", "kubevirt.io/created-by": uid },
+      annotations: { "kubevirt.io/domain": name, "k8s.v1.cni.cncf.io/networks": JSON.stringify(networks) },
+      ownerReferences: [
+        {
+          ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance", name, uid },
+          ...{ controller: true, blockOwnerDeletion: true },
+        },
+      ],
+    },
+    spec: {
+      containers: [{ name: "compute", image: "example.com/virt-launcher" }],
+      ...(gates.length === 0 ? {} : { schedulingGates: gates.map((gate) => ({ name: gate })) }),
+    },
+  };
+}
+
+/** A stand-in for virt-controller: it makes and deletes what that does, when it is told to. */
+export class VirtController {
+  private readonly kube: Objects;
+  private number = 0;
+
+  constructor(kube: Objects) {
+    this.kube = kube;
+  }
+
+  /** The VM runs: its instance, and the pod of that. Returns the name of the pod. */
+  async start(name: string): Promise<string> {
+    const vm = await this.kube.get<KubeObject & Bag>(resources.vms, name, "default");
+    await this.kube.create(resources.instances, instanceOf(vm ?? {}) as never);
+    return this.launch(name);
+  }
+
+  /** One more pod of the instance: at the start, and as the target of a migration. */
+  async launch(name: string): Promise<string> {
+    const instance = await this.kube.get<KubeObject & Bag>(resources.instances, name, "default");
+    const pod = launcherOf(instance ?? {}, `${++this.number}`);
+    await this.kube.create(resources.pods, pod as never);
+    return `${asBag(pod.metadata)?.name}`;
+  }
+
+  async end(pod: string): Promise<void> {
+    const there = await this.kube.get(resources.pods, pod, "default");
+    if (there !== undefined) await this.kube.delete(resources.pods, there);
+  }
+
+  /** What runs of it ends: first the pods, then the instance. */
+  async stop(name: string): Promise<void> {
+    const pods = await this.kube.list(resources.pods, { namespace: "default" });
+    for (const { metadata } of pods)
+      if (metadata.name.startsWith(`virt-launcher-${name}-`)) await this.end(metadata.name);
+    const body = { metadata: { finalizers: [] } };
+    await this.kube.patch(resources.instances, name, "default", body, { type: "merge" });
+    const instance = await this.kube.get(resources.instances, name, "default");
+    if (instance !== undefined) await this.kube.delete(resources.instances, instance);
+  }
+}
+
+const resources = {
+  vms: { apiVersion: "kubevirt.io/v1", plural: "virtualmachines" },
+  instances: { apiVersion: "kubevirt.io/v1", plural: "virtualmachineinstances" },
+  pods: { apiVersion: "v1", plural: "pods" },
+};

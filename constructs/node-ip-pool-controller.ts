@@ -1,14 +1,7 @@
 import { ApiObject, type ApiObjectProps } from "cdk8s";
 import { Construct } from "constructs";
 import { ClusterObject } from "./cluster-object.ts";
-import {
-  clusterApiObjects,
-  controllerObjects,
-  ipamClaimsObjects,
-  metal3Objects,
-  nodeSlicesObjects,
-  parkingObjects,
-} from "./generated/controller-objects.ts";
+import { components, controllerObjects, parkingObjects } from "./generated/controller-objects.ts";
 
 /** How the controller is installed. */
 export interface NodeIPPoolControllerProps {
@@ -67,6 +60,20 @@ export interface NodeIPPoolControllerProps {
    * @default false
    */
   readonly ipamClaims?: boolean;
+
+  /**
+   * Whether VMs of KubeVirt get IPAMClaims.
+   *
+   * @default false
+   */
+  readonly vmClaims?: boolean;
+
+  /**
+   * Whether the pods of VMs wait for the addresses of their IPAMClaims, and are told them. Needs Kubernetes 1.36 or newer.
+   *
+   * @default false
+   */
+  readonly vmAddresses?: boolean;
 }
 
 /** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */
@@ -76,10 +83,7 @@ export class NodeIPPoolController extends Construct {
     const objects = [
       ...controllerObjects,
       ...(props.parkAtAdmission ? parkingObjects : []),
-      ...(props.clusterApi ? clusterApiObjects : []),
-      ...(props.metal3 === undefined ? [] : metal3Objects),
-      ...(props.nodeSlices === undefined ? [] : nodeSlicesObjects),
-      ...(props.ipamClaims ? ipamClaimsObjects : []),
+      ...served(props).flatMap(({ objects: its }) => its),
     ];
     for (const object of objects) {
       const placed = asAsked(object, props);
@@ -87,6 +91,14 @@ export class NodeIPPoolController extends Construct {
       new Kind(this, `${placed.kind}-${object.metadata?.name}`, placed);
     }
   }
+}
+
+/** What the controller is asked to serve besides, each with its argument. */
+function served(props: NodeIPPoolControllerProps) {
+  return Object.entries(components).flatMap(([name, { flag, objects }]) => {
+    const value = props[name as keyof typeof components] ?? false;
+    return value === false ? [] : [{ argument: value === true ? flag : `${flag}=${value}`, objects }];
+  });
 }
 
 function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
@@ -107,14 +119,11 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
 
 /** The Deployment, with one container. */
 function asked(deployment: ApiObjectProps, props: NodeIPPoolControllerProps): ApiObjectProps {
-  const { image, replicas, clusterApi, metal3, nodeSlices, ipamClaims } = props;
+  const { image, replicas } = props;
   const { spec } = deployment;
   if (replicas !== undefined) spec.replicas = replicas;
   const [{ args }] = spec.template.spec.containers;
-  if (clusterApi) args.push("--cluster-api");
-  if (metal3 !== undefined) args.push(`--metal3=${metal3}`);
-  if (nodeSlices !== undefined) args.push(`--node-slices=${nodeSlices}`);
-  if (ipamClaims) args.push("--ipam-claims");
+  args.push(...served(props).map(({ argument }) => argument));
   if (image !== undefined) spec.template.spec.containers[0].image = image;
   return deployment;
 }

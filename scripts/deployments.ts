@@ -5,10 +5,42 @@ import { parse, parseAllDocuments } from "yaml";
 
 const folder = "deploy";
 const parking = "parking.yaml";
-const clusterApi = "cluster-api/rbac.yaml";
-const metal3 = "metal3/rbac.yaml";
-const nodeSlices = "node-slices/rbac.yaml";
-const ipamClaims = "ipam-claims/rbac.yaml";
+
+/** What the controller serves if it is asked to: the value and the folder, which is also the flag. One with a text takes that: a namespace. */
+interface Component {
+  readonly value: string;
+  readonly name: string;
+  readonly files?: readonly string[];
+  readonly hasText?: boolean;
+  /** Namespaces in its files, how often each stands there, and whose they are. */
+  readonly namespaces?: readonly (readonly [name: string, times: number, template: string])[];
+}
+
+const ownNamespace = ["nodeippool", 1, ".Release.Namespace"] as const;
+const components: readonly Component[] = [
+  { value: "clusterApi", name: "cluster-api" },
+  { value: "metal3", name: "metal3", hasText: true, namespaces: [ownNamespace, ["metal3", 2, ".Values.metal3"]] },
+  {
+    ...{ value: "nodeSlices", name: "node-slices", hasText: true },
+    namespaces: [
+      ["nodeippool", 2, ".Release.Namespace"],
+      ["kube-system", 2, ".Values.nodeSlices"],
+    ],
+  },
+  { value: "ipamClaims", name: "ipam-claims" },
+  { value: "vmClaims", name: "vm-claims" },
+  { value: "vmAddresses", name: "vm-addresses", files: ["rbac.yaml", "admission.yaml"] },
+];
+
+function filesOf({ name, files = ["rbac.yaml"] }: Component): string[] {
+  return files.map((file) => `${name}/${file}`);
+}
+
+/** The words of the Deployment that switch it on. */
+function argument({ value, name, hasText = false }: Component): string {
+  const [verb, text] = hasText ? ["with", "={{ . }}"] : ["if", ""];
+  return `{{ ${verb} .Values.${value} }}, --${name}${text}{{ end }}`;
+}
 
 /** The files that make up an installation, in order. The chart's release has a namespace of its own. */
 function installed(): string[] {
@@ -22,18 +54,17 @@ type Place = readonly [file: string, text: string | RegExp, times: number, templ
 const places: readonly Place[] = [
   ["rbac.yaml", "namespace: nodeippool\n", 5, "namespace: {{ .Release.Namespace }}\n"],
   ["controller.yaml", "namespace: nodeippool\n", 3, "namespace: {{ .Release.Namespace }}\n"],
-  [clusterApi, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
-  [metal3, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
-  [metal3, "namespace: metal3\n", 2, "namespace: {{ .Values.metal3 }}\n"],
-  [nodeSlices, "namespace: nodeippool\n", 2, "namespace: {{ .Release.Namespace }}\n"],
-  [nodeSlices, "namespace: kube-system\n", 2, "namespace: {{ .Values.nodeSlices }}\n"],
-  [ipamClaims, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"],
-  [
-    "controller.yaml",
-    "args: [controller]\n",
-    1,
-    "args: [controller{{ if .Values.clusterApi }}, --cluster-api{{ end }}{{ with .Values.metal3 }}, --metal3={{ . }}{{ end }}{{ with .Values.nodeSlices }}, --node-slices={{ . }}{{ end }}{{ if .Values.ipamClaims }}, --ipam-claims{{ end }}]\n",
-  ],
+  ...components.flatMap((one) =>
+    (one.namespaces ?? [ownNamespace]).map(
+      ([name, times, template]): Place => [
+        `${one.name}/rbac.yaml`,
+        `namespace: ${name}\n`,
+        times,
+        `namespace: {{ ${template} }}\n`,
+      ],
+    ),
+  ),
+  ["controller.yaml", "args: [controller]\n", 1, `args: [controller${components.map(argument).join("")}]\n`],
   ["controller.yaml", /image: nodeippool:.*\n/, 1, "image: {{ .Values.image }}\n"],
   ["controller.yaml", "replicas: 1\n", 1, "replicas: {{ .Values.replicas }}\n"],
   [
@@ -54,15 +85,12 @@ const places: readonly Place[] = [
 const conditions: Readonly<Record<string, string>> = {
   "crd/nodeippools.nmstate.io.yaml": ".Values.crds.install",
   [parking]: ".Values.parkAtAdmission",
-  [clusterApi]: ".Values.clusterApi",
-  [metal3]: ".Values.metal3",
-  [nodeSlices]: ".Values.nodeSlices",
-  [ipamClaims]: ".Values.ipamClaims",
+  ...Object.fromEntries(components.flatMap((one) => filesOf(one).map((file) => [file, `.Values.${one.value}`]))),
 };
 
 /** The templates of the chart, by path. */
 export function chartTemplates(): Record<string, string> {
-  const optional = [parking, clusterApi, metal3, nodeSlices, ipamClaims];
+  const optional = [parking, ...components.flatMap(filesOf)];
   const files = [...installed().filter((file) => file !== "namespace.yaml"), ...optional];
   return Object.fromEntries(
     files.map((file) => [join(folder, "chart/templates", file.replace("crd/", "").replace("/", "-")), template(file)]),
@@ -102,16 +130,11 @@ export const controllerObjects: readonly ApiObjectProps[] = ${objects(installed(
 /** What parks policies at admission. */
 export const parkingObjects: readonly ApiObjectProps[] = ${objects([parking])};
 
-/** The rights that Cluster API needs besides. */
-export const clusterApiObjects: readonly ApiObjectProps[] = ${objects([clusterApi])};
-
-/** The rights that bare-metal hosts need besides, in their namespace. */
-export const metal3Objects: readonly ApiObjectProps[] = ${objects([metal3])};
-
-/** The rights that node slices of whereabouts need besides, also in the namespace of its objects. */
-export const nodeSlicesObjects: readonly ApiObjectProps[] = ${objects([nodeSlices])};
-
-/** The rights that IPAMClaims need besides. */
-export const ipamClaimsObjects: readonly ApiObjectProps[] = ${objects([ipamClaims])};
+/** What each of the things needs that the controller serves if it is asked to: the flag, and objects. */
+export const components = {
+${components
+  .map((one) => `  ${one.value}: { flag: "--${one.name}", objects: ${objects(filesOf(one))} as ApiObjectProps[] },`)
+  .join("\n")}
+};
 `;
 }

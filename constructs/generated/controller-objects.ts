@@ -942,8 +942,9 @@ export const parkingObjects: readonly ApiObjectProps[] = [
   }
 ];
 
-/** The rights that Cluster API needs besides. */
-export const clusterApiObjects: readonly ApiObjectProps[] = [
+/** What each of the things needs that the controller serves if it is asked to: the flag, and objects. */
+export const components = {
+  clusterApi: { flag: "--cluster-api", objects: [
   {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRole",
@@ -1053,10 +1054,8 @@ export const clusterApiObjects: readonly ApiObjectProps[] = [
       }
     ]
   }
-];
-
-/** The rights that bare-metal hosts need besides, in their namespace. */
-export const metal3Objects: readonly ApiObjectProps[] = [
+] as ApiObjectProps[] },
+  metal3: { flag: "--metal3", objects: [
   {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "Role",
@@ -1140,10 +1139,8 @@ export const metal3Objects: readonly ApiObjectProps[] = [
       }
     ]
   }
-];
-
-/** The rights that node slices of whereabouts need besides, also in the namespace of its objects. */
-export const nodeSlicesObjects: readonly ApiObjectProps[] = [
+] as ApiObjectProps[] },
+  nodeSlices: { flag: "--node-slices", objects: [
   {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRole",
@@ -1256,10 +1253,8 @@ export const nodeSlicesObjects: readonly ApiObjectProps[] = [
       }
     ]
   }
-];
-
-/** The rights that IPAMClaims need besides. */
-export const ipamClaimsObjects: readonly ApiObjectProps[] = [
+] as ApiObjectProps[] },
+  ipamClaims: { flag: "--ipam-claims", objects: [
   {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRole",
@@ -1332,4 +1327,258 @@ export const ipamClaimsObjects: readonly ApiObjectProps[] = [
       }
     ]
   }
-];
+] as ApiObjectProps[] },
+  vmClaims: { flag: "--vm-claims", objects: [
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+      "name": "nodeippool-controller-vm-claims",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "network-attachment-definitions"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "kubevirt.io"
+        ],
+        "resources": [
+          "virtualmachines",
+          "virtualmachineinstances"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "pods"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "ipamclaims"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "create",
+          "patch",
+          "delete"
+        ]
+      },
+      {
+        "apiGroups": [
+          "kubevirt.io"
+        ],
+        "resources": [
+          "virtualmachines/finalizers",
+          "virtualmachineinstances/finalizers"
+        ],
+        "verbs": [
+          "update"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller-vm-claims",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "ClusterRole",
+      "name": "nodeippool-controller-vm-claims"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  }
+] as ApiObjectProps[] },
+  vmAddresses: { flag: "--vm-addresses", objects: [
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+      "name": "nodeippool-controller-vm-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "network-attachment-definitions"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "kubevirt.io"
+        ],
+        "resources": [
+          "virtualmachines",
+          "virtualmachineinstances"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "ipamclaims"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "pods"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "patch"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller-vm-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "ClusterRole",
+      "name": "nodeippool-controller-vm-addresses"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicy",
+    "metadata": {
+      "name": "nodeippool-vm-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "failurePolicy": "Fail",
+      "reinvocationPolicy": "Never",
+      "matchConstraints": {
+        "objectSelector": {
+          "matchLabels": {
+            "kubevirt.io": "virt-launcher"
+          }
+        },
+        "resourceRules": [
+          {
+            "apiGroups": [
+              ""
+            ],
+            "apiVersions": [
+              "v1"
+            ],
+            "operations": [
+              "CREATE"
+            ],
+            "resources": [
+              "pods"
+            ]
+          }
+        ]
+      },
+      "matchConditions": [
+        {
+          "name": "has-secondary-networks",
+          "expression": "has(object.metadata.annotations) && \"k8s.v1.cni.cncf.io/networks\" in object.metadata.annotations"
+        }
+      ],
+      "mutations": [
+        {
+          "patchType": "ApplyConfiguration",
+          "applyConfiguration": {
+            "expression": "Object{\n  spec: Object.spec{\n    schedulingGates: [Object.spec.schedulingGates{name: \"nodeippool.nmstate.io/addresses\"}]\n  }\n}\n"
+          }
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicyBinding",
+    "metadata": {
+      "name": "nodeippool-vm-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "policyName": "nodeippool-vm-addresses"
+    }
+  }
+] as ApiObjectProps[] },
+};

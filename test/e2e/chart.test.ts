@@ -66,24 +66,26 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     const kustomize = objectsIn(run(kubectl, "kustomize", "deploy"));
     expect(kustomize).toHaveLength(12);
     expect(construct()).toEqual(kustomize);
-    const withClusterApi = objectsIn(run(kubectl, "kustomize", withComponent("cluster-api")));
-    expect(withClusterApi).toHaveLength(14);
-    expect(construct({ clusterApi: true })).toEqual(withClusterApi);
-    expect(withoutPolicy(chart("nodeippool", "clusterApi=true"))).toEqual(withoutNamespace(withClusterApi));
-    const withMetal3 = objectsIn(run(kubectl, "kustomize", withComponent("metal3")));
-    expect(withMetal3).toHaveLength(14);
-    expect(construct({ metal3: "metal3" })).toEqual(withMetal3);
-    expect(withoutPolicy(chart("nodeippool", "metal3=metal3"))).toEqual(withoutNamespace(withMetal3));
-    const withNodeSlices = objectsIn(run(kubectl, "kustomize", withComponent("node-slices")));
-    expect(withNodeSlices).toHaveLength(16);
-    expect(construct({ nodeSlices: "kube-system" })).toEqual(withNodeSlices);
-    expect(withoutPolicy(chart("nodeippool", "nodeSlices=kube-system"))).toEqual(withoutNamespace(withNodeSlices));
-    const withIpamClaims = objectsIn(run(kubectl, "kustomize", withComponent("ipam-claims")));
-    expect(withIpamClaims).toHaveLength(14);
-    expect(construct({ ipamClaims: true })).toEqual(withIpamClaims);
-    expect(withoutPolicy(chart("nodeippool", "ipamClaims=true"))).toEqual(withoutNamespace(withIpamClaims));
+    expect(withoutPolicy(chart("nodeippool"))).toEqual(withoutNamespace(kustomize));
+  });
+
+  it.each([
+    ["cluster-api", { clusterApi: true }, 2],
+    ["metal3", { metal3: "metal3" }, 2],
+    ["node-slices", { nodeSlices: "kube-system" }, 4],
+    ["ipam-claims", { ipamClaims: true }, 2],
+    ["vm-claims", { vmClaims: true }, 2],
+    ["vm-addresses", { vmAddresses: true }, 4],
+  ])("make the same objects with %s", (name, props, more) => {
+    const kustomize = objectsIn(run(kubectl, "kustomize", withComponent(name)));
+    expect(kustomize).toHaveLength(12 + more);
+    expect(construct(props)).toEqual(kustomize);
+    const values = Object.entries(props).map(([key, value]) => `${key}=${value}`);
+    expect(withoutPolicy(chart("nodeippool", ...values))).toEqual(withoutNamespace(kustomize));
+  });
+
+  it("keep the kind when the release goes", () => {
     const made = chart("nodeippool");
-    expect(withoutPolicy(made)).toEqual(withoutNamespace(kustomize));
     const kept = made.filter(({ metadata }) => metadata.annotations?.["helm.sh/resource-policy"] === "keep");
     expect(kept.map(keyOf)).toEqual(["CustomResourceDefinition/nodeippools.nmstate.io"]);
   });
@@ -91,9 +93,9 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
   it("make the same objects with other values", () => {
     const image = "registry.example.net/nodeippool:2";
     const props = { namespace: "network", image, replicas: 2, metal3: "hosts", nodeSlices: "cni", ipamClaims: true };
-    const own = ["metal3=hosts", "nodeSlices=cni", "ipamClaims=true"];
+    const own = ["metal3=hosts", "nodeSlices=cni", "ipamClaims=true", "vmClaims=true", "vmAddresses=true"];
     const values = [`image=${image}`, "replicas=2", ...own, "parkAtAdmission=true"];
-    const made = construct({ ...props, parkAtAdmission: true });
+    const made = construct({ ...props, vmClaims: true, vmAddresses: true, parkAtAdmission: true });
     expect(withoutPolicy(chart("network", ...values))).toEqual(withoutNamespace(made));
     expect(made.map(keyOf)).toEqual(
       expect.arrayContaining(["Namespace/network", "MutatingAdmissionPolicy/nodeippool-parking"]),

@@ -1,5 +1,8 @@
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import type { LogEvent } from "../../controller/ground.ts";
 import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
@@ -13,6 +16,7 @@ import { hurried } from "../support/controller-timing.ts";
 import { createLab } from "../support/lab.ts";
 import { tries } from "../support/long.ts";
 import { Multus } from "../support/multus.ts";
+import { tool } from "../support/tools.ts";
 import { VirtController } from "../support/virt-controller.ts";
 import { macvlanNetwork, vm } from "../support/vm-objects.ts";
 
@@ -20,6 +24,13 @@ const claims = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
 const pods = { apiVersion: "v1", plural: "pods" };
 const definition = macvlanNetwork("red", "lan");
 const nic = podInterfaceOf("red");
+
+/** The commands of the last section of a page. */
+function uninstallOf(page: string): string {
+  const text = readFileSync(join(root, `docs/${page}-controller.md`), "utf8");
+  const blocks = [...text.slice(text.lastIndexOf("\n## ")).matchAll(/```sh\n(.*?)```/gs)];
+  return blocks.map(([, block = ""]) => block).join("\n");
+}
 
 type Any = KubeObject & Bag;
 
@@ -77,6 +88,13 @@ describe("virtual machines on a network of macvlan", () => {
     const roles = { ipamClaims: true, vmClaims: true, vmAddresses: true };
     await withController(user, work, { log, timing: hurried, ...roles });
     expect(refused).toEqual([]);
+  }
+
+  /** Runs commands as a reader of a page does. */
+  async function type(commands: string): Promise<void> {
+    const path = [dirname(await tool("kubectl")), process.env.PATH].join(delimiter);
+    const env = { ...process.env, PATH: path, KUBECONFIG: cluster().kubeconfig };
+    await promisify(execFile)("bash", ["-eo", "pipefail", "-c", commands], { env, timeout: 60_000 });
   }
 
   const until = (what: () => Promise<unknown>, expected: unknown) =>
@@ -148,6 +166,24 @@ describe("virtual machines on a network of macvlan", () => {
         await sleep(2 * hurried.hold);
       }
     });
+  });
+
+  it("C13: with the roles switched off by the commands of the pages, pods start, and nothing keeps claims and VMs", async () => {
+    await served(async () => {
+      await create(vm("vm-a", { red: "red" }));
+      const name = await virt.start("vm-a");
+      await until(() => gates(name), 0);
+    });
+    await create(vm("vm-b", { red: "red" }));
+    const waiting = await virt.start("vm-b");
+    for (const page of ["vm-addresses", "vm-claims", "ipam-claims"]) await type(uninstallOf(page));
+    expect(await gates(waiting)).toBe(0);
+    const later = await virt.launch("vm-b");
+    expect(await gates(later)).toBe(0);
+    expect((await claim("vm-a.red"))?.finalizers).toBeUndefined();
+    await kubectl("delete virtualmachine vm-a vm-b --wait=false");
+    await until(() => claim("vm-a.red"), undefined);
+    await kubectl(`apply -f ${join(root, "deploy/vm-addresses/admission.yaml")}`);
   });
 
   it("C7: made anew under one name again and again, each has its claim and its address, and no finalizer stays", async () => {

@@ -1273,7 +1273,6 @@ export const components = {
           "network-attachment-definitions"
         ],
         "verbs": [
-          "get",
           "list",
           "watch"
         ]

@@ -86,11 +86,10 @@ export async function accessWithout(right: string, folder: string, cluster: Clus
   for (const role of rolesIn(folder)) {
     if (role.rules === undefined) continue;
     const rules = role.rules.flatMap(({ resources, verbs, ...rule }) =>
-      resources.map((resource) => ({
-        ...rule,
-        resources: [resource],
-        verbs: verbs.filter((verb) => `${verb} ${resource}` !== right),
-      })),
+      resources.flatMap((resource) => {
+        const left = verbs.filter((verb) => `${verb} ${resource}` !== right);
+        return left.length === 0 ? [] : [{ ...rule, resources: [resource], verbs: left }];
+      }),
     );
     const { namespace } = role.metadata;
     const metadata = { name, ...(namespace && { namespace }) };

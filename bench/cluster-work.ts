@@ -28,7 +28,7 @@ export async function writesOf(access: Access, resources: readonly string[]): Pr
   const server = transport(access, 30_000);
   const { body } = await server.send({ method: "GET", path: "/metrics" });
   server.close();
-  const counts = body.matchAll(/^apiserver_request_total\{.*resource="(\w+)".*verb="(\w+)".*\} (\S+)$/gm);
+  const counts = body.matchAll(/^apiserver_request_total\{.*[{,]resource="(\w+)".*verb="(\w+)".*\} (\S+)$/gm);
   const isWrite = (resource: string, verb: string) =>
     resources.includes(resource) && ["POST", "PUT", "PATCH", "APPLY", "DELETE"].includes(verb);
   return [...counts].reduce((sum, [, of = "", by = "", count]) => sum + (isWrite(of, by) ? Number(count) : 0), 0);

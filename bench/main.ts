@@ -17,6 +17,7 @@ const subjects = {
   pulumi: () => import("./pulumi.ts"),
   controller: () => import("./controller.ts"),
   claims: () => import("./claims.ts"),
+  "ipam-claims": () => import("./ipam-claims.ts"),
   slices: () => import("./slices.ts"),
   hosts: () => import("./hosts.ts"),
   handlers: () => import("./handlers.ts"),

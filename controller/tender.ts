@@ -1,11 +1,10 @@
 import { IpamError } from "../core/index.ts";
-import { objectKey } from "../integrations/object-key.ts";
 import type { Tending, TendStep } from "../integrations/tending.ts";
-import { Queue, refusalOf, type Stored } from "../kube/index.ts";
+import { Queue, type Stored } from "../kube/index.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
 import { edit } from "./metadata.ts";
-import { isOutdated, refresh } from "./refresh.ts";
+import { isOutdated } from "./refresh.ts";
 import type { Seen } from "./seen.ts";
 import { World } from "./world.ts";
 
@@ -66,25 +65,20 @@ export class Tender {
     for (const step of this.tending.steps(name, this.world.ofOwner(name), find)) await this.take(step);
   }
 
-  /** Throws as the API server refuses; what there is now is then seen, and decided upon anew. */
+  /** Throws as the API server refuses: it is tried again, with what is seen by then. */
   private async take(step: TendStep): Promise<void> {
     if (step.verb === "warn") return this.ground.observer?.wrong(step.about, "Refused", step.message);
     const { objects } = this.ground;
     const object = step.object as Seen;
     const kind = this.world.kindFor(object);
-    try {
-      for (const key of step.verb === "create" ? [] : step.needs)
-        if (await isOutdated(key, this.world.get(key), this.world, objects))
-          throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
-      if (step.verb === "create") this.world.take(kind, await objects.create(kind, step.object));
-      if (step.verb === "change") await edit(object, step.fields, this.world, objects);
-      if (step.verb !== "delete") return;
-      await objects.delete(kind, object as unknown as Stored);
-      await refresh(objectKey(object), this.world, objects);
-    } catch (error) {
-      const isOther = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
-      if (isOther || refusalOf(error)?.status === 404) await refresh(objectKey(object), this.world, objects);
-      throw error;
+    if (step.verb === "create") {
+      this.world.take(kind, await objects.create(kind, step.object));
+      return;
     }
+    for (const key of step.needs)
+      if (await isOutdated(key, this.world.get(key), this.world, objects))
+        throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
+    if (step.verb === "change") await edit(object, step.fields, this.world, objects);
+    else await objects.delete(kind, object as unknown as Stored);
   }
 }

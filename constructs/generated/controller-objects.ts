@@ -1384,7 +1384,6 @@ export const components = {
           "ipamclaims"
         ],
         "verbs": [
-          "get",
           "list",
           "watch",
           "create",
@@ -1485,7 +1484,6 @@ export const components = {
           "pods"
         ],
         "verbs": [
-          "get",
           "list",
           "watch",
           "patch"

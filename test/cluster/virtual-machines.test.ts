@@ -4,15 +4,15 @@ import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { LogEvent } from "../../controller/ground.ts";
 import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { installIpamClaims, installKubevirt, installNodeIPPool } from "../support/cluster-kinds.ts";
+import { installIpamClaims, installKubevirt } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
-import { withController } from "../support/controller-run.ts";
+import { ownAccess, prepareController, servedAs } from "../support/controller-rights.ts";
 import { hurried } from "../support/controller-timing.ts";
+import { pool } from "../support/ipam-claims.ts";
 import { createLab } from "../support/lab.ts";
 import { tries } from "../support/long.ts";
 import { Multus } from "../support/multus.ts";
@@ -36,37 +36,24 @@ type Any = KubeObject & Bag;
 
 describe("virtual machines on a network of macvlan", () => {
   const cluster = clusterOfFile(async (started) => {
-    await installNodeIPPool(started);
-    await installIpamClaims(started);
-    await installKubevirt(started);
-    await started.kubectl(["create", "namespace", "nodeippool"]);
-    for (const path of ["rbac.yaml", "ipam-claims/rbac.yaml", "vm-claims/rbac.yaml", "vm-addresses"])
-      for (const file of path.endsWith(".yaml")
-        ? [path]
-        : ["rbac.yaml", "admission.yaml"].map((one) => `${path}/${one}`))
-        await started.kubectl(["apply", "-f", join(root, "deploy", file)]);
+    await prepareController(started, [installIpamClaims, installKubevirt], "ipam-claims");
+    for (const file of ["vm-claims/rbac.yaml", "vm-addresses/rbac.yaml", "vm-addresses/admission.yaml"])
+      await started.kubectl(["apply", "-f", join(root, "deploy", file)]);
     await started.startControllers("garbage-collector-controller");
   });
   let kube: Objects;
   let user: Access;
   let virt: VirtController;
   beforeAll(async () => {
-    const admin = findAccess({ kubeconfig: cluster().kubeconfig });
-    kube = objectsOf(admin);
+    kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));
     virt = new VirtController(kube);
-    const token = await cluster().kubectl(["create", "token", "nodeippool-controller", "-n", "nodeippool"]);
-    user = { ...admin, user: { token: token.trim() } };
+    user = await ownAccess(cluster());
     return () => kube.close();
   });
   const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
   const create = (object: Bag) => kubectl("create -f -", JSON.stringify(object));
   beforeEach(async () => {
-    await create({
-      apiVersion: "nmstate.io/v1",
-      kind: "NodeIPPool",
-      metadata: { name: "lan" },
-      spec: { range: { cidr: "10.0.0.0/24", end: "10.0.0.9" } },
-    });
+    await create(pool("lan", "10.0.0.0/24", "10.0.0.9"));
     await create(definition);
   });
   afterEach(async () => {
@@ -80,15 +67,7 @@ describe("virtual machines on a network of macvlan", () => {
   });
 
   /** With the rights that deploy/ gives, and no others. */
-  async function served(work: () => Promise<void>): Promise<void> {
-    const refused: string[] = [];
-    const log = ({ error }: LogEvent) => {
-      if (/cannot \w+ resource/.test(`${error}`)) refused.push(`${error}`);
-    };
-    const roles = { ipamClaims: true, vmClaims: true, vmAddresses: true };
-    await withController(user, work, { log, timing: hurried, ...roles });
-    expect(refused).toEqual([]);
-  }
+  const served = (work: () => Promise<void>) => servedAs(user, work, roles);
 
   /** Runs commands as a reader of a page does. */
   async function type(commands: string): Promise<void> {
@@ -204,5 +183,6 @@ describe("virtual machines on a network of macvlan", () => {
   });
 });
 
+const roles = { ipamClaims: true, vmClaims: true, vmAddresses: true };
 const vms = { apiVersion: "kubevirt.io/v1", plural: "virtualmachines" };
 const instances = { apiVersion: "kubevirt.io/v1", plural: "virtualmachineinstances" };

@@ -74,7 +74,7 @@ export function rightsIn(folder: string): string[] {
 export async function accessWithout(right: string, folder: string, cluster: Cluster): Promise<Access> {
   const admin = findAccess({ kubeconfig: cluster.kubeconfig });
   const kube = objectsOf(admin);
-  const name = `without-${right.replace(/[ /]/g, "-")}`;
+  const name = `${folder}-without-${right.replace(/[ /]/g, "-")}`;
   const bind = (kind: string, of: string, namespace?: string) =>
     kube.create(rbac(namespace === undefined ? "clusterrolebindings" : "rolebindings"), {
       apiVersion: "rbac.authorization.k8s.io/v1",

@@ -7,6 +7,7 @@ export { AddressPlan, type AddressPlanProps } from "./address-plan.ts";
 export { type LoadedState, loadState } from "./app-record.ts";
 export { BareMetalHosts } from "./bare-metal-hosts.ts";
 export type { DesiredState, Interface, Ipv4, Ipv6 } from "./desired-state.ts";
+export { Manifests, type ManifestsProps } from "./manifests.ts";
 export { NodeIPPool, type NodeIPPoolProps } from "./node-ip-pool.ts";
 export { NodeIPPoolController, type NodeIPPoolControllerProps } from "./node-ip-pool-controller.ts";
 export { NodeNetworkPolicy, type NodeNetworkPolicyProps, type PolicyMetadata } from "./node-network-policy.ts";

@@ -15,6 +15,8 @@ export interface ClusterPool {
   readonly object: Seen;
   /** Other objects that define it alike, as those have it who share it. */
   readonly alike?: readonly Seen[];
+  /** In what another object that defines it says otherwise, if it is known. */
+  readonly differsFrom?: (other: Seen) => string | undefined;
   /** As it stands there; undefined if it cannot be read. */
   readonly whole?: Pool;
   /** What the controller hands out, or, with authority Plan, what it only knows. Undefined if nothing may be taken from it. */
@@ -48,8 +50,10 @@ export function clusterPools(nodeIPPools: readonly Seen[], others: readonly Clus
     const other = read.find((pool) => pool !== one && (pool.name === one.name || share(pool.whole, one.whole)));
     if (other === undefined || one.problem !== undefined) return one;
     const { pool: _, ...rest } = one;
-    const is = other.name === one.name ? "has the name of" : "is overlapping with";
-    return { ...rest, problem: { reason: "OverlappingIPPool", message: `The ${other.title} ${is} this one.` } };
+    const isTwice = other.name === one.name;
+    const found = `The ${other.title} ${isTwice ? "has the name of" : "is overlapping with"} this one.`;
+    const message = (isTwice ? one.differsFrom?.(other.object) : undefined) ?? found;
+    return { ...rest, problem: { reason: "OverlappingIPPool", message } };
   });
 }
 
@@ -89,8 +93,10 @@ export function poolsDefinedBy(integration: Integration, object: Seen): ClusterP
     const { value: model } = integration.read({ owned: [placeless(object)], others: [] });
     if (model !== undefined) pools = integration.pools?.(model) ?? [];
   });
+  const differsFrom = (other: Seen) =>
+    integration.read({ owned: [object, other].map(placeless), others: [] }).issues?.[0]?.message;
   return pools.map(({ pool: whole }): ClusterPool => {
-    const one = { name: whole.name, title: `pool ${whole.name} of ${titleOf(object)}`, object, whole };
+    const one = { name: whole.name, title: `pool ${whole.name} of ${titleOf(object)}`, object, whole, differsFrom };
     return isEnding(object) ? { ...one, problem: terminating(titleOf(object)) } : { ...one, pool: ofCluster(whole) };
   });
 }

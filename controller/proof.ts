@@ -59,7 +59,8 @@ export class Proof {
   /** Those that integrations say to be off their owners. */
   proven(lines: readonly Allocation[], scene: Scene, isReset: boolean): Allocation[] {
     if (lines.length === 0) return [];
-    const owners = new Set(lines.map(({ claim }) => ownerOfKey(claim)));
+    // What was made for an owner alone, and what lists it with others.
+    const owners = new Set(lines.flatMap(({ claim }) => [ownerOfKey(claim), this.sourceOf(claim) ?? ""]));
     const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
     const facts = factsOf(this.world, scene);
     return this.ground.integrations.flatMap(({ inCluster, isClaim }) => {

@@ -30,6 +30,8 @@ export interface Pool {
   readonly authority: Authority | undefined;
   readonly clusterRange: Range;
   readonly reservations: Reservations;
+  /** The selector of the nodes that it is for, where what defines it has one. */
+  readonly nodeSelector?: string;
   readonly words?: PoolWords;
 }
 

@@ -255,7 +255,7 @@ export class YamlDocument {
         if (traps.length === enough) return visit.BREAK;
         if (isAlias(node)) trap(node, noAliases, "Write the value out.");
         else if (node.tag && !node.tag.startsWith("tag:yaml.org,2002:"))
-          trap(node, `the YAML tag ${node.tag} is not allowed here`);
+          trap(node, `the YAML tag ${node.tag} is not allowed here`, "Put a text that begins with ! in quotes.");
         else if (isScalar(node) && node.type === "PLAIN" && isAmbiguous(node.source ?? "")) {
           const message = `${node.source} means one thing to YAML 1.2 and another to kubectl`;
           trap(node, message, "Quote it, or write true, false or a plain number.");

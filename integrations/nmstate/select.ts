@@ -1,5 +1,6 @@
 import { type Claim, IpamError, isPlanned, nameOfKey, nodeNameOf, ownerOfKey, type Pool } from "../../core/index.ts";
 import { type ClusterNode, hostnameLabel } from "../../schema/node.ts";
+import { refuseUnknownLabels } from "../known-labels.ts";
 import { hostnameOf } from "./child.ts";
 import type { Policy } from "./policy.ts";
 
@@ -11,17 +12,8 @@ export const parkKey = "nmstate.io/ippool-template";
  * where a policy could not be written for one of them alone.
  */
 export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): ClusterNode[] {
-  const selector = selectorOf(policy);
-  const other = selector.map(([key]) => key).find((key) => key !== hostnameLabel);
-  const bare = nodes.find((node) => node.bare);
-  if (other !== undefined && bare !== undefined)
-    throw new IpamError(
-      "invalid",
-      `policy ${policy.name} selects nodes by ${other}, but only the name of ${bare.name} is known`,
-      {
-        hint: "Give the nodes with their labels: kubectl get nodes -o json, or NAME kubernetes.io/hostname=NAME,label=value in the list.",
-      },
-    );
+  const keys = selectorOf(policy).map(([key]) => key);
+  refuseUnknownLabels(`policy ${policy.name}`, keys, nodes);
   refuseTwins(nodes);
   const selected = selectedBy(policy, nodes);
   selected.forEach(hostnameOf);

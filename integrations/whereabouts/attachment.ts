@@ -1,4 +1,6 @@
 import type { Parsed } from "../../core/index.ts";
+import { type LabelSelector, parseLabelSelector } from "../../schema/label-selector.ts";
+import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../attachment-definition.ts";
 import { parseSliceConfig, type SliceConfig } from "./slice-config.ts";
@@ -10,7 +12,13 @@ export interface Attachment {
   /** What the NodeSlicePool of its network is called. */
   readonly network: string;
   readonly config: SliceConfig;
+  /** The nodes that have a slice. */
+  readonly selector: LabelSelector;
 }
+
+/** Says by labels which nodes have a slice; without it, all have one. */
+export const selectorAnnotation = `${ownPrefix}node-selector`;
+export const selectorPath = ["metadata", "annotations", selectorAnnotation];
 
 /** Does it have the key in its text? What it says by it, `parseAttachment` reads. */
 export function namesSlices(object: Bag): boolean {
@@ -28,6 +36,15 @@ export function parseAttachment(object: Bag): Parsed<Attachment | undefined> {
   const slices = ipam === undefined ? { value: undefined } : parseSliceConfig(ipam);
   if (slices.issues !== undefined) return { issues: slices.issues.map((issue) => ({ ...issue, path: configPath })) };
   if (slices.value === undefined) return { value: undefined };
+  const selector = parseLabelSelector(asBag(asBag(object.metadata)?.annotations)?.[selectorAnnotation]);
+  if (selector.issues !== undefined)
+    return {
+      issues: selector.issues.map(({ message, ...issue }) => ({
+        ...issue,
+        message: `${selectorAnnotation}: ${message}`,
+        path: selectorPath,
+      })),
+    };
   const network = slices.value.scope ?? config.network;
-  return { value: { title: attachmentTitle(object), network, config: slices.value } };
+  return { value: { title: attachmentTitle(object), network, config: slices.value, selector: selector.value } };
 }

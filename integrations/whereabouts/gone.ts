@@ -1,4 +1,5 @@
 import { type Allocation, formatBlock, nodeNameOf, ownerOfKey } from "../../core/index.ts";
+import { partition } from "../../core/partition.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Facts } from "../facts.ts";
 import { isManaged } from "../in-cluster.ts";
@@ -12,7 +13,8 @@ import { isSlicePool, listedSlices } from "./node-slice-pool.ts";
  *           |                              |  else's NodeSlicePool lists it         |
  *  ---------+------------------------------+----------------------------------------+--------------
  *  any      | any                          | yes                                    | not free
- *  there    | yes                          | no                                     | not free
+ *  there    | yes, and ours lists it       | no                                     | not free
+ *  there    | yes, and nothing lists it    | no                                     | free: the node is not selected
  *  there    | no                           | no                                     | free
  *  gone     | any                          | no                                     | free
  */
@@ -23,12 +25,14 @@ export function goneFromSlices(
 ): Allocation[] {
   const there = new Set(nodes.map(({ name }) => name));
   const used = new Set(objects.filter((one) => isIPPool(one) && isInUse(one)).map(nameOf));
-  const listed = new Set(objects.filter((one) => isSlicePool(one) && !isManaged(one)).flatMap(textsOf));
+  const [ours, others] = partition(objects.filter(isSlicePool), isManaged);
+  const listed = new Set(ours.flatMap(textsOf));
+  const listedByOthers = new Set(others.flatMap(textsOf));
   return releasing.filter((line) => {
     const node = `${nodeNameOf(ownerOfKey(line.claim))}`;
-    const mayStart = there.has(node) && pools.has(line.pool);
-    const isListed = listed.has(`${line.pool} ${node} ${formatBlock(line)}`);
-    return !mayStart && !isListed && !ipPoolNames(line).some((name) => used.has(name));
+    const slice = `${line.pool} ${node} ${formatBlock(line)}`;
+    const mayStart = there.has(node) && pools.has(line.pool) && listed.has(slice);
+    return !mayStart && !listedByOthers.has(slice) && !ipPoolNames(line).some((name) => used.has(name));
   });
 }
 

@@ -5,7 +5,7 @@ import { type Concern, type InCluster, isManaged, type WatchedKind } from "../in
 import { kindInGroup, objectKey } from "../object-key.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { goneFromSlices } from "./gone.ts";
-import { ipPoolKind, ipPoolNames, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
+import { ipPoolKind, ipPoolNames, isInUse, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, type ListedSlice, listedSlices, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 
 /** What the controller does for networks with slices, whose NodeSlicePools are in this namespace. */
@@ -75,7 +75,8 @@ function anyOf(allocations: unknown): Bag {
  *  any other definition               | nobody                          | nothing
  *  NodeSlicePool                      | its network                     | its network
  *  one that somebody else made        | its network, and whom it lists  | its network
- *  IPPool                             | nodes whose slice it may be of  | nothing
+ *  IPPool                             | nodes whose slice it may be of  | nothing: who is not selected loses a slice by
+ *                                     |                                 |  it when it is empty
  */
 function concerns(object: Bag, keyOfNetwork: (network: string) => string): Concern {
   const name = `${asBag(object.metadata)?.name}`;
@@ -83,7 +84,7 @@ function concerns(object: Bag, keyOfNetwork: (network: string) => string): Conce
     const network = parseAttachment(object).value?.network;
     return { owners: "all", sources: [objectKey(object as never), ...(network ? [keyOfNetwork(network)] : [])] };
   }
-  if (isIPPool(object)) return { owners: ownersOfIPPool(object), sources: [], isEvidence: true };
+  if (isIPPool(object)) return { owners: ownersOfIPPool(object), sources: [], isEvidence: isInUse(object) };
   if (!isSlicePool(object)) return { owners: [], sources: [] };
   const network = keyOfNetwork(name);
   if (isManaged(object)) return { owners: [network], sources: [network], isEvidence: true };

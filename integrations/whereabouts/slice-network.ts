@@ -10,13 +10,15 @@ import {
   type PoolSpec,
   type PoolWords,
 } from "../../core/index.ts";
+import { formatSelector, isSelected } from "../../schema/label-selector.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
+import { refuseUnknownLabels } from "../known-labels.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
-import { type Attachment, namesSlices, parseAttachment } from "./attachment.ts";
+import { type Attachment, namesSlices, parseAttachment, selectorAnnotation, selectorPath } from "./attachment.ts";
 import type { SliceConfig } from "./slice-config.ts";
 
 /** A network whose nodes have a slice each: a pool of blocks, and the definitions that share it, by namespace and name. */
@@ -67,7 +69,9 @@ function sliceNetworks(attachments: readonly ReadObject<Attachment>[]): Parsed<r
       found.push(issueIn(first.source, { ...issue, message, path: configPath }));
     }
     issues.push(...found);
-    return pool === undefined ? [] : [{ pool: { ...pool, words }, spec, attachments: [first, ...more] }];
+    const nodeSelector = formatSelector(first.value.selector);
+    const own = { words, ...(nodeSelector !== "" && { nodeSelector }) };
+    return pool === undefined ? [] : [{ pool: { ...pool, ...own }, spec, attachments: [first, ...more] }];
   });
   return issues.length > 0 ? { issues } : { value: networks };
 }
@@ -97,12 +101,13 @@ function specOf({ prefix, first, last, length, scope }: SliceConfig, all: readon
 
 /** What two definitions of one network say differently. */
 function disagreement(one: ReadObject<Attachment>, other: ReadObject<Attachment>): Issue | undefined {
-  const told = ({ value: { config } }: ReadObject<Attachment>) => ({
+  const told = ({ value: { config, selector } }: ReadObject<Attachment>) => ({
     range: formatPrefix(config.prefix),
     range_start: formatAddress(config.first),
     range_end: formatAddress(config.last),
     node_slice_size: `/${config.length}`,
     network_name: config.scope ?? "none",
+    [selectorAnnotation]: formatSelector(selector) || "none",
   });
   const [a, b] = [Object.entries(told(one)), Object.entries(told(other))];
   const [key, here] = a.find(([, value], i) => value !== b[i]?.[1]) ?? [];
@@ -111,17 +116,42 @@ function disagreement(one: ReadObject<Attachment>, other: ReadObject<Attachment>
   const { title, network } = one.value;
   return issueIn(other.source, {
     message: `${attachmentKind}s ${title} and ${other.value.title} share network ${network}, and differ in ${key}: ${here} and ${there}`,
-    path: configPath,
+    path: key === selectorAnnotation ? selectorPath : configPath,
     hint: "Let both say the same, or give each a network_name of its own.",
   });
 }
 
-/** One claim for each node that one of the definitions is for, by the name of the network. */
-export function claimsOnNetwork({ pool, attachments }: SliceNetwork, { nodes }: Facts): Claim[] {
-  const names = new Set(attachments.flatMap(({ source }) => (source.nodes ?? nodes).map(({ name }) => name)));
-  return [...names]
+/** The nodes that the definitions of a network are for. Throws IpamError `invalid` where that cannot be told. */
+export function nodesOnNetwork({ attachments }: SliceNetwork, { nodes }: Facts): ReadonlySet<string> {
+  const selected = attachments.flatMap(({ source, value: { title, selector } }) => {
+    const known = source.nodes ?? nodes;
+    const keys = selector.map(({ key }) => key);
+    refuseUnknownLabels(`${attachmentKind} ${title}`, keys, known);
+    return known.filter(({ labels }) => isSelected(labels, selector));
+  });
+  return new Set(selected.map(({ name }) => name));
+}
+
+/** One claim for each of them, by the name of the network. */
+export function claimsOnNetwork(network: SliceNetwork, facts: Facts): Claim[] {
+  const { name: pool } = network.pool;
+  return [...nodesOnNetwork(network, facts)]
     .sort(byCodeUnit)
-    .map((name) => ({ owner: { kind: "Node", name }, name: pool.name, pool: pool.name }));
+    .map((name) => ({ owner: { kind: "Node", name }, name: pool, pool }));
+}
+
+/** Definitions that select none of the nodes. */
+export function idleDefinitions(networks: readonly SliceNetwork[], { nodes }: Facts): string[] {
+  const [node, ...others] = nodes;
+  const which = node === undefined || others.length > 0 ? "selects none of the nodes" : `does not select ${node.name}`;
+  return networks.flatMap(({ attachments }) =>
+    attachments
+      .filter(({ value: { selector } }) => !nodes.some(({ labels }) => isSelected(labels, selector)))
+      .map(
+        ({ value: { title, selector } }) =>
+          `${attachmentKind} ${title} ${which}: its ${selectorAnnotation} is ${formatSelector(selector)}`,
+      ),
+  );
 }
 
 /** Is a claim, by its key, one of a node on a slice? A network's name holds no `/`, those of policies' claims do. */

@@ -1,4 +1,13 @@
-import { type Address, type Claim, lengthOf, nodeNameOf, type Parsed, type Use } from "../../core/index.ts";
+import {
+  type Address,
+  type Allocation,
+  type Claim,
+  lengthOf,
+  nodeNameOf,
+  ownerOfKey,
+  type Parsed,
+  type Use,
+} from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
@@ -7,7 +16,14 @@ import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } fro
 import { slicesPart } from "./in-cluster.ts";
 import { ipPoolKind, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
-import { attachmentReads, claimsOnNetwork, isSliceClaim, readNetworks, type SliceNetwork } from "./slice-network.ts";
+import {
+  attachmentReads,
+  claimsOnNetwork,
+  isSliceClaim,
+  nodesOnNetwork,
+  readNetworks,
+  type SliceNetwork,
+} from "./slice-network.ts";
 
 /** Networks with slices, what nodes have by NodeSlicePools of others, and the IPPools that pods have addresses of. */
 interface SlicesModel {
@@ -33,11 +49,11 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
     claims: (model, facts) =>
       model.networks.flatMap((network) => {
         const kept = nodesOfOtherSize(network, model.listed);
-        const all = [...claimsOnNetwork(network, facts), ...claimsOfGone(network, model, facts)];
+        const all = [...claimsOnNetwork(network, facts), ...claimsOfOthers(network, model, facts)];
         return all.filter(({ owner }) => !kept.has(owner.name));
       }),
     isClaim: isSliceClaim,
-    render: (model, _, holdings) => renderPools(model, namespace, holdings),
+    render: (model, facts, holdings) => renderPools(model, namespace, facts, holdings),
     uses: () => (located, found) => {
       if (isSlicePool(located.object)) readSlicePool(located, found);
     },
@@ -64,20 +80,24 @@ function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): Reado
 }
 
 /**
- * A node that is gone, and has a slice that is not on record: somebody else gave it, or the record is lost. It goes on record, to
- * be free once its pods are gone.
+ * Nodes that have a slice, and for whom no definition asks: somebody else's NodeSlicePool lists it, or pods have addresses of it.
+ *
+ *  the node is  | it has its slice
+ *  -------------+------------------------------------------------------------------------------------------
+ *  gone         | on record, if it was not: somebody else gave it, or the record is lost. Then it is releasing
+ *  not selected | as long as that is so: releasing, it would not be listed, and its pods could not end
  */
-function claimsOfGone(network: SliceNetwork, { listed, used }: SlicesModel, { nodes }: Facts): Claim[] {
-  const { name: pool } = network.pool;
-  const there = new Set(nodes.map(({ name }) => name));
+function claimsOfOthers(network: SliceNetwork, { listed, used }: SlicesModel, facts: Facts): Claim[] {
+  const { name: pool, blockLength } = network.pool;
+  const selected = nodesOnNetwork(network, facts);
   const byUse = used.flatMap((one) => sliceOfIPPool(one, network) ?? []);
   const byList = listed.flatMap(({ owner = "", pool: of }) => (of === pool ? (nodeNameOf(owner) ?? []) : []));
   const wanted = new Map<string, Address | undefined>([
-    ...byUse.map(({ node, slice }) => [node, slice.address] as const),
+    ...byUse.map(({ node, slice }) => [node, slice.length === blockLength ? slice.address : undefined] as const),
     ...byList.map((node) => [node, undefined] as const),
   ]);
   return [...wanted]
-    .filter(([name]) => !there.has(name))
+    .filter(([name]) => !selected.has(name))
     .map(([name, address]) => ({
       owner: { kind: "Node", name },
       name: pool,
@@ -86,10 +106,21 @@ function claimsOfGone(network: SliceNetwork, { listed, used }: SlicesModel, { no
     }));
 }
 
-function renderPools({ networks }: SlicesModel, namespace: string, { snapshot }: Holdings): Rendered {
+/**
+ * The NodeSlicePools. What is releasing of a node that is there, and not selected, is not in them: no pod has an address of it, and
+ * none must get one before somebody else has the slice.
+ */
+function renderPools({ networks }: SlicesModel, namespace: string, facts: Facts, { snapshot }: Holdings): Rendered {
+  const there = new Set(facts.nodes.map(({ name }) => name));
   const made = new Map(
     networks.map((network): [SourceObject, RenderedObject[]] => {
-      const object = nodeSlicePool(network, snapshot, { metadata: { namespace } });
+      const selected = nodesOnNetwork(network, facts);
+      const isListed = ({ claim }: Allocation) => {
+        const node = nodeNameOf(ownerOfKey(claim)) ?? "";
+        return selected.has(node) || !there.has(node);
+      };
+      const known = { ...snapshot, releasing: snapshot.releasing.filter(isListed) };
+      const object = nodeSlicePool(network, known, { metadata: { namespace } });
       // Those of whereabouts' controller would have it deleted with a definition, under the pods that are left.
       return [network.attachments[0].source, [{ ...object, metadata: { ...object.metadata, ownerReferences: [] } }]];
     }),

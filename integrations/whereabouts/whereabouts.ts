@@ -6,7 +6,14 @@ import { attachmentKind, configPath } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
 import { namesSlices } from "./attachment.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
-import { attachmentReads, claimsOnNetwork, isSliceClaim, readNetworks, type SliceNetwork } from "./slice-network.ts";
+import {
+  attachmentReads,
+  claimsOnNetwork,
+  idleDefinitions,
+  isSliceClaim,
+  readNetworks,
+  type SliceNetwork,
+} from "./slice-network.ts";
 
 /** Networks with slices, and all objects that were read. */
 interface WhereaboutsModel {
@@ -31,6 +38,7 @@ export const whereabouts: Integration<WhereaboutsModel> = {
   isClaim: isSliceClaim,
   render: renderSlices,
   uses: () => usesOfSlices,
+  idle: ({ networks }, facts) => idleDefinitions(networks, facts),
 };
 
 /** Each object stands for itself; beside the first definition of a network, or in place of a NodeSlicePool that is there, is its NodeSlicePool. */

@@ -15,7 +15,7 @@ import { SlicesStage, until } from "../support/slices-stage.ts";
 import { tool } from "../support/tools.ts";
 import { WhereaboutsCni } from "../support/whereabouts-cni.ts";
 import { WhereaboutsDaemon } from "../support/whereabouts-daemons.ts";
-import { attachment } from "../support/whereabouts-objects.ts";
+import { attachment, selecting } from "../support/whereabouts-objects.ts";
 
 const page = readFileSync(join(root, "docs/node-slices-controller.md"), "utf8");
 /** The commands of a section, in blocks. */
@@ -73,6 +73,46 @@ describe("the slices that the controller gives, on a real API server with the re
       await stage.undefine("net");
       await until(listed, undefined);
       for (const name of ["n2", "n3"]) await stage.leaves(name);
+    });
+  });
+
+  it("go to the nodes that a network selects; a node that it selects no more loses its own after its last pod", async () => {
+    const ipam = { range: "10.2.0.0/24", node_slice_size: "/26", enable_overlapping_ranges: false };
+    const net = attachment("some", ipam);
+    const plane = "node-role.kubernetes.io/control-plane";
+    const [pod, late] = [
+      { node: "cp", pod: "a" },
+      { node: "cp", pod: "late" },
+    ];
+    const listed = () => stage.listed("some");
+    onTestFinished(async () => {
+      await stage.undefine("some");
+      for (const name of ["cp", "w1", "w2"]) await stage.leaves(name);
+    });
+    await stage.served(async () => {
+      await stage.joins("cp", "w1", "w2");
+      await stage.label("cp", { [plane]: "" });
+      await stage.label("w2", { [plane]: "" });
+      await stage.define(net);
+      await until(listed, ["cp 10.2.0.0/26", "w1 10.2.0.64/26", "w2 10.2.0.128/26"]);
+      expect(await cni.add(net, pod)).toEqual({ address: "10.2.0.1/24" });
+      await stage.change("some", selecting(`!${plane}`, net));
+      // No pod has an address of this one.
+      await until(listed, ["cp 10.2.0.0/26", "w1 10.2.0.64/26"]);
+      await until(() => stage.releasing(), []);
+      expect(await listed()).toEqual(["cp 10.2.0.0/26", "w1 10.2.0.64/26"]);
+      expect((await cni.add(net, { node: "w2", pod: "b" })).error).toBe("ended with 2");
+      expect(await cni.del(net, pod)).toBe("");
+      await until(listed, ["w1 10.2.0.64/26"]);
+      expect(await stage.releasing()).toEqual(["10.2.0.0/26 Node/cp/some"]);
+      expect((await cni.add(net, late)).error).toBe("ended with 2");
+      // So a pod that could not start cannot end, either.
+      expect(await cni.del(net, late)).toMatch(/panic: .*nil pointer dereference/);
+      await until(() => stage.releasing(), []);
+      await stage.label("w2", { [plane]: null });
+      await until(listed, ["w2 10.2.0.0/26", "w1 10.2.0.64/26"]);
+      expect(await cni.add(net, { node: "w2", pod: "b" })).toEqual({ address: "10.2.0.1/24" });
+      expect(await cni.del(net, { node: "w2", pod: "b" })).toBe("");
     });
   });
 

@@ -10,7 +10,7 @@ import { prepareController } from "../support/controller-rights.ts";
 import { SlicesStage, until } from "../support/slices-stage.ts";
 import { WhereaboutsCni } from "../support/whereabouts-cni.ts";
 import { WhereaboutsDaemon } from "../support/whereabouts-daemons.ts";
-import { attachment } from "../support/whereabouts-objects.ts";
+import { attachment, selecting } from "../support/whereabouts-objects.ts";
 
 /** The rows of the page's table, of three cells each. */
 const rows = readFileSync(join(root, "docs/node-slices-compared.md"), "utf8")
@@ -119,6 +119,19 @@ describe("whereabouts' controller and this one, on the same input", () => {
       "not read: a pod gets the address of the gateway",
       "no slice has such an address in it",
     );
+  });
+
+  it("gives slices to nodes of the control plane", async () => {
+    await stage.label("n2", { "node-role.kubernetes.io/control-plane": "" });
+    const some = network("some", { range: "10.14.0.0/24", node_slice_size: "/26" });
+    await stage.define(some);
+    await both("some", "n1 n2");
+    await stage.change("some", selecting("!node-role.kubernetes.io/control-plane", some));
+    await until(() => nodesOf("some"), "n1");
+    expect(await nodesOf("some", "stock")).toBe("n1 n2");
+    await stage.undefine("some");
+    await stage.label("n2", { "node-role.kubernetes.io/control-plane": null });
+    row("a node of the control plane", "it has a slice of each network", "so it has, unless a selector leaves it out");
   });
 
   it("serves networks without network_name", async () => {

@@ -17,7 +17,7 @@ import { slicesInCluster } from "../../integrations/whereabouts/slices-in-cluste
 import type { Bag } from "../../schema/objects.ts";
 import { type Odds, Play } from "./sim-play.ts";
 import { ipPoolOf, listIn, problemsOfList } from "./slice-list.ts";
-import { attachment, slicePool } from "./whereabouts-objects.ts";
+import { attachment, selecting, slicePool } from "./whereabouts-objects.ts";
 
 const namespace = "kube-system";
 const kinds = {
@@ -28,13 +28,14 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** Networks: one in the space of all, one with more nodes than slices in a space of its own, one of IPv6. */
+/** Networks: one in the space of all, one with more nodes than slices in a space of its own, one of IPv6 for some nodes only. */
 const networks: Readonly<Record<string, Bag>> = {
   net: { range: "10.5.0.0/24", node_slice_size: "/27" },
   red: { range: "10.5.0.0/24", node_slice_size: "/26", gateway: "10.5.0.1", network_name: "red" },
   six: { range: "fd00:5::/60", node_slice_size: "/64" },
 };
 const names = Object.keys(networks);
+const selectors: Readonly<Record<string, string>> = { six: "!infra" };
 const mostNodes = 9;
 /** A plugin is given up after so long. */
 const plugin = 10_000;
@@ -88,7 +89,8 @@ export class SlicesPlay extends Play {
         if (node) this.removeNode(node);
         return;
       case 4:
-        if (node) this.ready(node, this.pick(3) > 0);
+        if (node && this.pick(2) === 0) this.label(node);
+        else if (node) this.ready(node, this.pick(3) > 0);
         return;
       case 5:
         if (node) this.removeNode(node);
@@ -138,13 +140,25 @@ export class SlicesPlay extends Play {
     this.server.change(kinds.Node, name, (node) => ({ ...node, status }));
   }
 
+  /** A node is for infrastructure from now on, or is not any more. */
+  private label(name: string): void {
+    const labels = this.isInfra(name) ? {} : { infra: "" };
+    this.trace.push(`label ${name} ${JSON.stringify(labels)}`);
+    this.server.change(kinds.Node, name, (node) => ({ ...node, metadata: { ...node.metadata, labels } }));
+  }
+
+  private isInfra(name: string): boolean {
+    const node = this.all("Node").find(({ metadata }) => metadata.name === name);
+    return "infra" in (node?.metadata.labels ?? {});
+  }
+
   toggleDefinition(network: string, suffix = this.some(["a", "b"]) as string): void {
     const at = suffix === "a" ? "default" : "apps";
     const name = `${network}-${suffix}`;
     const there = this.definitions(network).find(({ metadata }) => metadata.name === name);
     this.trace.push(`${there ? "delete" : "create"} definition ${name}`);
     if (there) this.server.remove(kinds.NetworkAttachmentDefinition, there);
-    else this.create(attachment(name, this.ipam(network), at, { name: network }));
+    else this.create(selecting(selectors[network], attachment(name, this.ipam(network), at, { name: network })));
   }
 
   /** One definition says something else: another size or range, nothing that can be read, or what it should. */
@@ -263,20 +277,21 @@ export class SlicesPlay extends Play {
   /** Nobody is killed or frozen, nothing changes; what definitions say can be read, and the pods end. */
   async calm(): Promise<void> {
     for (const kind of Object.keys(kinds)) this.freeze(kind, false);
-    for (const { metadata } of this.all("Node")) this.ready(metadata.name, true);
     for (const network of names)
       for (const { metadata } of this.definitions(network)) this.define(metadata.name, network, this.ipam(network));
     this.starting.splice(0);
     for (const pod of this.pods) this.end(pod);
+    for (const { metadata } of this.all("Node")) this.ready(metadata.name, true);
     await this.rest(() => this.server.events.length);
   }
 
-  /** At rest every node has a slice of every network that has one left, and what is listed is what is on record. */
+  /** At rest every node has a slice of every network that selects it and has one left, and what is listed is what is on record. */
   checkRest(): void {
     const { allocations, releasing } = this.record;
     if (releasing.length > 0) throw this.broken(`never freed: ${releasing.map(({ claim }) => claim)}`);
-    const nodes = this.all("Node").map(({ metadata }) => metadata.name);
+    const all = this.all("Node").map(({ metadata }) => metadata.name);
     for (const network of names) {
+      const nodes = all.filter((node) => selectors[network] === undefined || !this.isInfra(node));
       const own = allocations.filter(({ pool }) => pool === network);
       const lines = own.map((line) => `${nodeOf(line)} ${formatBlock(line)}`);
       const isThere = this.definitions(network).length > 0;

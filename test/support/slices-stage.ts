@@ -59,8 +59,14 @@ export class SlicesStage {
     for (const network of networks) await this.kube.create(definitions, network as Any);
   }
 
-  async change(name: string, { spec }: Bag): Promise<void> {
-    await this.kube.patch(definitions, name, "default", { spec }, { type: "merge" });
+  async change(name: string, { metadata, spec }: Bag): Promise<void> {
+    const { annotations = {} } = asBag(metadata) ?? {};
+    await this.kube.patch(definitions, name, "default", { metadata: { annotations }, spec }, { type: "merge" });
+  }
+
+  /** A node gets labels, or loses those that are null. */
+  async label(name: string, labels: Readonly<Record<string, string | null>>): Promise<void> {
+    await this.kube.patch(nodes, name, undefined, { metadata: { labels } }, { type: "merge" });
   }
 
   async undefine(name: string): Promise<void> {

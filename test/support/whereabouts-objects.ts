@@ -1,4 +1,4 @@
-import type { Bag } from "../../schema/objects.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 
 /** A NetworkAttachmentDefinition of one plugin, whose configuration has the object's name. */
 export function attachment(name: string, ipam: Bag, namespace = "default", config: Bag = {}): Bag {
@@ -9,6 +9,13 @@ export function attachment(name: string, ipam: Bag, namespace = "default", confi
 export function listAttachment(name: string, ipam: Bag, namespace = "default"): Bag {
   const plugins = [{ type: "macvlan", master: "eth1", ipam: whereaboutsIpam(ipam) }, { type: "tuning" }];
   return definition(name, namespace, { name, plugins });
+}
+
+/** The same for the nodes of a selector; for all of them without one. */
+export function selecting<T extends Bag>(selector: string | undefined, one: T): T {
+  if (selector === undefined) return one;
+  const annotations = { "nodeippool.nmstate.io/node-selector": selector };
+  return { ...one, metadata: { ...asBag(one.metadata), annotations } };
 }
 
 function whereaboutsIpam(ipam: Bag): Bag {

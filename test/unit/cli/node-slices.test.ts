@@ -5,7 +5,7 @@ import { parse, parseAllDocuments } from "yaml";
 import { shell } from "../../support/git-repository.ts";
 import { cli, filesOf, folderOf, idlePolicy, type Ran } from "../../support/schema-cli.ts";
 import { nicPolicyText, poolText } from "../../support/schema-text.ts";
-import { attachment, listAttachment, slicePool } from "../../support/whereabouts-objects.ts";
+import { attachment, listAttachment, selecting, slicePool } from "../../support/whereabouts-objects.ts";
 
 const storage = attachment("storage", { range: "10.1.0.0/16", node_slice_size: "/24", gateway: "10.1.0.1" }, "apps");
 const six = listAttachment("six", { range: "fd00:1::/48", node_slice_size: "64", network_name: "blue" });
@@ -254,6 +254,92 @@ describe("a folder of networks with slices", () => {
     writeFileSync(join(folder, "nodes.txt"), "n1\nworker-2\n");
     await done(folder, "allocate", "m");
     expect((await rendered(folder)).storage).toEqual(["n1 10.1.1.0/24", "worker-2 10.1.2.0/24"]);
+  });
+});
+
+describe("a network for some of the nodes", () => {
+  const workers = (selector = "node-role.kubernetes.io/worker=") => JSON.stringify(selecting(selector, storage));
+  const kinds = { n1: "worker", n2: "worker", cp1: "control-plane" };
+  const list = (roles: Readonly<Record<string, string>>) =>
+    JSON.stringify(
+      Object.entries(roles).map(([name, role]) => ({ name, labels: { [`node-role.kubernetes.io/${role}`]: "" } })),
+    );
+
+  it.each([
+    "node-role.kubernetes.io/worker=",
+    "node-role.kubernetes.io/worker",
+    "!node-role.kubernetes.io/control-plane",
+  ])("gives a slice to those alone, by their labels: %s", async (selector) => {
+    const folder = projectOf({ "m/networks.yaml": workers(selector), "nodes.txt": list(kinds) });
+    await done(folder, "allocate", "m");
+    expect(await rendered(folder)).toEqual({ storage: slices.storage });
+    expect((await run(folder, "explain", "cp1", "--pools", "m")).stdout).toBe(
+      [
+        "node cp1 has no address",
+        `  NetworkAttachmentDefinition apps/storage does not select cp1: its nodeippool.nmstate.io/node-selector is ${selector}`,
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("releases the slice of a node that it does not select any more; until that is free it stays listed", async () => {
+    const folder = projectOf({ "m/networks.yaml": workers(), "nodes.txt": list({ ...kinds, cp1: "worker" }) });
+    await done(folder, "allocate", "m");
+    writeFileSync(join(folder, "nodes.txt"), list(kinds));
+    expect(await done(folder, "allocate", "m")).toContain("- 10.1.1.0/24  cp1  storage  releasing");
+    expect((await rendered(folder)).storage).toEqual(["cp1 10.1.1.0/24", "n1 10.1.2.0/24", "n2 10.1.3.0/24"]);
+    await cli(["release", "cp1", "--confirm"], folder);
+    expect((await rendered(folder)).storage).toEqual(["n1 10.1.2.0/24", "n2 10.1.3.0/24"]);
+  });
+
+  it("is refused where labels are not known, and said to be for nobody where none has them", async () => {
+    const folder = projectOf({ "m/networks.yaml": workers() });
+    const { status, stderr } = await run(folder, "plan", "m");
+    expect(status).toBe(2);
+    expect(stderr).toContain(
+      "NetworkAttachmentDefinition apps/storage selects nodes by node-role.kubernetes.io/worker, but only the name of n1 is known",
+    );
+    const byName = projectOf({ "m/networks.yaml": workers("kubernetes.io/hostname notin (n1)") });
+    await done(byName, "allocate", "m");
+    expect((await rendered(byName)).storage).toEqual(["n2 10.1.1.0/24"]);
+    const nobody = projectOf({ "m/networks.yaml": workers("gpu"), "nodes.txt": list(kinds) });
+    expect((await run(nobody, "plan", "m")).stdout).toContain(
+      "Note: NetworkAttachmentDefinition apps/storage selects none of the nodes: its nodeippool.nmstate.io/node-selector is gpu",
+    );
+  });
+
+  it("is refused with its place where the selector cannot be read, or is none in YAML", async () => {
+    const text = `kind: NetworkAttachmentDefinition
+apiVersion: k8s.cni.cncf.io/v1
+metadata:
+  name: storage
+  annotations:
+    nodeippool.nmstate.io/node-selector: SELECTOR
+spec: {config: '${(storage.spec as { config: string }).config}'}
+`;
+    const refusal = async (selector: string) => {
+      const networks = text.replace("SELECTOR", selector);
+      return (await run(projectOf({ "m/networks.yaml": networks, "nodes.txt": list(kinds) }), "plan", "m")).stderr;
+    };
+    expect(await refusal("'zone = a, disk > 5'")).toContain(
+      'invalid: m/networks.yaml:6:42: nodeippool.nmstate.io/node-selector: "disk > 5" does not begin with a condition on a label',
+    );
+    expect(await refusal("!node-role.kubernetes.io/control-plane")).toContain(
+      "Put a text that begins with ! in quotes.",
+    );
+    expect(await refusal("7")).toContain(
+      "m/networks.yaml:6:42: nodeippool.nmstate.io/node-selector: a label selector is text",
+    );
+  });
+
+  it("is told apart by one selector: definitions of a network that differ in it are both named", async () => {
+    const other = JSON.stringify(
+      attachment("b", { range: "10.1.0.0/16", node_slice_size: "/24" }, "x", { name: "storage" }),
+    );
+    const folder = projectOf({ "m/networks.yaml": `${workers("b,a")}\n---\n${other}`, "nodes.txt": list(kinds) });
+    expect((await run(folder, "plan", "m")).stderr).toContain(
+      "NetworkAttachmentDefinitions apps/storage and x/b share network storage, and differ in nodeippool.nmstate.io/node-selector: a, b and none",
+    );
   });
 });
 

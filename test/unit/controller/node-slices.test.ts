@@ -6,6 +6,7 @@ import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
+import { selecting } from "../../support/whereabouts-objects.ts";
 
 const namespace = "kube-system";
 const slices = slicesInCluster(namespace) as Integration;
@@ -131,8 +132,9 @@ describe("the slices of a network", () => {
     await sim.pass(2 * timing.hold);
     expect([listed(), sim.lines()]).toEqual([["n1 10.5.0.0/24"], ["10.5.0.0/24 Node/n1/net"]]);
     const about = "NetworkAttachmentDefinition.k8s.cni.cncf.io";
-    expect(sim.said.find((text) => text.startsWith(`${about}/default:a InvalidSpec`))).toContain("other/b");
-    expect(sim.said.find((text) => text.startsWith(`${about}/other:b InvalidSpec`))).toContain("default/a");
+    const why = "default/a and other/b share network net, and differ in node_slice_size: /24 and /25";
+    for (const which of ["default:a", "other:b"])
+      expect(sim.said.find((text) => text.startsWith(`${about}/${which} InvalidSpec`))).toContain(why);
     sim.remove("NetworkAttachmentDefinition", "b", "other");
     await sim.pass(2000);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
@@ -290,6 +292,124 @@ describe("the slice of a node that leaves", () => {
     sim.node("n1");
     await sim.pass(2000);
     expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n0/net"]);
+  });
+});
+
+describe("a node that a network does not select", () => {
+  const workers = (name: string, at?: string) => selecting("!infra", definition(name, {}, at));
+  const label = (labels: Readonly<Record<string, string>>) => (one: Bag) => ({
+    ...one,
+    metadata: { ...asBag(one.metadata), labels },
+  });
+
+  it("gets no slice, until it is selected", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.node("n2", { infra: "" });
+    sim.create(workers("a"));
+    await sim.pass(3 * timing.hold);
+    expect([listed(), sim.said]).toEqual([["n1 10.5.0.0/24"], []]);
+    sim.change("Node", "n2", label({}));
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
+  });
+
+  it("loses a slice of which no pod has an address, and is listed no more before it is free", async () => {
+    const { sim, listed } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name);
+    sim.create(workers("a"));
+    await sim.pass(2000);
+    sim.change("Node", "n1", label({ infra: "" }));
+    await sim.pass(timing.hold / 2);
+    expect(sim.lines()).toEqual(["10.5.1.0/24 Node/n2/net", "10.5.0.0/24 Node/n1/net releasing"]);
+    expect(listed()).toEqual(["n2 10.5.1.0/24"]);
+    sim.node("n3");
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n2 10.5.1.0/24", "n3 10.5.2.0/24"]);
+    sim.node("n4");
+    await sim.pass(2000);
+    expect(listed()).toContain("n4 10.5.0.0/24");
+  });
+
+  it("keeps its slice while pods have addresses of it, by a selector that came later", async () => {
+    const { sim, listed } = begin();
+    for (const name of ["n1", "n2"]) sim.node(name, { infra: "" });
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    sim.change("NetworkAttachmentDefinition", "a", () => workers("a"), "default");
+    await sim.pass(3 * timing.hold);
+    expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
+    const empty = (one: Bag) => ({ ...one, spec: { ...asBag(one.spec), allocations: {} } });
+    sim.change("IPPool", "n1-10.5.0.0-24", empty, namespace);
+    await sim.pass(2000);
+    expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net releasing"], []]);
+    await sim.pass(2 * timing.hold);
+    expect(sim.lines()).toEqual([]);
+  });
+
+  it("has its slice back, and is listed again, where a pod got an address at the last moment", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(workers("a"));
+    await sim.pass(2000);
+    sim.change("Node", "n1", label({ infra: "" }));
+    await sim.pass(2000);
+    expect(listed()).toEqual([]);
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    await sim.pass(3 * timing.hold);
+    expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
+  });
+
+  it("has a slice of an older size as long as pods have addresses of it", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1", { infra: "" });
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    const smaller = selecting("!infra", definition("a", { node_slice_size: "/26" }));
+    sim.change("NetworkAttachmentDefinition", "a", () => smaller, "default");
+    await sim.pass(3 * timing.hold);
+    expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
+  });
+
+  it("is on record with what the list of whereabouts' controller gives it, until that is ours; then it loses it", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    for (const name of ["n2", "n3"]) sim.node(name, { infra: "" });
+    sim.create(ipPool("n3-10.5.2.0-24", "10.5.2.0/24", pod));
+    sim.create(stockPool({ "10.5.0.0/24": "n1", "10.5.1.0/24": "n2", "10.5.2.0/24": "n3", "10.5.3.0/24": "" }));
+    sim.create(workers("a"));
+    await sim.pass(3 * timing.hold);
+    expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.2.0/24 Node/n3/net"]);
+    expect(listed()).toEqual(["n1 10.5.0.0/24", "n3 10.5.2.0/24"]);
+  });
+
+  it("is told apart by one selector: definitions of a network that differ in it are told, and nothing changes", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1", { infra: "" });
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.create(workers("b", "other"));
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+    const why =
+      "NetworkAttachmentDefinitions default/a and other/b share network net, and differ in nodeippool.nmstate.io/node-selector: none and !infra";
+    for (const which of ["default:a", "other:b"])
+      expect(sim.said).toContain(`NetworkAttachmentDefinition.k8s.cni.cncf.io/${which} InvalidSpec: net: ${why}`);
+  });
+
+  it("keeps what it has while the selector cannot be read", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(workers("a"));
+    await sim.pass(2000);
+    sim.change("NetworkAttachmentDefinition", "a", () => selecting("infra > 1", definition("a")), "default");
+    await sim.pass(3 * timing.hold);
+    expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+    expect(sim.said.join("\n")).toContain(
+      'nodeippool.nmstate.io/node-selector: "infra > 1" does not begin with a condition',
+    );
   });
 });
 

@@ -1,18 +1,24 @@
 import {
   type Address,
+  type Allocation,
   audit,
   BlockIndex,
   type Claim,
   checkSet,
   contains,
   formatAddress,
+  formatBlock,
   formatOwner,
   howToKeep,
   IpamError,
   type Issue,
+  importedSet,
   isNoop,
   nodeNameOf,
   nodeOwner,
+  ownerName,
+  ownerOfKey,
+  type Plan,
   type Pool,
   planImport,
   type Snapshot,
@@ -20,7 +26,7 @@ import {
 } from "../core/index.ts";
 import { readEvidence } from "../pipeline/evidence.ts";
 import { noConflicts } from "../pipeline/guards.ts";
-import { tellsAddresses } from "../pipeline/integrations.ts";
+import { freeOnce, tellsAddresses } from "../pipeline/integrations.ts";
 import { askersIn, OwnerNames } from "../pipeline/owner-names.ts";
 import { NicNames, nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
@@ -56,7 +62,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   const read = files.map((file) => readEvidence(file, nodes, owners));
   const found = named(read, nodes, owners, pools);
   if (found.length === 0 && read.every((one) => one.nodes.size === 0))
-    throw new IpamError("invalid", `${evidence} shows no node's addresses`, {
+    throw new IpamError("invalid", `${evidence} shows nobody's addresses`, {
       hint: "Evidence comes first, the manifests second: nodeippool import nns.json manifests.",
     });
   refuseUnknownPools(found, pools);
@@ -71,7 +77,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   if (options.json)
     return printJson({ ...planJson(proposed), ignored: passed.ignored.length, temporary: passed.temporary.length });
   print(...reportPlan(proposed, pools, snapshot), ...missed(claims, read, uses, after));
-  print(...passedNotes(passed, pools), ...prefixNotes(pools, after, uses));
+  print(...passedNotes(passed, pools), ...prefixNotes(pools, after, uses), ...absentNotes(proposed, nodes));
   const done = options.dryRun ? `Dry run: nothing recorded in ${state.name}.` : `Recorded in ${state.name}.`;
   print(isNoop(proposed) ? "Nothing to record." : done);
 }
@@ -115,8 +121,8 @@ function named(
         issues.set(`${use.owner}`, { message: `nobody is called ${use.owner}`, at: use.at });
       const node = nodeNameOf(use.owner ?? "");
       if (meant.length > 1 || node === undefined || reporting.has(nodeOwner(node))) return use;
-      // A record of addresses may name nodes that are not there yet.
-      if (use.pool !== undefined && nodes.length === 0) return use;
+      // A record of addresses may name nodes that are not there yet; and of a block that was given, pods may have addresses still.
+      if (use.pool !== undefined && (nodes.length === 0 || use.length !== undefined)) return use;
       const name = names.get(node);
       if (name !== undefined) return { ...use, owner: nodeOwner(name) };
       const pool = pools.find(({ range }) => contains(range, use.address));
@@ -145,7 +151,7 @@ function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void 
     ([pool, at]): Issue => ({
       message: `pool ${JSON.stringify(pool)} is not defined${didYouMean(pool, names)}`,
       at,
-      hint: "Define a NodeIPPool of that name among the manifests.",
+      hint: "Put what defines it among the manifests: a NodeIPPool, or the NetworkAttachmentDefinition of that network.",
     }),
   );
   if (issues.length > 0) throw new IpamError("invalid", issues);
@@ -175,6 +181,17 @@ function passedNotes({ temporary, ignored }: ReturnType<typeof passedOver>, pool
       ? [`${plural(ignored.length, "other address")} passed over, as no pool hands them out: ${few(ignored)}`]
       : []),
   ];
+}
+
+/** What was recorded for nodes that are not there: nobody else gets it, and no plan releases it. */
+function absentNotes({ assign }: Plan, nodes: readonly ClusterNode[]): string[] {
+  const there = new Set(nodes.map(({ name }) => name));
+  const isAbsent = ({ claim }: Allocation) => !there.has(nodeNameOf(ownerOfKey(claim)) ?? "");
+  const absent = nodes.length === 0 ? [] : assign.filter((line) => line.set === importedSet && isAbsent(line));
+  return absent.map((line) => {
+    const once = freeOnce(line) ?? "it is no longer in use";
+    return `Note: ${ownerName(line.claim)} is not among the nodes, and keeps ${formatBlock(line)}. Once ${once}: nodeippool release ${formatBlock(line)} --confirm`;
+  });
 }
 
 /** Recorded addresses that their nodes have with another prefix length than the pool's. */

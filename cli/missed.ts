@@ -1,4 +1,4 @@
-import { type Claim, claimKey, formatOwner, identityOf, type Snapshot, type Use } from "../core/index.ts";
+import { type Claim, claimKey, formatOwner, identityOf, type Owner, type Snapshot, type Use } from "../core/index.ts";
 import type { Evidence } from "../schema/index.ts";
 import { fewOf, paint, plural } from "./terminal.ts";
 
@@ -12,7 +12,7 @@ export function missed(
   const seen = new Set([...uses.map((use) => use.owner), ...read.flatMap((one) => [...one.nodes.keys()])]);
   const held = new Set(after.allocations.map(identityOf));
   const open = claims.filter(({ owner, name, pool }) => !held.has(identityOf({ pool, claim: claimKey(owner, name) })));
-  const unseen = open.filter(({ owner }) => !seen.has(formatOwner(owner))).map(({ owner }) => owner.name);
+  const unseen = open.filter(({ owner }) => !seen.has(formatOwner(owner))).map(({ owner }) => owner);
   return [
     ...open
       .filter(({ owner }) => seen.has(formatOwner(owner)))
@@ -23,12 +23,16 @@ export function missed(
           `  ! ${owner.name}  ${name}  nothing found${where}: allocate will give it a new address`,
         );
       }),
-    ...unseenNote([...new Set(unseen)]),
+    ...unseenNote([...new Set(unseen.map(({ name }) => name))], unseen.every(isNode) ? "node" : "owner"),
   ];
 }
 
-function unseenNote(nodes: readonly string[]): string[] {
-  if (nodes.length === 0) return [];
-  const gives = nodes.length === 1 ? "it a new address" : "them new addresses";
-  return [`Note: no evidence of ${plural(nodes.length, "node")} with claims: ${fewOf(nodes)}; allocate gives ${gives}`];
+function isNode({ kind }: Owner): boolean {
+  return kind === "Node";
+}
+
+function unseenNote(names: readonly string[], what: string): string[] {
+  if (names.length === 0) return [];
+  const gives = names.length === 1 ? "it a new address" : "them new addresses";
+  return [`Note: no evidence of ${plural(names.length, what)} with claims: ${fewOf(names)}; allocate gives ${gives}`];
 }

@@ -15,6 +15,7 @@ import {
 } from "../core/index.ts";
 import { provenGone } from "../integrations/nmstate/proven-gone.ts";
 import { readEvidence } from "../pipeline/evidence.ts";
+import { freeOnce } from "../pipeline/integrations.ts";
 import { OwnerNames } from "../pipeline/owner-names.ts";
 import { refuseAmbiguous } from "./ambiguous.ts";
 import { ask, isInteractive } from "./confirm.ts";
@@ -51,23 +52,35 @@ function listReleasing({ releasing }: Snapshot): void {
     ...(releasing.length === 0
       ? []
       : [
-          ...(releasing.some(isOfNode)
+          ...(releasing.some(isReported)
             ? [
                 "Free those that nodes no longer have: kubectl get nns -o json > nns.json && nodeippool release --evidence nns.json",
               ]
             : []),
-          `Free those that you know are ${offTheirs(releasing)}: nodeippool release NAME... --confirm`,
+          ...onces(releasing).map((once) => `Free each once ${once}: nodeippool release NAME... --confirm`),
+          ...(releasing.every((line) => freeOnce(line) !== undefined)
+            ? []
+            : [`Free those that you know are ${offTheirs(releasing)}: nodeippool release NAME... --confirm`]),
         ]),
   );
 }
 
-/** Nodes report what they have; other owners do not. */
 function isOfNode({ claim }: Allocation): boolean {
   return nodeNameOf(ownerOfKey(claim)) !== undefined;
 }
 
+/** Does its node report whether it has it? Other owners do not, nor is a slice on a NIC. */
+function isReported(line: Allocation): boolean {
+  return isOfNode(line) && freeOnce(line) === undefined;
+}
+
+/** When they may be freed, in the words of those whose they are. */
+function onces(lines: readonly Allocation[]): string[] {
+  return [...new Set(lines.flatMap((line) => freeOnce(line) ?? []))];
+}
+
 function offTheirs(lines: readonly Allocation[]): string {
-  return lines.every(isOfNode) ? "off their nodes" : "no longer in use";
+  return lines.every(isReported) ? "off their nodes" : "no longer in use";
 }
 
 /** The lines a name stands for that may be freed: releasing ones, and imported ones, which no claim gives up by itself; those by claim or address only. */
@@ -109,23 +122,27 @@ async function withEvidence(lines: readonly Allocation[], file: string, snapshot
   const { gone, kept } = provenGone(lines, nodes, uses);
   print(
     ...kept.map(({ line, why, isInUse }) => {
-      const ifOff = `; if it is off: nodeippool release ${formatBlock(line)} --confirm`;
-      return paint("dim", `  = ${describeLine(line)}  ${why}${isInUse ? "" : ifOff}`);
+      const once = freeOnce(line);
+      const then = once === undefined ? "if it is off" : `once ${once}`;
+      const free = `; ${then}: nodeippool release ${formatBlock(line)} --confirm`;
+      return paint("dim", `  = ${describeLine(line)}  ${why}${isInUse ? "" : free}`);
     }),
   );
   return [...gone];
+}
+
+function howToSay(lines: readonly Allocation[]): string {
+  return lines.some(isReported)
+    ? "Show that they are not (--evidence nns.json), or say that you know (--confirm)."
+    : "If you know that they are not, say so: --confirm.";
 }
 
 async function askToFree(lines: readonly Allocation[]): Promise<void> {
   if (!isInteractive())
     throw new IpamError(
       "in-use",
-      `${plural(lines.length, "address")} may still be ${lines.every(isOfNode) ? "on a node" : "in use"}`,
-      {
-        hint: lines.some(isOfNode)
-          ? "Show that they are not (--evidence nns.json), or say that you know (--confirm)."
-          : "If you know that they are not, say so: --confirm.",
-      },
+      `${plural(lines.length, "address")} may still be ${lines.every(isReported) ? "on a node" : "in use"}`,
+      { hint: [...onces(lines).map((once) => `Free each once ${once}.`), howToSay(lines)].join(" ") },
     );
   print(...lines.map((line) => `  ${describeLine(line)}`));
   if (!(await ask(`Are these really ${offTheirs(lines)}? Others will get them.`)))

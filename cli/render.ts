@@ -1,7 +1,16 @@
-import { describeLine, formatBlock, IpamError, nodeNameOf, ownerOfKey, type Plan } from "../core/index.ts";
+import {
+  type Allocation,
+  describeLine,
+  formatBlock,
+  IpamError,
+  nodeNameOf,
+  ownerOfKey,
+  type Plan,
+} from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
 import { firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
+import { freeOnce } from "../pipeline/integrations.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
@@ -56,12 +65,17 @@ function whatIsIn({ set, format }: RenderOptions): string {
   return format === manifestFormat ? set : `${set} as ${format}`;
 }
 
+function isOfNode({ claim }: Allocation): boolean {
+  return nodeNameOf(ownerOfKey(claim)) !== undefined;
+}
+
 /** On standard error: standard output may be the manifests. */
 function leftNote({ line, why }: Left): string {
   const isSeen = line.interface !== undefined;
   const next = `release ${isSeen ? "--evidence nns.json" : `${formatBlock(line)} --confirm`}`;
-  if (nodeNameOf(ownerOfKey(line.claim)) === undefined)
-    return `Note: ${describeLine(line)}  is releasing: ${plain(why)}. Once it is no longer in use: nodeippool ${next}\n`;
+  const once = freeOnce(line) ?? (isOfNode(line) ? undefined : "it is no longer in use");
+  if (once !== undefined)
+    return `Note: ${describeLine(line)}  is releasing: ${plain(why)}. Once ${once}: nodeippool ${next}\n`;
   return `Note: ${describeLine(line)}  is releasing and stays on its node: ${plain(why)}. Take it off by hand, then nodeippool ${next}\n`;
 }
 

@@ -34,8 +34,9 @@ export interface Finding {
   readonly kind: FindingKind;
   readonly address: Address;
   readonly message: string;
-  /** Where the use stands, if a use is what is wrong. */
+  /** Where the use stands, if a use is what is wrong, and what to do about it. */
   readonly at?: Place;
+  readonly hint?: string;
   /** The line of the record, if that is what is wrong. */
   readonly line?: Allocation;
   /** Where only the manifests or the owners of a claim set tell: that set. */
@@ -277,5 +278,6 @@ function withholds(pool: Pool, use: MaybeBlock): boolean {
 }
 
 function findingOf(kind: FindingKind, use: Use, what: string): Finding {
-  return { kind, address: use.address, message: `${formatBlock(use)} ${what}`, at: use.at };
+  const { address, at, hint } = use;
+  return { kind, address, message: `${formatBlock(use)} ${what}`, at, ...(hint === undefined ? {} : { hint }) };
 }

@@ -6,6 +6,10 @@ export interface PoolWords {
   readonly fields: string;
   /** What keeps an address from being given to anybody. */
   readonly without: string;
+  /** What gives an owner another address. */
+  readonly renumber: string;
+  /** What another pool is here. */
+  readonly another: string;
 }
 
 interface Worded {
@@ -15,6 +19,16 @@ interface Worded {
 /** The fields that say which addresses a pool gives. */
 export function fieldsOf({ words }: Worded): string {
   return words?.fields ?? "range, additionalRanges, exclude, gateway, DNS servers or reservations";
+}
+
+/** What to do first where an owner has an address that a pool does not give: `renumber the node`. */
+export function howToRenumber({ words }: Worded): string {
+  return words?.renumber ?? "renumber the node";
+}
+
+/** What to add for addresses that a pool cannot have: `a second pool`. */
+export function anotherPool({ words }: Worded): string {
+  return words?.another ?? "a second pool";
 }
 
 /** What to do about an address that a pool is to give to nobody: `exclude or reserve it`. */

@@ -10,6 +10,7 @@ import {
 import { formatBlock, holds, intervalOf, lastOf } from "./block.ts";
 import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
 import { hasGateway, type Pool } from "./pool.ts";
+import { anotherPool } from "./pool-words.ts";
 import { covers, indexAt, overlaps } from "./range.ts";
 
 /**
@@ -50,7 +51,7 @@ function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolR
     const wider = isWider ? ` If the subnet became wider, say so in the record as well: ${now}, not ${then}.` : "";
     return {
       message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
-      hint: `Restore it and add a second pool.${wider}`,
+      hint: `Restore it and add ${anotherPool(pool)}.${wider}`,
     };
   });
 }

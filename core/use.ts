@@ -15,6 +15,8 @@ export interface Use {
   /** It is in use, but nobody's for good: DHCP or SLAAC gave it, for a time, or only a copy of a report shows it. */
   readonly isTemporary?: boolean;
   readonly at: Place;
+  /** What to do about it where the record says otherwise. */
+  readonly hint?: string;
 }
 
 /** `Node/a eth1`: who has it, and on which NIC. */

@@ -70,6 +70,7 @@ export interface ReadObjects {
  * | `files`     | which plain files are there instead of objects, in each of `formats`                 |
  * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
  * | `idle`      | which of my objects ask for none of these nodes, and why                             |
+ * | `freeOnce`  | when is what an owner is to lose free, and where do people see that                  |
  *
  * A system that defines no pools, whose objects cannot be in conflict, or all ask for something, leaves out `pools`, `conflicts` or `idle`;
  * one that renders manifests alone, `formats` and `files`; one whose owners have one name, `aliases`.
@@ -107,6 +108,8 @@ export interface Integration<Model = unknown> {
   conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Issue[];
   /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */
   idle?(model: Model, facts: Facts): readonly string[];
+  /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */
+  readonly freeOnce?: string;
   /** What the controller asks besides; absent where it has no part in it. */
   readonly inCluster?: InCluster;
 }

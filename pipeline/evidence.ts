@@ -36,7 +36,7 @@ export function readEvidence(
   found.issues.push(...found.unreadable);
   if (!found.speaks && found.issues.length === 0)
     found.issues.push({
-      message: `${label} shows no node's addresses`,
+      message: `${label} shows nobody's addresses`,
       hint: "Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.",
     });
   if (found.issues.length > 0) throw new IpamError("invalid", found.issues);

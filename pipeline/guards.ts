@@ -57,10 +57,10 @@ const manifestsAgree: Guard = (proposal) => {
   );
   if (wrong.length === 0) return undefined;
   const issues = wrong.map(
-    ({ kind, address, message, at }): Issue => ({
+    ({ kind, address, message, at, hint }): Issue => ({
       message,
       ...(at === undefined ? {} : { at }),
-      hint: kind === "wrong-prefix" ? "Write out the prefix length of the pool." : freeHint(pools, address),
+      hint: hint ?? (kind === "wrong-prefix" ? "Write out the prefix length of the pool." : freeHint(pools, address)),
     }),
   );
   return new IpamError("in-use", issues);

@@ -1,3 +1,4 @@
+import type { Allocation } from "../core/index.ts";
 import { capi } from "../integrations/capi/capi.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
@@ -60,6 +61,11 @@ export function integrationsInCluster({
     ...(ipamClaims ? [ipamClaimsInCluster as Integration] : []),
   ];
   return [...integrations, ...asked].filter(({ inCluster }) => inCluster !== undefined);
+}
+
+/** When a line that is releasing may be freed, in the words of whose it is; undefined where nodes report it, or nobody says. */
+export function freeOnce({ claim }: Pick<Allocation, "claim">): string | undefined {
+  return integrations.find(({ isClaim }) => isClaim(claim))?.freeOnce;
 }
 
 /** The kinds whose objects tell of somebody's addresses. */

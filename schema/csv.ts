@@ -6,6 +6,12 @@ import type { SourceFile } from "./yaml.ts";
 const columns = ["node", "interface", "address"] as const;
 type Row = { readonly [column in (typeof columns)[number]]: Cell };
 
+/** What lists of VMs call them. */
+const alsoCalled: ReadonlyMap<string, string> = new Map([
+  ["vm", "node"],
+  ["network", "interface"],
+]);
+
 interface Cell {
   readonly text: string;
   readonly at: Place;
@@ -17,7 +23,7 @@ export function isCsv({ path, text }: SourceFile): boolean {
   return /\.csv$/i.test(path) || /^(?!-)[^:{[#]*,/.test(first);
 }
 
-/** Adds what lines of `node,interface,address` say; a first line may name the columns in another order. */
+/** Adds what lines of `node,interface,address` say, or `vm,network,address`; a first line may name the columns in another order. */
 export function readCsv({ path, label = path, text }: SourceFile, found: Findings): void {
   const rows = text.split("\n").flatMap((raw, i) => {
     const line = raw.replace(/(?:^|\s)#.*$/s, "");
@@ -26,10 +32,11 @@ export function readCsv({ path, label = path, text }: SourceFile, found: Finding
   });
   const [first] = rows;
   if (first === undefined) return;
-  const names = first.cells.map((cell) => cell.text.toLowerCase());
+  const given = first.cells.map((cell) => cell.text.toLowerCase());
+  const names = given.map((name) => alsoCalled.get(name) ?? name);
   const isHeader = names.every((name) => /^(?:[a-z _-]|ipv[46])+$/.test(name));
   if (isHeader && !isSameSet(names)) {
-    const message = `the columns are ${columns.join(",")}, not ${names.join(",")}`;
+    const message = `the columns are ${columns.join(",")} or vm,network,address, not ${given.join(",")}`;
     found.issues.push({ message, at: first.at, hint: "Name these three, in any order, or leave the header out." });
     return;
   }

@@ -4,7 +4,7 @@ import { formatOwner, ownerOfKey } from "../claim.ts";
 import type { Issue, Remedy } from "../errors.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
-import { fieldsOf, howToKeep } from "../pool-words.ts";
+import { fieldsOf, howToKeep, howToRenumber } from "../pool-words.ts";
 import { contains, rangeOf } from "../range.ts";
 import { describeUse, type Use } from "../use.ts";
 import { type Adoptable, adoptable, mayBeOn, type Nics } from "./adopt.ts";
@@ -240,7 +240,7 @@ export class PoolImport {
     this.issues["out-of-range"].push({
       message,
       at: use.at,
-      hint: `Let the pool cover it (${fieldsOf(this.pool)}), or renumber the node first.`,
+      hint: `Let the pool cover it (${fieldsOf(this.pool)}), or ${howToRenumber(this.pool)} first.`,
     });
   }
 
@@ -252,7 +252,7 @@ export class PoolImport {
 const hints = {
   moved:
     "An import moves nothing. If the node is right, reserve its address for it (owner; claim, if it has several), and allow the move.",
-  lock: "An import moves nothing. If the node is right, restore the lock as it was before that line, and import first; what was recorded since goes with it.",
+  lock: "An import moves nothing. If that is right, restore the lock as it was before that line, and import first; what was recorded since goes with it.",
   which:
     "Say which: a reservation of the pool with address, owner and claim; or on which NIC, in CSV: node,interface,address.",
   one: "It has one address of this pool: leave the others out.",

@@ -58,6 +58,7 @@ export const ipamclaim: Integration<IpamClaimModel> = {
   render: renderClaims,
   uses: () => usesOf,
   aliases,
+  freeOnce: "its IPAMClaim is gone (kubectl get ipamclaims -A)",
 };
 
 function read(group: string, kind: string, plural: string, owns: ReadKind["owns"], mark: RegExp): ReadKind {

@@ -70,6 +70,8 @@ const words: PoolWords = {
   grows: "wider subnets, or fewer excludeSubnets",
   fields: "subnets, reservedSubnets, excludeSubnets, infrastructureSubnets",
   without: "add it to excludeSubnets",
+  renumber: "give the VM another address",
+  another: "a network of another name",
 };
 
 function meaningOf({ title: _, namespace: __, ...rest }: PersistentNetwork): string {

@@ -48,6 +48,7 @@ export const metal3: Integration<Metal3Model> = {
   uses: () => usesOfHosts,
   aliases: aliasesOfHost,
   conflicts: (model, _, __, holdings) => nameConflicts(model, holdings),
+  freeOnce: "its host is deprovisioned (kubectl get bmh -A), or off for good",
 };
 
 /**

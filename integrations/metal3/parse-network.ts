@@ -152,13 +152,17 @@ function wordsFor(place: string, isRange: boolean): PoolWords {
       grows: `a wider ${place}.addressRange`,
       fields: "addressRange, gateway, dnsServers",
       without: `let ${place} have addresses without it, and no addressRange`,
+      ...others,
     };
   return {
     grows: `more of ${place}.addresses`,
     fields: "addresses, gateway, dnsServers",
     without: `take it out of ${place}.addresses`,
+    ...others,
   };
 }
+
+const others = { renumber: "give the host another address", another: "a network of another name" };
 
 interface Interval {
   readonly first: Address;

@@ -95,6 +95,9 @@ export function listedSlices({ status }: Bag): ListedSlice[] {
   return listed.filter((one) => first.get(one.node) === one);
 }
 
+const ifOtherwise =
+  "If nodes have these slices now, import this file. If it is older than the record, take status out of it: render writes that.";
+
 /** Adds the slice of each node, whoever gave it. */
 export function readSlicePool({ object, at }: LocatedObject, found: Findings): void {
   const { spec, metadata } = object;
@@ -108,6 +111,6 @@ export function readSlicePool({ object, at }: LocatedObject, found: Findings): v
     if (block === undefined) continue;
     if (range !== undefined && !covers([range], [intervalOf(block)]))
       found.issues.push({ message: `${slice} of ${node} is outside of range ${formatPrefix(range)}`, at: place });
-    else found.uses.push({ ...block, owner: nodeOwner(node), pool, at: place });
+    else found.uses.push({ ...block, owner: nodeOwner(node), pool, at: place, hint: ifOtherwise });
   }
 }

@@ -81,6 +81,8 @@ const words: PoolWords = {
     "a wider range, or smaller slices for nodes that join (node_slice_size). A slice with the gateway, or with an address that is excluded, goes to nobody",
   fields: "range, range_start, range_end, gateway, exclude",
   without: "exclude it",
+  renumber: "give the node another slice",
+  another: "a network of another name",
 };
 
 /** Whoever shares a network withholds from all what it excludes. */

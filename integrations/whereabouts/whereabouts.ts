@@ -38,6 +38,7 @@ export const whereabouts: Integration<WhereaboutsModel> = {
   isClaim: isSliceClaim,
   render: renderSlices,
   uses: () => usesOfSlices,
+  freeOnce: "its IPPool has no allocations (kubectl get ippools -A -o yaml)",
   idle: ({ networks }, facts) => idleDefinitions(networks, facts),
 };
 

@@ -195,7 +195,7 @@ describe("the nodes of hosts", () => {
     expect([stdout.split("\n"), status]).toEqual([
       [
         `  = 192.168.0.11  ${n0}  net0  still on ${n0}`,
-        `  = 192.168.1.11  ${n0}  net1  it is not recorded on which NIC it was; if it is off: nodeippool release 192.168.1.11 --confirm`,
+        `  = 192.168.1.11  ${n0}  net1  it is not recorded on which NIC it was; once its host is deprovisioned (kubectl get bmh -A), or off for good: nodeippool release 192.168.1.11 --confirm`,
         "Freed 0 addresses.",
         "",
       ],

@@ -199,12 +199,12 @@ describe("hosts as owners", () => {
     expect((await cli(["allocate", "infra.yaml", "--confirm"], folder)).status).toBe(0);
     expect((await cli(["release"], folder)).stdout.split("\n").slice(2)).toEqual([
       "2 addresses releasing.",
-      "Free those that you know are no longer in use: nodeippool release NAME... --confirm",
+      "Free each once its host is deprovisioned (kubectl get bmh -A), or off for good: nodeippool release NAME... --confirm",
       "",
     ]);
     const { stderr } = await cli(["render", "infra.yaml"], folder);
     expect(stderr).toContain(
-      "is releasing: nothing is written for it any more. Once it is no longer in use: nodeippool release 192.168.0.11 --confirm\n",
+      "is releasing: nothing is written for it any more. Once its host is deprovisioned (kubectl get bmh -A), or off for good: nodeippool release 192.168.0.11 --confirm\n",
     );
     expect((await cli(["release", "nodepool1.node-0", "--confirm"], folder)).stdout).toContain("Freed 2 addresses.");
   });

@@ -463,12 +463,12 @@ spec:
     [
       "a file that shows nothing",
       ["import", "nodes.txt", "manifests", "--nodes", "nodes.txt"],
-      "invalid: nodes.txt shows no node's addresses\n  Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.\n",
+      "invalid: nodes.txt shows nobody's addresses\n  Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.\n",
     ],
     [
       "policies without addresses: manifests and evidence the wrong way round",
       ["import", "manifests", "nodes.txt", "--nodes", "nodes.txt"],
-      "invalid: manifests shows no node's addresses\n  Evidence comes first, the manifests second: nodeippool import nns.json manifests.\n",
+      "invalid: manifests shows nobody's addresses\n  Evidence comes first, the manifests second: nodeippool import nns.json manifests.\n",
     ],
     ["its own set", args("--set", "imported"), "invalid: claim set imported belongs to import itself\n"],
   ])("refuses %s", async (title, line, stderr) => {

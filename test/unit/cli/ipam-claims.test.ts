@@ -71,7 +71,9 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     expect((await rendered(folder)).slice(0, 2)).toEqual(all.map((text) => `default/${text}`));
     write("vm-a", "vm-c");
     await done(folder, "allocate", "m");
-    expect((await cli(["render", "m"], folder)).stderr).toContain("is releasing: its VM may still have it");
+    expect((await cli(["render", "m"], folder)).stderr).toContain(
+      "is releasing: its VM may still have it. Once its IPAMClaim is gone (kubectl get ipamclaims -A): nodeippool release",
+    );
     write("vm-a", "vm-c", "vm-d");
     await done(folder, "allocate", "m");
     expect((await rendered(folder)).at(-1)).toContain("192.168.10.5/24");
@@ -157,7 +159,7 @@ describe("VMs of a folder, on networks that keep addresses", () => {
       "m/pools.yaml": pools,
       "m/vms.yaml": textOf([vm("vm-a", both), vm("vm-b", both)]),
       "found.yaml": readFileSync(join(planned, "r/vms.yaml"), "utf8"),
-      "list.csv": "vm-b,blue,192.168.10.60\nVirtualMachine/default:vm-b,red,10.20.0.60\n",
+      "list.csv": "vm,network,address\nvm-b,blue,192.168.10.60\nVirtualMachine/default:vm-b,red,10.20.0.60\n",
     });
     expect(await done(folder, "import", "found.yaml", "m")).toContain("3 to allocate");
     await done(folder, "import", "list.csv", "m");

@@ -106,7 +106,7 @@ data:
     ["no owner", '  net0: "Node/a/b: 192.168.0.10"', 2, /:5:9: ConfigMap s, net0: "Node\/a\/b" is not an owner/],
     ["other text", "  net0: hello", 2, /:5:9: ConfigMap s, net0 is not text with a line/],
     ["a key twice", '  net0: "{a: 192.168.0.10, a: 192.168.0.11}"', 2, /net0 is not text with a line/],
-    ["no data", "  {}", 2, /shows no node's addresses/],
+    ["no data", "  {}", 2, /shows nobody's addresses/],
     [
       "an address twice",
       "  net0: |\n    a: 192.168.0.10\n    b: 192.168.0.10",

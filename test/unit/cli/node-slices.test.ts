@@ -16,6 +16,18 @@ metadata: {name:   classic}
 spec: {config: '{"name":"classic","ipam":{"type":"whereabouts","range":"10.9.0.0/16"}}'}
 `;
 
+/** What a node reports of its NIC, which has an address, or none. */
+function nodeState(name: string, ...ips: string[]) {
+  const ipv4 = { enabled: true, address: ips.map((ip) => ({ ip, "prefix-length": 24 })) };
+  const interfaces = [{ name: "eth1", state: "up", ipv4 }];
+  return {
+    apiVersion: "nmstate.io/v1beta1",
+    kind: "NodeNetworkState",
+    metadata: { name },
+    status: { currentState: { interfaces } },
+  };
+}
+
 /** A folder with networks, and nodes n1 and n2. */
 function projectOf(files: Readonly<Record<string, string>> = {}): string {
   const networks = [storage, six].map((one) => JSON.stringify(one)).join("\n---\n");
@@ -81,7 +93,31 @@ describe("a folder of networks with slices", () => {
       blue: ["n1 fd00:1::/64", "n2 fd00:1:0:1::/64", "n0 fd00:1:0:2::/64", "n3 fd00:1:0:3::/64"],
     });
     const { stderr } = await run(folder, "render", "m");
-    expect(stderr).toContain("Note: 10.1.1.0/24  n1  storage  is releasing and stays on its node");
+    const once = "its IPPool has no allocations (kubectl get ippools -A -o yaml)";
+    expect(stderr).toContain(
+      `Note: 10.1.1.0/24  n1  storage  is releasing: its pods may have addresses of it. Once ${once}: nodeippool release 10.1.1.0/24 --confirm\n`,
+    );
+    expect((await cli(["release"], folder)).stdout).toBe(
+      [
+        "  10.1.1.0/24  n1  storage",
+        "  fd00:1::/64  n1  blue",
+        "2 addresses releasing.",
+        `Free each once ${once}: nodeippool release NAME... --confirm`,
+        "",
+      ].join("\n"),
+    );
+    expect((await cli(["release", "n1"], folder)).stderr).toBe(
+      `in-use: 2 addresses may still be in use\n  Free each once ${once}. If you know that they are not, say so: --confirm.\n`,
+    );
+    writeFileSync(join(folder, "nns.json"), JSON.stringify({ kind: "List", items: [nodeState("n1")] }));
+    expect((await cli(["release", "--evidence", "nns.json"], folder)).stdout).toBe(
+      [
+        `  = 10.1.1.0/24  n1  storage  it is not recorded on which NIC it was; once ${once}: nodeippool release 10.1.1.0/24 --confirm`,
+        `  = fd00:1::/64  n1  blue  it is not recorded on which NIC it was; once ${once}: nodeippool release fd00:1::/64 --confirm`,
+        "Freed 0 addresses.",
+        "",
+      ].join("\n"),
+    );
     await cli(["release", "n1", "--confirm"], folder);
     writeFileSync(join(folder, "nodes.txt"), "n0\nn2\nn3\nn4\n");
     await done(folder, "allocate", "m");
@@ -168,14 +204,7 @@ describe("a folder of networks with slices", () => {
   it("a report of a node's NICs says nothing of its slice; what a network excludes is used by nobody", async () => {
     const folder = projectOf({ "m/nodes.yaml": `${poolText()}---\n${nicPolicyText("lan")}` });
     await done(folder, "allocate", "m");
-    const ip = (address: string) => ({ enabled: true, address: [{ ip: address, "prefix-length": 24 }] });
-    const report = (name: string, address: string) => ({
-      apiVersion: "nmstate.io/v1beta1",
-      kind: "NodeNetworkState",
-      metadata: { name },
-      status: { currentState: { interfaces: [{ name: "eth1", state: "up", ipv4: ip(address) }] } },
-    });
-    const items = [report("n1", "10.0.0.1"), report("n2", "10.0.0.2")];
+    const items = [nodeState("n1", "10.0.0.1"), nodeState("n2", "10.0.0.2")];
     writeFileSync(join(folder, "nns.json"), JSON.stringify({ kind: "List", items }));
     expect(await cli(["audit", "nns.json", "--pools", "m"], folder)).toMatchObject({ status: 0 });
     await done(folder, "render", "m", "--out", "out");
@@ -231,6 +260,7 @@ describe("a folder of networks with slices", () => {
     const { status, stderr } = await run(folder, "allocate", "m");
     expect(status).toBe(3);
     expect(stderr).toContain("its allocations were made in 10.1.0.0/16 of network default");
+    expect(stderr).toContain("Restore it and add a network of another name.");
   });
 
   it("a definition that goes leaves the slices of those that share its network; with the last one they are released", async () => {
@@ -358,6 +388,56 @@ describe("import takes the slices that nodes have, and moves nobody", () => {
     expect((await rendered(folder)).storage).toEqual(["n3 10.1.1.0/24", "n2 10.1.5.0/24", "n1 10.1.16.0/20"]);
   });
 
+  it("a node that is gone keeps its slice, which is listed, until somebody says that its pods are gone", async () => {
+    const text = JSON.stringify(slicePool("storage", "10.1.0.0/16", "/24", { old: "10.1.1.0/24", n1: "10.1.2.0/24" }));
+    const folder = projectOf({ "found.json": text });
+    expect(await done(folder, "import", "found.json", "m")).toContain(
+      "Note: old is not among the nodes, and keeps 10.1.1.0/24. Once its IPPool has no allocations (kubectl get ippools -A -o yaml): nodeippool release 10.1.1.0/24 --confirm\n",
+    );
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).storage).toEqual(["old 10.1.1.0/24", "n1 10.1.2.0/24", "n2 10.1.3.0/24"]);
+    await cli(["release", "10.1.1.0/24", "--confirm"], folder);
+    expect((await rendered(folder)).storage).toEqual(["n1 10.1.2.0/24", "n2 10.1.3.0/24"]);
+    const back = projectOf({ "found.json": text });
+    await done(back, "import", "found.json", "m");
+    writeFileSync(join(back, "nodes.txt"), "n1\nold\n");
+    expect(await done(back, "allocate", "m")).not.toContain("10.1.1.0/24  old  storage  releasing");
+    expect((await rendered(back)).storage).toEqual(["old 10.1.1.0/24", "n1 10.1.2.0/24"]);
+  });
+
+  it("a list of a network that is not defined is refused, and what would define it is said", async () => {
+    const folder = projectOf({ "found.json": JSON.stringify(slicePool("other", "10.1.0.0/16", "/24", had)) });
+    expect((await run(folder, "import", "found.json", "m")).stderr).toMatch(
+      /pool "other" is not defined\n {2}Put what defines it among the manifests: a NodeIPPool, or the NetworkAttachmentDefinition of that network/,
+    );
+  });
+
+  it("a list in the folder that is older than the record is refused, with its file and what to do", async () => {
+    const folder = projectOf({
+      "m/found.json": JSON.stringify(
+        slicePool("storage", "10.1.0.0/16", "/24", { n1: "10.1.1.0/24", n2: "10.1.2.0/24" }),
+      ),
+    });
+    await done(folder, "import", "m", "m");
+    for (const nodes of ["n1\n", "n1\nn3\n"]) {
+      writeFileSync(join(folder, "nodes.txt"), nodes);
+      if (nodes === "n1\n") await done(folder, "allocate", "m");
+      await cli(["release", "n2", "--confirm"], folder);
+    }
+    const { status, stderr } = await run(folder, "plan", "m");
+    expect(status).toBe(3);
+    expect(stderr).toMatch(
+      /m\/found\.json:\S+ 10\.1\.2\.0\/24 is used by Node\/n2, but recorded for Node\/n3\/storage\n/,
+    );
+    expect(stderr).toContain(
+      "If nodes have these slices now, import this file. If it is older than the record, take status out of it: render writes that.",
+    );
+    const one = JSON.parse(readFileSync(join(folder, "m/found.json"), "utf8"));
+    writeFileSync(join(folder, "m/found.json"), JSON.stringify({ ...one, status: undefined }));
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder)).storage).toEqual(["n1 10.1.1.0/24", "n3 10.1.2.0/24"]);
+  });
+
   it("a plan that would give a node's slice to another one is refused before", async () => {
     const folder = projectOf({
       "m/found.json": JSON.stringify(slicePool("storage", "10.1.0.0/16", "/24", { n2: "10.1.1.0/24" })),
@@ -365,7 +445,7 @@ describe("import takes the slices that nodes have, and moves nobody", () => {
     const { status, stderr } = await run(folder, "allocate", "m");
     expect(status).toBe(3);
     expect(stderr).toContain("10.1.1.0/24 is used by Node/n2, but recorded for Node/n1/storage\n");
-    expect(stderr).toContain("if it must stay as it is, import it, or exclude it");
+    expect(stderr).toContain("If nodes have these slices now, import this file.");
     expect(existsSync(join(folder, "nodeippool.lock"))).toBe(false);
   });
 
@@ -378,6 +458,7 @@ describe("import takes the slices that nodes have, and moves nobody", () => {
     const { status, stderr } = await run(folder, "import", "found.json", "m");
     expect(status).toBe(2);
     expect(stderr).toContain(`Node/n1 has ${given.n1}, which pool storage may not hand out`);
+    expect(stderr).toContain("or give the node another slice first");
   });
 
   it("two nodes with one slice are a conflict", async () => {

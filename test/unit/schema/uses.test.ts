@@ -306,12 +306,12 @@ describe("readEvidence of CSV", () => {
     [
       "an unknown header",
       "Host,nic,ip\nn,eth1,10.0.0.1",
-      ["1:1 the columns are node,interface,address, not host,nic,ip"],
+      ["1:1 the columns are node,interface,address or vm,network,address, not host,nic,ip"],
     ],
     [
       "a header of two columns",
       "node,ipv4 address\nn,10.0.0.1",
-      ["1:1 the columns are node,interface,address, not node,ipv4 address"],
+      ["1:1 the columns are node,interface,address or vm,network,address, not node,ipv4 address"],
     ],
     ["no address", "n,eth1,", ['1:8 "" is not an IP address']],
     [
@@ -332,7 +332,7 @@ describe("readEvidence of CSV", () => {
         `3:1 ${parts} 1 parts`,
       ],
     ],
-    ["nothing but a header", "node,interface,address\n", ["fleet.csv shows no node's addresses"]],
+    ["nothing but a header", "node,interface,address\n", ["fleet.csv shows nobody's addresses"]],
   ])("%s", (_, text, expected) => {
     expect(issuesOf(() => readEvidence({ path: "fleet.csv", text }))).toEqual(expected);
   });
@@ -344,7 +344,7 @@ it.each([
   ["names", "n\nm\n"],
   ["broken JSON", '{"a":'],
 ])("readEvidence refuses %s", (_, text) => {
-  expect(issuesOf(() => readEvidence({ path: "x", text }))).toEqual(["x shows no node's addresses"]);
+  expect(issuesOf(() => readEvidence({ path: "x", text }))).toEqual(["x shows nobody's addresses"]);
 });
 
 it.each([

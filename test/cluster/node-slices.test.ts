@@ -46,7 +46,7 @@ describe("the slices that the controller gives, on a real API server with the re
     await promisify(execFile)("bash", ["-euc", commands], { cwd, env, timeout: 120_000 });
   }
 
-  it("pods get addresses of them; who waits gets that of a node whose pods are gone; the last one ends with its network", async () => {
+  it("A2.3, A2.4, A2.5: pods get addresses of them; who waits gets that of a node whose pods are gone; the last one ends with its network", async () => {
     const net = attachment("net", { range: "10.1.0.0/23", node_slice_size: "/24" });
     const [a, b] = [
       { node: "n1", pod: "a" },
@@ -76,7 +76,7 @@ describe("the slices that the controller gives, on a real API server with the re
     });
   });
 
-  it("go to the nodes that a network selects; a node that it selects no more loses its own after its last pod", async () => {
+  it("W15, A2.15: go to the nodes that a network selects; a node that it selects no more loses its own after its last pod", async () => {
     const ipam = { range: "10.2.0.0/24", node_slice_size: "/26", enable_overlapping_ranges: false };
     const net = attachment("some", ipam);
     const plane = "node-role.kubernetes.io/control-plane";

@@ -101,7 +101,7 @@ describe("whereabouts' controller and this one, on the same input", () => {
     row("a `/8` in slices of `/22`", "the same: 16,384 in 0.8 MB, which each pod reads", "the same");
   });
 
-  it("reads what is not for pods", async () => {
+  it("A2.12: reads what is not for pods", async () => {
     const kept = { range_start: "10.2.0.8", range_end: "10.2.0.31", exclude: ["10.2.0.16/32"], gateway: "10.2.0.1" };
     const narrow = network("narrow", { range: "10.2.0.0/24", node_slice_size: "/29", ...kept });
     await stage.define(narrow);
@@ -134,7 +134,7 @@ describe("whereabouts' controller and this one, on the same input", () => {
     row("a node of the control plane", "it has a slice of each network", "so it has, unless a selector leaves it out");
   });
 
-  it("serves networks without network_name", async () => {
+  it("A2.7: serves networks without network_name", async () => {
     const [one, other] = ["10.4.0.0/24", "10.5.0.0/24"].map((range) => ({ range, node_slice_size: "/26" }));
     await stage.define(attachment("blue", one ?? {}), attachment("green", other ?? {}));
     for (const name of ["blue", "green"]) await until(() => nodesOf(name), "n1 n2");
@@ -148,7 +148,7 @@ describe("whereabouts' controller and this one, on the same input", () => {
     );
   });
 
-  it("gives another range", async () => {
+  it("A2.11: gives another range", async () => {
     await stage.define(network("moved", { range: "10.6.0.0/24", node_slice_size: "/26" }));
     await both("moved", "n1 n2");
     const before = await stage.slices("moved");
@@ -162,7 +162,7 @@ describe("whereabouts' controller and this one, on the same input", () => {
     row("another `range`", "every node gets another slice, under its pods", "nobody moves; an Event");
   });
 
-  it("serves more nodes than there are slices, and a node that leaves", async () => {
+  it("A2.3, A2.4, A2.5: serves more nodes than there are slices, and a node that leaves", async () => {
     const busy = network("busy", { range: "10.8.0.0/25", node_slice_size: "/26" });
     await stage.define(network("full", { range: "10.9.0.0/25", node_slice_size: "/26" }), busy);
     const [one, other] = ["/26", "/27"].map((node_slice_size) => ({ range: "10.3.0.0/24", node_slice_size }));
@@ -223,7 +223,7 @@ describe("whereabouts' controller and this one, on the same input", () => {
     await until(async () => (await stage.listed("busy"))?.some((text) => text.startsWith("n1")), false);
   });
 
-  it("hears that definitions go", async () => {
+  it("A2.8, A2.15: hears that definitions go", async () => {
     const ipam = { range: "10.10.0.0/24", node_slice_size: "/26" };
     const last = network("last", ipam);
     await stage.define(last, network("other", { ...ipam, range: "10.11.0.0/24" }, "called"));
@@ -267,7 +267,7 @@ describe("whereabouts' controller and this one, on the same input", () => {
     );
   });
 
-  it("gives slices of IPv6", async () => {
+  it("A2.2: gives slices of IPv6", async () => {
     await stage.define(network("six", { range: "fd00:1::/48", node_slice_size: "/64" }));
     await until(() => nodesOf("six"), "n2 n3 n4");
     await until(async () => stock.isRunning(), false);
@@ -283,7 +283,7 @@ describe("whereabouts' controller and this one, on the same input", () => {
     );
   });
 
-  it("gives more slices than an object holds", async () => {
+  it("A2.1: gives more slices than an object holds", async () => {
     await stage.define(network("large", { range: "12.0.0.0/8", node_slice_size: "/24" }));
     await until(() => nodesOf("large"), "n2 n3 n4");
     await until(async () => errorsOf("large").length > 0, true);

@@ -75,7 +75,7 @@ describe("the real whereabouts takes addresses out of the slices that are render
   it.each([
     ["fd00:1::/48", "64", "fd00:1:0:1::1/48"],
     ["fd00:2::/64", "/120", "fd00:2::101/64"],
-  ])("IPv6, %s in slices of %s", async (range, node_slice_size, second) => {
+  ])("A2.2: IPv6, %s in slices of %s", async (range, node_slice_size, second) => {
     const net = attachment(`six-${node_slice_size.replace("/", "")}`, { range, node_slice_size });
     await new Site([net]).roll("n1", "n2");
     expect(await addressOf(net, "n1", "a")).toBe(range.replace("/", "1/"));
@@ -96,7 +96,7 @@ describe("the real whereabouts takes addresses out of the slices that are render
     expect(given).toEqual(["10.2.0.1/16", "10.2.0.2/16", "10.2.1.1/16"]);
   });
 
-  it("a list without network_name goes by its own name; two networks without one may have other ranges", async () => {
+  it("A2.6, A2.7: a list without network_name goes by its own name; two networks without one may have other ranges", async () => {
     const list = listAttachment("unnamed", { range: "10.3.0.0/17", node_slice_size: "/24" });
     const other = attachment("unnamed-too", { range: "10.3.128.0/17", node_slice_size: "/24" });
     await new Site([list, other]).roll("n1");
@@ -104,7 +104,7 @@ describe("the real whereabouts takes addresses out of the slices that are render
     expect(await addressOf(other, "n1", "b")).toBe("10.3.128.1/17");
   });
 
-  it("never the gateway, nor what is excluded, nor beyond the start and the end", async () => {
+  it("A2.12: never the gateway, nor what is excluded, nor beyond the start and the end", async () => {
     const net = attachment("narrow", {
       range: "10.4.0.0/24",
       range_start: "10.4.0.4",
@@ -129,7 +129,7 @@ describe("the real whereabouts takes addresses out of the slices that are render
     expect(given[0]?.gateway).toBe("10.4.0.9");
   });
 
-  it("a slice whose first and last address alone are beyond the start and the end: no pod has those", async () => {
+  it("A2.14: a slice whose first and last address alone are beyond the start and the end: no pod has those", async () => {
     const ipam = { range: "10.8.0.0/24", range_start: "10.8.0.1", range_end: "10.8.0.6", node_slice_size: "/29" };
     const net = attachment("edge", ipam);
     await new Site([net]).roll("n1");
@@ -139,7 +139,7 @@ describe("the real whereabouts takes addresses out of the slices that are render
     expect(given).toEqual([...hosts, undefined]);
   });
 
-  it("a node that left keeps its slice while it is releasing: its pods can end, and nobody else has their addresses", async () => {
+  it("A2.3, A2.15: a node that left keeps its slice while it is releasing: its pods can end, and nobody else has their addresses", async () => {
     const ipam = { range: "10.5.0.0/28", node_slice_size: "/30", enable_overlapping_ranges: false };
     const net = attachment("leaving", ipam);
     const site = new Site([net]);
@@ -174,7 +174,7 @@ describe("the real whereabouts takes addresses out of the slices that are render
     expect(given).toEqual(nodes.map((_, i) => ({ address: `10.7.${i}.1/16` })));
   });
 
-  it("each of 5,000 nodes finds its own, of 65,536 slices", async () => {
+  it("A2.1: each of 5,000 nodes finds its own, of 65,536 slices", async () => {
     const net = attachment("fleet", { range: "11.0.0.0/8", node_slice_size: "/24" });
     const nodes = Array.from({ length: 5000 }, (_, i) => `worker-${i}.rack.example.org`);
     const site = new Site([net]);

@@ -48,6 +48,16 @@ describe("NodeSliceNetwork", () => {
     ]);
   });
 
+  it("is for the nodes alone that its annotation selects", async () => {
+    const some: Build = (chart) =>
+      void new NodeSliceNetwork(chart, "storage", {
+        config,
+        nodes: Nodes.of({ name: "a", labels: { infra: "" } }, { name: "b", labels: {} }),
+        metadata: { annotations: { "nodeippool.nmstate.io/node-selector": "!infra" } },
+      });
+    expect(linesOf(await recordAfter(some))).toEqual(["10.1.0.0/24 Node/b/storage"]);
+  });
+
   it("two of one network have one NodeSlicePool, for the nodes of both; policies of other nodes get none", async () => {
     const shared: Build = (chart, app) => {
       new NodeSliceNetwork(chart, "one", { config, nodes: Nodes.named("a") });

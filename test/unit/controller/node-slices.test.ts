@@ -109,7 +109,7 @@ describe("the slices of a network", () => {
     expect(sim.lines()).toHaveLength(2);
   });
 
-  it("have no address that one of its definitions excludes", async () => {
+  it("A2.12: have no address that one of its definitions excludes", async () => {
     const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a", { exclude: ["10.5.0.9/32"] }));
@@ -157,7 +157,7 @@ describe("the slices of a network", () => {
     expect(sim.said.join("\n")).toMatch(/default:a InvalidSpec: .*config is no JSON/);
   });
 
-  it("are as they were while their network has another range, and that is told", async () => {
+  it("A2.11: are as they were while their network has another range, and that is told", async () => {
     const { sim, listed } = begin();
     sim.node("n1");
     sim.create(definition("a"));
@@ -414,7 +414,7 @@ describe("a node that a network does not select", () => {
 });
 
 describe("a network that is full", () => {
-  it("says how many are needed, and serves who waits as soon as a slice is free", async () => {
+  it("A2.4, A2.5: says how many are needed, and serves who waits as soon as a slice is free", async () => {
     const { sim, listed } = begin();
     for (const name of ["n1", "n2", "n3", "n4", "n5", "n6"]) sim.node(name);
     sim.create(definition("a"));
@@ -566,7 +566,7 @@ describe("slices that nodes have already", () => {
     );
   });
 
-  it("lose the owners by which a deleted definition would take them along", async () => {
+  it("A2.10: lose the owners by which a deleted definition would take them along", async () => {
     const { sim, listed } = begin();
     sim.node("n1");
     const stock = stockPool({ "10.5.0.0/24": "n1" });
@@ -695,7 +695,7 @@ describe("slices when the record is lost", () => {
 });
 
 describe("a NodeSlicePool", () => {
-  it("goes after the last definition of its network, once no pod has an address of it", async () => {
+  it("A2.8: goes after the last definition of its network, once no pod has an address of it", async () => {
     const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
     sim.create(definition("a"));

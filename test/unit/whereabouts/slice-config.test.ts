@@ -95,7 +95,7 @@ describe("an IPAM configuration is read as whereabouts reads it", () => {
     [{ exclude: ["10.0.0"] }, 'ipam: exclude: "10.0.0" has 3 octets; an IPv4 address has 4'],
     [{ gateway: "router" }, 'ipam: gateway: "router" is not an IP address'],
     [{ network_name: 7 }, "ipam: network_name must be text"],
-  ])("what it cannot be: %j", (ipam, message) => {
+  ])("A2.9, A2.13, A2.14: what it cannot be: %j", (ipam, message) => {
     expect(issuesOf({ range: "10.0.0.0/16", node_slice_size: "/24", ...ipam })).toEqual([message]);
   });
 });

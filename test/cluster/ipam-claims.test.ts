@@ -70,6 +70,22 @@ describe("IPAMClaims, on a real API server with the kinds as they are shipped", 
     });
   });
 
+  it("C17: whoever may write claims alone has addresses of networks that somebody else binds to pools", async () => {
+    const user = "--as=vm-user";
+    await cluster().kubectl(["create", "role", "claims", "--verb=create,get", "--resource=ipamclaims.k8s.cni.cncf.io"]);
+    await cluster().kubectl(["create", "rolebinding", "claims", "--role=claims", "--user=vm-user"]);
+    await create(pool("lan", "10.0.0.0/24"));
+    await create(macvlanNetwork("red", "lan"));
+    await cluster().kubectl(["create", "-f", "-", user], JSON.stringify(claim("a.red")));
+    const bound = ["annotate", "network-attachment-definition", "red", "nodeippool.nmstate.io/pool=other"];
+    await expect(cluster().kubectl([...bound, "--overwrite", user])).rejects.toThrow(/User "vm-user" cannot/);
+    await served(async () => {
+      await until(() => told("a.red"), "10.0.0.1/24 True SuccessfulAllocation");
+      await cluster().kubectl(["delete", "ipamclaim", "a.red"]);
+      await cluster().kubectl(["delete", "network-attachment-definitions,nodeippools", "--all", "--timeout=30s"]);
+    });
+  });
+
   it("that are planned: the commands of the page, and a controller that writes what was planned", async () => {
     const folder = mkdtempSync(join(tmpdir(), "vms-"));
     mkdirSync(join(folder, "m"));

@@ -25,6 +25,16 @@ export function claim(name: string, metadata: Bag = {}, network = "red") {
   };
 }
 
+/** One whose status has these addresses already. */
+export function showing(name: string, ...ips: readonly string[]) {
+  return { ...claim(name), status: { ips } };
+}
+
+/** One that was planned, with what the plan says. */
+export function planned(name: string, addresses: string, network = "red") {
+  return claim(name, { annotations: { "nodeippool.nmstate.io/addresses": addresses } }, network);
+}
+
 /** How a claim stands: `10.0.0.1/24 fd20::1/64 True SuccessfulAllocation`; empty before anything is said of it. */
 export function standing(object: Bag | undefined): string {
   const { ips, conditions } = asBag(object?.status) ?? {};

@@ -83,7 +83,7 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     expect((await rendered(folder)).at(-1)).toContain("192.168.10.2/24");
   });
 
-  it("what a VM wants it gets, or nothing", async () => {
+  it("C12, B3: what a VM wants it gets, or nothing: neither what is excluded, nor a second address of a family", async () => {
     const wanting = (address: string) => projectOf([vm("vm-a", both, { wanted: { blue: [address] } })]);
     const folder = wanting("192.168.10.77");
     await done(folder, "allocate", "m");
@@ -92,7 +92,7 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     expect(await refused(wanting("fd10::1"), "plan", "m")).toContain("fd10::1 is one too many");
   });
 
-  it("a VM on no such network, without a network, or that is unplugged asks for nothing", async () => {
+  it("C1, C10, C14: a VM on no such network, on one that takes the place of the pod's, or that is unplugged asks for nothing", async () => {
     const unplugged = JSON.parse(JSON.stringify(vm("vm-c", { blue: "blue-netconfig" })));
     unplugged.spec.template.spec.domain.devices.interfaces[0].state = "absent";
     const whole = JSON.parse(JSON.stringify(vm("vm-d", { blue: "blue-netconfig" })));
@@ -101,7 +101,7 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     expect(await done(folder, "plan", "m")).toContain("Plan: 0 to allocate");
   });
 
-  it("a claim that somebody wrote is filled in; on another network than its VM's, it is an error", async () => {
+  it("C3, C16: a claim that somebody wrote is filled in; on another network than its VM's, it is an error", async () => {
     const claim = (name: string, network: string): Bag => ({
       apiVersion: "k8s.cni.cncf.io/v1alpha1",
       kind: "IPAMClaim",
@@ -120,6 +120,14 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     ]);
     const wrong = projectOf([vm("vm-a", { blue: "blue-netconfig" }), claim("vm-a.blue", "red")]);
     expect(await refused(wrong, "plan", "m")).toContain("the network of VM vm-a is blue, and its claim names red");
+  });
+
+  it("B2: the name of a VM is in no label, whose value may not be as long", async () => {
+    const folder = projectOf([vm("v".repeat(200), { blue: "blue-netconfig" })]);
+    await done(folder, "allocate", "m");
+    const objects = parseAllDocuments(await done(folder, "render", "m")).map((document) => document.toJS());
+    const labels = objects.flatMap(({ metadata }) => Object.values<string>(metadata.labels ?? {}));
+    expect(labels).toEqual(["true"]);
   });
 
   it("B3: on a network of OVN-Kubernetes in another namespace, its claim would not be found", async () => {

@@ -10,12 +10,12 @@ it.each([
   ["vm-a", "my_net", "vm-a.my-net-3ebd4baa"],
   ["vm-a", "My-Net", "vm-a.my-net-8d920e5a"],
   ["vm-a", "net-0123abcd", "vm-a.net-0123abcd-1a606b89"],
-])("C2: the claim of VM %s on network %s is %s", (vm, network, name) => {
+])("C2, B2: the claim of VM %s on network %s is %s", (vm, network, name) => {
   expect(claimNameOf(vm, network)).toBe(name);
   expect(vmOfClaimName(name)).toBe(vm);
 });
 
-it("C2: no two VMs or networks share a claim, and each name is one that Kubernetes takes", () => {
+it("C2, B2: no two VMs or networks share a claim, and each name is one that Kubernetes takes", () => {
   const vmName = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,5}[a-z0-9])?(\.[a-z0-9]{1,3}){0,2}$/);
   const network = fc.oneof(fc.stringMatching(/^[A-Za-z0-9._-]{1,8}$/), fc.stringMatching(/^[a-z]-[0-9a-f]{8}$/));
   const all = new Map<string, string>();
@@ -30,13 +30,13 @@ it("C2: no two VMs or networks share a claim, and each name is one that Kubernet
   );
 });
 
-it("a name that would be too long is cut, and stays a name of its own", () => {
+it("B2: a name that would be too long is cut, and stays a name of its own", () => {
   const long = `${"v".repeat(200)}.${"w".repeat(40)}`;
   const [one, other] = ["net-a-with-a-long-name", "net-b-with-a-long-name"].map((net) => claimNameOf(long, net));
   expect(one).not.toBe(other);
   expect([one, other].map((name) => nameIssue(name))).toEqual([undefined, undefined]);
 });
 
-it("the interface in the pod is what KubeVirt calls it", () => {
+it("C3: the interface in the pod is what KubeVirt calls it", () => {
   expect(podInterfaceOf("blue")).toBe("pod16477688c0e");
 });

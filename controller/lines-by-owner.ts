@@ -8,9 +8,17 @@ export class LinesByOwner {
   /** The record that this is about. */
   record: Snapshot = emptySnapshot;
   private readonly byOwner = new Map<string, { allocations: Allocation[]; releasing: Allocation[] }>();
+  private changed = new Set<string>();
 
   of(owner: string): OwnLines {
     return this.byOwner.get(owner) ?? emptySnapshot;
+  }
+
+  /** The owners whose lines are other ones since this was asked. */
+  takeChanged(): Iterable<string> {
+    const { changed } = this;
+    this.changed = new Set();
+    return changed;
   }
 
   /** Goes over to another record. Returns the claims whose lines are not the same in both. */
@@ -29,6 +37,7 @@ export class LinesByOwner {
 
   private add(list: keyof OwnLines, line: Allocation): void {
     const owner = ownerOfKey(line.claim);
+    this.changed.add(owner);
     const lines = this.byOwner.get(owner) ?? { allocations: [], releasing: [] };
     lines[list].push(line);
     this.byOwner.set(owner, lines);
@@ -36,6 +45,7 @@ export class LinesByOwner {
 
   private drop(list: keyof OwnLines, line: Allocation): void {
     const owner = ownerOfKey(line.claim);
+    this.changed.add(owner);
     const lines = this.byOwner.get(owner);
     if (lines === undefined) return;
     lines[list] = lines[list].filter((one) => one !== line);

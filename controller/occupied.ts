@@ -53,11 +53,9 @@ export interface Occupied {
  * knows counts for those that have its addresses, as far as nobody knows better.
  */
 export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: LinesByOwner): Occupied {
-  const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const byName = namesOf(pools);
   const strange = new Map<Pool, Use[]>();
-  for (const use of uses)
-    for (const pool of poolsWith(use, byName))
-      if (!hasIt(lines.of(use.owner ?? ""), use, pool, byName)) push(strange, pool, use);
+  for (const use of uses) for (const pool of strangeTo(use, lines, byName)) push(strange, pool, use);
   const asked = new Set([...strange.values()].flatMap((found) => found.map(({ address }) => address)));
   const holders = holdersOf(asked, lines.record);
   const taken = new Map<string, MaybeBlock[]>();
@@ -84,7 +82,18 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
   return { taken, own, outside, collisions };
 }
 
+/** Pools by their names. */
 type ByName = ReadonlyMap<string, Pool>;
+
+export function namesOf(pools: readonly Pool[]): ByName {
+  return new Map(pools.map((pool) => [pool.name, pool]));
+}
+
+/** The pools of which its owner has not on record what it shows. For most of what is shown there are none. */
+export function strangeTo(use: Use, lines: LinesByOwner, byName: ByName): Pool[] {
+  const own = lines.of(use.owner ?? "");
+  return poolsWith(use, byName).filter((pool) => !hasIt(own, use, pool, byName));
+}
 
 /** The pools that an address which is shown is of: if it is in the range of one that is named, only that one. */
 function poolsWith({ address, pool }: Use, byName: ByName): readonly Pool[] {

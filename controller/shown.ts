@@ -1,18 +1,32 @@
-import type { Pool, Snapshot, Use } from "../core/index.ts";
+import { byCodeUnit, type Pool, type Snapshot, type Use } from "../core/index.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
-import { type Occupied, occupied } from "./occupied.ts";
+import { namesOf, type Occupied, occupied, strangeTo } from "./occupied.ts";
 
-/** The addresses that owners show to have, by their own reports. */
+/**
+ * The addresses that owners show to have, by their own reports. Most of what is shown is on record for who shows it, and stays so:
+ * only what changed is looked at again.
+ */
 export class Shown {
   private readonly byReport = new Map<string, readonly Use[]>();
+  private readonly reportsOf = new Map<string, Set<string>>();
+  /** Of these reports some of what they show is not on record for who shows it. */
+  private readonly strange = new Map<string, readonly Use[]>();
+  /** Reports that say something else since they were looked at. */
+  private readonly unread = new Set<string>();
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
   private known: { readonly pools: readonly Pool[]; readonly record: Snapshot; readonly value: Occupied } | undefined;
+  private pools: readonly Pool[] = [];
 
   /** Says all that a report shows. Is it other than before? */
   set(report: string, uses: readonly Use[]): boolean {
-    const [before, now] = [this.byReport.get(report) ?? [], uses].map((list) => list.map(textOf).sort().join("\n"));
+    const earlier = this.byReport.get(report) ?? [];
+    const [before, now] = [earlier, uses].map((list) => list.map(textOf).sort().join("\n"));
     if (before === now) return false;
     this.known = undefined;
+    this.unread.add(report);
+    for (const { owner = "" } of earlier) this.reportsOf.get(owner)?.delete(report);
+    for (const { owner = "" } of uses) this.reportsOf.set(owner, (this.reportsOf.get(owner) ?? new Set()).add(report));
+    for (const { owner = "" } of earlier) if (this.reportsOf.get(owner)?.size === 0) this.reportsOf.delete(owner);
     if (uses.length === 0) this.byReport.delete(report);
     else this.byReport.set(report, uses);
     return true;
@@ -20,13 +34,30 @@ export class Shown {
 
   /** What they say about pools, beside the record, and what else is `claimed`. */
   occupied(pools: readonly Pool[], lines: LinesByOwner, claimed: readonly Use[] = []): Occupied {
+    this.follow(pools, lines);
     const { known } = this;
-    const reported = () => [...this.byReport.values()].flat();
+    // Where two of them do not agree, the same one counts, whichever was seen first.
+    const reported = () => [...this.strange].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
     if (claimed.length > 0) return occupied(pools, [...reported(), ...claimed], lines);
     if (known?.pools === pools && known.record === lines.record) return known.value;
     const value = occupied(pools, reported(), lines);
     this.known = { pools, record: lines.record, value };
     return value;
+  }
+
+  private follow(pools: readonly Pool[], lines: LinesByOwner): void {
+    for (const owner of lines.takeChanged())
+      for (const report of this.reportsOf.get(owner) ?? []) this.unread.add(report);
+    if (this.pools !== pools) for (const report of this.byReport.keys()) this.unread.add(report);
+    this.pools = pools;
+    const byName = namesOf(pools);
+    for (const report of this.unread) {
+      const uses = this.byReport.get(report) ?? [];
+      const isStrange = uses.some((use) => strangeTo(use, lines, byName).length > 0);
+      if (isStrange) this.strange.set(report, uses);
+      else this.strange.delete(report);
+    }
+    this.unread.clear();
   }
 }
 

@@ -8,6 +8,7 @@ import type { Allocator } from "./allocator.ts";
 import { definesPools, integrationOf, isNodeIPPool, readerOf } from "./asking.ts";
 import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
+import type { OwnLines } from "./lines-by-owner.ts";
 import { editMetadata } from "./metadata.ts";
 import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
 import { type ClusterPool, isDefinedBy } from "./pools.ts";
@@ -131,7 +132,8 @@ export class Reporter {
       })),
       rejected: scene.whyRejected(object),
       pools: await this.poolsOf(object, scene),
-      lines: this.linesOf(object),
+      lines: this.linesOf(object).flatMap(({ allocations }) => allocations),
+      releasing: this.linesOf(object).flatMap(({ releasing }) => releasing),
       pending: this.allocator
         .pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key)
         // How many were needed in one decision is nothing that two controllers agree on.
@@ -144,11 +146,11 @@ export class Reporter {
   }
 
   /** What an object has that is an owner itself. */
-  private linesOf(object: Seen): readonly Allocation[] {
+  private linesOf(object: Seen): readonly OwnLines[] {
     const key = objectKey(object);
     const owners = this.world.concerns(object).owners;
     const own = owners === "all" ? [] : owners.filter((owner) => this.world.keyOfOwner(owner) === key);
-    return own.flatMap((owner) => this.allocator.record.lines.of(owner).allocations);
+    return own.map((owner) => this.allocator.record.lines.of(owner));
   }
 
   private async say(object: Seen, said: Report, style: Style): Promise<void> {

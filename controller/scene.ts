@@ -50,13 +50,14 @@ export function readScene(world: World, integrations: readonly Integration[], sn
     known.set(object, read);
     return read;
   };
+  const forAll = readObjects(world, integrations).filter((object) => world.concerns(object).owners === "all");
+  const apart = disagreeing(forAll, integrations);
   const whyRejected = (object: Seen | undefined): string | undefined => {
     if (object === undefined) return undefined;
     if (isPaused(object, world, integrations)) return "it is paused";
     if (isLeft(object, integrations)) return "it is being deleted";
-    return asks(object, integrations) ? alone(object).why : undefined;
+    return asks(object, integrations) ? (alone(object).why ?? apart.get(object)) : undefined;
   };
-  const forAll = readObjects(world, integrations).filter((object) => world.concerns(object).owners === "all");
   const broken = new Set(forAll.filter((object) => whyRejected(object) !== undefined));
   const asking = forAll.filter((object) => asks(object, integrations) && !broken.has(object));
   const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
@@ -89,6 +90,20 @@ function unreadSources(
       const written = own.flatMap((kind) => world.all(nameOfKind(kind)));
       return [...lines.flatMap(({ claim }) => inCluster?.sourceOf(claim) ?? []), ...written.map(objectKey)];
     });
+}
+
+/** Objects that do not agree with others, each with why. */
+function disagreeing(objects: readonly Seen[], integrations: readonly Integration[]): ReadonlyMap<Seen, string> {
+  const asking = objects.filter((object) => asks(object, integrations));
+  const sources = new Map(asking.map((object) => [placeless(object), object]));
+  const all = [...sources.keys()];
+  const found = new Map(integrations.flatMap(({ inCluster }) => [...(inCluster?.disagreeing?.(all) ?? [])]));
+  return new Map(
+    [...sources].flatMap(([source, object]) => {
+      const why = found.get(source);
+      return why === undefined ? [] : [[object, why]];
+    }),
+  );
 }
 
 /** By their keys: which one stands for what several define is the same, whichever controller says it. */

@@ -67,6 +67,8 @@ export interface Known {
   readonly pools: readonly { readonly name: string; readonly fields: Bag; readonly conditions: readonly Bag[] }[];
   /** What it has on record, by address; of a source that asks for nobody but itself. */
   readonly lines: readonly Allocation[];
+  /** The same of what is releasing: what it asks for no more, and nobody else has. */
+  readonly releasing: readonly Allocation[];
   /** Claims of it that get nothing, each with the reason. */
   readonly pending: readonly { readonly claim: string; readonly code: string; readonly message: string }[];
 }
@@ -115,6 +117,11 @@ export interface InCluster {
    * given what asks for all owners, and the objects of these owners. Absent where owners show nothing themselves.
    */
   claimed?(objects: readonly SourceObject[], facts: Facts): readonly Use[];
+  /**
+   * Of the objects that ask for all owners, those that disagree, each with what people read: none of them is acted upon. It is given
+   * also those that cannot be acted upon by themselves. Absent where each stands for itself.
+   */
+  disagreeing?(objects: readonly SourceObject[]): ReadonlyMap<SourceObject, string>;
   /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
   barred?(facts: Facts): ReadonlyMap<string, string>;
   /**

@@ -6,6 +6,8 @@ import { addressesIn } from "./ipam-claim.ts";
 export interface IpamClaimState {
   /** `<address>/<prefix length>` of each address that it has on record. */
   readonly recorded: readonly string[];
+  /** The same of what its network gives no more: it is on record for as long as the claim is there. */
+  readonly kept: readonly string[];
   /** The same of what was planned for it, and nobody else gives. */
   readonly planned: readonly string[];
   /** The same of what its status says already. */
@@ -18,25 +20,39 @@ export interface IpamClaimState {
  * What the status of an IPAMClaim says, with the condition and the reasons of the standard. Addresses that are there are never
  * replaced by others: a pod may run with them. One that is written otherwise is the same.
  *
- *  it has on record, or by a plan | the status shows    | ips      | IPsAllocated
- *  -------------------------------+---------------------+----------+----------------------------
- *  nothing, for want of room      | anything            | as shown | False, SubnetExhausted
- *  nothing, another one has it    | anything            | as shown | False, IPAddressConflict
- *  nothing, for another reason    | anything            | as shown | False, InternalError
+ *  it has on record, or by a plan | the status shows    | ips       | IPsAllocated
+ *  -------------------------------+---------------------+-----------+----------------------------
+ *  nothing, for want of room      | anything            | as shown  | False, SubnetExhausted
+ *  nothing, another one has it    | anything            | as shown  | False, IPAddressConflict
+ *  nothing, for another reason    | what it had of      | as shown  | True, SuccessfulAllocation
+ *                                 |  other pools before |           |
+ *  nothing, for another reason    | anything else       | as shown  | False, InternalError
  *  nothing                        | anything            | nothing is said
- *  addresses                      | nothing, or a part  | these    | True, SuccessfulAllocation
- *                                 |  of them            |          |
- *  addresses                      | other ones          | as shown | False, IPAddressConflict
+ *  addresses                      | nothing, or some of | these,    | True, SuccessfulAllocation
+ *                                 |  them, or of those  |  and what |
+ *                                 |  that it had before |  is shown |
+ *  addresses                      | other ones          | as shown  | False, IPAddressConflict
  */
-export function claimStatus({ recorded, planned, shown, pending }: IpamClaimState) {
-  if (pending !== undefined) return status(shown, "False", reasons[pending.code] ?? "InternalError", pending.message);
-  const ips = recorded.length > 0 ? recorded : planned;
-  if (ips.length === 0) return undefined;
-  const addresses = new Set(addressesIn(ips));
-  if (shown.every((ip) => addressesIn([ip]).some((address) => addresses.has(address))))
-    return status(ips, "True", "SuccessfulAllocation", "Its addresses are recorded");
-  const message = `Its addresses are ${ips.join(", ")}, and the status shows others`;
+export function claimStatus({ recorded, kept, planned, shown, pending }: IpamClaimState) {
+  const given = recorded.length > 0 ? recorded : planned;
+  const isOf = (ips: readonly string[]) => {
+    const addresses = new Set(addressesIn(ips));
+    return (ip: string) => addressesIn([ip]).some((address) => addresses.has(address));
+  };
+  const isOwn = shown.every(isOf([...given, ...kept]));
+  if (pending !== undefined) {
+    const reason = reasons[pending.code];
+    if (reason === undefined && shown.length > 0 && isOwn) return allocated(shown);
+    return status(shown, "False", reason ?? "InternalError", pending.message);
+  }
+  if (given.length === 0) return undefined;
+  if (isOwn) return allocated([...given, ...shown.filter((ip) => !isOf(given)(ip))]);
+  const message = `Its addresses are ${given.join(", ")}, and the status shows others`;
   return status(shown, "False", "IPAddressConflict", message);
+}
+
+function allocated(ips: readonly string[]) {
+  return status(ips, "True", "SuccessfulAllocation", "Its addresses are recorded");
 }
 
 const reasons: Readonly<Record<string, string>> = {

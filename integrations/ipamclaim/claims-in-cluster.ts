@@ -17,7 +17,7 @@ import {
   plannedAnnotation,
 } from "./ipam-claim.ts";
 import { mayPersist, parsePersistentNetwork } from "./network.ts";
-import { firstNetworks, type Networks } from "./networks.ts";
+import { agreedNetworks, type Networks, networksApart } from "./networks.ts";
 import { type AddressRequest, requestsOf } from "./requests.ts";
 
 /** Networks that take addresses from NodeIPPools, and the claims on them. */
@@ -46,7 +46,11 @@ export const ipamClaimsInCluster: Integration<ClaimsModel> = {
   uses: () => (located, found) => {
     if (isHeldByUs(located)) found.uses.push(...usesOf(located));
   },
-  inCluster: { ...ipamClaimsPart, claimed },
+  inCluster: {
+    ...ipamClaimsPart,
+    claimed,
+    disagreeing: (objects) => networksApart(objects.filter(({ object }) => mayPersist(object))),
+  },
 };
 
 function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
@@ -61,7 +65,7 @@ function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
   if (definitions.issues) return definitions;
   if (claims.issues) return claims;
   const bound = definitions.value.flatMap(({ value, source }) => (value?.bound === undefined ? [] : { value, source }));
-  const networks = firstNetworks(bound);
+  const networks = agreedNetworks(bound);
   const requests = requestsOf(networks, [], claims.value);
   return requests.issues ? requests : { value: { networks, requests: requests.value } };
 }

@@ -83,7 +83,7 @@ function keyOfOwner(owner: string): string {
  *   shows some     |
  *  being deleted   | goes once it is the only one that is left: others still use the claim
  */
-function report({ object, lines, pending: [pending] }: Known, { pools }: Facts): Report {
+function report({ object, lines, releasing, pending: [pending] }: Known, { pools }: Facts): Report {
   if (!isIpamClaim(object)) return {};
   const { deletionTimestamp, finalizers, annotations } = asBag(object.metadata) ?? {};
   const others = asList(finalizers).filter((one) => one !== stake);
@@ -92,7 +92,13 @@ function report({ object, lines, pending: [pending] }: Known, { pools }: Facts):
   const planned = plannedIps(annotation);
   const shown = shownIps(object);
   const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
-  const state = { recorded: ipsOf(lines, pools), planned, shown, pending: pending ?? wrong };
+  const state = {
+    recorded: ipsOf(lines, pools),
+    kept: ipsOf(releasing, pools),
+    planned,
+    shown,
+    pending: pending ?? wrong,
+  };
   const isHeld = lines.length > 0 || (pending !== undefined && shown.length > 0);
   return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };
 }

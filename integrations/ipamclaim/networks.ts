@@ -1,10 +1,11 @@
 import { byCodeUnit, type Issue, type Parsed, type PoolWords } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
-import { attachmentKind, configPath } from "../attachment-definition.ts";
+import { attachmentKind, attachmentTitle, configPath, parseNetworkConfig } from "../attachment-definition.ts";
 import type { DefinedPool } from "../integration.ts";
 import type { ReadObject } from "../read-each.ts";
-import type { PersistentNetwork } from "./network.ts";
+import { type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 
 /** The networks whose VMs keep their addresses. */
 export interface Networks {
@@ -30,25 +31,57 @@ export function persistentNetworks(definitions: readonly ReadObject<PersistentNe
       pools.push(...own);
       issues.push(...found);
     } else if (meaningOf(first) !== meaningOf(value))
-      issues.push(
-        issueIn(source, {
-          message: `${attachmentKind}s ${first.title} and ${value.title} share network ${value.network}, and differ`,
-          path: configPath,
-          hint: "Let both say the same, or give each configuration a name of its own.",
-        }),
-      );
+      issues.push(issueIn(source, { ...whyApart(first.title, value.title, value.network), path: configPath }));
   }
   if (issues.length > 0) return { issues };
   return { value: { byTitle: new Map(sorted.map((one) => [one.value.title, one])), byName, pools } };
 }
 
-/** In a cluster: of definitions that share a name, the first one counts. They come one by one, and none may stop the others. */
-export function firstNetworks(definitions: readonly ReadObject<PersistentNetwork>[]): Networks {
-  const sorted = definitions.toSorted((a, b) => byCodeUnit(b.value.title, a.value.title));
+/** In a cluster, where those that disagree are not among them. */
+export function agreedNetworks(definitions: readonly ReadObject<PersistentNetwork>[]): Networks {
   return {
-    byTitle: new Map(sorted.map((one) => [one.value.title, one])),
-    byName: new Map(sorted.map((one) => [one.value.network, one])),
+    byTitle: new Map(definitions.map((one) => [one.value.title, one])),
+    byName: new Map(definitions.map((one) => [one.value.network, one])),
     pools: [],
+  };
+}
+
+/**
+ * In a cluster definitions come one by one, and whoever may make one may name any network. None may take the claims of others to
+ * its own pools, be it that it comes first in some order, or that another one breaks:
+ *
+ *  the definitions of a network             | it
+ *  -----------------------------------------+----------------------------------------------------
+ *  one, or several that say the same        | gives addresses
+ *  several, and two of them differ, or one  | gives nothing new until they agree; each of them is
+ *   cannot be served                        |  told of one that differs
+ *
+ * Claims keep what they have in any case. One whose configuration is no JSON is of no network.
+ */
+export function networksApart(definitions: readonly SourceObject[]): Map<SourceObject, string> {
+  const read = definitions.flatMap((source) => {
+    const network = parseNetworkConfig(source.object).value?.network;
+    const { value, issues = [] } = parsePersistentNetwork(source.object);
+    const meaning = value === undefined ? issues.map(({ message }) => message).join() : meaningOf(value);
+    return network === undefined || meaning === "" ? [] : { source, network, meaning };
+  });
+  const byName = Map.groupBy(read, ({ network }) => network);
+  const titleOf = ({ object }: SourceObject) => attachmentTitle(object);
+  return new Map(
+    read.flatMap(({ source, network, meaning }) => {
+      const other = byName.get(network)?.find((one) => one.meaning !== meaning);
+      if (other === undefined) return [];
+      const [first = "", second = ""] = [titleOf(source), titleOf(other.source)].sort(byCodeUnit);
+      const { message, hint } = whyApart(first, second, network);
+      return [[source, `${message}. ${hint}`]];
+    }),
+  );
+}
+
+function whyApart(first: string, second: string, network: string) {
+  return {
+    message: `${attachmentKind}s ${first} and ${second} share network ${network}, and differ`,
+    hint: "Let both say the same, or give each configuration a name of its own.",
   };
 }
 

@@ -67,7 +67,7 @@ describe("what IPAMClaims show before it is on record", () => {
     sim.create(claim("b.red"));
     await sim.pass(3000);
     expect(stands("b.red")).toBe("10.0.0.2/24 True SuccessfulAllocation");
-    expect(stands("a.red")).toBe("10.0.0.1/24,fd20::1/64 False IPAddressConflict");
+    expect(stands("a.red")).toBe("10.0.0.1/24,fd20::1/64 True SuccessfulAllocation");
   });
 
   it("is nobody else's while its claim waits for its other family, and free when that claim is gone", async () => {

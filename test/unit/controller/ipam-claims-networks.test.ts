@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { begin as beginWith, claim, pool } from "../../support/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/vm-objects.ts";
+
+/** Network `red` on pool `lan`, a pool `other`, and claim `a.red` with an address. */
+async function begin() {
+  const all = beginWith();
+  const { sim } = all;
+  sim.create(pool("other", "10.0.1.0/24", "10.0.1.9"));
+  sim.create(claim("a.red"));
+  await sim.pass(3000);
+  return all;
+}
+
+/** Another definition of network `red`. */
+function second(pools: string, namespace = "default", config: Bag = {}) {
+  const { metadata, spec, ...rest } = macvlanNetwork("red", pools, namespace);
+  const said = { ...JSON.parse(`${asBag(spec)?.config}`), ...config };
+  return { ...rest, metadata: { ...asBag(metadata), name: "red2" }, spec: { config: JSON.stringify(said) } };
+}
+
+const allocated = "10.0.0.1/24 True SuccessfulAllocation";
+
+describe("several NetworkAttachmentDefinitions of one network", () => {
+  it("that say the same are one", async () => {
+    const { sim, stands } = await begin();
+    sim.create(second("lan", "apps"));
+    sim.create(claim("b.red"));
+    await sim.pass(3000);
+    expect([stands("b.red"), sim.said]).toEqual(["10.0.0.2/24 True SuccessfulAllocation", []]);
+  });
+
+  it.each([
+    ["in another namespace, before the first one", "aaa", "other", {}],
+    ["behind it", "zzz", "other", {}],
+    ["that names no pool that is there", "aaa", "nope", {}],
+    ["that OVN-Kubernetes would not serve", "aaa", "lan", { type: "ovn-k8s-cni-overlay", plugins: undefined }],
+  ])("of which one differs, %s, give nothing new: each is told of the other", async (_, namespace, pools, config) => {
+    const { sim, stands } = await begin();
+    sim.create(second(pools, namespace, config));
+    sim.create(claim("b.red"));
+    await sim.pass(60_000);
+    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, ""]);
+    const names = [`default/red`, `${namespace}/red2`].sort().join(" and ");
+    for (const key of ["default:red", `${namespace}:red2`])
+      expect(sim.said.filter((text) => text.includes(`/${key} InvalidSpec`)).join()).toContain(
+        pools === "other" || key === "default:red" ? `NetworkAttachmentDefinitions ${names} share network red` : "",
+      );
+    sim.remove("NetworkAttachmentDefinition", "red2", namespace);
+    await sim.pass(3000);
+    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, "10.0.0.2/24 True SuccessfulAllocation"]);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAMClaim/default:a.red/lan", "10.0.0.2 IPAMClaim/default:b.red/lan"]);
+  });
+
+  it("of which the first one breaks: the second one does not stand for it", async () => {
+    const { sim, stands, bind } = await begin();
+    sim.create(second("other"));
+    bind("red", "lan, nope");
+    await sim.pass(1000);
+    sim.create(claim("b.red"));
+    await sim.pass(60_000);
+    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, ""]);
+  });
+});
+
+describe("a network that names other pools", () => {
+  it("gives new claims addresses of these; those that have addresses keep them, until they are gone", async () => {
+    const { sim, stands, finalizers, bind, remove } = await begin();
+    bind("red", "other");
+    sim.create(claim("b.red"));
+    sim.create(macvlanNetwork("green", "lan"));
+    sim.create(claim("a.green", {}, "green"));
+    await sim.pass(60_000);
+    expect(["a.red", "b.red", "a.green"].map(stands)).toEqual([
+      allocated,
+      "10.0.1.1/24 True SuccessfulAllocation",
+      "10.0.0.2/24 True SuccessfulAllocation",
+    ]);
+    expect(finalizers("a.red")).toHaveLength(1);
+    bind("red", "lan");
+    await sim.pass(3000);
+    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, "10.0.1.1/24 True SuccessfulAllocation"]);
+    remove("b.red");
+    await sim.pass(60_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAMClaim/default:a.red/lan", "10.0.0.2 IPAMClaim/default:a.green/lan"]);
+  });
+
+  it("does not make an address its claim's that it never had", async () => {
+    const { sim, stands, bind, shows } = await begin();
+    bind("red", "other");
+    shows("a.red", "10.0.0.7/24");
+    await sim.pass(3000);
+    expect(stands("a.red")).toBe("10.0.0.7/24 False InternalError");
+  });
+});

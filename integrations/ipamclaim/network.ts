@@ -50,7 +50,8 @@ function annotationOf({ metadata }: Bag): unknown {
  *
  *  annotation | allowPersistentIPs | subnets | its VMs get their addresses
  *  -----------+--------------------+---------+-----------------------------------------------------------
- *  yes        | yes                | any     | of the NodeIPPools in the annotation
+ *  yes        | yes                | any     | of the NodeIPPools in the annotation; on a primary or layer3 network
+ *             |                    |         |  that is an error: OVN-Kubernetes gives them itself
  *  yes        | no                 | any     | the same; on a network of OVN-Kubernetes that is an error:
  *             |                    |         |  it would read no claim
  *  no         | yes                | yes     | of its subnets; a primary or layer3 network has no claims
@@ -66,15 +67,17 @@ export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | 
   const isOvn = plugins.some(({ type }) => type === "ovn-k8s-cni-overlay");
   const takesIps = plugins.some((one) => asBag(one.capabilities)?.ips === true && asBag(one.ipam)?.type === "static");
   const common = { title, namespace: title.slice(0, title.indexOf("/")), network, isOvn, takesIps };
+  const hasClaims = plugin !== undefined && plugin.role !== "primary" && plugin.topology !== "layer3";
   const asked = annotationOf(object);
   if (asked !== undefined) {
     const bound = `${asked}`.split(",").map((name) => name.trim());
-    const message = "OVN-Kubernetes reads the claims of a network with allowPersistentIPs: true alone";
-    return isOvn && plugin === undefined
+    const message =
+      "OVN-Kubernetes reads claims of secondary networks alone, with allowPersistentIPs: true, and not of layer3";
+    return isOvn && !hasClaims
       ? { issues: [{ message, path: configPath }] }
       : { value: { ...common, bound, pools: [] } };
   }
-  if (plugin === undefined || plugin.role === "primary" || plugin.topology === "layer3") return { value: undefined };
+  if (!hasClaims) return { value: undefined };
   const own = new SubnetReader(network, plugin);
   const pools = own.pools();
   if (own.issues.length > 0) return { issues: own.issues.map((issue) => ({ ...issue, path: configPath })) };

@@ -79,7 +79,7 @@ describe("C3, C12: the addresses of a network", () => {
     expect(told(macvlanNetwork("red", "vlan-20, vlan-20-v6"))).toBe("of vlan-20 and vlan-20-v6");
   });
 
-  it("a network of OVN-Kubernetes with the annotation needs allowPersistentIPs", () => {
+  it("C14: a network of OVN-Kubernetes with the annotation must be a secondary one that has claims", () => {
     const bound = (config: Bag) => {
       const object = ovnNetwork("blue", config);
       return told({
@@ -88,9 +88,8 @@ describe("C3, C12: the addresses of a network", () => {
       });
     };
     expect(bound({})).toBe("of p");
-    expect(bound({ allowPersistentIPs: false })).toBe(
-      "OVN-Kubernetes reads the claims of a network with allowPersistentIPs: true alone",
-    );
+    for (const config of [{ allowPersistentIPs: false }, { role: "primary" }, { topology: "layer3" }])
+      expect(bound(config)).toMatch(/^OVN-Kubernetes reads claims of secondary networks alone/);
   });
 
   it("configuration that is no JSON is an error", () => {

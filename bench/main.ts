@@ -18,6 +18,7 @@ const subjects = {
   controller: () => import("./controller.ts"),
   claims: () => import("./claims.ts"),
   "ipam-claims": () => import("./ipam-claims.ts"),
+  "virtual-machines": () => import("./virtual-machines.ts"),
   slices: () => import("./slices.ts"),
   hosts: () => import("./hosts.ts"),
   handlers: () => import("./handlers.ts"),

@@ -42,8 +42,9 @@ export class Queue {
   private readonly waiting = new Map<string, number>();
   private readonly last = new Map<string, number>();
   private readonly running = new Set<string>();
-  /** When the keys that wait for their time are added. */
+  /** When the keys that wait for their time are added; and those of a time, which share a timer. */
   private readonly due = new Map<string, number>();
+  private readonly dueAt = new Map<number, string[]>();
   private readonly failures = new Map<string, number>();
   private readonly closed = new AbortController();
   private settled = Promise.withResolvers<void>();
@@ -65,13 +66,24 @@ export class Queue {
   /** Adds the key in so many milliseconds, or at the earlier time that it has. */
   addAfter(key: string, ms: number): void {
     const { clock } = this.options;
-    const due = clock.now() + ms;
+    // As exact as timers are.
+    const due = Math.ceil(clock.now() + ms);
     if (this.closed.signal.aborted || due >= (this.due.get(key) ?? Number.POSITIVE_INFINITY)) return;
     this.due.set(key, due);
-    clock.sleep(ms, this.closed.signal).then(() => {
-      if (this.due.get(key) !== due) return;
-      this.due.delete(key);
-      this.add(key);
+    const others = this.dueAt.get(due);
+    if (others !== undefined) {
+      others.push(key);
+      return;
+    }
+    const keys = [key];
+    this.dueAt.set(due, keys);
+    clock.sleep(due - clock.now(), this.closed.signal).then(() => {
+      this.dueAt.delete(due);
+      for (const one of keys) {
+        if (this.due.get(one) !== due) continue;
+        this.due.delete(one);
+        this.add(one);
+      }
     });
   }
 

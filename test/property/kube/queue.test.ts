@@ -74,7 +74,8 @@ it("loses no key, runs none twice at once, and never more than it may", async ()
         for (const { key: one, from, to } of wanted) {
           const kept = runs.find((candidate) => candidate.key === one && candidate.from >= from);
           expect(kept, `${one} wanted from ${from} to ${to}`).toBeDefined();
-          const waited = { from: to, to: (kept as Run).from };
+          // A timer counts whole milliseconds.
+          const waited = { from: Math.ceil(to), to: (kept as Run).from };
           if (waited.to > waited.from) expect(isBusy(runs, waited, one, parallel)).toBe(true);
         }
         // Coalescing: no run without a reason of its own.

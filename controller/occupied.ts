@@ -53,7 +53,7 @@ export interface Occupied {
  * knows counts for those that have its addresses, as far as nobody knows better.
  */
 export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: LinesByOwner): Occupied {
-  const byName = namesOf(pools);
+  const byName = poolsByName(pools);
   const strange = new Map<Pool, Use[]>();
   for (const use of uses) for (const pool of strangeTo(use, lines, byName)) push(strange, pool, use);
   const asked = new Set([...strange.values()].flatMap((found) => found.map(({ address }) => address)));
@@ -85,7 +85,7 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
 /** Pools by their names. */
 type ByName = ReadonlyMap<string, Pool>;
 
-export function namesOf(pools: readonly Pool[]): ByName {
+export function poolsByName(pools: readonly Pool[]): ByName {
   return new Map(pools.map((pool) => [pool.name, pool]));
 }
 

@@ -1,6 +1,6 @@
 import { byCodeUnit, type Pool, type Snapshot, type Use } from "../core/index.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
-import { namesOf, type Occupied, occupied, strangeTo } from "./occupied.ts";
+import { type Occupied, occupied, poolsByName, strangeTo } from "./occupied.ts";
 
 /**
  * The addresses that owners show to have, by their own reports. Most of what is shown is on record for who shows it, and stays so:
@@ -50,7 +50,7 @@ export class Shown {
       for (const report of this.reportsOf.get(owner) ?? []) this.unread.add(report);
     if (this.pools !== pools) for (const report of this.byReport.keys()) this.unread.add(report);
     this.pools = pools;
-    const byName = namesOf(pools);
+    const byName = poolsByName(pools);
     for (const report of this.unread) {
       const uses = this.byReport.get(report) ?? [];
       const isStrange = uses.some((use) => strangeTo(use, lines, byName).length > 0);

@@ -1,5 +1,6 @@
 import { IpamError } from "../core/index.ts";
-import type { Tending, TendStep } from "../integrations/tending.ts";
+import { objectKey } from "../integrations/object-key.ts";
+import type { Needs, Tending, TendStep } from "../integrations/tending.ts";
 import { Queue, type Stored } from "../kube/index.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
@@ -62,7 +63,17 @@ export class Tender {
 
   private async tend(name: string): Promise<undefined> {
     const find = (key: string) => this.world.get(key);
-    for (const step of this.tending.steps(name, this.world.ofOwner(name), find)) await this.take(step);
+    const failures: unknown[] = [];
+    for (const step of this.tending.steps(name, this.world.ofOwner(name), find)) {
+      try {
+        await this.take(step);
+      } catch (error) {
+        // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
+        if (error instanceof IpamError && error.code === "conflict") throw error;
+        failures.push(error);
+      }
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   /** Throws as the API server refuses: it is tried again, with what is seen by then. */
@@ -75,10 +86,24 @@ export class Tender {
       this.world.take(kind, await objects.create(kind, step.object));
       return;
     }
-    for (const key of step.needs)
-      if (await isOutdated(key, this.world.get(key), this.world, objects))
-        throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
+    if (step.needs !== undefined) await this.check(step.needs);
     if (step.verb === "change") await edit(object, step.fields, this.world, objects);
     else await objects.delete(kind, object as unknown as Stored);
+  }
+
+  /** Throws `conflict` where the server has something otherwise than it was seen; from now on it is seen so. */
+  private async check({ keys, all }: Needs): Promise<void> {
+    const { objects } = this.ground;
+    const outdated: string[] = [];
+    for (const key of keys) if (await isOutdated(key, this.world.get(key), this.world, objects)) outdated.push(key);
+    const kind = all && this.world.kind(all.kind);
+    const listed = kind ? await objects.list(kind, { ...kind.where, namespace: all.namespace }) : [];
+    for (const one of listed) {
+      const key = objectKey({ ...one, apiVersion: `${kind?.apiVersion}`, kind: `${kind?.kind}` });
+      const before = this.world.get(key);
+      if (kind && this.world.isChanged(before, this.world.take(kind, one))) outdated.push(key);
+    }
+    if (outdated.length > 0)
+      throw new IpamError("conflict", `${outdated[0]} is otherwise on the server than it was seen`);
   }
 }

@@ -32,6 +32,7 @@ export function watchesOf(source: ReturnType<typeof transport>, looking: readonl
 function sinkOf(looking: readonly Looking[], watched: WorldKind, states: States, { log, timing, signal }: Watching) {
   const kind = nameOfKind(watched);
   const worlds = looking.map(({ world }) => world).filter((world) => world.hasKind(kind));
+  const isKnown = (one: WorldKind) => ["synced", "absent"].includes(`${states.get(nameOfKind(one))}`);
   const follow = async (state: WatchState) => {
     // What was missed comes after the watch is open again.
     if (state === "synced") await realClock.sleep(timing.fresh, signal);
@@ -52,8 +53,7 @@ function sinkOf(looking: readonly Looking[], watched: WorldKind, states: States,
       follow(state);
       if (state === "failing") log({ level: "warn", message: "a watch fails", kind, error });
       else log({ level: "info", message: `a watch is ${state}`, kind });
-      const isKnown = [...states.values()].every((one) => one === "synced" || one === "absent");
-      for (const one of isKnown ? looking : []) one.open();
+      for (const one of looking) if (one.world.allKinds().every(isKnown)) one.open();
     },
   };
 }

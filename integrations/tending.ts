@@ -5,12 +5,19 @@ import type { RenderedObject } from "./integration.ts";
 /** Something to do to an object. */
 export type TendStep =
   | { readonly verb: "create"; readonly object: RenderedObject }
-  /** `needs`: the keys of objects by which it is right. The server is asked first whether they are as they are seen. */
-  | { readonly verb: "delete"; readonly object: Bag; readonly needs: readonly string[] }
+  | { readonly verb: "delete"; readonly object: Bag; readonly needs: Needs }
   /** Changes these fields as a merge patch does, if the object is still as it is seen. */
-  | { readonly verb: "change"; readonly object: Bag; readonly fields: Bag; readonly needs: readonly string[] }
+  | { readonly verb: "change"; readonly object: Bag; readonly fields: Bag; readonly needs?: Needs }
   /** An Event about an object, by its key: why nothing can be done. */
   | { readonly verb: "warn"; readonly about: string; readonly message: string };
+
+/** What a step is right by. The server is asked first whether it is as it is seen. */
+export interface Needs {
+  /** Objects, by their keys. */
+  readonly keys: readonly string[];
+  /** All objects of a kind in a namespace, as far as they are watched: there may be one that was not seen yet. */
+  readonly all?: { readonly kind: string; readonly namespace: string };
+}
 
 /**
  * Objects that follow others, as claims follow their VM. No address is decided for them, so they need no record: what is to be done

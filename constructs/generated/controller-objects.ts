@@ -1346,6 +1346,7 @@ export const components = {
           "network-attachment-definitions"
         ],
         "verbs": [
+          "get",
           "list",
           "watch"
         ]
@@ -1460,6 +1461,7 @@ export const components = {
           "virtualmachineinstances"
         ],
         "verbs": [
+          "get",
           "list",
           "watch"
         ]
@@ -1472,6 +1474,7 @@ export const components = {
           "ipamclaims"
         ],
         "verbs": [
+          "get",
           "list",
           "watch"
         ]

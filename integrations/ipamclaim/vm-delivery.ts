@@ -3,20 +3,22 @@ import { objectKey } from "../object-key.ts";
 import type { TendStep } from "../tending.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
-import { plannedAnnotation } from "./ipam-claim.ts";
+import { plannedAnnotation, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
 import {
   elementsOf,
-  holderOf,
   isDeleting,
+  keysOfVm,
   nameOf,
   networksAnnotation,
+  ownersOf,
   pluggedInto,
+  runsFor,
   uidOf,
   type VmView,
 } from "./vm-view.ts";
-import { gate, heldAnnotation, isGated } from "./vm-words.ts";
+import { gate, heldAnnotation, hold, isGated } from "./vm-words.ts";
 
 /** What a pod's network is told: fields beside those that it has. */
 type Told = { readonly fields: Bag } | { readonly why: string } | "waits";
@@ -24,27 +26,35 @@ type Told = { readonly fields: Bag } | { readonly why: string } | "waits";
 /**
  * A pod of a VM is scheduled once all its networks are told their addresses.
  *
- *  a network of the VM             | its claim                    | the pod's network is told
- *  --------------------------------+------------------------------+------------------------------------
- *  keeps no addresses              |                              | nothing
- *  any other                       | is not there, is being       | the pod waits
- *                                  |  deleted, or another VM's    |
- *  of OVN-Kubernetes, with subnets | is there                     | `ipam-claim-reference`: it fills the claim in itself
- *  of OVN-Kubernetes, planned or   | has its addresses            | the same
- *   bound to NodeIPPools           | has none, or they conflict   | the pod waits
- *  takes `ips`                     | has its addresses            | `ips`
- *                                  | has none, or they conflict   | the pod waits
- *  takes no `ips`                  | any                          | the pod waits, and an Event says why
+ *  a network of the VM             | its claim                     | the pod's network is told
+ *  --------------------------------+-------------------------------+------------------------------------
+ *  is not defined                  |                               | the pod waits
+ *  keeps no addresses              |                               | nothing
+ *  any other                       | is not there, is of another   | the pod waits
+ *                                  |  network, is another VM's, or |
+ *                                  |  is being deleted and not held|
+ *  of OVN-Kubernetes, with subnets | is there                      | `ipam-claim-reference`: it fills the claim in itself
+ *  of OVN-Kubernetes, planned or   | has its addresses             | the same
+ *   bound to NodeIPPools           | has none                      | the pod waits
+ *  takes `ips`                     | has its addresses             | `ips`
+ *                                  | has none                      | the pod waits
+ *  takes no `ips`                  | any                           | the pod waits, and an Event says why
+ *
+ * A claim has its addresses where whoever gives them says so, or where they were planned.
  */
 export function deliverySteps(view: VmView): TendStep[] {
-  return view.pods.filter((pod) => isGated(pod) && !isDeleting(pod)).flatMap((pod) => stepsFor(pod, view));
+  const { instance } = view;
+  if (instance === undefined || isDeleting(instance)) return [];
+  const isOurs = (pod: Bag) => ownersOf(pod).some(({ uid }) => uid === uidOf(instance));
+  return view.pods
+    .filter((pod) => isGated(pod) && !isDeleting(pod) && isOurs(pod))
+    .flatMap((pod) => stepsFor(pod, view));
 }
 
 function stepsFor(pod: Bag, view: VmView): TendStep[] {
   const warn = (message: string): TendStep => ({ verb: "warn", about: objectKey(pod as never), message });
   const elements = elementsOf(pod);
   if (elements === undefined) return [warn(`annotation ${networksAnnotation} is no JSON`)];
-  if (view.instance === undefined) return [];
   const told: Bag[] = [...elements];
   for (const attachment of pluggedInto(view)) {
     const at = placeOf(attachment, elements, view);
@@ -55,11 +65,10 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
     told[at] = { ...elements[at], ...one.fields };
   }
   const gates = asList(asBag(pod.spec)?.schedulingGates).filter((one) => asBag(one)?.name !== gate);
-  const fields = {
-    metadata: { annotations: { [networksAnnotation]: JSON.stringify(told) } },
-    spec: { schedulingGates: gates },
-  };
-  return [{ verb: "change", object: pod, fields: elements.length === 0 ? { spec: fields.spec } : fields, needs: [] }];
+  const metadata = { annotations: { [networksAnnotation]: JSON.stringify(told) } };
+  const fields = { ...(elements.length === 0 ? {} : { metadata }), spec: { schedulingGates: gates } };
+  const keys = [...keysOfVm(view), ...view.claims.map((claim) => objectKey(claim as never))];
+  return [{ verb: "change", object: pod, fields, needs: { keys } }];
 }
 
 /** Where a pod has a network of its VM: by what KubeVirt calls the interface, else by the definition, if one alone is of that. */
@@ -72,25 +81,34 @@ function placeOf({ network, definition }: VmNetwork, elements: readonly Bag[], {
 function toldOf({ network: called, definition }: VmNetwork, view: VmView): Told {
   const { value: network, issues: [wrong] = [] } = view.networkOf(definition);
   if (wrong !== undefined) return { why: `NetworkAttachmentDefinition ${definition}: ${wrong.message}` };
+  if (!view.isDefined(definition)) return "waits";
   if (network === undefined) return { fields: {} };
   if (!network.isOvn && !network.takesIps) return { why: whyNot(network) };
   const name = claimNameOf(view.name, called);
   const claim = view.claims.find((one) => nameOf(one) === name);
-  if (claim === undefined || isDeleting(claim) || isOfAnother(claim, view)) return "waits";
+  if (claim === undefined || !isFor(claim, network, view)) return "waits";
+  const planned = plannedOf(claim);
+  const isFilledByOvn = network.isOvn && network.bound === undefined && planned === undefined;
+  if (isFilledByOvn) return { fields: { "ipam-claim-reference": name } };
   const ips = shownIps(claim);
-  const { annotations } = asBag(claim.metadata) ?? {};
-  const isForeign = network.bound === undefined && asBag(annotations)?.[plannedAnnotation] === undefined;
-  const isRefused = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated")?.status === "False";
-  if (network.isOvn && isForeign) return { fields: { "ipam-claim-reference": name } };
-  if (ips.length === 0 || isRefused) return "waits";
+  const allocated = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated")?.status;
+  const isPlanned = allocated === undefined && ips.every((ip) => plannedIps(planned).includes(ip));
+  if (ips.length === 0 || !(allocated === "True" || isPlanned)) return "waits";
   // An element has one of these, never both.
   return { fields: network.isOvn ? { "ipam-claim-reference": name } : { ips } };
 }
 
-function isOfAnother(claim: Bag, view: VmView): boolean {
-  const heldFor = asBag(asBag(claim.metadata)?.annotations)?.[heldAnnotation];
-  const holder = holderOf(view);
-  return heldFor !== undefined && holder !== undefined && heldFor !== uidOf(holder);
+/** Is it a claim of this network, and for whoever runs? One that is being deleted stays for as long as it is held. */
+function isFor(claim: Bag, { network }: PersistentNetwork, view: VmView): boolean {
+  const { annotations, finalizers } = asBag(claim.metadata) ?? {};
+  const heldFor = asBag(annotations)?.[heldAnnotation];
+  const isHeld = asList(finalizers).includes(hold) && heldFor !== undefined;
+  if (asBag(claim.spec)?.network !== network || (isDeleting(claim) && !isHeld)) return false;
+  return heldFor === undefined || heldFor === runsFor(view);
+}
+
+function plannedOf({ metadata }: Bag): unknown {
+  return asBag(asBag(metadata)?.annotations)?.[plannedAnnotation];
 }
 
 function whyNot({ title }: PersistentNetwork): string {

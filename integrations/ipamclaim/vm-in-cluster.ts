@@ -87,8 +87,7 @@ function networksIn(spec: unknown): Bag {
  *  VM, or instance of one          | the VM of its name
  *  pod of an instance              | the VM of the name of its instance
  *  IPAMClaim                       | the VM that we made it for, that owns it, or whose claim is called so
- *  definition that keeps addresses | all
- *  anything else                   | none
+ *  definition of a network         | all: a pod may wait for it
  */
 function belongsTo(object: Bag): readonly string[] | "all" {
   const { name, namespace = "default", annotations } = asBag(object.metadata) ?? {};
@@ -99,5 +98,5 @@ function belongsTo(object: Bag): readonly string[] | "all" {
     const owner = ownersOf(object).find(({ kind }) => kind === vmKind || kind === vmiKind);
     return of(asBag(annotations)?.[madeAnnotation] ?? owner?.name ?? vmOfClaimName(`${name}`));
   }
-  return mayPersist(object) ? "all" : [];
+  return object.kind === attachmentKind ? "all" : [];
 }

@@ -3,8 +3,9 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind } from "../attachment-definition.ts";
 import { kindInGroup } from "../object-key.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
-import { type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
+import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
+import { isGated } from "./vm-words.ts";
 
 /** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
 export interface VmView {
@@ -16,7 +17,9 @@ export interface VmView {
   /** The pods that the instance runs in: two while it migrates. Those that have come to their end are left out. */
   readonly pods: readonly Bag[];
   readonly claims: readonly Bag[];
-  /** The network of a definition, `namespace/name`; undefined where that does not keep addresses, or is not there. */
+  /** Is a definition, `namespace/name`, there? */
+  readonly isDefined: (definition: string) => boolean;
+  /** The network of a definition; undefined where that does not keep addresses, or is not there. */
   readonly networkOf: (definition: string) => Parsed<PersistentNetwork | undefined>;
 }
 
@@ -30,11 +33,17 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
     instance: ofKind(vmiKind)[0],
     pods: ofKind("Pod").filter((pod) => !["Succeeded", "Failed"].includes(`${asBag(pod.status)?.phase}`)),
     claims: belonging.filter(isIpamClaim),
+    isDefined: (definition) => find(keyOfDefinition(definition)) !== undefined,
     networkOf: (definition) => {
-      const object = find(`${kindInGroup(attachmentKind, attachmentGroup)}/${definition.replace("/", ":")}`);
-      return object === undefined ? { value: undefined } : parsePersistentNetwork(object);
+      const object = find(keyOfDefinition(definition));
+      return object !== undefined && mayPersist(object) ? parsePersistentNetwork(object) : { value: undefined };
     },
   };
+}
+
+/** The key of a definition, `namespace/name`. */
+export function keyOfDefinition(definition: string): string {
+  return `${kindInGroup(attachmentKind, attachmentGroup)}/${definition.replace("/", ":")}`;
 }
 
 /** Whose claims they are: the VM, or an instance that runs without one. Undefined where neither is there for long. */
@@ -77,6 +86,12 @@ export function elementsOf(pod: Bag): readonly Bag[] | undefined {
 
 /** What Multus reads. */
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
+
+/** Has a pod begun, or may it begin at any time, with these? */
+export function hasBegun(pod: Bag, isIt: (element: Bag) => boolean): boolean {
+  // Of what cannot be read, nobody knows.
+  return !isGated(pod) && (elementsOf(pod)?.some(isIt) ?? true);
+}
 
 /** The name of a VM as what belongs to it says it; undefined where an object belongs to none. */
 export function instanceNameOf(pod: Bag): string | undefined {

@@ -31,7 +31,7 @@ describe("the roles for VMs need each of their rights", () => {
   beforeAll(async () => {
     kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));
     virt = new VirtController(kube);
-    await create(macvlanNetwork("red", "lan"));
+    for (const name of ["red", "green"]) await create(macvlanNetwork(name, "lan"));
     return () => kube.close();
   });
   afterEach(async () => {
@@ -56,9 +56,10 @@ describe("the roles for VMs need each of their rights", () => {
     const work = async (refused: ReadonlySet<string>) => {
       await create(vm("vm-a", { red: "red" }));
       await reached(refused, right, async () => asList((await claim())?.finalizers).length > 0);
-      const spec = { template: { spec: { networks: null } } };
+      const { uid } = (await claim()) ?? {};
+      const spec = { template: { spec: { networks: [{ name: "red", multus: { networkName: "green" } }] } } };
       await kube.patch(vms, "vm-a", "default", { spec }, { type: "merge" });
-      await reached(refused, right, async () => (await claim()) === undefined);
+      await reached(refused, right, async () => (await claim())?.uid !== uid);
       expect([...refused]).toContain(right);
     };
     await withRefusals(access, work, { vmClaims: true });
@@ -79,7 +80,9 @@ describe("the roles for VMs need each of their rights", () => {
     const access = await accessWithout(right, "vm-addresses", cluster());
     await create(vm("vm-a", { red: "red" }));
     await kube.create(claims, ipamClaim("vm-a.red") as never);
-    const status = { status: { ips: ["10.0.0.1/24"] } };
+    const said = { reason: "SuccessfulAllocation", message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+    const conditions = [{ type: "IPsAllocated", status: "True", ...said }];
+    const status = { status: { ips: ["10.0.0.1/24"], conditions } };
     await kube.patch(claims, "vm-a.red", "default", status, { type: "merge", subresource: "status" });
     const name = await virt.start("vm-a");
     const work = async (refused: ReadonlySet<string>) => {

@@ -73,7 +73,7 @@ export class SimTender {
     }
   }
 
-  private tell(): void {
+  protected tell(): void {
     const { world } = this.tender;
     for (const { type, object } of this.server.events.slice(this.heard)) {
       const key = objectKey(object as never);

@@ -22,7 +22,7 @@ export function macvlanNetwork(name: string, pools: string, namespace = "default
   return definition(name, namespace, { name, plugins }, { "nodeippool.nmstate.io/pool": pools });
 }
 
-function definition(name: string, namespace: string, config: Bag, annotations: Bag = {}): Made {
+export function definition(name: string, namespace: string, config: Bag, annotations: Bag = {}): Made {
   return {
     apiVersion: "k8s.cni.cncf.io/v1",
     kind: "NetworkAttachmentDefinition",

@@ -1,0 +1,81 @@
+import { familyOf, formatAddress, parsePrefix } from "../../core/index.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { attachmentGroup } from "../attachment-definition.ts";
+import type { RenderedObject } from "../integration.ts";
+import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
+import { ipamClaimKind, plannedAnnotation } from "./ipam-claim.ts";
+import type { PersistentNetwork } from "./network.ts";
+import { attachmentsOf, parseVm, type VmNetwork } from "./virtual-machine.ts";
+import { nameOf, pluggedInto, runsFor, uidOf, type VmView } from "./vm-view.ts";
+import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
+
+/** A claim that a VM asks for. */
+export interface AskedClaim {
+  readonly name: string;
+  readonly attachment: VmNetwork;
+  /** Undefined where the definition keeps no addresses now, or cannot be read. */
+  readonly network: PersistentNetwork | undefined;
+  /** What of an address it asks for, as its claim says it. */
+  readonly wanted: string;
+  /** Why it cannot have a claim. */
+  readonly why: string | undefined;
+}
+
+/**
+ * What a VM asks for: a claim for each network that its instance is plugged into, and for each one of its template.
+ *
+ *  a network of it                             | why it has no claim
+ *  --------------------------------------------+----------------------------------------------------
+ *  a definition that cannot be read            | that
+ *  OVN-Kubernetes, in another namespace        | it would look for the claim there
+ *  any, and the VM asks for what is no address | that; claims that it has stay
+ */
+export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
+  const own = attachmentsOf(holder).filter(({ isAbsent }) => !isAbsent);
+  const running = runsFor(view) === uidOf(holder) ? pluggedInto(view).filter(({ isAbsent }) => !isAbsent) : [];
+  // What runs comes first: a template may say already what is to be at the next start.
+  const all = new Map([...own, ...running].map((one) => [one.network, one]));
+  const { value: vm, issues: [unread] = [] } = parseVm(holder);
+  return [...all.values()].map((attachment) => {
+    const { network: called, definition } = attachment;
+    const name = claimNameOf(view.name, called);
+    const { value: network, issues: [wrong] = [] } = view.networkOf(definition);
+    const isElsewhere = network?.isOvn === true && network.namespace !== view.namespace;
+    const why = isElsewhere
+      ? `OVN-Kubernetes looks for claim ${name} in namespace ${network.namespace}, where the network is defined. Define the network in namespace ${view.namespace}, too.`
+      : wrong && `NetworkAttachmentDefinition ${definition}: ${wrong.message}`;
+    const wanted = vm?.attachments.find((one) => one.network === called)?.wanted ?? [];
+    const texts = wanted.map((address) => formatAddress(address) + lengthIn(network, familyOf(address)));
+    return { name, attachment, network, wanted: texts.join(","), why: why ?? unread?.message };
+  });
+}
+
+/** A network with pools of its own says how long its prefixes are; NodeIPPools are known to whoever gives of them. */
+function lengthIn(network: PersistentNetwork | undefined, family: number): string {
+  const cidr = network?.pools.find((one) => one.family === family)?.spec.range.cidr;
+  const { value } = cidr === undefined ? {} : parsePrefix(cidr);
+  return value === undefined ? "" : `/${value.length}`;
+}
+
+/** The claim, held for the VM, which is its owner. */
+export function claimFor(holder: Bag, namespace: string, network: string, { name, attachment, wanted }: AskedClaim) {
+  const { apiVersion, kind } = holder;
+  const [vm, uid] = [nameOf(holder), uidOf(holder)];
+  const object = {
+    apiVersion: `${attachmentGroup}/v1alpha1`,
+    kind: ipamClaimKind,
+    metadata: {
+      ...{ name, namespace },
+      // A label takes 63 characters.
+      ...(vm.length > 63 ? {} : { labels: { "kubevirt.io/vm": vm } }),
+      annotations: {
+        ...{ [madeAnnotation]: vm, [heldAnnotation]: uid },
+        ...(wanted === "" ? {} : { [plannedAnnotation]: wanted }),
+      },
+      finalizers: [hold],
+      ownerReferences: [{ apiVersion, kind, name: vm, uid, controller: true, blockOwnerDeletion: true }],
+    },
+    spec: { network, interface: podInterfaceOf(attachment.network) },
+  };
+  return object as RenderedObject;
+}

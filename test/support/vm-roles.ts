@@ -1,0 +1,110 @@
+import { keep } from "../../controller/seen.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { ipamClaimsInCluster } from "../../integrations/ipamclaim/claims-in-cluster.ts";
+import { type ServesVms, virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
+import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { pool } from "./ipam-claims.ts";
+import { SimController } from "./sim-controller.ts";
+import { SimTender } from "./sim-tender.ts";
+import { instanceOf, launcherOf } from "./virt-controller.ts";
+import { macvlanNetwork, ovnNetwork, vm } from "./vm-objects.ts";
+
+export const gate = "nodeippool.nmstate.io/addresses";
+
+/** All roles for VMs, on one server in memory. */
+export class VmRoles {
+  readonly engine = new SimController(undefined, undefined, undefined, [ipamClaimsInCluster as Integration]);
+  readonly server = this.engine.server;
+  tender: SimTender;
+
+  constructor(roles: ServesVms = { claims: true, addresses: true }) {
+    this.tender = new SimTender(virtualMachines(roles), this.server);
+    this.engine.create(pool("lan", "10.0.0.0/24", "10.0.0.9"));
+    this.engine.create(pool("lan2", "10.0.2.0/24", "10.0.2.9"));
+    this.engine.create(macvlanNetwork("red", "lan"));
+    this.engine.create(macvlanNetwork("green", "lan2"));
+    this.engine.create(ovnNetwork("blue", { subnets: "192.168.10.0/24" }));
+  }
+
+  vm(name: string, networks: Readonly<Record<string, string>> = { red: "red" }, more: Parameters<typeof vm>[2] = {}) {
+    return this.tender.create(vm(name, networks, more) as never);
+  }
+
+  /** The VM is to have these networks from now on. */
+  edit(name: string, networks: Readonly<Record<string, string>>, kind = "VirtualMachine"): void {
+    const { spec } = kind === "VirtualMachine" ? vm(name, networks) : instanceOf(vm(name, networks));
+    this.tender.change(kind, name, (object) => ({ ...object, spec }));
+  }
+
+  pod(name: string, suffix: string): void {
+    const instance = this.tender.object("VirtualMachineInstance", name);
+    this.tender.create(launcherOf(instance as never, suffix, [gate]));
+  }
+
+  start(name: string, suffix = "x"): void {
+    this.tender.create(instanceOf(this.tender.object("VirtualMachine", name) as never));
+    this.pod(name, suffix);
+  }
+
+  end(name: string): void {
+    for (const { metadata } of this.tender.all("Pod"))
+      if (metadata.name.startsWith(`virt-launcher-${name}-`)) this.tender.remove("Pod", metadata.name);
+  }
+
+  stop(name: string): void {
+    this.end(name);
+    this.tender.change("VirtualMachineInstance", name, ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...asBag(metadata), finalizers: [] },
+    }));
+    if (this.tender.object("VirtualMachineInstance", name)) this.tender.remove("VirtualMachineInstance", name);
+  }
+
+  isGated(name: string, suffix = "x"): boolean {
+    const pod = this.tender.object("Pod", `virt-launcher-${name}-${suffix}`);
+    return asList(asBag(pod?.spec)?.schedulingGates).some((one) => asBag(one)?.name === gate);
+  }
+
+  /** What the first network of a pod is told. */
+  ips(name: string, suffix = "x"): unknown {
+    const { annotations } = this.tender.object("Pod", `virt-launcher-${name}-${suffix}`)?.metadata ?? {};
+    return JSON.parse(annotations?.["k8s.v1.cni.cncf.io/networks"] ?? "[{}]")[0].ips;
+  }
+
+  claims(): string[] {
+    return this.tender.all("IPAMClaim").map(({ metadata, ...object }) => {
+      const ips = asList(asBag((object as Bag).status)?.ips);
+      const isEnding = (metadata as Bag).deletionTimestamp !== undefined;
+      return [metadata.name, ...ips, ...(isEnding ? ["ending"] : [])].join(" ");
+    });
+  }
+
+  async pass(ms = 1000, ...more: readonly SimTender[]): Promise<void> {
+    for (let left = ms; left > 0; left -= 100) {
+      await this.engine.pass(100);
+      for (const one of [this.tender, ...more]) await one.pass(100);
+    }
+  }
+}
+
+/** A tender whose watches of some kinds show nothing new. */
+export class BlindTender extends SimTender {
+  blindTo: readonly string[] = [];
+  private held: { readonly type: string; readonly object: Bag }[] = [];
+  private shown = 0;
+
+  protected override tell(): void {
+    const { world } = this.tender;
+    const all = [...this.held, ...this.server.events.slice(this.shown)];
+    this.shown = this.server.events.length;
+    this.held = [];
+    for (const one of all) {
+      const kind = nameOfKind(one.object as never);
+      if (!world.hasKind(kind)) continue;
+      if (this.blindTo.includes(`${one.object.kind}`)) this.held.push(one);
+      else if (one.type === "set") world.set(keep(world.kind(kind), structuredClone(one.object)));
+      else world.delete(objectKey(one.object as never));
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
+import { asBag, asList, type Bag } from "../../../schema/objects.ts";
+import { claim } from "../../support/ipam-claims.ts";
+import { refused } from "../../support/sim-server.ts";
+import { instanceOf, launcherOf } from "../../support/virt-controller.ts";
+import { definition, macvlanNetwork, vm } from "../../support/vm-objects.ts";
+import { BlindTender, gate, VmRoles } from "../../support/vm-roles.ts";
+
+const withFinalizers =
+  (...finalizers: readonly string[]) =>
+  ({ metadata, ...rest }: Bag) => ({
+    ...rest,
+    metadata: { ...asBag(metadata), finalizers },
+  });
+const onlyClaims = virtualMachines({ claims: true, addresses: false });
+const onlyAddresses = virtualMachines({ claims: false, addresses: true });
+
+describe("the roles for VMs together", () => {
+  it("a pod on an ordinary network that is there is scheduled", async () => {
+    const all = new VmRoles();
+    all.engine.create(definition("plain", "default", { name: "plain", type: "bridge", ipam: { type: "whereabouts" } }));
+    all.vm("vm-a", { plain: "plain" });
+    all.start("vm-a");
+    await all.pass(2000);
+    expect(all.isGated("vm-a")).toBe(false);
+  });
+
+  it("a pod whose network is not defined yet waits for that", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a", { late: "late" });
+    all.start("vm-a");
+    await all.pass(1000);
+    expect(all.isGated("vm-a")).toBe(true);
+    all.engine.create(macvlanNetwork("late", "lan"));
+    await all.pass(5000);
+    expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
+  });
+
+  it("a VM whose network is changed has addresses of the one that it runs on, before and after it is restarted", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a", { net: "red" });
+    all.start("vm-a");
+    await all.pass(2000);
+    all.edit("vm-a", { net: "green" });
+    all.pod("vm-a", "target");
+    await all.pass(2000);
+    expect(all.ips("vm-a", "target")).toEqual(["10.0.0.1/24"]);
+    all.stop("vm-a");
+    all.start("vm-a", "again");
+    await all.pass(60_000);
+    expect(all.ips("vm-a", "again")).toEqual(["10.0.2.1/24"]);
+  });
+
+  it("a claim of another network is told to no pod", async () => {
+    const all = new VmRoles();
+    all.engine.create(claim("vm-a.net", {}, "green"));
+    await all.pass(2000);
+    all.vm("vm-a", { net: "red" });
+    all.start("vm-a");
+    await all.pass(5000);
+    expect([all.isGated("vm-a"), all.ips("vm-a")]).toEqual([true, undefined]);
+    expect(all.tender.said.join()).toContain("is of network green, and the VM's is red");
+  });
+
+  it("C16: a claim that somebody deletes stays for its VM, which starts and migrates with it", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a");
+    await all.pass(2000);
+    all.tender.remove("IPAMClaim", "vm-a.red");
+    await all.pass(60_000);
+    all.start("vm-a");
+    await all.pass(2000);
+    all.pod("vm-a", "target");
+    await all.pass(2000);
+    expect([all.ips("vm-a"), all.ips("vm-a", "target")]).toEqual([["10.0.0.1/24"], ["10.0.0.1/24"]]);
+    expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24 ending"]);
+    all.tender.remove("VirtualMachine", "vm-a");
+    all.stop("vm-a");
+    await all.pass(60_000);
+    expect(all.claims()).toEqual([]);
+  });
+
+  it("a claim that is deleted before it has an address is made anew", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a");
+    await all.tender.pass(500);
+    all.tender.remove("IPAMClaim", "vm-a.red");
+    await all.pass(10_000);
+    expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24"]);
+  });
+
+  it("an instance without a VM that is deleted in the foreground waits for nothing of ours", async () => {
+    const all = new VmRoles();
+    const { metadata, ...rest } = instanceOf(vm("vm-a", { red: "red" }));
+    const { ownerReferences: _, ...own } = asBag(metadata) ?? {};
+    all.tender.create({ ...rest, metadata: { ...own, finalizers: ["foregroundDeletion"] } } as never);
+    all.pod("vm-a", "x");
+    await all.pass(2000);
+    all.tender.remove("VirtualMachineInstance", "vm-a");
+    all.tender.remove("IPAMClaim", "vm-a.red");
+    await all.pass(2000);
+    expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24 ending"]);
+    all.end("vm-a");
+    await all.pass(60_000);
+    expect(all.claims()).toEqual([]);
+  });
+
+  it("an address that a VM asks for on a network of OVN-Kubernetes is written into its claim", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a", { blue: "blue-netconfig" }, { wanted: { blue: ["192.168.10.9"] } });
+    all.start("vm-a");
+    await all.pass(5000);
+    expect([all.claims(), all.isGated("vm-a")]).toEqual([["vm-a.blue 192.168.10.9/24"], false]);
+  });
+
+  it("C7: a pod of an instance that is gone is told nothing of the next one", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a");
+    all.start("vm-a", "old");
+    all.tender.change("VirtualMachineInstance", "vm-a", withFinalizers());
+    all.tender.remove("VirtualMachineInstance", "vm-a");
+    all.tender.remove("VirtualMachine", "vm-a");
+    all.vm("vm-a");
+    all.start("vm-a", "new");
+    await all.pass(5000);
+    expect([all.isGated("vm-a", "old"), all.isGated("vm-a", "new")]).toEqual([true, false]);
+  });
+
+  it("a pod whose instance has a network that its template has lost is scheduled", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a");
+    all.start("vm-a");
+    all.edit("vm-a", {});
+    await all.pass(5000);
+    expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
+  });
+
+  it("what cannot be made keeps no claim from its end, which may make room for it", async () => {
+    const all = new VmRoles();
+    const create = all.server.create.bind(all.server);
+    all.server.create = (resource, object) => {
+      const isFull = resource.plural === "ipamclaims" && all.claims().length > 0;
+      if (isFull) throw refused(403, "Forbidden", "exceeded quota", "invalid");
+      return create(resource, object);
+    };
+    all.vm("vm-a");
+    await all.pass(2000);
+    all.edit("vm-a", { green: "green" });
+    await all.pass(120_000);
+    expect(all.claims()).toEqual(["vm-a.green 10.0.2.1/24"]);
+  });
+
+  it("an annotation that names a network which the VM has lost keeps nothing that it has", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a", { red: "red", green: "green" }, { wanted: { red: ["10.0.0.5"] } });
+    await all.pass(2000);
+    all.tender.change("VirtualMachine", "vm-a", (object) => {
+      const { spec } = vm("vm-a", { green: "green" }, { wanted: { red: ["10.0.0.5"] } });
+      return { ...object, spec };
+    });
+    await all.pass(60_000);
+    expect(all.claims()).toEqual(["vm-a.green 10.0.2.1/24"]);
+  });
+
+  it.each([
+    ["a claim that somebody made with an interface of its own", true],
+    ["a pod whose interfaces have ordinal names", false],
+  ])("B3: %s: it is held for as long as the pod has its addresses", async (_, isOfUser) => {
+    const all = new VmRoles();
+    if (isOfUser) all.engine.create(claim("vm-a.red"));
+    all.vm("vm-a");
+    all.tender.create(instanceOf(all.tender.object("VirtualMachine", "vm-a") as never));
+    const text = JSON.stringify(launcherOf(all.tender.object("VirtualMachineInstance", "vm-a") as never, "x", [gate]));
+    const ordinal = text.replace(/(interface\\":\\")pod[0-9a-f]+/g, "$1net1");
+    all.tender.create(JSON.parse(isOfUser ? text : ordinal));
+    await all.pass(2000);
+    expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
+    for (const kind of ["VirtualMachine", "VirtualMachineInstance"]) all.edit("vm-a", {}, kind);
+    if (isOfUser) all.tender.remove("IPAMClaim", "vm-a.red");
+    await all.pass(60_000);
+    all.vm("vm-b");
+    all.start("vm-b");
+    await all.pass(5000);
+    expect(all.ips("vm-b")).toEqual(["10.0.0.2/24"]);
+  });
+
+  it("a status that somebody wrote is told to no pod before it is known whose the addresses are", async () => {
+    const all = new VmRoles();
+    all.vm("vm-b");
+    all.start("vm-b");
+    await all.pass(2000);
+    all.vm("vm-a");
+    all.engine.isFrozen = true;
+    await all.pass(200);
+    all.tender.change("IPAMClaim", "vm-a.red", (one) => ({ ...one, status: { ips: ["10.0.0.1/24"] } }));
+    all.start("vm-a");
+    await all.pass(500);
+    all.engine.isFrozen = false;
+    await all.pass(5000);
+    expect([all.ips("vm-b"), all.ips("vm-a"), all.isGated("vm-a")]).toEqual([["10.0.0.1/24"], undefined, true]);
+  });
+});
+
+describe("what is seen of VMs is outdated", () => {
+  it("no claim ends by how pods were seen before", async () => {
+    const all = new VmRoles({ claims: false, addresses: true });
+    const blind = new BlindTender(onlyClaims, all.server);
+    all.vm("vm-a");
+    await all.pass(200, blind);
+    all.start("vm-a");
+    blind.blindTo = ["Pod"];
+    await all.pass(2000, blind);
+    expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
+    for (const kind of ["VirtualMachine", "VirtualMachineInstance"]) all.edit("vm-a", {}, kind);
+    await all.pass(60_000, blind);
+    expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24"]);
+  });
+
+  it("no pod is told addresses by how its claim was seen before", async () => {
+    const all = new VmRoles({ claims: true, addresses: false });
+    const blind = new BlindTender(onlyAddresses, all.server);
+    all.vm("vm-a");
+    await all.pass(2000, blind);
+    blind.blindTo = ["IPAMClaim"];
+    all.edit("vm-a", {});
+    await all.pass(60_000, blind);
+    all.vm("vm-b");
+    await all.pass(2000, blind);
+    all.edit("vm-a", { red: "red" });
+    await all.pass(2000, blind);
+    all.start("vm-a");
+    await all.pass(5000, blind);
+    blind.blindTo = [];
+    all.start("vm-b");
+    await all.pass(5000, blind);
+    expect(all.ips("vm-b")).not.toEqual(all.ips("vm-a"));
+  });
+
+  it("no claim ends by how its network was seen before: two controllers", async () => {
+    const all = new VmRoles({ claims: true, addresses: false });
+    const blind = new BlindTender(onlyClaims, all.server);
+    await all.pass(200, blind);
+    blind.blindTo = ["NetworkAttachmentDefinition"];
+    all.tender.change("NetworkAttachmentDefinition", "red", (object) => ({
+      ...object,
+      spec: { config: `${asBag(object.spec)?.config}`.replace('"name":"red"', '"name":"new"') },
+    }));
+    await all.pass(200, blind);
+    all.vm("vm-a");
+    await all.pass(60_000, blind);
+    const requests = [...all.tender.requests, ...blind.requests];
+    expect(requests.filter((one) => one.startsWith("delete")).length).toBeLessThan(2);
+    expect(asList(all.claims())).toHaveLength(1);
+  });
+});

@@ -4,12 +4,15 @@ import {
   claimKey,
   formatOwner,
   identityOf,
+  ownerOfKey,
   type Pending,
   type Plan,
   type Pool,
   plan,
   type Snapshot,
+  unrecordable,
 } from "../core/index.ts";
+import { partition } from "../core/partition.ts";
 
 /** What the allocator decides from: these owners, and all that they ask for. */
 export interface Question {
@@ -45,7 +48,8 @@ export interface Decision {
  *  new, and the owner is waiting        | nothing yet, unless it shows to have what it asks for
  *  new, all claims of its share fit     | gets an address
  *  new, one claim of its share does not | no new claim of the share gets one: others may be served
- *  new, in place of one that goes        | nothing yet: that one is released first
+ *  new, in place of one that goes       | nothing yet: that one is released first
+ *  such that no record can hold it      | nothing, and nothing new for its share: but says so
  *
  *  a line without a claim               |
  *  live, held                           | stays
@@ -55,18 +59,19 @@ export interface Decision {
  */
 export function decide(question: Question, snapshot: Snapshot): Decision {
   const { pools, owners, set, isHeld, gone, waiting, shareOf } = question;
-  const asked = new Set(question.claims.map(({ owner, name }) => claimKey(owner, name)));
+  const [refused, asking] = partition(question.claims, (claim) => unrecordable(claim) !== undefined);
+  const asked = new Set(asking.map(({ owner, name }) => claimKey(owner, name)));
   const held = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
   const isNew = (line: { readonly pool: string; readonly claim: string }) => !held.has(identityOf(line));
   const isNewClaim = ({ owner, name, pool }: Claim) => isNew({ pool, claim: claimKey(owner, name) });
-  const unserved = new Set<string>();
+  const unserved = new Set(refused.map(({ owner, name }) => shareOf(claimKey(owner, name))));
   const isWaiting = (claim: Claim) => waiting.has(formatOwner(claim.owner)) && !question.isShown(claim);
   const isUnserved = ({ owner, name }: Claim) => unserved.has(shareOf(claimKey(owner, name)));
   const planFor = () => {
-    const claims = question.claims.filter((claim) => !isNewClaim(claim) || !(isWaiting(claim) || isUnserved(claim)));
+    const claims = asking.filter((claim) => !isNewClaim(claim) || !(isWaiting(claim) || isUnserved(claim)));
     return plan({ pools, claims, snapshot, owners, set });
   };
-  const pending: Pending[] = [];
+  const pending = refused.flatMap(refusalOf).filter(({ claim }) => owners.has(ownerOfKey(claim)));
   let made = planFor();
   const withheld = () => withheldIn(made, isNew, shareOf);
   for (let some = withheld(); some.size > 0; some = withheld()) {
@@ -80,6 +85,12 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
     ...gone.filter((line) => !returned.has(line)).map((allocation) => ({ allocation, to: "free" as const })),
   ];
   return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
+}
+
+function refusalOf(claim: Claim): Pending[] {
+  const issue = unrecordable(claim);
+  const { owner, name, pool } = claim;
+  return issue === undefined ? [] : [{ ...issue, claim: claimKey(owner, name), pool, code: "invalid" }];
 }
 
 /** The shares that get nothing new in this plan: one new claim gets an address and another one does not, or would move one. */

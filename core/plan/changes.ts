@@ -19,7 +19,7 @@ export interface Release {
 export interface Pending {
   readonly claim: string;
   readonly pool: string;
-  readonly code: Extract<IpamCode, "exhausted" | "in-use" | "out-of-range">;
+  readonly code: Extract<IpamCode, "exhausted" | "in-use" | "out-of-range" | "invalid">;
   readonly message: string;
   readonly hint?: string;
   readonly remedy?: Remedy;

@@ -7,7 +7,7 @@ export function refusePending(
   proposed: Plan,
   placeOf: (pending: Pending) => Pick<Issue, "path" | "at"> = () => ({}),
 ): void {
-  const worst = ["exhausted", "in-use", "out-of-range"] as const;
+  const worst = ["exhausted", "in-use", "out-of-range", "invalid"] as const;
   const code = worst.find((c) => proposed.pending.some((pending) => pending.code === c));
   if (code === undefined) return;
   throw new IpamError(

@@ -21,8 +21,9 @@ export function checkSet(set: string): void {
     throw new IpamError("invalid", `${JSON.stringify(set)} is no name of a claim set`);
 }
 
-/** What no record could hold: a key that reads as another one, an address that is none, a NIC or uid that cannot be printed. */
-function issueOf(key: string, { owner, name, wanted, interface: nic, uid }: Claim): Issue | undefined {
+/** Why no record can hold a claim: a key that reads as another one, an address that is none, a NIC or uid that cannot be printed. */
+export function unrecordable({ owner, name, wanted, interface: nic, uid }: Claim): Issue | undefined {
+  const key = claimKey(owner, name);
   if (!isOwner(owner) || !isClaimName(name))
     return { message: `${JSON.stringify(key)} is no claim`, hint: "Kind, namespace and name hold no blank, / or :." };
   if (wanted !== undefined && typeof wanted !== "bigint")
@@ -40,7 +41,7 @@ export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[])
   for (const claim of claims) {
     const key = claimKey(claim.owner, claim.name);
     const list = requests.get(claim.pool);
-    const issue = issueOf(key, claim);
+    const issue = unrecordable(claim);
     if (issue !== undefined) issues.push(issue);
     if (list === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
     else list.push({ key, claim });

@@ -1,4 +1,4 @@
-import { nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
@@ -7,9 +7,9 @@ import { kindInGroup } from "../object-key.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { parsePolicy } from "./parse-policy.ts";
-import { usesPools } from "./policy.ts";
+import { type Policy, usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
-import { authorityOf, parkKey, selectedBy } from "./select.ts";
+import { parkKey, selectedBy } from "./select.ts";
 import { listsOf } from "./taken-off.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
@@ -118,7 +118,7 @@ function nodeOf({ metadata }: Bag): unknown {
 /** The parked policy: the key that parks it, and how its nodes fare. */
 function report({ object, made, rejected, pending }: Known, { nodes, pools }: Facts): Report {
   const { value: policy } = parsePolicy(object);
-  if (policy !== undefined && authorityOf(policy, pools) === "Plan") return {};
+  if (policy !== undefined && !asksHere(policy, pools)) return {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
   const children = made.filter(({ object: one }) => one.kind === policyKind);
@@ -134,6 +134,12 @@ function report({ object, made, rejected, pending }: Known, { nodes, pools }: Fa
   });
   const unlock = unlocking(asBag(object.status)?.conditions);
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
+}
+
+/** Does a policy ask the controller for an address? What is wrong with its other pools, if anything, the policy says itself. */
+function asksHere({ captures }: Policy, pools: Facts["pools"]): boolean {
+  const asked = [...captures.values()].flatMap(({ pool }) => pools.get(pool) ?? []);
+  return asked.some((pool) => !isPlanned(pool));
 }
 
 /** Why nothing is made for a node: a policy for one node alone needs a hostname label that no other one has. */

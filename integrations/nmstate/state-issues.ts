@@ -1,4 +1,4 @@
-import type { Issue } from "../../core/index.ts";
+import { type Issue, isPlain } from "../../core/index.ts";
 import { asBag, asList } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
@@ -29,6 +29,11 @@ function interfaceIssues(entries: readonly unknown[]): Issue[] {
     const issues = ["ipv4", "ipv6"].flatMap((family) => familyIssues(asBag(entry)?.[family], [...root, family]));
     const { name, type } = asBag(entry) ?? {};
     if (typeof name !== "string") return issues;
+    if (name === "" || !isPlain(name))
+      return [
+        ...issues,
+        { message: `the name of an interface cannot be printed: ${JSON.stringify(name)}`, path: [...root, "name"] },
+      ];
     const nic = `${type === "ovs-bridge" ? "bridge" : "interface"} ${name}`;
     const first = seen.get(nic);
     if (first === undefined) seen.set(nic, i);

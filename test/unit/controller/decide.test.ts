@@ -89,6 +89,13 @@ describe("decide", () => {
       pending: ["exhausted Node/d/x"],
     },
     {
+      name: "a claim that no record can hold keeps nothing from others, and nothing new goes to its share",
+      record: ["10.0.0.3 Node/a/w"],
+      claims: ["Node/a/w", "Node/a/x if=eth1\u200b", "Node/a/y", "Node/b/x"],
+      want: ["assign 10.0.0.1 Node/b/x", "keep 10.0.0.3 Node/a/w"],
+      pending: ["invalid Node/a/x"],
+    },
+    {
       name: "a live line without a claim is releasing",
       record: ["10.0.0.2 Node/a/x"],
       want: ["releasing 10.0.0.2 Node/a/x"],

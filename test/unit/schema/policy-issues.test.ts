@@ -57,6 +57,11 @@ describe("readManifests places every issue of a policy's spec", () => {
       "6:66 interface eth1 is listed twice, here and as interfaces[0]; make one entry of both",
     ],
     [
+      '  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: ""}, {name: "eth1\\u200b"}]}',
+      '6:38 the name of an interface cannot be printed: ""',
+      expect.stringMatching(/^6:50 the name of an interface cannot be printed/) as unknown as string,
+    ],
+    [
       "  capture: {x: ippool.p.allocate}\n  desiredState: {interfaces: [{name: b, type: ovs-bridge}, {name: b, type: ovs-interface}]}",
     ],
     [

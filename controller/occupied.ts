@@ -95,12 +95,24 @@ export function strangeTo(use: Use, lines: LinesByOwner, byName: ByName): Pool[]
   return poolsWith(use, byName).filter((pool) => !hasIt(own, use, pool, byName));
 }
 
-/** The pools that an address which is shown is of: if it is in the range of one that is named, only that one. */
+/**
+ * The pools that an address which is shown is of.
+ *
+ *  the pool that is named                 | it is of
+ *  ---------------------------------------+-----------------------------------------------
+ *  has it in its range                    | that pool
+ *  has it in its prefix, and no other one | that pool
+ *   of its network has it in its range    |
+ *  has it in its prefix                   | those others
+ *  has it not, or none is                 | each pool that has it in its range
+ */
 function poolsWith({ address, pool }: Use, byName: ByName): readonly Pool[] {
   const named = byName.get(pool ?? "");
   if (named !== undefined && contains(named.range, address)) return [named];
   const inRange = [...byName.values()].filter(({ range }) => contains(range, address));
-  return inRange.length === 0 && named !== undefined && contains([named.prefix], address) ? [named] : inRange;
+  if (named === undefined || !contains([named.prefix], address)) return inRange;
+  const others = inRange.filter(({ network }) => network === named.network);
+  return others.length === 0 ? [named] : others;
 }
 
 /** The pool without what is taken, and with what its owners keep. */

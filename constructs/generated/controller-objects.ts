@@ -560,6 +560,7 @@ export const controllerObjects: readonly ApiObjectProps[] = [
           "nodenetworkstates"
         ],
         "verbs": [
+          "get",
           "list",
           "watch"
         ]

@@ -23,16 +23,20 @@ export function poolRefOf(pool: string): Bag {
 }
 
 /** Is it a claim on a NodeIPPool? A pool of another group or kind, by whatever name, is another provider's. */
-export function asksNodeIPPool({ kind, apiVersion, spec }: Bag): boolean {
-  const { apiGroup, kind: asked } = asBag(asBag(spec)?.poolRef) ?? {};
-  return (
-    kind === claimKind && `${apiVersion}`.startsWith(`${ipamGroup}/`) && apiGroup === poolGroup && asked === poolKind
-  );
+export function asksNodeIPPool(object: Bag): boolean {
+  const { kind, apiVersion } = object;
+  return kind === claimKind && `${apiVersion}`.startsWith(`${ipamGroup}/`) && nodeIPPoolOf(object) !== undefined;
 }
 
-export function parseAddressClaim({ metadata, spec }: Bag): Parsed<AddressClaim> {
-  const { name, namespace = "default", uid, labels } = asBag(metadata) ?? {};
-  const pool = asBag(asBag(spec)?.poolRef)?.name;
+/** What either kind says by poolRef of a NodeIPPool: its name. */
+export function nodeIPPoolOf({ spec }: Bag): { readonly name: unknown } | undefined {
+  const { apiGroup, kind, name } = asBag(asBag(spec)?.poolRef) ?? {};
+  return apiGroup === poolGroup && kind === poolKind ? { name } : undefined;
+}
+
+export function parseAddressClaim(object: Bag): Parsed<AddressClaim> {
+  const { name, namespace = "default", uid, labels } = asBag(object.metadata) ?? {};
+  const pool = nodeIPPoolOf(object)?.name;
   if (typeof pool !== "string")
     return { issues: [{ message: "poolRef needs the name of a NodeIPPool", path: ["spec", "poolRef", "name"] }] };
   const known = typeof uid === "string" ? uid : undefined;

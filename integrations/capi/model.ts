@@ -13,6 +13,7 @@ import {
   claimKind,
   ipamGroup,
   keyOfClaim,
+  nodeIPPoolOf,
   ownerOfClaim,
 } from "./claim.ts";
 
@@ -56,7 +57,7 @@ export function renderAddresses(
   return { instead, added: [], left: [] };
 }
 
-/** Each IPAddress tells that its claim has it, whoever made it. */
+/** Each IPAddress tells that its claim has it, whoever made it; and of which pool it is, where that is a NodeIPPool. */
 export function usesOfAddress({ object, at }: LocatedObject, { uses }: Findings): void {
   const { name, namespace } = asBag(object.metadata) ?? {};
   const { address, claimRef } = asBag(object.spec) ?? {};
@@ -64,5 +65,7 @@ export function usesOfAddress({ object, at }: LocatedObject, { uses }: Findings)
   const { value } = parseAddress(`${address}`);
   if (value === undefined) return;
   const owner = `${claimKind}/${namespace ?? "default"}:${asBag(claimRef)?.name ?? name}`;
-  uses.push({ address: value, owner, at: at(["spec", "address"], `${address}`) });
+  const pool = nodeIPPoolOf(object)?.name;
+  const named = typeof pool === "string" ? { pool } : {};
+  uses.push({ address: value, owner, ...named, at: at(["spec", "address"], `${address}`) });
 }

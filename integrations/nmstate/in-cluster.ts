@@ -18,6 +18,10 @@ function keyOfPolicy(name: string): string {
   return `${kindInGroup(policyKind, "nmstate.io")}/${name}`;
 }
 
+function keyOfReport(node: string | undefined): string {
+  return `${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`;
+}
+
 const kinds: readonly WatchedKind[] = [
   {
     apiVersion: "nmstate.io/v1",
@@ -173,6 +177,7 @@ export const nmstateInCluster: InCluster = {
   kinds,
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
+  evidenceOf: ({ claim }) => [keyOfReport(nodeNameOf(ownerOfKey(claim)))],
   barred: unselectable,
   gone: goneFromNodes,
   report,

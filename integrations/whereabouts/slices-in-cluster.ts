@@ -49,8 +49,7 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
     claims: (model, facts) =>
       model.networks.flatMap((network) => {
         const kept = nodesOfOtherSize(network, model.listed);
-        const all = [...claimsOnNetwork(network, facts), ...claimsOfOthers(network, model, facts)];
-        return all.filter(({ owner }) => !kept.has(owner.name));
+        return claimsOfNodes(network, model, facts).filter(({ owner }) => !kept.has(owner.name));
       }),
     isClaim: isSliceClaim,
     render: (model, facts, holdings) => renderPools(model, namespace, facts, holdings),
@@ -80,30 +79,37 @@ function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): Reado
 }
 
 /**
- * Nodes that have a slice, and for whom no definition asks: somebody else's NodeSlicePool lists it, or pods have addresses of it.
+ * Which nodes ask for a slice of a network, and for which one: those for whom a definition asks, and others that have one already.
  *
- *  the node is  | it has its slice
- *  -------------+------------------------------------------------------------------------------------------
- *  gone         | on record, if it was not: somebody else gave it, or the record is lost. Then it is releasing
- *  not selected | as long as that is so: releasing, it would not be listed, and its pods could not end
+ *  a definition | somebody else's     | its IPPool has | the node asks for
+ *   asks for it | NodeSlicePool lists | addresses      |
+ *  -------------+---------------------+----------------+------------------------------------------------------------------
+ *  yes          | no                  | yes            | the slice of the IPPool: its pods have addresses of it
+ *  yes          | any                 | any other      | a slice
+ *  no           | yes                 | any            | what is listed
+ *  no           | no                  | yes            | the slice of the IPPool
+ *  no           | no                  | no             | nothing
+ *
+ * What a node has for which no definition asks goes on record, if it was not: somebody else gave it, or the record is lost. Of a node
+ * that is gone it is releasing then; of one that is not selected it stays as long as that is so: releasing, it would not be listed,
+ * and its pods could not end.
  */
-function claimsOfOthers(network: SliceNetwork, { listed, used }: SlicesModel, facts: Facts): Claim[] {
+function claimsOfNodes(network: SliceNetwork, { listed, used }: SlicesModel, facts: Facts): Claim[] {
   const { name: pool, blockLength } = network.pool;
-  const selected = nodesOnNetwork(network, facts);
   const byUse = used.flatMap((one) => sliceOfIPPool(one, network) ?? []);
   const byList = listed.flatMap(({ owner = "", pool: of }) => (of === pool ? (nodeNameOf(owner) ?? []) : []));
   const wanted = new Map<string, Address | undefined>([
     ...byUse.map(({ node, slice }) => [node, slice.length === blockLength ? slice.address : undefined] as const),
     ...byList.map((node) => [node, undefined] as const),
   ]);
-  return [...wanted]
-    .filter(([name]) => !selected.has(name))
-    .map(([name, address]) => ({
-      owner: { kind: "Node", name },
-      name: pool,
-      pool,
-      ...(address === undefined ? {} : { wanted: address }),
-    }));
+  const claims = claimsOnNetwork(network, facts);
+  const asking = new Set(claims.map(({ owner }) => owner.name));
+  const others = [...wanted.keys()].filter((name) => !asking.has(name));
+  const all = [...claims, ...others.map((name): Claim => ({ owner: { kind: "Node", name }, name: pool, pool }))];
+  return all.map((claim) => {
+    const address = wanted.get(claim.owner.name);
+    return address === undefined ? claim : { ...claim, wanted: address };
+  });
 }
 
 /**

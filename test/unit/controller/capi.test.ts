@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { emptySnapshot } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import type { Integration } from "../../../integrations/integration.ts";
@@ -242,6 +243,27 @@ describe("an IPAddressClaim", () => {
       "10.0.0.2 IPAddressClaim/metal3:a/address",
     ]);
     expect(addresses()).toEqual(["a 10.0.0.2", "b 10.0.0.1"]);
+  });
+
+  it.each([
+    ["two networks have the same addresses", "red"],
+    ["its pool has shrunk since", "p"],
+  ])("has its address again when the record is lost, where %s", async (_, of) => {
+    const { sim, addresses } = begin();
+    const { spec } = pool(9, { network: "red" });
+    sim.create({ ...pool(9), metadata: { name: "red" }, spec } as never);
+    const poolRef = { apiGroup: "nmstate.io", kind: "NodeIPPool", name: of };
+    sim.create(claim("a") as never);
+    sim.create(claim("b", { poolRef }) as never);
+    await sim.pass(5000);
+    const shown = addresses();
+    if (of === "p") sim.change("NodeIPPool", "p", (one) => ({ ...one, spec: pool(1).spec }));
+    sim.record = emptySnapshot;
+    sim.engine.lookAgain();
+    await sim.pass(20_000);
+    expect(shown).toEqual(of === "p" ? ["a 10.0.0.1", "b 10.0.0.2"] : ["a 10.0.0.1", "b 10.0.0.1"]);
+    expect(addresses()).toEqual(shown);
+    expect(sim.lines()).toHaveLength(2);
   });
 
   it("of a paused cluster gets nothing and loses nothing until it goes on", async () => {

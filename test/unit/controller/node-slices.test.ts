@@ -664,6 +664,15 @@ describe("the slice of a node that is gone, when the record is lost", () => {
 });
 
 describe("slices when the record is lost", () => {
+  it("are those of nodes whose pods have addresses of them, whether any list is left or not", async () => {
+    const { sim, listed } = begin();
+    sim.create(definition("a"));
+    sim.create(ipPool("n3-10.5.0.0-24", "10.5.0.0/24", pod));
+    for (const name of ["n1", "n2", "n3"]) sim.node(name);
+    await sim.pass(3000);
+    expect(listed()).toEqual(["n3 10.5.0.0/24", "n1 10.5.1.0/24", "n2 10.5.2.0/24"]);
+  });
+
   it("are read back beside the list of a network that nobody defines", async () => {
     const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
+import { keep } from "../../../controller/seen.ts";
 import { timing } from "../../../controller/timing.ts";
 import { formatAddress } from "../../../core/index.ts";
+import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
@@ -67,6 +69,31 @@ it("while reports are missed nobody gets anything new: who came back from a back
   sim.engine.world.follow(`${report}.nmstate.io`, true);
   await sim.pass();
   expect(sim.record.allocations.map(({ address }) => formatAddress(address))).toEqual(["10.0.0.2"]);
+});
+
+it("a reset frees nothing that a report on the server shows, and the watch does not yet", async () => {
+  const sim = new SimController();
+  sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+  sim.create(policy("a", "p") as never);
+  sim.node("n1");
+  await sim.pass(2000);
+  sim.enact("a--n1", "n1", "Available");
+  sim.shows("n1", "10.0.9.9");
+  sim.remove(policies, "a");
+  await sim.pass(2000);
+  sim.remove("NodeNetworkConfigurationEnactment", "n1.a--n1");
+  sim.enact("a--n1", "n1", "Failing");
+  await sim.pass(40_000);
+  expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
+  sim.isFrozen = true;
+  const [ip, other] = ["10.0.0.1", "10.0.9.9"].map((one) => JSON.stringify(one));
+  sim.change(report, "n1", (one) => JSON.parse(JSON.stringify(one).replace(`${other}`, `${ip}`)));
+  const annotations = { [resetAnnotation]: "" };
+  sim.change("NodeIPPool", "p", (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations } }));
+  const { world } = sim.engine;
+  world.set(keep(world.kind("NodeIPPool.nmstate.io"), sim.object("NodeIPPool", "p") as never));
+  await sim.pass(40_000);
+  expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
 });
 
 const lan = poolOf("lan", "10.0.0.0/24");

@@ -15,13 +15,14 @@ import {
 import type { Facts, Integration, RenderedObject } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
-import { integrationOf, readObjects } from "./asking.ts";
+import { askedBeside } from "./asked-beside.ts";
+import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
 import { changedBy, decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
-import { asOwned, isPast, type Occupied, shownFor, without } from "./occupied.ts";
+import { type Occupied, shownFor } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
@@ -63,7 +64,7 @@ export class Allocator implements Finder {
   private seen: Scene | undefined;
   /** The pools as they were last seen. */
   pools: Scene["pools"] = new Map();
-  readonly shown = new Shown();
+  readonly shown: Shown;
   readonly resets: Resets;
   readonly renderer: Renderer;
   private readonly proof: Proof;
@@ -73,6 +74,7 @@ export class Allocator implements Finder {
     this.world = world;
     this.record = new KnownRecord(ground, (pool) => graceOf(this.pools.get(pool)));
     const sourceOf = (claim: string) => this.sourceOf(claim);
+    this.shown = new Shown(machinesIn(world, ground.integrations));
     this.resets = new Resets(world, sourceOf);
     this.renderer = new Renderer(world, ground.integrations, sourceOf);
     this.proof = new Proof(ground, world, this.record.hold, this.resets, sourceOf);
@@ -225,10 +227,7 @@ export class Allocator implements Finder {
     const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
     return {
-      pools: scene.sound.map((pool) => without(pool, occupied)),
-      claims: desired.claims
-        .filter((claim) => !(this.world.isGone(formatOwner(claim.owner)) && isPast(claim, occupied, this.record.lines)))
-        .map((claim) => asOwned(claim, occupied)),
+      ...askedBeside(desired.claims, scene.sound, occupied, lines, (owner) => this.world.isGone(owner)),
       owners,
       set: clusterSet,
       waiting: standing.waiting,

@@ -1,7 +1,9 @@
+import { nodeOwner } from "../core/index.ts";
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { kindInGroup, nameOfKind } from "../integrations/object-key.ts";
 import { poolKind } from "./kinds.ts";
+import type { IsMachine } from "./occupied.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
@@ -55,4 +57,12 @@ export function isReadBy({ reads }: Integration, object: Seen): boolean {
     !isManaged(object) &&
     reads.some((one) => kindInGroup(one.kind, one.group) === nameOfKind(object) && one.owns(object))
   );
+}
+
+/** Is a node the machine of an owner, by its object as it is seen? */
+export function machinesIn(world: World, integrations: readonly Integration[]): IsMachine {
+  return (owner, name) => {
+    const node = world.owner(nodeOwner(name));
+    return node !== undefined && integrations.some(({ inCluster }) => inCluster?.isMachine?.(owner, node) === true);
+  };
 }

@@ -25,6 +25,8 @@ export interface Question {
   readonly waiting: ReadonlySet<string>;
   /** Does the owner of a claim show to have what it asks for? Then that is nothing new. */
   readonly isShown: (claim: Claim) => boolean;
+  /** New claims that get nothing, whatever there is: what they ask for is somebody else's without being on record. */
+  readonly refused: readonly Pending[];
   /** Claims of one word are served together or not at all: those that one integration makes for an owner, or one object of many owners. */
   readonly shareOf: (claim: string) => string;
   /** Lines that stay although nobody asks for them now: their policy cannot be read, or their pool retains them. */
@@ -48,6 +50,7 @@ export interface Decision {
  *  new, and the owner is waiting        | nothing yet, unless it shows to have what it asks for
  *  new, all claims of its share fit     | gets an address
  *  new, one claim of its share does not | no new claim of the share gets one: others may be served
+ *  new, what it asks for is in use      | nothing, nor does its share: it is refused before any plan
  *  new, in place of one that goes       | nothing yet: that one is released first
  *  such that no record can hold it      | nothing, and nothing new for its share: but says so
  *
@@ -64,14 +67,15 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   const held = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
   const isNew = (line: { readonly pool: string; readonly claim: string }) => !held.has(identityOf(line));
   const isNewClaim = ({ owner, name, pool }: Claim) => isNew({ pool, claim: claimKey(owner, name) });
-  const unserved = new Set(refused.map(({ owner, name }) => shareOf(claimKey(owner, name))));
+  const refusals = [...question.refused, ...refused.flatMap(refusalOf)];
+  const unserved = new Set(refusals.map(({ claim }) => shareOf(claim)));
   const isWaiting = (claim: Claim) => waiting.has(formatOwner(claim.owner)) && !question.isShown(claim);
   const isUnserved = ({ owner, name }: Claim) => unserved.has(shareOf(claimKey(owner, name)));
   const planFor = () => {
     const claims = asking.filter((claim) => !isNewClaim(claim) || !(isWaiting(claim) || isUnserved(claim)));
     return plan({ pools, claims, snapshot, owners, set });
   };
-  const pending = refused.flatMap(refusalOf).filter(({ claim }) => owners.has(ownerOfKey(claim)));
+  const pending = refusals.filter(({ claim }) => owners.has(ownerOfKey(claim)));
   let made = planFor();
   const withheld = () => withheldIn(made, isNew, shareOf);
   for (let some = withheld(); some.size > 0; some = withheld()) {

@@ -100,6 +100,7 @@ export class Engine {
         if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
     if (this.world.asksReset(key) || this.allocator.resets.hasBegun(key)) this.lookAgain();
     if (this.world.kind(kindOf(key)).isReport) this.heard(key);
+    if (kindOf(key) === "Node" && this.allocator.shown.hasMachines()) this.tellPools();
     if (!this.isOpen) return;
     if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");
     this.tell(key, this.timing.settle);
@@ -109,9 +110,15 @@ export class Engine {
 
   /** An owner reports what it has: pools have collisions by that, or room. */
   private heard(key: string): void {
-    const isNew = this.allocator.shown.set(key, usesIn(this.world.get(key), this.integrations));
+    const { isGrant: isGiven = false } = this.world.kind(kindOf(key));
+    const uses = usesIn(this.world.get(key), this.integrations).map((use) => ({ ...use, isGiven }));
+    const isNew = this.allocator.shown.set(key, uses);
     if (!isNew || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    this.tellPools();
+  }
+
+  private tellPools(): void {
     for (const pool of poolObjects(this.world, this.integrations))
       this.queue.addAfter(`report ${objectKey(pool)}`, this.timing.gather);
   }

@@ -22,10 +22,25 @@ import {
 } from "../core/index.ts";
 import type { LinesByOwner, OwnLines } from "./lines-by-owner.ts";
 
+/** What a report shows, or an owner without a line asks to have. */
+export interface Showing extends Use {
+  /** An object that gives addresses to owners says it. */
+  readonly isGiven?: boolean;
+  /** An owner only asks for it: a plan decides between those that do. */
+  readonly isAsked?: boolean;
+}
+
+/** What nobody else is given. */
+export interface Taken extends MaybeBlock {
+  /** Who may have it; undefined if that is nobody. */
+  readonly owner: string | undefined;
+  readonly shown: readonly Showing[];
+}
+
 /** What owners show to have beside the record. */
 export interface Occupied {
   /** Addresses of a pool, or blocks, that nobody is given. */
-  readonly taken: ReadonlyMap<string, readonly MaybeBlock[]>;
+  readonly taken: ReadonlyMap<string, readonly Taken[]>;
   /** What an owner has on a NIC, by `placeOnNic`. */
   readonly own: ReadonlyMap<string, Address>;
   /** Of a pool, what its owners have of it although it gives that to nobody: they keep it. */
@@ -34,8 +49,13 @@ export interface Occupied {
   readonly collisions: ReadonlyMap<string, readonly string[]>;
 }
 
+/** Is a node, by its name, the machine that the addresses of an owner are for, as far as the cluster says? */
+export type IsMachine = (owner: string, node: string) => boolean;
+
 /**
- * What the reports of owners say about pools, beside the record.
+ * What the reports of owners say about pools, beside the record. An object that gives addresses to owners (an IPAddress, the Secret
+ * of a host, a NodeSlicePool) says whose one is. Where there is one, what a node observes does not say it: the node may be that owner's
+ * machine. Nor does what an owner asks for, or a status that anybody may write (IPAMClaim).
  *
  *  an address of a pool is shown by | on record for | it is
  *  ---------------------------------+---------------+---------------------------------------------------------
@@ -45,20 +65,29 @@ export interface Occupied {
  *                                   |               |  one that the pool gives to nobody only if the report names the pool
  *  one owner, not its own for good  | nobody        | taken
  *   (DHCP, a copy)                  |               |
- *  one owner                        | another one   | a collision
- *  several owners                   | one of them   | a collision
- *  several owners                   | nobody        | taken, and a collision
+ *  several, given to one of them,   | nobody        | taken: only a claim of that one may get it, likewise
+ *   or others only ask for it       |               |
+ *  several owners, otherwise        | nobody        | taken
+ *  anybody                          | another one   | that one's
+ *
+ * Two that have an address, by the record or by what is shown, are a collision, unless one is a node that the cluster says to be
+ * the machine of the other. Two nodes always are.
  *
  * Where a report names the pool, an address that its range has no more is one of it, too. One that names a pool which nobody
  * knows counts for those that have its addresses, as far as nobody knows better.
  */
-export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: LinesByOwner): Occupied {
+export function occupied(
+  pools: readonly Pool[],
+  uses: Iterable<Showing>,
+  lines: LinesByOwner,
+  isMachine: IsMachine = () => false,
+): Occupied {
   const byName = poolsByName(pools);
-  const strange = new Map<Pool, Use[]>();
+  const strange = new Map<Pool, Showing[]>();
   for (const use of uses) for (const pool of strangeTo(use, lines, byName)) push(strange, pool, use);
   const asked = new Set([...strange.values()].flatMap((found) => found.map(({ address }) => address)));
   const holders = holdersOf(asked, lines.record);
-  const taken = new Map<string, MaybeBlock[]>();
+  const taken = new Map<string, Taken[]>();
   const own = new Map<string, Address>();
   const outside = new Map<string, MaybeBlock[]>();
   const collisions = new Map<string, string[]>();
@@ -66,20 +95,46 @@ export function occupied(pools: readonly Pool[], uses: Iterable<Use>, lines: Lin
     for (const [address, all] of Map.groupBy(found, (one) => one.address)) {
       const alike = all.filter((one) => one.pool === undefined || one.pool === pool.name);
       const shown = alike.length > 0 ? alike : all;
-      const use = shown.find(({ isTemporary }) => !isTemporary) ?? (shown[0] as Use);
+      const { use, isOnly } = ownerIn(shown);
       const held = (holders.get(address) ?? []).filter((line) => mayBeOf(line, use, pool, byName));
-      const others = [...held.map(({ claim }) => ownerOfKey(claim)), ...shown.map(({ owner }) => owner ?? "")];
-      const other = others.find((owner) => owner !== use.owner);
-      if (held.length === 0) push(taken, pool.name, use);
-      if (other !== undefined) push(collisions, pool.name, collision(use, other));
+      const { address: first, length } = use;
+      const block = { address: first, ...(length === undefined ? {} : { length }) };
+      if (held.length === 0) push(taken, pool.name, { ...block, owner: isOnly ? use.owner : undefined, shown });
+      const twice = collisionOf(shown, held, isMachine);
+      if (twice !== undefined) push(collisions, pool.name, twice);
+      const isTheirs = isOnly && held.every(({ claim }) => ownerOfKey(claim) === use.owner);
       const isAssignable = holds(pool.assignable, use);
-      if (other !== undefined || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
+      if (!isTheirs || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
       // A claim gets a block of the pool's length: of another length it is nothing that a claim can have.
       if (use.length !== undefined && use.length !== pool.blockLength) continue;
       own.set(placeOnNic(pool.name, use.owner, use.interface), address);
       if (!isAssignable) push(outside, pool.name, use);
     }
   return { taken, own, outside, collisions };
+}
+
+/** Whose an address is: what is given counts before what is observed, and that before what is asked for. */
+function ownerIn(shown: readonly Showing[]): { readonly use: Showing; readonly isOnly: boolean } {
+  const given = shown.filter(({ isGiven, isTemporary }) => isGiven && !isTemporary);
+  const reported = shown.filter(({ isAsked }) => !isAsked);
+  const said = [given, reported].find((some) => some.length > 0) ?? shown;
+  const use = said.find(({ isTemporary }) => !isTemporary) ?? (said[0] as Showing);
+  return { use, isOnly: said.every(({ owner }) => owner === use.owner) };
+}
+
+/** The first two that have an address and are not the same machine, for people: where it is observed comes first. */
+function collisionOf(shown: readonly Showing[], held: readonly Allocation[], isMachine: IsMachine): string | undefined {
+  const owners = [...held.map(({ claim }) => ownerOfKey(claim)), ...shown.map(({ owner = "" }) => owner)];
+  const isOf = (owner: string, other: string) => {
+    const node = nodeNameOf(other);
+    return node !== undefined && isMachine(owner, node);
+  };
+  for (const use of [...shown.filter(({ isGiven }) => !isGiven), ...shown]) {
+    const { owner = "" } = use;
+    const other = owners.find((one) => one !== owner && !isOf(one, owner) && !isOf(owner, one));
+    if (other !== undefined) return collision(use, other);
+  }
+  return undefined;
 }
 
 /** Pools by their names. */
@@ -117,7 +172,7 @@ function poolsWith({ address, pool }: Use, byName: ByName): readonly Pool[] {
 
 /** The pool without what is taken, and with what its owners keep. */
 export function without(pool: Pool, { taken, outside }: Occupied): Pool {
-  const rangeIn = (addresses: Occupied["taken"]) => rangeOf(...(addresses.get(pool.name) ?? []).map(intervalOf));
+  const rangeIn = (addresses: Occupied["outside"]) => rangeOf(...(addresses.get(pool.name) ?? []).map(intervalOf));
   if (!taken.has(pool.name) && !outside.has(pool.name)) return pool;
   const automatic = minus(pool.automatic, rangeIn(taken));
   return { ...pool, automatic, assignable: union(pool.assignable, rangeIn(outside)) };

@@ -1,24 +1,30 @@
 import { byCodeUnit, type Pool, type Snapshot, type Use } from "../core/index.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
-import { type Occupied, occupied, poolsByName, strangeTo } from "./occupied.ts";
+import { type IsMachine, type Occupied, occupied, poolsByName, type Showing, strangeTo } from "./occupied.ts";
 
 /**
  * The addresses that owners show to have, by their own reports. Most of what is shown is on record for who shows it, and stays so:
  * only what changed is looked at again.
  */
 export class Shown {
-  private readonly byReport = new Map<string, readonly Use[]>();
+  private readonly byReport = new Map<string, readonly Showing[]>();
   private readonly reportsOf = new Map<string, Set<string>>();
   /** Of these reports some of what they show is not on record for who shows it. */
-  private readonly strange = new Map<string, readonly Use[]>();
+  private readonly strange = new Map<string, readonly Showing[]>();
   /** Reports that say something else since they were looked at. */
   private readonly unread = new Set<string>();
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
   private known: { readonly pools: readonly Pool[]; readonly record: Snapshot; readonly value: Occupied } | undefined;
   private pools: readonly Pool[] = [];
 
+  private readonly isMachine: IsMachine;
+
+  constructor(isMachine: IsMachine) {
+    this.isMachine = isMachine;
+  }
+
   /** Says all that a report shows. Is it other than before? */
-  set(report: string, uses: readonly Use[]): boolean {
+  set(report: string, uses: readonly Showing[]): boolean {
     const earlier = this.byReport.get(report) ?? [];
     const [before, now] = [earlier, uses].map((list) => list.map(textOf).sort().join("\n"));
     if (before === now) return false;
@@ -32,15 +38,23 @@ export class Shown {
     return true;
   }
 
+  /** Which node is whose machine may be otherwise from now on. Was there a collision, which may be none? */
+  hasMachines(): boolean {
+    const wasCollision = (this.known?.value.collisions.size ?? 0) > 0;
+    if (wasCollision) this.known = undefined;
+    return wasCollision;
+  }
+
   /** What they say about pools, beside the record, and what else is `claimed`. */
   occupied(pools: readonly Pool[], lines: LinesByOwner, claimed: readonly Use[] = []): Occupied {
     this.follow(pools, lines);
     const { known } = this;
     // Where two of them do not agree, the same one counts, whichever was seen first.
     const reported = () => [...this.strange].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
-    if (claimed.length > 0) return occupied(pools, [...reported(), ...claimed], lines);
+    const asked = claimed.map((use) => ({ ...use, isAsked: true }));
+    if (asked.length > 0) return occupied(pools, [...reported(), ...asked], lines, this.isMachine);
     if (known?.pools === pools && known.record === lines.record) return known.value;
-    const value = occupied(pools, reported(), lines);
+    const value = occupied(pools, reported(), lines, this.isMachine);
     this.known = { pools, record: lines.record, value };
     return value;
   }

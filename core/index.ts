@@ -21,7 +21,7 @@ export * from "./plan/pending.ts";
 export * from "./plan/plan.ts";
 export * from "./plan/release.ts";
 export * from "./plan/rename.ts";
-export { checkSet, unrecordable } from "./plan/request.ts";
+export { checkSet, unrecordable, wantedBy } from "./plan/request.ts";
 export { isOfAddresses, isPlanned, isSamePool, joinedPool, neverAutomatic, type Pool } from "./pool.ts";
 export * from "./pool-spec.ts";
 export { howToKeep, type PoolWords } from "./pool-words.ts";

@@ -35,6 +35,8 @@ export interface WatchedKind {
   readonly isOwner?: boolean;
   /** Does it report what an owner really has? */
   readonly isReport?: boolean;
+  /** Does such a report give its owner what it shows? Others only tell what they observe, or what anybody may have written. */
+  readonly isGrant?: boolean;
   /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */
   readonly mayHaveAny?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */
@@ -122,6 +124,8 @@ export interface InCluster {
    * also those that cannot be acted upon by themselves. Absent where each stands for itself.
    */
   disagreeing?(objects: readonly SourceObject[]): ReadonlyMap<SourceObject, string>;
+  /** Is a node, by its object, the machine that the addresses of an owner of its own are for? Absent where such addresses are on no node. */
+  isMachine?(owner: string, node: Bag): boolean;
   /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
   barred?(facts: Facts): ReadonlyMap<string, string>;
   /**

@@ -84,6 +84,7 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       kind: addressKind,
       plural: "ipaddresses",
       isReport: true,
+      isGrant: true,
       keep: ({ spec }) => ({ spec }),
       keepMade: ({ spec }) => ({ spec }),
       // Cluster API refuses another one.
@@ -104,6 +105,16 @@ function isFree({ finalizers, deletionTimestamp }: Bag): boolean {
   return deletionTimestamp === undefined && !asList(finalizers).includes(finalizer);
 }
 
+/**
+ * Is a node a machine of the namespace that a claim is in? Cluster API says that much on each node of a cluster which manages itself;
+ * which claim a machine has, only its infrastructure provider knows.
+ */
+function isMachine(owner: string, { metadata }: Bag): boolean {
+  const marks = asBag(asBag(metadata)?.annotations) ?? {};
+  const namespace = marks["cluster.x-k8s.io/cluster-namespace"];
+  return marks["cluster.x-k8s.io/machine"] !== undefined && owner.startsWith(`${claimKind}/${namespace}:`);
+}
+
 /** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
 export function capiInCluster(version: ClusterApiVersion): InCluster {
   return {
@@ -112,6 +123,7 @@ export function capiInCluster(version: ClusterApiVersion): InCluster {
     sourceOf: (claim) => keyOf(claimKind, ownerOfKey(claim)),
     objectOf: (claim) => keyOf(addressKind, ownerOfKey(claim)),
     isPaused,
+    isMachine,
     // Before it has an address, nobody may end it without telling us.
     isWaiting: ({ metadata }) => isFree(asBag(metadata) ?? {}),
     // A claim is deleted once its machine is: that is the word of who made it. Its IPAddress must be gone, too.

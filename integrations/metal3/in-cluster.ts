@@ -1,9 +1,10 @@
+import { nodeOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import { hostGroup, hostKind, hostState, keyOfHost, linkOf, namesIn, usedBy } from "./bare-metal-host.ts";
 import { configMapName } from "./config-map.ts";
 import { goneFromHosts } from "./gone.ts";
-import { nameOfObjects } from "./infra.ts";
+import { aliasesOfHost, nameOfObjects } from "./infra.ts";
 import { infraFile } from "./infra-file.ts";
 import { ownerIn, ownerLabel, usedAnnotation } from "./objects.ts";
 import { isTakenOver, whyNotTakenOver } from "./taken-over.ts";
@@ -19,6 +20,7 @@ export function metal3Part(namespace: string): InCluster {
     sourceOf: () => source,
     evidenceOf: ({ claim }) => [keyOfSecret(namespace, nameOfObjects(claim))],
     gone: goneFromHosts,
+    isMachine: (owner, { metadata }) => aliasesOfHost(owner).includes(nodeOwner(`${asBag(metadata)?.name}`)),
     takesOver: isTakenOver,
     whyRefused: whyNotTakenOver,
     report,
@@ -41,6 +43,7 @@ function kinds(namespace: string): WatchedKind[] {
       plural: "secrets",
       where: { namespace, labels: ownerLabel },
       isReport: true,
+      isGrant: true,
       keep: keepData,
       keepMade: keepData,
     },

@@ -41,6 +41,7 @@ function kinds(namespace: string): WatchedKind[] {
       plural: "nodeslicepools",
       where: { namespace },
       isReport: true,
+      isGrant: true,
       isShared: true,
       isOwnSource: true,
       hasPlainStatus: true,

@@ -15,6 +15,8 @@ interface Case {
   readonly waiting?: string[];
   /** Those of them that show to have what they ask for. */
   readonly showing?: string[];
+  /** Claims that want what somebody else shows to have. */
+  readonly refused?: string[];
   /** Claims whose lines stay. */
   readonly held?: string[];
   /** Addresses known to be off their owners. */
@@ -46,6 +48,14 @@ describe("decide", () => {
       waiting: ["Node/a", "Node/b"],
       showing: ["Node/a"],
       want: ["assign 10.0.0.1 Node/a/x"],
+    },
+    {
+      name: "a claim that is refused gets nothing, nor what goes with it; the owner keeps what it has",
+      record: ["10.0.0.2 Node/a/z"],
+      claims: ["Node/a/x", "Node/a/y", "Node/a/z", "Node/b/x"],
+      refused: ["Node/a/x"],
+      want: ["assign 10.0.0.1 Node/b/x", "keep 10.0.0.2 Node/a/z"],
+      pending: ["in-use Node/a/x"],
     },
     {
       name: "an owner that waits keeps what it has",
@@ -126,7 +136,18 @@ describe("decide", () => {
   ];
   it.each(cases)(
     "$name",
-    ({ record = [], claims = [], isApart, waiting = [], showing = [], held = [], gone = [], want, pending = [] }) => {
+    ({
+      record = [],
+      claims = [],
+      isApart,
+      waiting = [],
+      showing = [],
+      refused = [],
+      held = [],
+      gone = [],
+      want,
+      pending = [],
+    }) => {
       const snapshot = recordOf(record, pools);
       const asked = claims.map(claimOf);
       const lines = [...snapshot.allocations, ...snapshot.releasing];
@@ -137,6 +158,7 @@ describe("decide", () => {
         owners,
         set: "default",
         waiting: new Set(waiting),
+        refused: refused.map((claim) => ({ claim, pool: "p", code: "in-use" as const, message: "" })),
         isShown: ({ owner }: Claim) => showing.includes(formatOwner(owner)),
         shareOf: isApart ? (claim: string) => claim : ownerOfKey,
         isHeld: ({ claim }: { readonly claim: string }) => held.includes(claim),

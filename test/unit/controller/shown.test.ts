@@ -39,7 +39,7 @@ const sorted = ({ taken, own, outside, collisions }: ReturnType<typeof occupied>
 });
 
 it("is the same as all that is shown, whatever comes and goes: reports, lines of the record, pools", () => {
-  const shown = new Shown();
+  const shown = new Shown(() => false);
   const lines = new LinesByOwner();
   const reports = new Map<string, Use[]>();
   let pools = [p];

@@ -28,8 +28,9 @@ import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
 import { inParallel } from "./refresh.ts";
 import { type Look, Renderer } from "./renderer.ts";
+import type { SourceOf } from "./reset.ts";
 import { Resets } from "./resets.ts";
-import { factsOf, readScene, type Scene } from "./scene.ts";
+import { conflictingIn, factsOf, readScene, type Scene } from "./scene.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
@@ -62,6 +63,8 @@ export class Allocator implements Finder {
   private readonly ground: Ground;
   readonly record: KnownRecord;
   private seen: Scene | undefined;
+  /** The key of the object that asked for a claim; undefined if nobody here knows it. */
+  readonly sourceOf: SourceOf = (claim) => this.integrationOf(claim)?.inCluster?.sourceOf(claim);
   /** The pools as they were last seen. */
   pools: Scene["pools"] = new Map();
   readonly shown: Shown;
@@ -73,7 +76,7 @@ export class Allocator implements Finder {
     this.ground = ground;
     this.world = world;
     this.record = new KnownRecord(ground, (pool) => graceOf(this.pools.get(pool)));
-    const sourceOf = (claim: string) => this.sourceOf(claim);
+    const { sourceOf } = this;
     this.shown = new Shown(machinesIn(world, ground.integrations));
     this.resets = new Resets(world, sourceOf);
     this.renderer = new Renderer(world, ground.integrations, sourceOf);
@@ -96,7 +99,7 @@ export class Allocator implements Finder {
   }
 
   private sceneBy(snapshot: Snapshot): Scene {
-    this.seen ??= readScene(this.world, this.ground.integrations, snapshot);
+    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, this.ground.integrations, snapshot);
     this.pools = this.seen.pools;
     return this.seen;
   }
@@ -137,7 +140,7 @@ export class Allocator implements Finder {
     const scene = this.sceneBy(snapshot);
     const facts = factsOf(this.world, scene);
     const { integrations } = this.ground;
-    const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, (claim) => this.sourceOf(claim));
+    const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, this.sourceOf);
     const look = { owners, scene, facts, standing };
     const desired = this.renderer.asked(look);
     const question = this.question(look, desired.own);
@@ -231,6 +234,7 @@ export class Allocator implements Finder {
       owners,
       set: clusterSet,
       waiting: standing.waiting,
+      conflicting: conflictingIn(desired, lines.record),
       isShown: (claim) => standing.isMerelyUnready(formatOwner(claim.owner)) && shownFor(claim, occupied) !== undefined,
       shareOf: (claim) => this.shareOf(claim),
       // Of a kind that is not served nobody knows whether what asked is there.
@@ -250,9 +254,10 @@ export class Allocator implements Finder {
     return this.proof.proven(lines, await this.scene(), true).length > 0;
   }
 
-  /** Is there a pool that does not fit what is on record? It may, once there is less of that. */
-  isUnsynchronized(): boolean {
-    return [...this.pools.values()].some(({ problem }) => problem?.reason === "UnsynchronizedIPPool");
+  /** What does not fit what is on record: pools, and objects that ask. It may, once there is less of that. */
+  misfits({ pools, rejected }: Scene): string {
+    const unsound = [...pools.values()].filter(({ problem }) => problem !== undefined).map(({ name }) => name);
+    return [...rejected, ...unsound].sort(byCodeUnit).join(" ");
   }
 
   /** Is anything on record that was given for a source? */
@@ -279,11 +284,6 @@ export class Allocator implements Finder {
   private definersOf(name: string): string[] {
     const { object, alike = [] } = this.pools.get(name) ?? {};
     return object === undefined ? [] : [object, ...alike].map(objectKey);
-  }
-
-  /** The key of the object that asked for a claim; undefined if nobody here knows it. */
-  sourceOf(claim: string): string | undefined {
-    return this.integrationOf(claim)?.inCluster?.sourceOf(claim);
   }
 
   /** What is listed with others' stands for itself: a node has its slice of a network also where another network is full. */

@@ -3,6 +3,7 @@ import {
   type Claim,
   claimKey,
   formatOwner,
+  type Issue,
   identityOf,
   ownerOfKey,
   type Pending,
@@ -12,7 +13,6 @@ import {
   type Snapshot,
   unrecordable,
 } from "../core/index.ts";
-import { partition } from "../core/partition.ts";
 
 /** What the allocator decides from: these owners, and all that they ask for. */
 export interface Question {
@@ -23,6 +23,8 @@ export interface Question {
   readonly set: string;
   /** Owners that keep what they have and get nothing new: a node that is not Ready. */
   readonly waiting: ReadonlySet<string>;
+  /** Claims, by their keys, that must get nothing new, and why: what they ask for cannot hold together with what somebody has. */
+  readonly conflicting: ReadonlyMap<string, Issue>;
   /** Does the owner of a claim show to have what it asks for? Then that is nothing new. */
   readonly isShown: (claim: Claim) => boolean;
   /** New claims that get nothing, whatever there is: what they ask for is somebody else's without being on record. */
@@ -52,7 +54,9 @@ export interface Decision {
  *  new, one claim of its share does not | no new claim of the share gets one: others may be served
  *  new, what it asks for is in use      | nothing, nor does its share: it is refused before any plan
  *  new, in place of one that goes       | nothing yet: that one is released first
- *  such that no record can hold it      | nothing, and nothing new for its share: but says so
+ *  such that it cannot hold together    | keeps what it has, and gets nothing new: but says so
+ *   with what somebody has              |
+ *  such that no record can hold it      | nothing: but says so
  *
  *  a line without a claim               |
  *  live, held                           | stays
@@ -62,20 +66,24 @@ export interface Decision {
  */
 export function decide(question: Question, snapshot: Snapshot): Decision {
   const { pools, owners, set, isHeld, gone, waiting, shareOf } = question;
-  const [refused, asking] = partition(question.claims, (claim) => unrecordable(claim) !== undefined);
+  const asking = question.claims.filter((claim) => unrecordable(claim) === undefined);
   const asked = new Set(asking.map(({ owner, name }) => claimKey(owner, name)));
   const held = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
   const isNew = (line: { readonly pool: string; readonly claim: string }) => !held.has(identityOf(line));
   const isNewClaim = ({ owner, name, pool }: Claim) => isNew({ pool, claim: claimKey(owner, name) });
-  const refusals = [...question.refused, ...refused.flatMap(refusalOf)];
-  const unserved = new Set(refusals.map(({ claim }) => shareOf(claim)));
+  const unserved = new Set(question.refused.map(({ claim }) => shareOf(claim)));
   const isWaiting = (claim: Claim) => waiting.has(formatOwner(claim.owner)) && !question.isShown(claim);
   const isUnserved = ({ owner, name }: Claim) => unserved.has(shareOf(claimKey(owner, name)));
+  const isConflicting = ({ owner, name }: Claim) => question.conflicting.has(claimKey(owner, name));
+  const isLeftOut = (claim: Claim) => isWaiting(claim) || isUnserved(claim) || isConflicting(claim);
   const planFor = () => {
-    const claims = asking.filter((claim) => !isNewClaim(claim) || !(isWaiting(claim) || isUnserved(claim)));
+    const claims = asking.filter((claim) => !isNewClaim(claim) || !isLeftOut(claim));
     return plan({ pools, claims, snapshot, owners, set });
   };
-  const pending = refusals.filter(({ claim }) => owners.has(ownerOfKey(claim)));
+  const pending = [
+    ...question.refused.filter(({ claim }) => owners.has(ownerOfKey(claim))),
+    ...question.claims.flatMap((claim) => refusalOf(claim, question)),
+  ];
   let made = planFor();
   const withheld = () => withheldIn(made, isNew, shareOf);
   for (let some = withheld(); some.size > 0; some = withheld()) {
@@ -91,10 +99,11 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
 }
 
-function refusalOf(claim: Claim): Pending[] {
-  const issue = unrecordable(claim);
-  const { owner, name, pool } = claim;
-  return issue === undefined ? [] : [{ ...issue, claim: claimKey(owner, name), pool, code: "invalid" }];
+function refusalOf(claim: Claim, { conflicting, owners }: Question): Pending[] {
+  const key = claimKey(claim.owner, claim.name);
+  const issue = unrecordable(claim) ?? conflicting.get(key);
+  if (issue === undefined || !owners.has(ownerOfKey(key))) return [];
+  return [{ claim: key, pool: claim.pool, code: "invalid", message: issue.message }];
 }
 
 /** The shares that get nothing new in this plan: one new claim gets an address and another one does not, or would move one. */

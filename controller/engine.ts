@@ -53,6 +53,8 @@ export class Engine {
   /** Are all of them being looked at, batch by batch? */
   private isRound = false;
   private isOpen = false;
+  /** What did not fit the record when somebody was looked at last. */
+  private misfits = "";
   /** Was everything decided upon once? */
   hasDecided = false;
 
@@ -227,7 +229,7 @@ export class Engine {
     }
     // Who waits for room is served as soon as there is some.
     if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    if (freed.length > 0 && this.allocator.isUnsynchronized()) this.lookAgain();
+    await this.seeMisfits(freed.length > 0);
     this.takeChanged(new Set(claims.map(ownerOfKey)));
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
@@ -235,6 +237,13 @@ export class Engine {
     const sources = isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source);
     const about = [...sources, ...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])];
     for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, this.timing.settle);
+  }
+
+  /** What did not fit the record may fit what is left of it. In a round all are looked at anyway. */
+  private async seeMisfits(hasFreed: boolean): Promise<void> {
+    const misfits = this.allocator.misfits(await this.allocator.scene());
+    if (misfits !== this.misfits && (hasFreed || !this.isRound)) this.lookAgain();
+    this.misfits = misfits;
   }
 
   private wantedObject(object: RenderedObject, asOf: number): WantedObject {

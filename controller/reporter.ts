@@ -115,8 +115,10 @@ export class Reporter {
     const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
     const { report, hasHeartbeat = false } = integration.inCluster;
-    const said = report(await this.knownOf(object, scene), factsOf(this.world, scene));
-    if (said.refused !== undefined) this.ground.observer?.wrong(key, "Refused", said.refused);
+    const known = await this.knownOf(object, scene);
+    const said = report(known, factsOf(this.world, scene));
+    for (const message of [said.refused, known.pending.find(({ code }) => code === "invalid")?.message])
+      if (message !== undefined) this.ground.observer?.wrong(key, "Refused", message);
     await this.say(object, said, { hasHeartbeat });
   }
 

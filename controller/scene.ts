@@ -4,13 +4,14 @@ import {
   clusterSet,
   formatOwner,
   IpamError,
+  type Issue,
   type Pool,
   type Snapshot,
   type Use,
 } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { nameOfKind, objectKey } from "../integrations/object-key.ts";
-import { conflictsIn, readDesired } from "../pipeline/desired.ts";
+import { conflictsIn, type Desired, readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -23,6 +24,8 @@ import type { World } from "./world.ts";
 
 /** What all owners share, at one moment: pools, and the objects that ask for addresses. */
 export interface Scene {
+  /** The record that it was read with: it says what pools, and what asks, cannot be. */
+  readonly record: Snapshot;
   readonly pools: ReadonlyMap<string, ClusterPool>;
   /** The pools that may be planned. */
   readonly sound: readonly Pool[];
@@ -59,7 +62,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
     return asks(object, integrations) ? (alone(object).why ?? apart.get(object)) : undefined;
   };
   const broken = new Set(forAll.filter((object) => whyRejected(object) !== undefined));
-  const asking = forAll.filter((object) => asks(object, integrations) && !broken.has(object));
+  const asking = forAll.filter((object) => asks(object, integrations) && !broken.has(object)).sort(byAge);
   const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
   const asked = new Set(sourcesOf(asking));
   const unread = unreadSources([...broken], sourcesOf, integrations, snapshot, world).filter(
@@ -67,7 +70,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   );
   const rejected = new Set([...[...broken].map(objectKey), ...sourcesOf(broken), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
-  return { pools, sound, shared: asking.map(placeless), owners, rejected, whyRejected };
+  return { record: snapshot, pools, sound, shared: asking.map(placeless), owners, rejected, whyRejected };
 }
 
 /**
@@ -109,6 +112,18 @@ function disagreeing(objects: readonly Seen[], integrations: readonly Integratio
 /** By their keys: which one stands for what several define is the same, whichever controller says it. */
 function inOrder(objects: readonly Seen[]): Seen[] {
   return objects.toSorted((a, b) => byCodeUnit(objectKey(a), objectKey(b)));
+}
+
+/** The claims that must get nothing new, and why: what they ask for cannot hold together with what somebody else has. */
+export function conflictingIn(desired: Desired, snapshot: Snapshot): ReadonlyMap<string, Issue> {
+  const conflicts = conflictsIn(desired, { snapshot, set: clusterSet });
+  return new Map(conflicts.flatMap((one) => (one.claims ?? []).map((claim) => [claim, one])));
+}
+
+/** The oldest first: of two that ask for what only one can have, it is that one. */
+function byAge(a: Seen, b: Seen): number {
+  const since = ({ metadata }: Seen) => `${metadata.creationTimestamp ?? ""}`;
+  return byCodeUnit(since(a), since(b)) || byCodeUnit(objectKey(a), objectKey(b));
 }
 
 /** What an object asks for by itself, where there are no nodes. */

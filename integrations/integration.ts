@@ -47,6 +47,12 @@ export interface DefinedPool {
   readonly at: Place;
 }
 
+/** What cannot hold together. */
+export interface Conflict extends Issue {
+  /** The claims, by their keys, that get nothing new for that; absent where none of what asks for them is acted upon. */
+  readonly claims?: readonly string[];
+}
+
 /** The objects that an integration reads: those that it owns, and those that it only looks at. */
 export interface ReadObjects {
   readonly owned: readonly SourceObject[];
@@ -105,7 +111,7 @@ export interface Integration<Model = unknown> {
   /** The plain files of one of them, their paths below a folder. Throws IpamError as `render` does. */
   files?(format: string, model: Model, holdings: Holdings): readonly SourceFile[];
   /** `claims` are those of the model. */
-  conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Issue[];
+  conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Conflict[];
   /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */
   idle?(model: Model, facts: Facts): readonly string[];
   /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */

@@ -8,7 +8,7 @@ import {
   type Pool,
   type Use,
 } from "../core/index.ts";
-import type { Facts, Holdings, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
+import type { Conflict, Facts, Holdings, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { LocatedObject } from "../schema/objects.ts";
@@ -129,7 +129,7 @@ export function usesOf(
 }
 
 /** What cannot hold together once this is the record. */
-export function conflictsIn({ parts }: Desired, holdings: Holdings): Issue[] {
+export function conflictsIn({ parts }: Desired, holdings: Holdings): Conflict[] {
   return parts.flatMap(
     ({ integration, model, facts, claims }) => integration.conflicts?.(model, facts, claims, holdings) ?? [],
   );

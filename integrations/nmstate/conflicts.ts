@@ -17,7 +17,8 @@ import {
   policyOfKey,
   type Snapshot,
 } from "../../core/index.ts";
-import type { Facts, Holdings } from "../integration.ts";
+import { partition } from "../../core/partition.ts";
+import type { Conflict, Facts, Holdings } from "../integration.ts";
 import { type AddressList, addressListsOf, listName, listNameOf, portOf } from "./address-list.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
 import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.ts";
@@ -34,7 +35,8 @@ import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.
  *  the same, but it writes out the very same address | no
  *  a line, and the policy that it is of              | no
  *
- * A policy for one node is called by the policy and the node, whatever the claim set: one policy name in two sets on one
+ * The claims that get nothing new for that are those of the policy that came later: one without a line, beside one that has
+ * one. A policy for one node is called by the policy and the node, whatever the claim set: one policy name in two sets on one
  * node would be one object, so it is a conflict, too.
  */
 export function conflictsOf(
@@ -42,7 +44,7 @@ export function conflictsOf(
   facts: Facts,
   claims: readonly Claim[],
   { snapshot, set }: Holdings,
-): Issue[] {
+): Conflict[] {
   const policies = scopedPolicies(model, facts);
   // Who asks for nothing is in nobody's way: in a cluster each of many other objects is asked about by itself.
   if (policies.length + claims.length === 0) return [];
@@ -50,20 +52,25 @@ export function conflictsOf(
   // What is not claimed any more is released, once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
   const lines = snapshot.allocations.filter((line) => line.interface !== undefined && isInForce(line));
-  const pairs = new Pairs();
+  const pairs = new Pairs(claims);
   const setters = new Map(
     lines
       .filter((line) => line.set !== set)
       .map((line) => [listNameOf(line), { policy: policyOfKey(line.claim), shown: shownOf(line) }]),
   );
-  for (const { owner, name, pool, interface: nic } of claims) {
+  const held = new Set(lines.map(identityOf));
+  const [first, later] = partition(claims, ({ owner, name, pool }) =>
+    held.has(identityOf({ pool, claim: claimKey(owner, name) })),
+  );
+  for (const { owner, name, pool, interface: nic } of [...first, ...later]) {
     const prefix = facts.pools.get(pool)?.prefix;
     if (nic === undefined || prefix === undefined) continue;
     const list = listName(familyOf(prefix.first), nic, formatOwner(owner));
     const policy = policyOfKey(claimKey(owner, name));
     const other = setters.get(list) ?? { policy, shown: policy };
     setters.set(list, other);
-    if (other.policy !== policy) pairs.add([other.policy, policy], `${other.shown} and ${policy}`, list);
+    if (other.policy !== policy)
+      pairs.add([other.policy, policy], `${other.shown} and ${policy}`, list, formatOwner(owner));
   }
   const internal = internalPortsOf(policies);
   const lists = Map.groupBy(lines, listNameOf);
@@ -73,14 +80,21 @@ export function conflictsOf(
 
 /** One issue for each pair of policies. */
 class Pairs {
-  readonly issues = new Map<string, Issue>();
+  readonly issues = new Map<string, Issue & { readonly claims: string[] }>();
+  private readonly claims: ReadonlyMap<string, readonly string[]>;
 
-  /** `shown` is how the message names the pair. */
-  add(pair: readonly [string, string], shown: string, list: string): void {
+  constructor(claims: readonly Claim[]) {
+    const keys = claims.map(({ owner, name }) => claimKey(owner, name));
+    this.claims = Map.groupBy(keys, policyOnNode);
+  }
+
+  /** `shown` is how the message names the pair; the second one gets nothing new on that node. */
+  add(pair: readonly [string, string], shown: string, list: string, owner: string): void {
     const key = pair.toSorted().join(" ");
-    if (this.issues.has(key)) return;
     const message = `policies ${shown} both set the ${list}; nmstate replaces the whole list`;
-    this.issues.set(key, { message, hint: "Set all addresses of one NIC in one policy." });
+    const issue = this.issues.get(key) ?? { message, hint: "Set all addresses of one NIC in one policy.", claims: [] };
+    issue.claims.push(...(this.claims.get(`${owner} ${pair[1]}`) ?? []));
+    this.issues.set(key, issue);
   }
 }
 
@@ -104,7 +118,7 @@ function addOverrides(
       const [line] = lines;
       if (line === undefined || isPolicyOf(policy, line) || isSame(list, lines)) continue;
       const setter = policyOfKey(line.claim);
-      pairs.add([setter, policy.name], `${setter} and ${policy.name} (${whatOf(list)})`, place);
+      pairs.add([setter, policy.name], `${setter} and ${policy.name} (${whatOf(list)})`, place, nodeOwner(name));
     }
 }
 
@@ -120,8 +134,11 @@ function whatOf({ overrides, addresses }: AddressList): string {
 }
 
 /** Policies of this set that another set has lines of, on one node. A claim whose name has no capture is of no policy. */
-function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapshot, set: string): Issue[] {
-  const own = new Set(claims.map(({ owner, name }) => policyOnNode(claimKey(owner, name))));
+function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapshot, set: string): Conflict[] {
+  const own = Map.groupBy(
+    claims.map(({ owner, name }) => claimKey(owner, name)),
+    policyOnNode,
+  );
   const theirs = [...allocations, ...releasing].filter(
     (line) => isOfOtherSet(line, set) && nameOfKey(line.claim).includes("/") && own.has(policyOnNode(line.claim)),
   );
@@ -135,6 +152,7 @@ function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapsho
       message: `policy ${policy} has addresses in claim set ${first.set}, too: ${what}`,
       hint: "Rename one of them; or declare that it came from there.",
       remedy: ["to-set", policy, first.set, set],
+      claims: group.flatMap(({ claim }) => own.get(policyOnNode(claim)) ?? []),
     };
   });
 }

@@ -17,6 +17,8 @@ interface Case {
   readonly showing?: string[];
   /** Claims that want what somebody else shows to have. */
   readonly refused?: string[];
+  /** Claims that cannot hold together with what somebody has. */
+  readonly conflicting?: string[];
   /** Claims whose lines stay. */
   readonly held?: string[];
   /** Addresses known to be off their owners. */
@@ -99,11 +101,18 @@ describe("decide", () => {
       pending: ["exhausted Node/d/x"],
     },
     {
-      name: "a claim that no record can hold keeps nothing from others, and nothing new goes to its share",
-      record: ["10.0.0.3 Node/a/w"],
-      claims: ["Node/a/w", "Node/a/x if=eth1\u200b", "Node/a/y", "Node/b/x"],
-      want: ["assign 10.0.0.1 Node/b/x", "keep 10.0.0.3 Node/a/w"],
+      name: "a claim that no record can hold gets nothing, and keeps nothing from others",
+      claims: ["Node/a/x if=eth1\u200b", "Node/a/y", "Node/b/x"],
+      want: ["assign 10.0.0.1 Node/a/y", "assign 10.0.0.2 Node/b/x"],
       pending: ["invalid Node/a/x"],
+    },
+    {
+      name: "a claim in conflict keeps what it has, and gets nothing new",
+      record: ["10.0.0.3 Node/a/w"],
+      claims: ["Node/a/w", "Node/a/x", "Node/a/y"],
+      conflicting: ["Node/a/w", "Node/a/x"],
+      want: ["assign 10.0.0.1 Node/a/y", "keep 10.0.0.3 Node/a/w"],
+      pending: ["invalid Node/a/w", "invalid Node/a/x"],
     },
     {
       name: "a live line without a claim is releasing",
@@ -143,6 +152,7 @@ describe("decide", () => {
       waiting = [],
       showing = [],
       refused = [],
+      conflicting = [],
       held = [],
       gone = [],
       want,
@@ -160,6 +170,7 @@ describe("decide", () => {
         waiting: new Set(waiting),
         refused: refused.map((claim) => ({ claim, pool: "p", code: "in-use" as const, message: "" })),
         isShown: ({ owner }: Claim) => showing.includes(formatOwner(owner)),
+        conflicting: new Map(conflicting.map((claim) => [claim, { message: "refused" }])),
         shareOf: isApart ? (claim: string) => claim : ownerOfKey,
         isHeld: ({ claim }: { readonly claim: string }) => held.includes(claim),
         gone: snapshot.releasing.filter((line) => gone.includes(formatBlock(line))),

@@ -131,3 +131,18 @@ it("a NodeIPPool with the name of a network goes again: its addresses are the ne
   await sim.pass(5_000);
   expect(sim.object("NodeIPPool", "lan")).toBeUndefined();
 });
+
+it("a host that has the name of another one is served as soon as the address of that one is free", async () => {
+  const { sim, create, write } = begin();
+  const of = (unit: string, name: string) => file([name]).replace("controllers:\n", `nodepools:\n ${unit}:\n`);
+  create(of("a-b", "c0"));
+  await sim.pass(5000);
+  write(of("z", "z1"));
+  await sim.pass(5000);
+  write(of("a", "b-c0"));
+  await sim.pass(5000);
+  expect(sim.lines().join()).toMatch(/Host\/a-b.c0\/lan releasing/);
+  expect(sim.said.at(-1)).toMatch(/InvalidSpec: .*Host\/a.b-c0 would be called a-b-c0/);
+  await sim.pass(120_000);
+  expect(sim.lines()).toEqual([expect.stringMatching(/^10\.0\.0\.1\d Host\/a\.b-c0\/lan$/)]);
+});

@@ -43,3 +43,51 @@ describe("a policy of two pools", () => {
     expect(asBag(there?.spec)?.nodeSelector).toHaveProperty("nmstate.io/ippool-template");
   });
 });
+
+describe("two policies that set one list of addresses of a NIC", () => {
+  const addressesOf = (sim: SimController, name: string) => {
+    const [nic] = asList(asBag(asBag(sim.object(kind, name)?.spec)?.desiredState)?.interfaces);
+    return asList(asBag(asBag(nic)?.ipv4)?.address).map((one) => asBag(one)?.ip);
+  };
+  const degradedOf = (sim: SimController, name: string) =>
+    conditionOf(asBag(sim.object(kind, name)?.status)?.conditions, "Degraded");
+  /** With its addresses of p, as the earlier policy; the later one asks q, and by its name comes first. */
+  async function begin(): Promise<SimController> {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.pool("q", "10.0.1.0/24", "10.0.1.9");
+    sim.node("n1");
+    sim.create(policy("b", "p") as never);
+    await sim.pass(3000);
+    sim.enact("b--n1", "n1", "Available");
+    sim.shows("n1", "10.0.0.1");
+    await sim.pass(3000);
+    sim.create(policy("a", "q") as never);
+    await sim.pass(5000);
+    return sim;
+  }
+
+  it("the one that has it keeps it, and the other one says why it gets nothing", async () => {
+    const sim = await begin();
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/b/address"]);
+    expect([addressesOf(sim, "b--n1"), addressesOf(sim, "a--n1")]).toEqual([["10.0.0.1"], []]);
+    expect(degradedOf(sim, "a")?.message).toMatch(/policies b and a both set the IPv4 addresses of eth1/);
+    expect(degradedOf(sim, "b")?.status).toBe("False");
+    expect(sim.said.join()).toMatch(/NodeNetworkConfigurationPolicy.nmstate.io\/a Refused: policies b and a/);
+  });
+
+  it("a third one, for another NIC, is served all the same", async () => {
+    const sim = await begin();
+    sim.create(policy("c", "p", "eth2") as never);
+    await sim.pass(5000);
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/b/address", "10.0.0.2 Node/n1/c/address"]);
+  });
+
+  it("the other one is served once that has lost it", async () => {
+    const sim = await begin();
+    sim.remove(kind, "b");
+    await sim.pass(3000);
+    expect(sim.lines()).toEqual(["10.0.1.1 Node/n1/a/address", "10.0.0.1 Node/n1/b/address releasing"]);
+    expect(addressesOf(sim, "a--n1")).toEqual(["10.0.1.1"]);
+  });
+});

@@ -4,6 +4,7 @@
 
 export type { ClusterApiVersion } from "../cluster-api.ts";
 export type {
+  Conflict,
   DefinedPool,
   Facts,
   Holdings,

@@ -4,6 +4,7 @@
 
 export type { Concern, Fares, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 export type {
+  Conflict,
   DefinedPool,
   Facts,
   Holdings,

@@ -1,6 +1,6 @@
 // Run as a program, and killed at any time: KUBECONFIG NAMESPACE NAME POOLS UNTIL FROM. Each round gives addresses to a batch
 // of nodes and gives up those of two rounds before, of a claim set of its own; prints `claim pool address` for what was
-// acknowledged. Begins where the record says that it stopped, or at FROM, if that is later: who has given everything up is not on record. From round UNTIL on it gives up everything, and ends.
+// acknowledged, or is on record when it begins. Begins where the record says that it stopped, or at FROM, if that is later: who has given everything up is not on record. From round UNTIL on it gives up everything, and ends.
 import { writeSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatAddress } from "../../core/address.ts";
@@ -85,7 +85,11 @@ let round: number | undefined;
 let lost = 0;
 for (;;) {
   const snapshot = await read();
-  mine ??= own(snapshot);
+  if (mine === undefined) {
+    mine = own(snapshot);
+    // The one before was killed before it could say so: once all is given up, nobody would know of this round.
+    for (const line of mine) writeSync(1, `${line}\n`);
+  }
   // A commit over several pools that met a conflict half way leaves what it wrote: more, never less or other.
   const found = own(snapshot);
   const [now, before] = [claimsIn(batch(round ?? -1)), claimsIn(batch((round ?? 0) - 1))];

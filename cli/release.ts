@@ -6,7 +6,7 @@ import {
   IpamError,
   importedSet,
   isNamedBy,
-  nodeNameOf,
+  isOfNode,
   ownerName,
   ownerOfKey,
   planRelease,
@@ -63,10 +63,6 @@ function listReleasing({ releasing }: Snapshot): void {
             : [`Free those that you know are ${offTheirs(releasing)}: nodeippool release NAME... --confirm`]),
         ]),
   );
-}
-
-function isOfNode({ claim }: Allocation): boolean {
-  return nodeNameOf(ownerOfKey(claim)) !== undefined;
 }
 
 /** Does its node report whether it has it? Other owners do not, nor is a slice on a NIC. */

@@ -1,12 +1,4 @@
-import {
-  type Allocation,
-  describeLine,
-  formatBlock,
-  IpamError,
-  nodeNameOf,
-  ownerOfKey,
-  type Plan,
-} from "../core/index.ts";
+import { describeLine, formatBlock, IpamError, isOfNode, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
 import { firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
@@ -63,10 +55,6 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
 /** What a folder is rendered from and as: it holds nothing else. */
 function whatIsIn({ set, format }: RenderOptions): string {
   return format === manifestFormat ? set : `${set} as ${format}`;
-}
-
-function isOfNode({ claim }: Allocation): boolean {
-  return nodeNameOf(ownerOfKey(claim)) !== undefined;
 }
 
 /** On standard error: standard output may be the manifests. */

@@ -54,7 +54,7 @@ function refusedOf(
     const others = blocks.at(wanted).filter((one) => one.owner !== owner);
     const having = others.flatMap(({ shown }) => shown.filter((use) => use.owner !== owner && !use.isAsked));
     if (having.length === 0) return [];
-    if (lines.of(owner).allocations.some((line) => line.claim === key && line.pool === claim.pool)) return [];
+    if (lines.hasLine(claim)) return [];
     const who = [...new Set(having.map(describeUse))].join(" and ");
     const message = `${formatBlock(wanted)} is in use by ${who}, and on record for nobody`;
     return [{ claim: key, pool: claim.pool, code: "in-use", message, hint: "Take it off there, or want another one." }];

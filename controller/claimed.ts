@@ -1,4 +1,4 @@
-import { type Claim, claimKey, formatOwner, type Use } from "../core/index.ts";
+import type { Claim, Use } from "../core/index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { nameOfKind } from "../integrations/object-key.ts";
 import { placeless } from "../schema/objects.ts";
@@ -18,15 +18,11 @@ export function claimedBeside(
   world: World,
   integrations: readonly Integration[],
 ): Use[] {
-  const hasLine = ({ owner, name, pool }: Claim) => {
-    const [asker, key] = [formatOwner(owner), claimKey(owner, name)];
-    return lines.of(asker).allocations.some((line) => line.claim === key && line.pool === pool);
-  };
   const isWithout = (object: Seen) => {
     const { owners } = world.concerns(object);
     return owners !== "all" && owners.every((owner) => lines.of(owner).allocations.length === 0);
   };
-  if (claims.every(hasLine)) return [];
+  if (claims.every((claim) => lines.hasLine(claim))) return [];
   return integrations.flatMap(({ inCluster }) => {
     if (inCluster?.claimed === undefined) return [];
     const kinds = inCluster.kinds.filter(({ isOwner }) => isOwner);

@@ -1,4 +1,14 @@
-import { type Allocation, byAddress, emptySnapshot, ownerOfKey, type Snapshot, sameLine } from "../core/index.ts";
+import {
+  type Allocation,
+  byAddress,
+  type Claim,
+  claimKey,
+  emptySnapshot,
+  formatOwner,
+  ownerOfKey,
+  type Snapshot,
+  sameLine,
+} from "../core/index.ts";
 
 /** The lines of one owner. */
 export type OwnLines = Pick<Snapshot, "allocations" | "releasing">;
@@ -12,6 +22,12 @@ export class LinesByOwner {
 
   of(owner: string): OwnLines {
     return this.byOwner.get(owner) ?? emptySnapshot;
+  }
+
+  /** Has a claim an address of its pool? */
+  hasLine({ owner, name, pool }: Pick<Claim, "owner" | "name" | "pool">): boolean {
+    const key = claimKey(owner, name);
+    return this.of(formatOwner(owner)).allocations.some((line) => line.claim === key && line.pool === pool);
   }
 
   /** The owners whose lines are other ones since this was asked. */

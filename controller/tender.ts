@@ -2,6 +2,7 @@ import { IpamError } from "../core/index.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Needs, Tending, TendStep } from "../integrations/tending.ts";
 import { Queue, type Stored } from "../kube/index.ts";
+import type { Bag } from "../schema/objects.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
 import { edit } from "./metadata.ts";
@@ -32,7 +33,7 @@ export class Tender {
     this.tending = tending;
     const kinds = tending.kinds.map((kind) => ({
       ...kind,
-      concerns: (object: Seen["metadata"] | object) => ({ owners: tending.belongsTo(object as Seen), sources: [] }),
+      concerns: (object: Bag) => ({ owners: tending.belongsTo(object), sources: [] }),
     }));
     this.world = new World(mergedKinds(kinds), ({ owners }) => this.changed(owners));
     this.queue = new Queue((name) => this.tend(name), {

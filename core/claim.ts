@@ -40,6 +40,11 @@ export function nodeNameOf(owner: string): string | undefined {
   return owner.startsWith("Node/") ? owner.slice("Node/".length) : undefined;
 }
 
+/** Is it a node that has a line? */
+export function isOfNode({ claim }: { readonly claim: string }): boolean {
+  return nodeNameOf(ownerOfKey(claim)) !== undefined;
+}
+
 /** Claim key: `<owner>/<claim name>`. Injective, because kind, namespace and owner name hold neither `/` nor `:`. */
 export function claimKey(owner: Owner, name: string): string {
   return `${formatOwner(owner)}/${name}`;

@@ -1,5 +1,5 @@
 import { importedSet, ownerInPool, placeOf, type Snapshot } from "../allocation.ts";
-import { nodeNameOf, ownerOfKey } from "../claim.ts";
+import { isOfNode } from "../claim.ts";
 import { IpamError } from "../errors.ts";
 import type { Plan } from "./plan.ts";
 
@@ -28,7 +28,7 @@ export function bulkRelease({ assign, keep, release, set }: Plan, before: Snapsh
   const own = before.allocations.filter((line) => line.set === set);
   const held = new Set([...own, ...released, ...kept.map(({ allocation }) => allocation)].map(placeOf)).size;
   if (released.length <= few || released.length * 5 <= held) return undefined;
-  const isOfNodes = released.some(({ claim }) => nodeNameOf(ownerOfKey(claim)) !== undefined);
+  const isOfNodes = released.some(isOfNode);
   const likely = isOfNodes ? "wrong node list or selector?" : "wrong folder or file?";
   return new IpamError(
     "in-use",

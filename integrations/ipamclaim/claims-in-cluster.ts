@@ -14,7 +14,7 @@ import {
   isIpamClaim,
   ownerOfIpamClaim,
   parseIpamClaim,
-  plannedAnnotation,
+  plannedFor,
 } from "./ipam-claim.ts";
 import { mayPersist, parsePersistentNetwork } from "./network.ts";
 import { agreedNetworks, type Networks, networksApart } from "./networks.ts";
@@ -123,10 +123,6 @@ function addressesOf(object: Bag): Address[] {
   const asked = askedAddresses(plannedFor(object));
   const hasSome = shown.length + asked.length > 0;
   return hasSome && parseIpamClaim(object).issues === undefined ? [...addressesIn(shown), ...asked] : [];
-}
-
-function plannedFor({ metadata }: Bag): unknown {
-  return asBag(asBag(metadata)?.annotations)?.[plannedAnnotation];
 }
 
 /** Did the controller give the addresses that a claim shows? Those of other networks may be the same, in spaces of their own. */

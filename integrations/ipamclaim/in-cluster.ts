@@ -11,6 +11,7 @@ import {
   isIpamClaim,
   ownerOfIpamClaim,
   plannedAnnotation,
+  plannedFor,
   plannedIps,
 } from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";
@@ -18,9 +19,25 @@ import { mayPersist } from "./network.ts";
 /** Keeps a claim, and its addresses with it, until those who use it are done. */
 export const stake = "nmstate.io/release-addresses";
 
+/** The definitions of networks, as they are watched. */
+export const definitionsKind: WatchedKind = {
+  apiVersion: `${attachmentGroup}/v1`,
+  kind: attachmentKind,
+  plural: attachmentPlural,
+  keep: (object) => (mayPersist(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+};
+
+/** IPAMClaims, as they are. */
+export const claimsKind: WatchedKind = {
+  apiVersion: `${attachmentGroup}/v1alpha1`,
+  kind: ipamClaimKind,
+  plural: "ipamclaims",
+  keep: ({ spec, status }) => ({ spec, status }),
+};
+
 /** What the controller does for IPAMClaims on networks that take addresses from NodeIPPools. */
 export const ipamClaimsPart: InCluster = {
-  kinds: kinds(),
+  kinds: [definitionsKind, { ...claimsKind, isOwner: true, isReport: true }],
   concerns,
   sourceOf: (claim) => keyOfOwner(ownerOfKey(claim)),
   evidenceOf: ({ claim }) => [keyOfOwner(ownerOfKey(claim))],
@@ -31,25 +48,6 @@ export const ipamClaimsPart: InCluster = {
   },
   report,
 };
-
-function kinds(): WatchedKind[] {
-  return [
-    {
-      apiVersion: `${attachmentGroup}/v1`,
-      kind: attachmentKind,
-      plural: attachmentPlural,
-      keep: (object) => (mayPersist(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
-    },
-    {
-      apiVersion: `${attachmentGroup}/v1alpha1`,
-      kind: ipamClaimKind,
-      plural: "ipamclaims",
-      isOwner: true,
-      isReport: true,
-      keep: ({ spec, status }) => ({ spec, status }),
-    },
-  ];
-}
 
 /**
  * Whom an object concerns.
@@ -85,10 +83,10 @@ function keyOfOwner(owner: string): string {
  */
 function report({ object, lines, releasing, pending: [pending] }: Known, { pools }: Facts): Report {
   if (!isIpamClaim(object)) return {};
-  const { deletionTimestamp, finalizers, annotations } = asBag(object.metadata) ?? {};
+  const { deletionTimestamp, finalizers } = asBag(object.metadata) ?? {};
   const others = asList(finalizers).filter((one) => one !== stake);
   if (deletionTimestamp !== undefined) return others.length > 0 ? {} : { finalizer: { name: stake, isWanted: false } };
-  const annotation = asBag(annotations)?.[plannedAnnotation];
+  const annotation = plannedFor(object);
   const planned = plannedIps(annotation);
   const shown = shownIps(object);
   const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;

@@ -44,6 +44,11 @@ export function ownerOfIpamClaim({ name, namespace }: Pick<IpamClaim, "name" | "
   return { kind: ipamClaimKind, namespace, name };
 }
 
+/** What its annotation says that was planned for a claim. */
+export function plannedFor({ metadata }: Bag): unknown {
+  return asBag(asBag(metadata)?.annotations)?.[plannedAnnotation];
+}
+
 /** What was planned for a claim, as its status says it; what is no address is left out. */
 export function plannedIps(annotation: unknown): string[] {
   return textsIn(annotation).filter((ip) => parsePrefix(ip).value !== undefined && addressIn(ip).value !== undefined);

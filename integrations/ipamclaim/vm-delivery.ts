@@ -3,7 +3,7 @@ import { objectKey } from "../object-key.ts";
 import type { TendStep } from "../tending.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
-import { plannedAnnotation, plannedIps } from "./ipam-claim.ts";
+import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
 import {
@@ -87,7 +87,7 @@ function toldOf({ network: called, definition }: VmNetwork, view: VmView): Told 
   const name = claimNameOf(view.name, called);
   const claim = view.claims.find((one) => nameOf(one) === name);
   if (claim === undefined || !isFor(claim, network, view)) return "waits";
-  const planned = plannedOf(claim);
+  const planned = plannedFor(claim);
   const isFilledByOvn = network.isOvn && network.bound === undefined && planned === undefined;
   if (isFilledByOvn) return { fields: { "ipam-claim-reference": name } };
   const ips = shownIps(claim);
@@ -105,10 +105,6 @@ function isFor(claim: Bag, { network }: PersistentNetwork, view: VmView): boolea
   const isHeld = asList(finalizers).includes(hold) && heldFor !== undefined;
   if (asBag(claim.spec)?.network !== network || (isDeleting(claim) && !isHeld)) return false;
   return heldFor === undefined || heldFor === runsFor(view);
-}
-
-function plannedOf({ metadata }: Bag): unknown {
-  return asBag(asBag(metadata)?.annotations)?.[plannedAnnotation];
 }
 
 function whyNot({ title }: PersistentNetwork): string {

@@ -1,10 +1,10 @@
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
+import { attachmentKind } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import type { Tending } from "../tending.ts";
 import { vmOfClaimName } from "./claim-name.ts";
-import { ipamClaimKind, isIpamClaim } from "./ipam-claim.ts";
-import { mayPersist } from "./network.ts";
+import { claimsKind, definitionsKind } from "./in-cluster.ts";
+import { isIpamClaim } from "./ipam-claim.ts";
 import { isVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { claimSteps } from "./vm-claims.ts";
 import { deliverySteps } from "./vm-delivery.ts";
@@ -57,18 +57,8 @@ const kinds: readonly WatchedKind[] = [
       status: { phase: asBag(status)?.phase },
     }),
   },
-  {
-    apiVersion: `${attachmentGroup}/v1alpha1`,
-    kind: ipamClaimKind,
-    plural: "ipamclaims",
-    keep: ({ spec, status }) => ({ spec, status }),
-  },
-  {
-    apiVersion: `${attachmentGroup}/v1`,
-    kind: attachmentKind,
-    plural: attachmentPlural,
-    keep: (object) => (mayPersist(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
-  },
+  claimsKind,
+  definitionsKind,
 ];
 
 /** Of an instance, or a template of one. */

@@ -1,17 +1,17 @@
 import { Engine } from "../../controller/engine.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
 import { kindsOf } from "../../controller/kinds.ts";
-import { keep } from "../../controller/seen.ts";
 import { timing } from "../../controller/timing.ts";
 import type { WorldKind } from "../../controller/world.ts";
 import { emptySnapshot, formatBlock, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
-import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { nameOfKind } from "../../integrations/object-key.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
 import type { StateBackend } from "../../state/backend.ts";
 import { SimServer } from "./sim-server.ts";
+import { tellWorld } from "./sim-watch.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** One engine on a cluster in memory where nothing fails, in virtual time. */
@@ -163,23 +163,7 @@ export class SimController {
   }
 
   private tell(): void {
-    const { world } = this.engine;
-    for (const { type, object } of this.server.events.slice(this.heard)) {
-      const name = kindOf(objectKey(object as never));
-      if (!world.hasKind(name)) continue;
-      const known = world.kind(name);
-      const key = objectKey(object as never);
-      if (type === "set" && isSelected(object, known)) world.set(keep(known, structuredClone(object)));
-      else if (type === "delete" || isSelected(world.get(key), known)) world.delete(key);
-    }
+    tellWorld(this.engine.world, this.server.events.slice(this.heard));
     this.heard = this.server.events.length;
   }
-}
-
-/** Does a watch show it? One that loses its label is gone, as far as the watch tells. */
-function isSelected(object: Bag | undefined, { where }: WorldKind): boolean {
-  const { labels } = (object?.metadata ?? {}) as { labels?: Readonly<Record<string, string>> };
-  const [label, value] = where?.labels?.split("=") ?? [];
-  if (label === undefined) return true;
-  return labels?.[label] !== undefined && (value === undefined || labels[label] === value);
 }

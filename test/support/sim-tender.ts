@@ -1,11 +1,11 @@
 import type { LogEvent } from "../../controller/ground.ts";
-import { keep } from "../../controller/seen.ts";
 import { Tender } from "../../controller/tender.ts";
 import { timing } from "../../controller/timing.ts";
-import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { nameOfKind } from "../../integrations/object-key.ts";
 import type { Tending } from "../../integrations/tending.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { SimServer } from "./sim-server.ts";
+import { tellWorld } from "./sim-watch.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** One tender on a cluster in memory, in virtual time. */
@@ -74,14 +74,7 @@ export class SimTender {
   }
 
   protected tell(): void {
-    const { world } = this.tender;
-    for (const { type, object } of this.server.events.slice(this.heard)) {
-      const key = objectKey(object as never);
-      const kind = nameOfKind(object as never);
-      if (!world.hasKind(kind)) continue;
-      if (type === "set") world.set(keep(world.kind(kind), structuredClone(object)));
-      else world.delete(key);
-    }
+    tellWorld(this.tender.world, this.server.events.slice(this.heard));
     this.heard = this.server.events.length;
   }
 

@@ -1,12 +1,13 @@
-import { keep } from "../../controller/seen.ts";
+import { partition } from "../../core/partition.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ipamClaimsInCluster } from "../../integrations/ipamclaim/claims-in-cluster.ts";
 import { type ServesVms, virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
-import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { pool } from "./ipam-claims.ts";
 import { SimController } from "./sim-controller.ts";
+import type { SimEvent } from "./sim-server.ts";
 import { SimTender } from "./sim-tender.ts";
+import { tellWorld } from "./sim-watch.ts";
 import { instanceOf, launcherOf } from "./virt-controller.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "./vm-objects.ts";
 
@@ -91,20 +92,14 @@ export class VmRoles {
 /** A tender whose watches of some kinds show nothing new. */
 export class BlindTender extends SimTender {
   blindTo: readonly string[] = [];
-  private held: { readonly type: string; readonly object: Bag }[] = [];
+  private held: readonly SimEvent[] = [];
   private shown = 0;
 
   protected override tell(): void {
-    const { world } = this.tender;
     const all = [...this.held, ...this.server.events.slice(this.shown)];
     this.shown = this.server.events.length;
-    this.held = [];
-    for (const one of all) {
-      const kind = nameOfKind(one.object as never);
-      if (!world.hasKind(kind)) continue;
-      if (this.blindTo.includes(`${one.object.kind}`)) this.held.push(one);
-      else if (one.type === "set") world.set(keep(world.kind(kind), structuredClone(one.object)));
-      else world.delete(objectKey(one.object as never));
-    }
+    const [held, told] = partition(all, ({ object }) => this.blindTo.includes(`${object.kind}`));
+    this.held = held;
+    tellWorld(this.tender.world, told);
   }
 }

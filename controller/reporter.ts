@@ -38,6 +38,8 @@ export class Reporter {
     if (object === undefined || isManaged(object)) return;
     const { damage } = this.allocator.record;
     if (damage !== undefined) return this.reportDamage(object, damage);
+    // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters.
+    if (this.world.kindFor(object).isOwner) await this.allocator.record.fresh();
     const scene = await this.allocator.scene();
     try {
       if (isNodeIPPool(object)) await this.reportPool(object, scene);

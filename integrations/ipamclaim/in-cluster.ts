@@ -1,11 +1,12 @@
-import { formatOwner, ownerOfKey } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { type Allocation, formatOwner, ownerOfKey } from "../../core/index.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 import { kindInGroup, objectKey } from "../object-key.ts";
 import { claimStatus, ipsOf, shownIps } from "./claim-status.ts";
 import {
+  addressesIn,
   askedAddresses,
   ipamClaimKind,
   isIpamClaim,
@@ -41,10 +42,9 @@ export const ipamClaimsPart: InCluster = {
   concerns,
   sourceOf: (claim) => keyOfOwner(ownerOfKey(claim)),
   evidenceOf: ({ claim }) => [keyOfOwner(ownerOfKey(claim))],
-  // By the standard, an address of a claim is nobody else's for as long as the claim is there.
   gone: (objects, _, releasing) => {
-    const there = new Set(objects.filter(isIpamClaim).flatMap((one) => concerns(one).owners));
-    return releasing.filter(({ claim }) => !there.has(ownerOfKey(claim)));
+    const claims = objects.filter(isIpamClaim);
+    return releasing.filter((line) => isOff(line, claims));
   },
   report,
 };
@@ -69,6 +69,29 @@ function concerns(object: Bag): Concern {
 
 function keyOfOwner(owner: string): string {
   return kindInGroup(ipamClaimKind, attachmentGroup) + owner.slice(ipamClaimKind.length);
+}
+
+/**
+ * Is an address off its claim? By the standard it is nobody else's for as long as the claim is there. One that was deleted and made
+ * again under its name, on another network, is another claim.
+ *
+ *  the claim                                        | the address is off it, because
+ *  -------------------------------------------------+--------------------------------------------------------------
+ *  is not there                                     | who used it had a finalizer on it
+ *  shows it, or was planned to have it              | no: a pod may run with it
+ *  shows others, which are allocated                | what a claim shows stays there: it never showed this one
+ *  shows none, and never had any (no finalizer)     | the same
+ *  any other                                        | no: nobody knows what it showed
+ *
+ * Who would write it into the claim by an outdated record is done by then (timing.ts).
+ */
+function isOff({ claim, address }: Allocation, claims: readonly Bag[]): boolean {
+  const there = claims.find((one) => concerns(one).owners.includes(ownerOfKey(claim)));
+  if (there === undefined) return true;
+  const shown = shownIps(there);
+  if ([...addressesIn(shown), ...askedAddresses(plannedFor(there))].includes(address)) return false;
+  if (shown.length === 0) return !asList(asBag(there.metadata)?.finalizers).includes(stake);
+  return conditionOf(asBag(there.status)?.conditions, "IPsAllocated")?.status === "True";
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
 import { begin, claim, planned, pool, showing, stake } from "../../support/ipam-claims.ts";
+import { refused } from "../../support/sim-server.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
 
 describe("what IPAMClaims show before it is on record", () => {
@@ -85,6 +86,31 @@ describe("what IPAMClaims show before it is on record", () => {
       "fd20::2/64 True SuccessfulAllocation",
     ]);
   });
+});
+
+it("a claim is told no address by a record that is outdated: another controller has taken it back meanwhile", async () => {
+  const { sim, stands } = begin();
+  const patch = Reflect.get(sim.server, "patch").bind(sim.server);
+  /** What is on record at each write of a claim. */
+  const written: string[][] = [];
+  let isDown = true;
+  const patched = (...request: readonly unknown[]) => {
+    if (isDown) throw refused(500, "InternalError", "not now");
+    if (`${request[0]}`.startsWith("ipamclaims/")) written.push(sim.lines());
+    return patch(...request);
+  };
+  await sim.pass(1000);
+  Object.assign(sim.server, { patch: patched });
+  sim.create(claim("a.red"));
+  await sim.pass(1000);
+  const { allocations } = sim.record;
+  expect(sim.lines()).toEqual(["10.0.0.1 IPAMClaim/default:a.red/lan"]);
+  sim.record = { ...sim.record, allocations: [], releasing: allocations, base: new Map() };
+  await sim.pass(2500);
+  isDown = false;
+  await sim.pass(10_000);
+  expect(stands("a.red")).toBe("10.0.0.1/24 True SuccessfulAllocation");
+  expect(written.filter(([line]) => line?.endsWith("releasing"))).toEqual([]);
 });
 
 it("an IPAMClaim that bears the label of what the controller makes is served, and not deleted", async () => {

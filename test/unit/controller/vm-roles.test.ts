@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { claim } from "../../support/ipam-claims.ts";
+import { claim, pool } from "../../support/ipam-claims.ts";
 import { refused } from "../../support/sim-server.ts";
 import { instanceOf, launcherOf } from "../../support/virt-controller.ts";
 import { definition, macvlanNetwork, vm } from "../../support/vm-objects.ts";
@@ -50,6 +50,44 @@ describe("the roles for VMs together", () => {
     all.start("vm-a", "again");
     await all.pass(60_000);
     expect(all.ips("vm-a", "again")).toEqual(["10.0.2.1/24"]);
+  });
+
+  it("a VM whose network is changed leaves its address to who waits for it, once nothing runs with it", async () => {
+    const all = new VmRoles();
+    all.engine.create(pool("one", "10.80.0.0/24", "10.80.0.1"));
+    all.engine.create(macvlanNetwork("leak", "one"));
+    for (const name of ["vm-a", "vm-b"]) {
+      all.vm(name, { lan: "leak" });
+      all.start(name);
+      await all.pass(2000);
+    }
+    all.edit("vm-a", { lan: "green" });
+    await all.pass(60_000);
+    expect([all.claims(), all.isGated("vm-b")]).toEqual([["vm-a.lan 10.80.0.1/24", "vm-b.lan"], true]);
+    all.stop("vm-a");
+    await all.pass(20_000);
+    expect(all.claims()).toEqual(["vm-b.lan", "vm-a.lan 10.0.2.1/24"]);
+    await all.pass(15_000);
+    expect([all.claims(), all.ips("vm-b")]).toEqual([
+      ["vm-b.lan 10.80.0.1/24", "vm-a.lan 10.0.2.1/24"],
+      ["10.80.0.1/24"],
+    ]);
+  });
+
+  it("two VMs that change places in full networks have each other's address", async () => {
+    const all = new VmRoles();
+    const networks = { "vm-a": "one", "vm-b": "two" };
+    for (const [i, name] of Object.values(networks).entries()) {
+      all.engine.create(pool(name, `10.8${i}.0.0/24`, `10.8${i}.0.1`));
+      all.engine.create(macvlanNetwork(name, name));
+    }
+    for (const [name, network] of Object.entries(networks)) all.vm(name, { lan: network });
+    await all.pass(2000);
+    expect(all.claims()).toEqual(["vm-a.lan 10.80.0.1/24", "vm-b.lan 10.81.0.1/24"]);
+    all.edit("vm-a", { lan: "two" });
+    all.edit("vm-b", { lan: "one" });
+    await all.pass(60_000);
+    expect(all.claims().sort()).toEqual(["vm-a.lan 10.81.0.1/24", "vm-b.lan 10.80.0.1/24"]);
   });
 
   it("a claim of another network is told to no pod", async () => {

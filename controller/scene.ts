@@ -44,7 +44,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const defined = integrations
     .filter(definesPools)
     .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
-  const all = clusterPools(world.all(poolKind), defined).map((one) => recordable(one, snapshot));
+  const all = recordable(clusterPools(world.all(poolKind), defined), snapshot);
   const pools = new Map(all.map((pool) => [pool.name, pool]));
   const sound = all.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, Alone>();
@@ -182,12 +182,15 @@ export function usesIn(report: Seen | undefined, integrations: readonly Integrat
   return found.uses;
 }
 
-/** A pool whose lines on record do not fit what it says now gives nothing until that is settled. */
-function recordable(one: ClusterPool, snapshot: Snapshot): ClusterPool {
-  const { pool, ...rest } = one;
-  if (pool === undefined) return one;
-  const why = whyNot(() => checkPools([pool], snapshot, clusterSet));
-  return why === undefined ? one : { ...rest, problem: { reason: "UnsynchronizedIPPool", message: why } };
+/** A pool whose lines on record do not fit what it says now gives nothing until that is settled. Most often all fit. */
+function recordable(all: readonly ClusterPool[], snapshot: Snapshot): readonly ClusterPool[] {
+  const misfit = (pools: readonly Pool[]) => whyNot(() => checkPools(pools, snapshot, clusterSet));
+  if (misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
+  return all.map((one) => {
+    const { pool, ...rest } = one;
+    const why = pool && misfit([pool]);
+    return why === undefined ? one : { ...rest, problem: { reason: "UnsynchronizedIPPool", message: why } };
+  });
 }
 
 /** Why something cannot be done, for people; undefined if it can. */

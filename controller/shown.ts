@@ -1,4 +1,4 @@
-import { byCodeUnit, type Pool, type Snapshot, type Use } from "../core/index.ts";
+import { byCodeUnit, isSamePool, type Pool, type Snapshot, type Use } from "../core/index.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import { type IsMachine, type Occupied, occupied, poolsByName, type Showing, strangeTo } from "./occupied.ts";
 
@@ -62,7 +62,7 @@ export class Shown {
   private follow(pools: readonly Pool[], lines: LinesByOwner): void {
     for (const owner of lines.takeChanged())
       for (const report of this.reportsOf.get(owner) ?? []) this.unread.add(report);
-    if (this.pools !== pools) for (const report of this.byReport.keys()) this.unread.add(report);
+    if (!areSame(this.pools, pools)) for (const report of this.byReport.keys()) this.unread.add(report);
     this.pools = pools;
     const byName = poolsByName(pools);
     for (const report of this.unread) {
@@ -77,4 +77,10 @@ export class Shown {
 
 function textOf({ address, length, owner, interface: nic, pool, isTemporary }: Use): string {
   return `${address} ${length} ${owner} ${nic} ${pool} ${isTemporary}`;
+}
+
+/** They are read anew whenever the record is another one, and most often say the same. */
+function areSame(before: readonly Pool[], now: readonly Pool[]): boolean {
+  const isSame = (one: Pool, i: number) => one === now[i] || isSamePool(one, now[i] as Pool);
+  return before.length === now.length && before.every(isSame);
 }

@@ -46,8 +46,8 @@ export function conflictsOf(
   { snapshot, set }: Holdings,
 ): Conflict[] {
   const policies = scopedPolicies(model, facts);
-  // Who asks for nothing is in nobody's way: in a cluster each of many other objects is asked about by itself.
-  if (policies.length + claims.length === 0) return [];
+  // Who asks for nothing is in nobody's way: in a cluster each of many objects is asked about by itself, without nodes.
+  if (claims.length === 0 && policies.every(({ nodes }) => nodes.length === 0)) return [];
   const own = new Set(claims.map(({ owner, name, pool }) => identityOf({ pool, claim: claimKey(owner, name) })));
   // What is not claimed any more is released, once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);

@@ -22,7 +22,7 @@ import { changedBy, decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
-import type { Occupied } from "./occupied.ts";
+import { type Occupied, shownFor } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
@@ -229,13 +229,13 @@ export class Allocator implements Finder {
     const { lines } = this.record;
     const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
-    const beside = askedBeside(desired.claims, scene.sound, occupied, lines, (owner) => this.world.isGone(owner));
     return {
-      ...beside,
+      ...askedBeside(desired.claims, scene.sound, occupied, lines, (owner) => this.world.isGone(owner)),
       owners,
       set: clusterSet,
-      isWaiting: (claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
+      waiting: standing.waiting,
       conflicting: conflictingIn(desired, lines.record),
+      isShown: (claim) => standing.isMerelyUnready(formatOwner(claim.owner)) && shownFor(claim, occupied) !== undefined,
       shareOf: (claim) => this.shareOf(claim),
       // Of a kind that is not served nobody knows whether what asked is there.
       isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),

@@ -50,6 +50,10 @@ export class Engine {
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
   private isAll = true;
+  /** Owners that are being looked at. */
+  private looking: ReadonlySet<string> = new Set();
+  /** Objects that say how they stand once it is decided what they have: they may have come back with another wish. */
+  private readonly unsaid = new Set<string>();
   /** Are all of them being looked at, batch by batch? */
   private isRound = false;
   private isOpen = false;
@@ -112,10 +116,8 @@ export class Engine {
 
   /** An owner reports what it has: pools have collisions by that, or room. */
   private heard(key: string): void {
-    const { isReport, isGrant: isGiven = false } = this.world.kind(kindOf(key));
-    const there = this.world.get(key);
-    const report = isReport === "made" && there !== undefined && !isManaged(there) ? undefined : there;
-    const uses = usesIn(report, this.integrations).map((use) => ({ ...use, isGiven }));
+    const { isGrant: isGiven = false } = this.world.kind(kindOf(key));
+    const uses = usesIn(this.world.get(key), this.integrations).map((use) => ({ ...use, isGiven }));
     const isNew = this.allocator.shown.set(key, uses);
     if (!isNew || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
@@ -149,7 +151,25 @@ export class Engine {
     if (verb === "look") return this.look(object);
     if (verb === "apply") return this.applier.apply(object);
     if (verb === "reset") return this.resetter.reset(object);
-    return this.reporter.report(object);
+    if (!this.isUndecided(object)) return this.reporter.report(object);
+    this.unsaid.add(object);
+    return undefined;
+  }
+
+  /** Is an object an owner for whom it is still to be decided? */
+  private isUndecided(key: string): boolean {
+    const object = this.world.get(key);
+    const owners = object === undefined ? [] : this.world.concerns(object).owners;
+    const isWaited = (owner: string) => this.isAll || this.waiting.has(owner) || this.looking.has(owner);
+    return owners !== "all" && owners.some((owner) => this.world.keyOfOwner(owner) === key && isWaited(owner));
+  }
+
+  private sayUnsaid(): void {
+    for (const key of this.unsaid) {
+      if (this.isUndecided(key)) continue;
+      this.unsaid.delete(key);
+      this.queue.addAfter(`report ${key}`, this.timing.settle);
+    }
   }
 
   /** Looks at an owner again. */
@@ -158,13 +178,15 @@ export class Engine {
     this.queue.add("allocate");
   }
 
-  /** Owners whose lines somebody has changed wait to be looked at, and what lists them. Are there any? */
+  /** Owners whose lines somebody has changed wait to be looked at, and what lists them; what asked says how it stands. Are there any? */
   private takeChanged(but: ReadonlySet<string> = new Set()): boolean {
     const claims = this.allocator.record.takeChanged();
     const changed = claims.map(ownerOfKey).filter((owner) => !but.has(owner));
     const sources = new Set(claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? []));
     const shared = [...sources].filter((source) => this.allocator.renderer.isShared(source));
     for (const one of [...changed, ...shared]) this.waiting.add(one);
+    // Whoever wrote it may have come to its end before it said so.
+    for (const source of sources) this.queue.addAfter(`report ${source}`, this.timing.gather);
     // Somebody else may have made room.
     if (changed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     return changed.length + shared.length > 0;
@@ -192,9 +214,6 @@ export class Engine {
     this.isRound ||= isAll;
     try {
       if (isAll) for (const owner of await this.allocator.owners()) this.waiting.add(owner);
-      // Who has lost a line is looked at before what lists it.
-      await this.allocator.record.fresh();
-      this.takeChanged();
       for (const owner of this.nextBatch()) owners.add(owner);
       for (const owner of owners) this.waiting.delete(owner);
       const isEnd = this.isRound && this.waiting.size === 0;
@@ -208,6 +227,9 @@ export class Engine {
       if (this.allocator.record.damage !== undefined)
         for (const pool of poolObjects(this.world, this.integrations)) this.queue.add(`report ${objectKey(pool)}`);
       throw error;
+    } finally {
+      this.looking = new Set();
+      this.sayUnsaid();
     }
   }
 

@@ -217,10 +217,10 @@ export class World {
     for (const object of [before, now]) {
       if (object === undefined) continue;
       const concern = this.concerns(object);
-      // One that is gone shows nothing any more: that may be what an owner was waiting for, whatever it is.
-      const told = now === undefined ? { ...concern, isEvidence: false } : concern;
-      const isMere = this.kindFor(object).hasMereStatus && isSameButStatus(before, now);
-      this.changed(isMere ? { ...told, owners: [] } : told, key);
+      this.changed(
+        this.kindFor(object).hasMereStatus && isSameButStatus(before, now) ? { ...concern, owners: [] } : concern,
+        key,
+      );
     }
   }
 }

@@ -33,8 +33,8 @@ export interface WatchedKind {
   readonly isOwnSource?: boolean;
   /** Are its objects owners, which the record names by the kind alone, without its group? */
   readonly isOwner?: boolean;
-  /** Does it report what an owner really has? `made`: those of its objects do that the controller made. */
-  readonly isReport?: boolean | "made";
+  /** Does it report what an owner really has? */
+  readonly isReport?: boolean;
   /** Does such a report give its owner what it shows? Others only tell what they observe, or what anybody may have written. */
   readonly isGrant?: boolean;
   /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */
@@ -47,7 +47,7 @@ export interface WatchedKind {
 export interface Concern {
   /** The owners whose addresses, or whose objects, may change by it, first the one that it was made for; `all` for what defines pools. */
   readonly owners: readonly string[] | "all";
-  /** Does it only show what an owner has? Then it matters to owners that are to lose something; its end, to all of them. */
+  /** Does it only show what an owner has? Then it matters to owners that are to lose something. */
   readonly isEvidence?: boolean;
   /** The objects, by their keys, that it tells something about: whose status may change by it. */
   readonly sources: readonly string[];

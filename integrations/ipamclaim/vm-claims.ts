@@ -66,8 +66,7 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
   const network = asked?.network?.network;
   const isOfNetwork = network === undefined || asBag(claim.spec)?.network === network;
   const isAsked = holder !== undefined && asked !== undefined;
-  const isLost = isDeleting(claim) && shownIps(claim).length === 0;
-  if (isAsked && isOfNetwork && heldFor === uidOf(holder) && isHeld && !isLost) return [];
+  if (isAsked && isOfNetwork && heldFor === uidOf(holder) && isHeld && !isLost(claim)) return [];
   if (isAsked && !isHeld && isDeleting(claim)) return [];
   if (isAsked && !isHeld && !isOfNetwork) {
     const message = `IPAMClaim ${nameOf(claim)} is of network ${asBag(claim.spec)?.network}, and the VM's is ${network}. Delete the claim, or rename it.`;
@@ -88,12 +87,19 @@ function change(claim: Bag, finalizers: readonly unknown[], heldFor: string | nu
   return { verb: "change", object: claim, fields, ...(needs && { needs }) };
 }
 
+/** Is it to end before it had an address? */
+function isLost(claim: Bag): boolean {
+  return isDeleting(claim) && shownIps(claim).length === 0;
+}
+
 /**
  * Does something run with the addresses of a claim?
  *
  *  its instance                                  | a pod that has begun    | it is in use
  *  ----------------------------------------------+-------------------------+--------------
  *  is of the VM, and plugged into its network    | any                     | yes
+ *  the same, and the claim has no addresses and  | there is none           | no: its pod waits for
+ *   is being deleted                             |                         |  the claim that comes next
  *  any                                           | names it, its interface | yes
  *                                                |  or one of its addresses |
  *  is of another VM, or gone; or ends, and is of | none does               | no
@@ -109,7 +115,8 @@ function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   });
   const { instance } = view;
   const isEnding = instance !== undefined && isDeleting(instance) && runsFor(view) === uidOf(instance);
-  if (isPlugged && !isEnding && runsFor(view) === heldFor) return true;
+  const hasPod = view.pods.some((pod) => hasBegun(pod, () => true));
+  if (isPlugged && !isEnding && runsFor(view) === heldFor && (hasPod || !isLost(claim))) return true;
   const isOf = (element: Bag) =>
     element["ipam-claim-reference"] === name ||
     (nic !== "" && nic === element.interface) ||

@@ -47,11 +47,12 @@ interface Begin {
   readonly last?: number;
   readonly last6?: string;
   readonly spec?: Bag;
+  readonly around?: ConstructorParameters<typeof SimController>[1];
 }
 
 /** The controller for IPAMClaims, in memory: pools `lan` and `lan6`, and network `red`, which is bound to `pools`. */
-export function begin({ pools = "lan", last = 9, last6 = "fd20::9", spec = {} }: Begin = {}) {
-  const sim = new SimController(undefined, undefined, undefined, [ipamClaimsInCluster as Integration]);
+export function begin({ pools = "lan", last = 9, last6 = "fd20::9", spec = {}, around }: Begin = {}) {
+  const sim = new SimController(undefined, around, undefined, [ipamClaimsInCluster as Integration]);
   sim.create(pool("lan", "10.0.0.0/24", `10.0.0.${last}`, spec));
   sim.create(pool("lan6", "fd20::/64", last6));
   sim.create(macvlanNetwork("red", pools));

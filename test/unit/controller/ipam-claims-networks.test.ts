@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { IpamError } from "../../../core/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { begin as beginWith, claim, pool } from "../../support/ipam-claims.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
@@ -93,4 +94,28 @@ describe("a network that names other pools", () => {
     await sim.pass(3000);
     expect(stands("a.red")).toBe("10.0.0.7/24 False InternalError");
   });
+});
+
+it("a claim that comes back for another network is told no address of the one before, also while nothing can be recorded", async () => {
+  let isDown = false;
+  const { sim, stands, edit } = beginWith({
+    around: (state) => ({
+      ...state,
+      commit: (plan) => (isDown ? Promise.reject(new IpamError("unavailable", "no connection")) : state.commit(plan)),
+    }),
+  });
+  sim.create(pool("other", "10.0.1.0/24", "10.0.1.9"));
+  sim.create(macvlanNetwork("green", "other"));
+  sim.create(claim("a"));
+  await sim.pass(3000);
+  isDown = true;
+  sim.isFrozen = true;
+  edit("a", (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }));
+  sim.remove("IPAMClaim", "a", "default");
+  sim.create(claim("a", {}, "green"));
+  sim.isFrozen = false;
+  await sim.pass(3000);
+  isDown = false;
+  await sim.pass(60_000);
+  expect(stands("a")).toBe("10.0.1.1/24 True SuccessfulAllocation");
 });

@@ -128,6 +128,20 @@ describe("the roles for VMs together", () => {
     expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24"]);
   });
 
+  it("a claim that is deleted while there is no address for it, and a pod waits, is made anew", async () => {
+    const all = new VmRoles();
+    for (let i = 1; i < 10; i++) all.engine.create(claim(`other${i}`));
+    await all.pass(2000);
+    all.vm("vm-a");
+    all.start("vm-a");
+    await all.pass(2000);
+    all.tender.remove("IPAMClaim", "vm-a.red");
+    await all.pass(2000);
+    all.engine.remove("IPAMClaim", "other5", "default");
+    await all.pass(60_000);
+    expect(all.ips("vm-a")).toEqual(["10.0.0.5/24"]);
+  });
+
   it("an instance without a VM that is deleted in the foreground waits for nothing of ours", async () => {
     const all = new VmRoles();
     const { metadata, ...rest } = instanceOf(vm("vm-a", { red: "red" }));

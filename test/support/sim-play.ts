@@ -1,15 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import { Engine } from "../../controller/engine.ts";
-import { kindsOf } from "../../controller/kinds.ts";
-import { keep } from "../../controller/seen.ts";
+import type { LogEvent } from "../../controller/ground.ts";
+import { Tender } from "../../controller/tender.ts";
 import { timing } from "../../controller/timing.ts";
+import type { World } from "../../controller/world.ts";
 import { emptySnapshot, IpamError, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
-import type { Bag } from "../../schema/objects.ts";
+import { nameOfKind } from "../../integrations/object-key.ts";
+import type { Tending } from "../../integrations/tending.ts";
 import { applyPlan } from "../../state/apply.ts";
 import { seeded } from "./seeded.ts";
 import { type Around, type SimEvent, SimServer } from "./sim-server.ts";
+import { tellWorld } from "./sim-watch.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
 /** How often what happens, of a hundred steps. */
@@ -21,16 +23,18 @@ export interface Odds {
 
 /** A controller that runs, and whether somebody has killed it. */
 interface Running {
-  readonly engine: Engine;
+  readonly worlds: readonly World[];
   /** How many events of the server have come to its watches. */
   heard: number;
   /** What has come to watches that are frozen. */
   readonly late: SimEvent[];
+  /** Kinds of which its watches show nothing new. */
+  readonly frozen: Set<string>;
   isDead: boolean;
 }
 
 /**
- * The whole engine against a cluster in memory. Every request, every event of a watch and every nap is a step that one random
+ * The whole engine, and tenders beside it, against a cluster in memory. Every request, every event of a watch and every nap is a step that one random
  * generator chooses, so a seed is a history; after every step the invariants are looked at.
  */
 export abstract class Play {
@@ -46,15 +50,17 @@ export abstract class Play {
   private readonly random: () => number;
   private readonly odds: Odds;
   private readonly integrations: readonly Integration[];
+  private readonly tended: readonly Tending[];
   private readonly open: (() => void)[] = [];
-  private readonly running: Running[] = [];
-  /** Kinds of which the watches show nothing new. */
-  private readonly frozen = new Set<string>();
+  protected readonly running: Running[] = [];
+  /** Kinds of which no watch shows anything new. */
+  readonly frozen = new Set<string>();
 
-  constructor(seed: number, odds: Odds, integrations: readonly Integration[]) {
+  constructor(seed: number, odds: Odds, integrations: readonly Integration[], tended: readonly Tending[] = []) {
     this.random = seeded(seed);
     this.odds = odds;
     this.integrations = integrations;
+    this.tended = tended;
   }
 
   /** What people and machines do now and then. */
@@ -112,8 +118,15 @@ export abstract class Play {
   start(): void {
     let me: Running | undefined;
     const around = this.around(() => me);
-    const engine = new Engine({
+    const ground = {
       objects: this.server.client(around),
+      clock: this.time,
+      timing,
+      random: this.random,
+      log: ({ message, key, error }: LogEvent) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
+    };
+    const engine = new Engine({
+      ...ground,
       state: {
         name: "memory",
         read: () => around("read record", () => this.record),
@@ -124,21 +137,25 @@ export abstract class Play {
           }),
       },
       integrations: this.integrations,
-      clock: this.time,
-      timing,
-      random: this.random,
       today: this.today,
-      log: ({ message, key, error }) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
     });
-    me = { engine, heard: 0, late: [], isDead: false };
+    const looking = [engine, ...this.tended.map((one) => new Tender(ground, one))];
+    me = {
+      worlds: looking.map(({ world }) => world),
+      heard: this.server.events.length,
+      late: [],
+      frozen: new Set(),
+      isDead: false,
+    };
     this.running.push(me);
-    for (const kind of kindsOf(this.integrations))
-      engine.world.replace(
-        nameOfKind(kind),
-        [...this.server.objects.values()].filter((one) => one.kind === kind.kind).map((one) => kept(engine, one)),
+    for (const world of me.worlds) {
+      for (const kind of world.allKinds()) world.replace(nameOfKind(kind), []);
+      tellWorld(
+        world,
+        [...this.server.objects.values()].map((object) => ({ type: "set", object })),
       );
-    me.heard = this.server.events.length;
-    engine.open();
+    }
+    for (const one of looking) one.open();
   }
 
   /** One step of anybody. */
@@ -150,8 +167,7 @@ export abstract class Play {
       ...(this.open.length > 0 ? [() => this.answer(), () => this.answer(), () => this.answer()] : []),
       ...(behind.length > 0 ? [() => this.tell(behind[this.pick(behind.length)] as Running)] : []),
       ...this.goesOn(),
-      // Where nothing fails, nobody waits so long for an answer that it is given up.
-      ...(this.isCalm && this.open.length > 0 ? [] : [() => this.time.step(1000)]),
+      () => this.time.step(1000),
     ];
     if (this.chance(this.odds.kill)) this.kill();
     else if (this.chance(this.odds.change)) this.change();
@@ -169,20 +185,21 @@ export abstract class Play {
   private tell(one: Running): void {
     const event = this.server.events[one.heard++];
     if (event === undefined) return;
-    if (this.frozen.has(event.object.kind as string)) one.late.push(event);
-    else show(one, event);
+    this.show(one, event);
   }
 
-  /** From now on the watches of a kind show nothing new, or all that came meanwhile. */
-  protected freeze(kind: string, is: boolean): void {
+  /** From now on the watches of a kind, of all controllers or of one, show nothing new, or all that came meanwhile. */
+  protected freeze(kind: string, is: boolean, { frozen }: Pick<Running, "frozen"> = this): void {
     this.trace.push(`the watch of ${kind} ${is ? "is frozen" : "goes on"}`);
-    if (is) this.frozen.add(kind);
-    else this.frozen.delete(kind);
-    for (const one of this.running)
-      for (const event of one.late.splice(0)) {
-        if (this.frozen.has(event.object.kind as string)) one.late.push(event);
-        else show(one, event);
-      }
+    if (is) frozen.add(kind);
+    else frozen.delete(kind);
+    for (const one of this.running) for (const event of one.late.splice(0)) this.show(one, event);
+  }
+
+  private show(one: Running, event: SimEvent): void {
+    const isFrozen = [this, one].some(({ frozen }) => frozen.has(`${event.object.kind}`));
+    if (isFrozen) one.late.push(event);
+    else for (const world of one.worlds) tellWorld(world, [event]);
   }
 
   private kill(): void {
@@ -212,14 +229,4 @@ export abstract class Play {
   broken(what: string): Error {
     return new Error(`${what}\n${this.trace.slice(-Number(process.env.TRACE ?? 60)).join("\n")}`);
   }
-}
-
-function show({ engine: { world } }: Running, { type, object }: SimEvent): void {
-  const seen = kept({ world }, object);
-  if (type === "set") world.set(seen);
-  else world.delete(objectKey(seen));
-}
-
-function kept({ world }: Pick<Engine, "world">, object: Bag) {
-  return keep(world.kindFor(object as never), structuredClone(object));
 }

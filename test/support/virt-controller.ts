@@ -25,13 +25,7 @@ export function launcherOf(
   gates: readonly string[] = [],
 ): Bag & { readonly kind: string } {
   const { name, namespace, uid } = asBag(instance.metadata) ?? {};
-  const networks = asList(asBag(instance.spec)?.networks).flatMap((one) => {
-    const { name: network, multus } = asBag(one) ?? {};
-    const of = `${asBag(multus)?.networkName}`;
-    if (asBag(multus) === undefined) return [];
-    const [at, definition] = of.includes("/") ? of.split("/") : [namespace, of];
-    return [{ name: definition, namespace: at, interface: podInterfaceOf(`${network}`) }];
-  });
+  const networks = networksOfLauncher(instance);
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -52,6 +46,18 @@ export function launcherOf(
       ...(gates.length === 0 ? {} : { schedulingGates: gates.map((gate) => ({ name: gate })) }),
     },
   };
+}
+
+/** The networks of a pod of an instance, as virt-controller lists them for Multus. */
+export function networksOfLauncher(instance: Bag) {
+  const { namespace } = asBag(instance.metadata) ?? {};
+  return asList(asBag(instance.spec)?.networks).flatMap((one) => {
+    const { name: network, multus } = asBag(one) ?? {};
+    const of = `${asBag(multus)?.networkName}`;
+    if (asBag(multus) === undefined) return [];
+    const [at, definition] = of.includes("/") ? of.split("/") : [namespace, of];
+    return [{ name: definition, namespace: at, interface: podInterfaceOf(`${network}`) }];
+  });
 }
 
 /** A stand-in for virt-controller: it makes and deletes what that does, when it is told to. */

@@ -1,0 +1,265 @@
+import type { Stored } from "../../kube/index.ts";
+import { asList, type Bag } from "../../schema/objects.ts";
+import type { SimServer } from "./sim-server.ts";
+import { instanceOf, launcherOf, networksOfLauncher } from "./virt-controller.ts";
+import { gate } from "./vm-roles.ts";
+
+/** What an instance is to be: its networks, and the interfaces to them. */
+interface Machine {
+  readonly networks: readonly { readonly name: string; readonly multus?: { readonly networkName: string } }[];
+  readonly domain: { readonly devices: { readonly interfaces: readonly Interface[] } };
+}
+
+interface Interface {
+  readonly name: string;
+  /** `absent`: it is being unplugged. */
+  readonly state?: string;
+}
+
+interface Metadata {
+  readonly name: string;
+  readonly uid: string;
+  readonly deletionTimestamp?: string;
+  readonly finalizers?: readonly string[];
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly { readonly kind: string; readonly name: string; readonly uid: string }[];
+}
+
+interface SimKinds {
+  readonly VirtualMachine: {
+    readonly metadata: Metadata;
+    readonly spec: { readonly template: { readonly spec: Machine } };
+  };
+  readonly VirtualMachineInstance: { readonly metadata: Metadata; readonly spec: Machine };
+  readonly Pod: SimPod;
+  readonly IPAMClaim: {
+    readonly metadata: Metadata;
+    readonly spec: { readonly network: string };
+    readonly status?: {
+      readonly ips?: readonly string[];
+      readonly conditions?: readonly { readonly status: string }[];
+    };
+  };
+  readonly NetworkAttachmentDefinition: { readonly metadata: Metadata; readonly spec: Bag };
+  readonly NodeIPPool: { readonly metadata: Metadata };
+}
+type Kind = keyof SimKinds;
+
+export interface SimPod {
+  readonly metadata: Metadata;
+  readonly spec: { readonly schedulingGates?: readonly { readonly name: string }[] };
+  readonly status?: { readonly phase?: string };
+}
+
+const kinds = {
+  VirtualMachine: { apiVersion: "kubevirt.io/v1", plural: "virtualmachines" },
+  VirtualMachineInstance: { apiVersion: "kubevirt.io/v1", plural: "virtualmachineinstances" },
+  Pod: { apiVersion: "v1", plural: "pods" },
+  IPAMClaim: { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" },
+  NetworkAttachmentDefinition: { apiVersion: "k8s.cni.cncf.io/v1", plural: "network-attachment-definitions" },
+  NodeIPPool: { apiVersion: "nmstate.io/v1", plural: "nodeippools" },
+} as const;
+
+const networksKey = "k8s.v1.cni.cncf.io/networks";
+
+/** KubeVirt and the garbage collector on a server in memory, and what people do to VMs there. */
+export class SimVirt {
+  /** The VMs that are to run. */
+  readonly wanted = new Set<string>();
+  /** The VMs whose guests, or nodes, take their time: nothing goes on there. */
+  readonly stuck = new Set<string>();
+  readonly server: SimServer;
+  private readonly say: (what: string) => void;
+  private pods = 0;
+
+  constructor(server: SimServer, say: (what: string) => void) {
+    this.server = server;
+    this.say = say;
+  }
+
+  all<K extends Kind>(kind: K): SimKinds[K][] {
+    return [...this.server.objects.values()].filter((one) => one.kind === kind) as unknown as SimKinds[K][];
+  }
+
+  find<K extends Kind>(kind: K, name: string): SimKinds[K] | undefined {
+    return this.all(kind).find(({ metadata }) => metadata.name === name);
+  }
+
+  create(object: Bag & { readonly kind: string }): void {
+    this.server.create(kinds[object.kind as Kind], object as never);
+  }
+
+  remove(kind: Kind, name: string): void {
+    this.server.remove(kinds[kind], { metadata: { name, namespace: "default" } } as never);
+  }
+
+  change<K extends Kind>(kind: K, name: string, update: (object: SimKinds[K]) => object): void {
+    this.server.change(kinds[kind], name, (object) => update(object as never) as Stored & Bag, "default");
+  }
+
+  /** The pods of an instance that have not come to their end. */
+  podsOf({ metadata }: SimKinds["VirtualMachineInstance"]): SimPod[] {
+    return this.all("Pod").filter((pod) => ownerOf(pod)?.uid === metadata.uid && !hasFailed(pod));
+  }
+
+  /** The networks that a VM is on, and does not lose: those of its instance, else what its template says. */
+  networksOf(name: string): { readonly name: string; readonly definition: string }[] {
+    const { spec } = this.find("VirtualMachineInstance", name) ?? {};
+    const machine = spec ?? this.find("VirtualMachine", name)?.spec.template.spec;
+    const gone = new Set(machine?.domain.devices.interfaces.filter(isAbsent).map((one) => one.name));
+    return (machine?.networks ?? []).flatMap(({ name: network, multus }) =>
+      multus === undefined || gone.has(network) ? [] : [{ name: network, definition: multus.networkName }],
+    );
+  }
+
+  /** One more pod of an instance: at its start, and as the target of a migration. */
+  launch(instance: SimKinds["VirtualMachineInstance"]): void {
+    this.create(launcherOf(instance as unknown as Bag, `${++this.pods}`, [gate]));
+  }
+
+  /** Interfaces of a VM and its instance are to be unplugged. */
+  unplug(name: string, network: string): void {
+    const absent = (one: Interface) => (one.name === network ? { ...one, state: "absent" } : one);
+    this.edit(name, ({ networks, domain }) => ({
+      networks,
+      domain: { devices: { interfaces: domain.devices.interfaces.map(absent) } },
+    }));
+  }
+
+  /** Steps that somebody may take next, each a small one. */
+  steps(): (() => void)[] {
+    const isFree = (name: string | undefined) => !this.stuck.has(`${name}`);
+    return [
+      ...this.all("VirtualMachine").flatMap((vm) => (isFree(vm.metadata.name) ? this.stepsOfVm(vm) : [])),
+      ...this.all("VirtualMachineInstance").flatMap((one) =>
+        isFree(one.metadata.name) ? this.stepsOfInstance(one) : [],
+      ),
+      ...this.all("Pod").flatMap((pod) => (isFree(ownerOf(pod)?.name) ? this.stepsOfPod(pod) : [])),
+    ];
+  }
+
+  private stepsOfVm({ metadata, spec }: SimKinds["VirtualMachine"]): (() => void)[] {
+    const { name, uid, deletionTimestamp } = metadata;
+    if (deletionTimestamp !== undefined) return [this.inForeground(name, uid)];
+    if (!this.wanted.has(name) || this.find("VirtualMachineInstance", name) !== undefined) return [];
+    return [
+      () => {
+        this.say(`virt: instance ${name}`);
+        if (spec.template.spec.domain.devices.interfaces.some(isAbsent)) this.edit(name, cut);
+        else this.create(instanceOf(this.find("VirtualMachine", name) as never));
+      },
+    ];
+  }
+
+  /** A VM that is deleted in the foreground goes once all that it owns is gone. */
+  private inForeground(name: string, uid: string): () => void {
+    const owned = (["VirtualMachineInstance", "IPAMClaim"] as const).flatMap((kind) =>
+      this.all(kind).flatMap(({ metadata }) =>
+        metadata.ownerReferences?.some((one) => one.uid === uid) ? { kind, metadata } : [],
+      ),
+    );
+    const next = owned.find(({ metadata }) => metadata.deletionTimestamp === undefined);
+    return () => {
+      if (next !== undefined) this.remove(next.kind, next.metadata.name);
+      else if (owned.length === 0) this.unfinalize("VirtualMachine", name);
+    };
+  }
+
+  private stepsOfInstance(instance: SimKinds["VirtualMachineInstance"]): (() => void)[] {
+    const { name, deletionTimestamp } = instance.metadata;
+    const [first, second] = this.podsOf(instance);
+    const end = (pod: SimPod) => () => {
+      this.say(`virt: end ${pod.metadata.name}`);
+      this.remove("Pod", pod.metadata.name);
+    };
+    if (deletionTimestamp !== undefined)
+      return [first === undefined ? () => this.unfinalize("VirtualMachineInstance", name) : end(first)];
+    if (first === undefined) return [() => this.begin(instance)];
+    const absent = instance.spec.domain.devices.interfaces.filter(isAbsent);
+    return [
+      // It has migrated.
+      ...(second !== undefined && isRunning(second) ? [end(first)] : []),
+      ...(absent.length > 0 ? [() => this.edit(name, cut)] : []),
+    ];
+  }
+
+  /** Its first pod; if it had one that failed, it is at its end. */
+  private begin(instance: SimKinds["VirtualMachineInstance"]): void {
+    const { name, uid } = instance.metadata;
+    const isOver = this.all("Pod").some((pod) => ownerOf(pod)?.uid === uid);
+    this.say(`virt: ${isOver ? "ends" : "pod of"} ${name}`);
+    if (isOver) this.remove("VirtualMachineInstance", name);
+    else this.launch(instance);
+  }
+
+  /** A pod loses the networks that its instance has no more; one that failed is cleared away. */
+  private stepsOfPod(pod: SimPod): (() => void)[] {
+    const { name } = pod.metadata;
+    const owner = ownerOf(pod);
+    const instance = this.find("VirtualMachineInstance", `${owner?.name}`);
+    if (instance?.metadata.uid !== owner?.uid || hasFailed(pod)) return [() => this.remove("Pod", name)];
+    const own = new Set(networksOfLauncher(instance as unknown as Bag).map((one) => one.interface));
+    const elements = elementsOf(pod);
+    const left = elements.filter((one) => own.has(one.interface));
+    if (!isRunning(pod) || left.length === elements.length) return [];
+    return [
+      () => {
+        this.say(`virt: ${name} loses a network`);
+        const annotations = { ...pod.metadata.annotations, [networksKey]: JSON.stringify(left) };
+        this.change("Pod", name, (one) => ({ ...one, metadata: { ...one.metadata, annotations } }));
+      },
+    ];
+  }
+
+  /** Changes a VM and its instance alike. */
+  private edit(name: string, update: (machine: Machine) => Machine): void {
+    if (this.find("VirtualMachine", name) !== undefined)
+      this.change("VirtualMachine", name, (vm) => ({
+        ...vm,
+        spec: { ...vm.spec, template: { ...vm.spec.template, spec: update(vm.spec.template.spec) } },
+      }));
+    if (this.find("VirtualMachineInstance", name) !== undefined)
+      this.change("VirtualMachineInstance", name, (one) => ({ ...one, spec: update(one.spec) }));
+  }
+
+  private unfinalize(kind: "VirtualMachine" | "VirtualMachineInstance", name: string): void {
+    this.say(`virt: ${kind} ${name} is gone`);
+    this.change<Kind>(kind, name, (one) => ({ ...one, metadata: { ...one.metadata, finalizers: [] } }));
+  }
+}
+
+/** What of a network a pod is told. */
+export interface Element {
+  readonly name: string;
+  readonly interface: string;
+  readonly ips?: readonly string[];
+}
+
+export function elementsOf({ metadata }: SimPod): readonly Element[] {
+  return JSON.parse(metadata.annotations?.[networksKey] ?? "[]");
+}
+
+export function ownerOf({ metadata }: SimPod) {
+  return metadata.ownerReferences?.[0];
+}
+
+export function isRunning(pod: SimPod): boolean {
+  return asList(pod.spec.schedulingGates).length === 0 && !hasFailed(pod);
+}
+
+function hasFailed({ status }: SimPod): boolean {
+  return status?.phase === "Failed";
+}
+
+function isAbsent({ state }: Interface): boolean {
+  return state === "absent";
+}
+
+/** Without what is being unplugged. */
+function cut({ networks, domain }: Machine): Machine {
+  const gone = new Set(domain.devices.interfaces.filter(isAbsent).map(({ name }) => name));
+  return {
+    networks: networks.filter(({ name }) => !gone.has(name)),
+    domain: { devices: { interfaces: domain.devices.interfaces.filter(({ name }) => !gone.has(name)) } },
+  };
+}

@@ -115,7 +115,12 @@ function named(
     .flatMap(({ uses }) => uses)
     .map((use) => {
       const meant = owners.meant(use);
-      if (meant.length > 1) issues.set(`${use.owner}`, unclear(use, meant));
+      const why = owners.whyNobody(use);
+      if (why !== undefined) {
+        issues.set(`${use.owner} ${use.interface} ${use.address}`, { message: why, at: use.at });
+        return use;
+      }
+      if (meant.length > 1) issues.set(`${use.owner}`, unclear(use, meant, owners));
       // A unit and a host, as somebody may call one: the kinds of owners have a capital.
       if (/^[a-z0-9]/.test(use.owner ?? ""))
         issues.set(`${use.owner}`, { message: `nobody is called ${use.owner}`, at: use.at });
@@ -126,10 +131,13 @@ function named(
       const name = names.get(node);
       if (name !== undefined) return { ...use, owner: nodeOwner(name) };
       const pool = pools.find(({ range }) => contains(range, use.address));
+      const isVm = use.listed === "VM" || (use.listed !== undefined && owners.hasNics(use));
+      const who = isVm ? "VMs that ask for addresses" : "nodes";
+      const besides = isVm || pool?.words === undefined ? "" : `, and nobody of ${pool.name} is called so`;
       issues.set(node, {
-        message: `${node} is not among the nodes${pool?.words === undefined ? "" : `, and nobody of ${pool.name} is called so`}`,
+        message: `${node} is not among the ${who}${besides}`,
         at: use.at,
-        hint: `If it is no node, ${pool === undefined ? "reserve its address in the pool" : howToKeep(pool)}, and leave this line out.`,
+        hint: `If it is no ${isVm ? "VM of these manifests" : "node"}, ${pool === undefined ? "reserve its address in the pool" : howToKeep(pool)}, and leave this line out.`,
       });
       return use;
     });
@@ -137,9 +145,10 @@ function named(
   return known;
 }
 
-function unclear({ owner = "", at }: Use, meant: readonly string[]): Issue {
+function unclear({ owner = "", at, listed }: Use, meant: readonly string[], owners: OwnerNames): Issue {
   const message = `${nodeNameOf(owner) ?? owner} may be ${meant.join(" or ")}`;
-  return { message, at, hint: `Write which one it is: ${meant[0]}, say.` };
+  const name = listed === undefined ? meant[0] : owners.inLists(`${meant[0]}`);
+  return { message, at, hint: `Write which one it is: ${name}, say.` };
 }
 
 function refuseUnknownPools(uses: readonly Use[], pools: readonly Pool[]): void {
@@ -190,7 +199,8 @@ function absentNotes({ assign }: Plan, nodes: readonly ClusterNode[]): string[] 
   const absent = nodes.length === 0 ? [] : assign.filter((line) => line.set === importedSet && isAbsent(line));
   return absent.map((line) => {
     const once = freeOnce(line) ?? "it is no longer in use";
-    return `Note: ${ownerName(line.claim)} is not among the nodes, and keeps ${formatBlock(line)}. Once ${once}: nodeippool release ${formatBlock(line)} --confirm`;
+    const isNode = nodeNameOf(ownerOfKey(line.claim)) !== undefined;
+    return `Note: ${ownerName(line.claim)} ${isNode ? "is not among the nodes" : "asks for nothing here"}, and keeps ${formatBlock(line)}. Once ${once}: nodeippool release ${formatBlock(line)} --confirm`;
   });
 }
 

@@ -146,7 +146,7 @@ program
 planning("import", "record addresses that nodes already have; nothing moves")
   .argument(
     "<evidence>",
-    "NodeNetworkStates, NNCPs with literal addresses, a ConfigMap of pool and node: address, or CSV: node,interface,address",
+    "NodeNetworkStates, NNCPs with literal addresses, IPAMClaims, a ConfigMap of pool and node: address, or CSV: node,interface,address or vm,network,address (vm: name or namespace/name; network: as the VM calls it)",
   )
   .argument("[manifests]", manifests)
   .option(...init)

@@ -73,13 +73,14 @@ export interface ReadObjects {
  * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
  * | `uses`      | which addresses do objects use, where, for whom                                      |
  * | `aliases`   | what do lists and reports call one of my owners                                      |
+ * | `isNic`     | does a list mean one of my owners by what it calls a NIC                             |
  * | `files`     | which plain files are there instead of objects, in each of `formats`                 |
  * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
  * | `idle`      | which of my objects ask for none of these nodes, and why                             |
  * | `freeOnce`  | when is what an owner is to lose free, and where do people see that                  |
  *
  * A system that defines no pools, whose objects cannot be in conflict, or all ask for something, leaves out `pools`, `conflicts` or `idle`;
- * one that renders manifests alone, `formats` and `files`; one whose owners have one name, `aliases`.
+ * one that renders manifests alone, `formats` and `files`; one whose owners have one name, `aliases`; and one whose owners are not for one NIC each, `isNic`.
  */
 export interface Integration<Model = unknown> {
   readonly name: string;
@@ -106,6 +107,8 @@ export interface Integration<Model = unknown> {
   uses(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void;
   /** What those who speak of nodes, and their objects, call one of its owners, the surest first; none for owners of others. */
   aliases?(owner: string): readonly string[];
+  /** Is one of its owners for what a list calls a NIC? Undefined for owners of others. */
+  isNic?(owner: string, nic: string): boolean | undefined;
   /** What it renders besides manifests: names of formats. */
   readonly formats?: readonly string[];
   /** The plain files of one of them, their paths below a folder. Throws IpamError as `render` does. */

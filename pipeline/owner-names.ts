@@ -1,4 +1,14 @@
-import { contains, ownerOfKey, type PoolRecord, rangeOf, type Snapshot, type Use } from "../core/index.ts";
+import {
+  contains,
+  formatAddress,
+  formatPrefix,
+  nodeNameOf,
+  ownerOfKey,
+  type PoolRecord,
+  rangeOf,
+  type Snapshot,
+  type Use,
+} from "../core/index.ts";
 import type { Evidence } from "../schema/findings.ts";
 import { integrations } from "./integrations.ts";
 
@@ -23,6 +33,15 @@ interface Meant {
  *  none                                  | itself
  *  one, or one more surely than others   | that one
  *  several alike                         | itself; `meant` names them
+ *
+ * Where a list names somebody whose owners are for one NIC each, as a VM has a claim for each network, the NIC counts:
+ *
+ *  of these, for the NIC of that line   | in a pool that has its address | the name stands for
+ *  -------------------------------------+--------------------------------+-----------------------------
+ *  none                                 |                                | itself; `whyNobody` says why
+ *  some                                 | none                           | the same
+ *  some                                 | one                            | that one
+ *  some                                 | several                        | itself; `meant` names them
  */
 export class OwnerNames {
   private readonly pools: readonly Pick<PoolRecord, "name" | "prefix">[];
@@ -75,11 +94,60 @@ export class OwnerNames {
     return all;
   }
 
-  private askersMeant({ owner, pool, address }: Use): Asker[] {
+  /** Why a line of a list is nobody's, though somebody is called so; undefined if it is somebody's, or nobody is. */
+  whyNobody(use: Use): string | undefined {
+    const called = this.onNics(use);
+    const [one, ...others] = called.filter(({ owner }) => isNic(owner, use.interface));
+    if (called.length === 0 || this.askersMeant(use).length > 0) return undefined;
+    const who = nodeNameOf(`${use.owner}`) ?? use.owner;
+    if (one === undefined)
+      return `${who} has no network ${use.interface} with addresses of its own, but ${listOf(called.map(({ owner }) => owner))}`;
+    const pools = listOf([one, ...others].map(({ pool }) => `${pool} (${this.cidrOf(pool)})`));
+    return `${formatAddress(use.address)} is no address for network ${use.interface} of ${who}, which asks for one of pool ${pools}`;
+  }
+
+  /** What a list may call an owner that others share a name with, beside the NIC. */
+  inLists(owner: string): string {
+    const names = isNic(owner) === undefined ? [] : namesOf(owner);
+    return names.find((name) => /^[a-z0-9]/.test(name)) ?? owner;
+  }
+
+  /** Has somebody who is for one NIC a claim on a pool with this address? */
+  hasNics({ address }: Use): boolean {
+    const pools = this.pools.filter(({ prefix }) => contains(rangeOf(prefix), address)).map(({ name }) => name);
+    return [...this.known].some(
+      ([key, meant]) =>
+        pools.includes(key.slice(0, key.indexOf(" "))) && meant.some(({ owner }) => isNic(owner) !== undefined),
+    );
+  }
+
+  private askersMeant(use: Use): Asker[] {
+    const { owner, pool, address } = use;
     if (owner === undefined) return [];
     const here = pool === undefined ? this.pools.filter(({ prefix }) => contains(rangeOf(prefix), address)) : [];
     const names = pool === undefined ? here.map(({ name }) => name) : [pool];
-    return names.flatMap((name) => this.surest(`${name} ${owner}`).map((one) => ({ owner: one, pool: name })));
+    const called = this.calledIn(names, owner);
+    const onNics = called.some((one) => one.owner === owner) ? [] : this.onNics(use);
+    if (onNics.length === 0) return called;
+    return onNics.filter((one) => names.includes(one.pool) && isNic(one.owner, use.interface));
+  }
+
+  /** Those whom a line of a list may mean, of any pool, each of whom is for one NIC. */
+  private onNics({ owner = "", interface: nic, listed }: Use): Asker[] {
+    if (listed === undefined || nic === undefined) return [];
+    const called = this.calledIn(
+      this.pools.map(({ name }) => name),
+      owner,
+    );
+    return called.filter((one) => one.owner !== owner && isNic(one.owner) !== undefined);
+  }
+
+  private calledIn(pools: readonly string[], owner: string): Asker[] {
+    return pools.flatMap((pool) => this.surest(`${pool} ${owner}`).map((one) => ({ owner: one, pool })));
+  }
+
+  private cidrOf(pool: string): string {
+    return this.pools.filter(({ name }) => name === pool).map(({ prefix }) => formatPrefix(prefix))[0] ?? "";
   }
 
   private add(key: string, meant: Meant): void {
@@ -97,6 +165,15 @@ export class OwnerNames {
 /** Who has an address on record, or had it. */
 export function askersIn({ allocations, releasing }: Pick<Snapshot, "allocations" | "releasing">): Asker[] {
   return [...allocations, ...releasing].map(({ claim, pool }) => ({ owner: ownerOfKey(claim), pool }));
+}
+
+/** Is an owner for this NIC? Undefined where its kind is not for one NIC each. */
+function isNic(owner: string, nic = ""): boolean | undefined {
+  return integrations.map((integration) => integration.isNic?.(owner, nic)).find((is) => is !== undefined);
+}
+
+function listOf(texts: readonly string[]): string {
+  return [...new Set(texts)].join(" and ");
 }
 
 function namesOf(owner: string): readonly string[] {

@@ -41,12 +41,13 @@ export function readCsv({ path, label = path, text }: SourceFile, found: Finding
     return;
   }
   const order = isHeader ? names : columns;
+  const listed = isHeader && given.includes("vm") ? "VM" : "node";
   for (const { line, at, cells } of isHeader ? rows.slice(1) : rows) {
     found.speaks = true;
     if (cells.length !== columns.length || line.replace(/"[^",]*"/g, "").includes('"')) {
       const message = `a line is ${columns.join(",")}, without commas or quotes inside; this one has ${cells.length} parts`;
       found.issues.push({ message, at });
-    } else readRow(Object.fromEntries(order.map((column, j) => [column, cells[j]])) as unknown as Row, found);
+    } else readRow(Object.fromEntries(order.map((column, j) => [column, cells[j]])) as unknown as Row, listed, found);
   }
 }
 
@@ -64,10 +65,11 @@ function cellsOf(line: string, start: Place): Cell[] {
   });
 }
 
-function readRow({ node, interface: nic, address: cell }: Row, found: Findings): void {
+function readRow({ node, interface: nic, address: cell }: Row, listed: "node" | "VM", found: Findings): void {
   const { value: owner, issues: unnamed = [] } = listedOwner(node.text);
   found.issues.push(...unnamed.map((one) => ({ ...one, at: node.at })));
-  if (nic.text === "") found.issues.push({ message: "this line names no interface", at: nic.at });
+  if (nic.text === "")
+    found.issues.push({ message: `this line names no ${listed === "VM" ? "network" : "interface"}`, at: nic.at });
   const slash = cell.text.indexOf("/");
   const address = parseAddress(slash < 0 ? cell.text : cell.text.slice(0, slash));
   const prefix = slash < 0 ? undefined : parsePrefix(cell.text);
@@ -75,5 +77,5 @@ function readRow({ node, interface: nic, address: cell }: Row, found: Findings):
   if (issue !== undefined) found.issues.push({ ...issue, at: cell.at, hint: `The columns are ${columns.join(",")}.` });
   if (address.value === undefined || owner === undefined) return;
   const length = prefix?.value === undefined ? {} : { prefixLength: prefix.value.length };
-  found.uses.push({ ...useOf(address.value, owner, nic.text, cell.at), ...length });
+  found.uses.push({ ...useOf(address.value, owner, nic.text, cell.at), ...length, listed });
 }

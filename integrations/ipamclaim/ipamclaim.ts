@@ -13,7 +13,7 @@ import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, configText } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { readEach } from "../read-each.ts";
-import { vmOfClaimName } from "./claim-name.ts";
+import { claimNameOf, vmOfClaimName } from "./claim-name.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
 import {
   ipamClaim,
@@ -58,6 +58,7 @@ export const ipamclaim: Integration<IpamClaimModel> = {
   render: renderClaims,
   uses: () => usesOf,
   aliases,
+  isNic,
   freeOnce: "its IPAMClaim is gone (kubectl get ipamclaims -A)",
 };
 
@@ -138,9 +139,20 @@ function usesOf(located: LocatedObject, found: Findings): void {
   }
 }
 
-/** A claim goes by the name of its VM where that has one claim in a pool: lists of VMs know no others. */
+/** A claim goes by the name of its VM: lists of VMs know no others. Which of its claims is meant, the network tells. */
 function aliases(owner: string): string[] {
+  const { namespace, vm } = vmOf(owner) ?? {};
+  return vm === undefined ? [] : [`${vmKind}/${namespace}:${vm}`, `${namespace}/${vm}`, `Node/${vm}`];
+}
+
+function isNic(owner: string, nic: string): boolean | undefined {
+  const { name, vm } = vmOf(owner) ?? {};
+  return vm === undefined ? undefined : claimNameOf(vm, nic) === name;
+}
+
+/** The claim that is an owner, and the VM that it is for by its name. */
+function vmOf(owner: string) {
   const { kind, namespace, name } = parseOwner(owner).value ?? {};
   const vm = kind === ipamClaimKind && name !== undefined ? vmOfClaimName(name) : undefined;
-  return vm === undefined ? [] : [`${vmKind}/${namespace}:${vm}`, `Node/${vm}`];
+  return vm === undefined ? undefined : { namespace, name, vm };
 }

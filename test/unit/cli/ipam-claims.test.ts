@@ -195,6 +195,64 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     expect(all[3]).toContain("10.20.0.1/24 fd20::1/64");
   });
 
+  describe("import of a list: the network of a line counts", () => {
+    const header = "vm,network,address\n";
+    function listed(lines: string, networks: Readonly<Record<string, string>> = { eth0: "lan", eth1: "stor" }): string {
+      const definitions = [macvlanNetwork("lan", "lan"), macvlanNetwork("stor", "stor")];
+      const two = (name: string, namespace: string) =>
+        vm(name, { eth0: `default/${networks.eth0}`, eth1: `default/${networks.eth1}` }, { namespace });
+      return folderOf({
+        "m/networks.yaml": textOf([...definitions, pool("lan", "10.0.0.0/24"), pool("stor", "10.1.0.0/24")]),
+        "m/vms.yaml": textOf([two("m", "default"), two("a", "prod"), two("a", "dev")]),
+        "list.csv": lines,
+      });
+    }
+    async function recorded(folder: string): Promise<string> {
+      const said = await done(folder, "import", "list.csv", "m");
+      return [...said.matchAll(/\+ (\S+) +IPAMClaim\/(\S+)/g)].map(([, ...words]) => words.join(" ")).join(", ");
+    }
+    const swapped = "m,eth1,10.0.0.5\nm,eth0,10.1.0.5\n";
+
+    it.each([
+      [swapped, "m,eth0,10.1.0.5"],
+      [header + swapped, "m,eth0,10.1.0.5"],
+    ])("not by which pool has the address: %j", async (lines) => {
+      const said = await refused(listed(lines), "import", "list.csv", "m");
+      expect(said).toContain(
+        "10.0.0.5 is no address for network eth1 of m, which asks for one of pool stor (10.1.0.0/24)",
+      );
+      expect(said).toContain(
+        "10.1.0.5 is no address for network eth0 of m, which asks for one of pool lan (10.0.0.0/24)",
+      );
+    });
+
+    it.each(["", header])("an unknown one is an error that names those of the VM: %j", async (first) => {
+      expect(await refused(listed(`${first}m,nosuch,10.0.0.5\n`), "import", "list.csv", "m")).toContain(
+        "m has no network nosuch with addresses of its own, but IPAMClaim/default:m.eth0 and IPAMClaim/default:m.eth1",
+      );
+    });
+
+    it("two on one pool are told apart", async () => {
+      const folder = listed("m,eth0,10.0.0.5\nm,eth1,10.0.0.6\n", { eth0: "lan", eth1: "lan" });
+      expect(await recorded(folder)).toBe("10.0.0.5 default:m.eth0, 10.0.0.6 default:m.eth1");
+    });
+
+    it("a VM of a namespace is called namespace/name; without it, two of one name are refused", async () => {
+      expect(await recorded(listed("prod/a,eth0,10.0.0.5\ndev/a,eth0,10.0.0.6\n"))).toBe(
+        "10.0.0.5 prod:a.eth0, 10.0.0.6 dev:a.eth0",
+      );
+      expect(await refused(listed("a,eth0,10.0.0.5\n"), "import", "list.csv", "m")).toMatch(
+        /a may be IPAMClaim\/(dev|prod):a.eth0 or .*\n +Write which one it is: (prod|dev)\/a, say/,
+      );
+    });
+
+    it.each(["", header])("who is not there is no node: %j", async (first) => {
+      const said = await refused(listed(`${first}web-1,eth0,10.0.0.5\n`), "import", "list.csv", "m");
+      expect(said).toContain("web-1 is not among the VMs that ask for addresses");
+      expect(said).not.toContain("node,");
+    });
+  });
+
   it("a folder of networks alone needs no nodes", async () => {
     expect(await done(projectOf([]), "plan", "m")).toContain("Plan: 0 to allocate");
   });

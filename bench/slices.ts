@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Access, findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
+import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Stored } from "../kube/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import { type Cluster, startCluster } from "../test/support/cluster.ts";
 import { installNodeIPPool, installWhereabouts } from "../test/support/cluster-kinds.ts";
@@ -8,13 +8,15 @@ import { root } from "../test/support/console.ts";
 import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";
-import { figures, type Result } from "./measure.ts";
+import { figures, type Result, ratio } from "./measure.ts";
 import { sliceDefinition } from "./slice-objects.ts";
 
 const nodes = { apiVersion: "v1", plural: "nodes" };
 const definitions = { apiVersion: "k8s.cni.cncf.io/v1", plural: "network-attachment-definitions" };
 const lists = { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural: "nodeslicepools" };
 const written = ["configmaps", "events", "nodeslicepools"];
+
+type List = KubeObject & { readonly spec?: unknown; readonly status?: unknown };
 
 interface Size {
   readonly nodes: number;
@@ -54,16 +56,26 @@ async function onCluster(cluster: Cluster, size: Size): Promise<Result[]> {
     const define = () => inParallel(all, (one) => kube.create(definitions, one));
     const first = await timed(admin, size.networks, size.nodes, define);
     await quiet(() => writesOf(admin, written));
-    const found = await kube.list(lists, { namespace: "kube-system" });
+    const found = await kube.list<List>(lists, { namespace: "kube-system" });
     const bytes = Math.max(...found.map((one) => JSON.stringify(one).length));
-    const joins: number[] = [];
-    for (let i = size.nodes; i < size.nodes + size.joins; i++)
+    const copies = await copied(kube, found);
+    const [joins, writes]: [number[], number[]] = [[], []];
+    for (let i = size.nodes; i < size.nodes + size.joins; i++) {
       joins.push(await timed(admin, size.networks, i + 1, () => kube.create(nodes, nodeOf(i))));
+      await quiet(() => writesOf(admin, written));
+      writes.push(await rewritten(kube, copies, nodeOf(i)));
+    }
     const { now, peak } = controller.memory();
     const slowest = Math.max(...joins);
     return [
       { name: `${many}: until all are listed`, figure: first, best: first, unit: "ms" },
-      { name: "one more node: until all its slices are listed", ...figures(joins), unit: "ms" },
+      { name: "a client that only writes these lists once more", ...figures(writes), unit: "ms" },
+      {
+        name: "one more node: until all its slices are listed",
+        ...figures(joins),
+        unit: "ms",
+        ratios: [ratio("the lists, only written", joins, writes)],
+      },
       { name: `the same, the slowest of ${size.joins}`, figure: slowest, best: slowest, unit: "ms", goal: 300 },
       { name: "the largest NodeSlicePool, as JSON", figure: bytes, best: bytes, unit: "bytes", goal: 300_000 },
       { name: "memory", figure: now, best: now, unit: "MiB" },
@@ -77,13 +89,36 @@ async function onCluster(cluster: Cluster, size: Size): Promise<Result[]> {
 
 /** Milliseconds that `work` takes until so many lists have so many nodes. The controller has not looked at its record for a while. */
 async function timed(access: Access, networks: number, count: number, work: () => Promise<unknown>): Promise<number> {
-  const isFull = (list: KubeObject & { readonly status?: unknown }) =>
-    asList(asBag(list.status)?.allocations).length >= count;
+  const isFull = (list: List) => asList(asBag(list.status)?.allocations).length >= count;
   const full = new Made(access, lists, isFull);
   await sleep(3_000);
   const ms = await full.timed(networks, work);
   full.stop();
   return ms;
+}
+
+/** The same lists where the controller does not look. */
+function copied(kube: Objects, found: readonly List[]): Promise<Stored<List>[]> {
+  const copyOf = ({ metadata: { name }, ...content }: List) => ({
+    ...content,
+    metadata: { name, namespace: "default" },
+  });
+  return Promise.all(found.map((list) => kube.create(lists, copyOf(list))));
+}
+
+/** Milliseconds until the server has each of them with one entry more, each written as a whole, and all at once, as the controller does it. */
+async function rewritten(kube: Objects, copies: Stored<List>[], { metadata: { name: nodeName } }: KubeObject) {
+  const start = performance.now();
+  const write = async ({ metadata, status }: Stored<List>, i: number) => {
+    const allocations = [...asList(asBag(status)?.allocations), { nodeName, sliceRange: "10.255.252.0/22" }];
+    const patch = [
+      { op: "test", path: "/metadata/resourceVersion", value: metadata.resourceVersion },
+      { op: "add", path: "/status", value: { allocations } },
+    ];
+    copies[i] = await kube.patch<List>(lists, metadata.name, metadata.namespace, patch, { type: "json" });
+  };
+  await Promise.all(copies.map(write));
+  return performance.now() - start;
 }
 
 function nodeOf(i: number): KubeObject {

@@ -102,7 +102,8 @@ export class Applier {
     part: InCluster,
   ) {
     const object = wanted?.object && { ...wanted.object };
-    const isTakenOver = there !== undefined && part.takesOver?.(there, owner, object) === true;
+    const isOthers = there !== undefined && !isManaged(there);
+    const isTakenOver = isOthers && part.takesOver?.(there, owner, object) === true;
     const reports = this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
     return changeOf(wanted?.fingerprint, there, reports.length, { ...part, isTakenOver });
   }

@@ -213,15 +213,17 @@ export class World {
     this.asking.delete(key);
   }
 
+  /** Says whom it concerns, and whom it did before: most often these are the same, and are told once. */
   private tell(key: string, before: Seen | undefined, now?: Seen): void {
-    for (const object of [before, now]) {
-      if (object === undefined) continue;
+    const concerns = [before, now].flatMap((object) => {
+      if (object === undefined) return [];
       const concern = this.concerns(object);
-      this.changed(
-        this.kindFor(object).hasMereStatus && isSameButStatus(before, now) ? { ...concern, owners: [] } : concern,
-        key,
-      );
-    }
+      // One that is gone shows nothing any more: that may be what an owner was waiting for, whatever it is.
+      const told = now === undefined ? { ...concern, isEvidence: false } : concern;
+      return this.kindFor(object).hasMereStatus && isSameButStatus(before, now) ? { ...told, owners: [] } : told;
+    });
+    for (const concern of new Map(concerns.map((one) => [JSON.stringify(one), one])).values())
+      this.changed(concern, key);
   }
 }
 

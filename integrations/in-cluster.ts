@@ -47,7 +47,7 @@ export interface WatchedKind {
 export interface Concern {
   /** The owners whose addresses, or whose objects, may change by it, first the one that it was made for; `all` for what defines pools. */
   readonly owners: readonly string[] | "all";
-  /** Does it only show what an owner has? Then it matters to owners that are to lose something. */
+  /** Does it only show what an owner has? Then it matters to owners that are to lose something; its end, to all of them. */
   readonly isEvidence?: boolean;
   /** The objects, by their keys, that it tells something about: whose status may change by it. */
   readonly sources: readonly string[];

@@ -77,7 +77,7 @@ function anyOf(allocations: unknown): Bag {
  *  NodeSlicePool                      | its network                     | its network
  *  one that somebody else made        | its network, and whom it lists  | its network
  *  IPPool                             | nodes whose slice it may be of  | nothing: who is not selected loses a slice by
- *                                     |                                 |  it when it is empty
+ *                                     |                                 |  it when it is empty, or gone
  */
 function concerns(object: Bag, keyOfNetwork: (network: string) => string): Concern {
   const name = `${asBag(object.metadata)?.name}`;

@@ -12,17 +12,20 @@ const cluster = clusterOfFile(async (started) => {
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
 const changes = tries(60, 500);
 
-it("controllers are killed while nodes, pods and networks come and go: at no revision two nodes have a slice, none moves, none in use is lost or given on", {
+it("controllers are killed, and their watches freeze, while nodes, pods and networks come and go: at no revision two nodes have a slice, none moves, none in use is lost or given on", {
   timeout: tries(300_000, 3_600_000),
 }, async () => {
   console.log(`seed ${seed}`);
   const start = Date.now();
-  const { kills, pods } = await slicesChaos(cluster(), "chaos", { seed, changes });
+  const { kills, frozen, pods } = await slicesChaos(cluster(), "chaos", { seed, changes });
   const record = await recordHistory(cluster(), "chaos", { mayReturn: true });
   const { wrong, ...seen } = await slicesHistory(cluster());
   const seconds = Math.round((Date.now() - start) / 1000);
-  console.log(`${changes} joins and leaves, ${kills} kills, ${pods} pods, ${JSON.stringify(seen)}, ${seconds} s`);
+  console.log(
+    `${changes} joins and leaves, ${kills} kills, ${frozen} frozen watches, ${pods} pods, ${JSON.stringify(seen)}, ${seconds} s`,
+  );
   expect([...record.wrong, ...wrong]).toEqual([]);
   // Or nothing would have been tried.
+  expect(frozen).toBeGreaterThan(changes / 100);
   for (const count of [kills, pods, seen.given, seen.handed]) expect(count).toBeGreaterThan(changes / 30);
 });

@@ -167,7 +167,8 @@ export abstract class Play {
       ...(this.open.length > 0 ? [() => this.answer(), () => this.answer(), () => this.answer()] : []),
       ...(behind.length > 0 ? [() => this.tell(behind[this.pick(behind.length)] as Running)] : []),
       ...this.goesOn(),
-      () => this.time.step(1000),
+      // Where nothing fails, nobody waits so long for an answer that it is given up.
+      ...(this.isCalm && this.open.length > 0 ? [] : [() => this.time.step(1000)]),
     ];
     if (this.chance(this.odds.kill)) this.kill();
     else if (this.chance(this.odds.change)) this.change();

@@ -8,6 +8,7 @@ import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
 import { replay } from "./cluster-history.ts";
 import { createNode, nodes, setReady } from "./cluster-nodes.ts";
+import { type FaultProxy, type Planted, startFaultProxy } from "./cluster-proxy.ts";
 import { seeded } from "./seeded.ts";
 import { ipPoolOf, listIn, problemsOfList } from "./slice-list.ts";
 import { attachment } from "./whereabouts-objects.ts";
@@ -44,36 +45,41 @@ export interface SlicesChaosOptions {
   readonly changes: number;
 }
 
-/** Nodes, pods and networks come and go while both controllers are killed again and again. Returns how often that was. */
+/**
+ * Nodes, pods and networks come and go while both controllers are killed again and again, and watches of theirs freeze. Returns how
+ * often that was.
+ */
 export async function slicesChaos(
   cluster: Cluster,
   record: string,
   { seed, changes }: SlicesChaosOptions,
-): Promise<{ kills: number; pods: number }> {
+): Promise<{ kills: number; frozen: number; pods: number }> {
   const site = new Site(cluster, record, seeded(seed));
   const goOn = { isSo: true };
   await site.begin();
-  const controllers = startControllers(cluster, record);
-  const killed = killNowAndThen(controllers, () => site.versions(), seeded(seed + 1), goOn);
+  const proxy = await startFaultProxy(cluster);
+  const controllers = startControllers(proxy.kubeconfig, record);
+  const harmed = harmNowAndThen(controllers, proxy, () => site.versions(), seeded(seed + 1), goOn);
   try {
     while (site.changes < changes) await site.step();
     goOn.isSo = false;
-    await killed;
+    await harmed;
     await site.calm();
   } finally {
     goOn.isSo = false;
-    await killed;
+    await harmed;
     for (const one of controllers) await one.end();
+    await proxy.close();
     site.close();
   }
-  return { kills: await killed, pods: site.pods };
+  return { ...(await harmed), pods: site.pods };
 }
 
 /** Two controllers as processes of their own. */
-function startControllers(cluster: Cluster, record: string) {
+function startControllers(kubeconfig: string, record: string) {
   const start = () => {
     const program = join(import.meta.dirname, "controller-child.ts");
-    const args = [program, cluster.kubeconfig, record, namespace];
+    const args = [program, kubeconfig, record, namespace];
     const child = spawn(process.execPath, args, { stdio: ["pipe", "ignore", "inherit"] });
     return { child, ended: once(child, "exit") };
   };
@@ -91,22 +97,34 @@ function startControllers(cluster: Cluster, record: string) {
   });
 }
 
-/** Kills one or the other soon after something was written, and starts it anew; returns how often. */
-async function killNowAndThen(
+/**
+ * Kills one or the other soon after something was written, and starts it anew. Most often the next watch that opens of some kind shows
+ * nothing more after a second. Returns how often.
+ */
+async function harmNowAndThen(
   controllers: ReturnType<typeof startControllers>,
+  proxy: FaultProxy,
   written: () => Promise<string>,
   random: () => number,
   goOn: { readonly isSo: boolean },
-): Promise<number> {
+): Promise<{ kills: number; frozen: number }> {
+  const freezes: Planted[] = [];
+  const freeze = () => {
+    const kind = [nodes, definitions, lists, ipPools][Math.floor(6 * random())];
+    const path = new RegExp(`/${kind?.plural}\\?`);
+    if (kind !== undefined) freezes.push(proxy.plant({ verb: "WATCH", path, times: 1 }, { freeze: 1_000 }));
+  };
   let kills = 0;
   for (; goOn.isSo; kills++) {
     const before = await written();
     while (goOn.isSo && (await written()) === before) await sleep(50);
     // Now and then both live until what is held back is free.
     await sleep(random() < 0.8 ? 1_000 * random() : 10_000);
+    if (freezes.at(-1)?.count !== 0) freeze();
     await controllers[kills % 2]?.anew();
   }
-  return kills;
+  for (const one of freezes) one.stop();
+  return { kills, frozen: freezes.filter(({ count }) => count > 0).length };
 }
 
 /** What people, machines and whereabouts do. */

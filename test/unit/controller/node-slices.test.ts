@@ -331,7 +331,11 @@ describe("a node that a network does not select", () => {
     expect(listed()).toContain("n4 10.5.0.0/24");
   });
 
-  it("keeps its slice while pods have addresses of it, by a selector that came later", async () => {
+  const empty = (one: Bag) => ({ ...one, spec: { ...asBag(one.spec), allocations: {} } });
+  it.each<[string, (sim: SimController, name: string) => void]>([
+    ["emptied", (sim, name) => sim.change("IPPool", name, empty, namespace)],
+    ["deleted", (sim, name) => sim.remove("IPPool", name, namespace)],
+  ])("keeps its slice until the IPPool is %s, by a selector that came later", async (_, end) => {
     const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name, { infra: "" });
     sim.create(definition("a"));
@@ -340,8 +344,7 @@ describe("a node that a network does not select", () => {
     sim.change("NetworkAttachmentDefinition", "a", () => workers("a"), "default");
     await sim.pass(3 * timing.hold);
     expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net"], ["n1 10.5.0.0/24"]]);
-    const empty = (one: Bag) => ({ ...one, spec: { ...asBag(one.spec), allocations: {} } });
-    sim.change("IPPool", "n1-10.5.0.0-24", empty, namespace);
+    end(sim, "n1-10.5.0.0-24");
     await sim.pass(2000);
     expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net releasing"], []]);
     await sim.pass(2 * timing.hold);

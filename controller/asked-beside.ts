@@ -2,6 +2,7 @@ import {
   BlockIndex,
   type Claim,
   claimKey,
+  contains,
   describeUse,
   formatBlock,
   formatOwner,
@@ -11,7 +12,7 @@ import {
 } from "../core/index.ts";
 import type { Question } from "./decide.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
-import { asOwned, isPast, type Occupied, without } from "./occupied.ts";
+import { asOwned, isPast, type Occupied, poolsByName, without } from "./occupied.ts";
 
 /** What a plan is asked for, where owners show to have this beside the record. */
 export function askedBeside(
@@ -22,10 +23,21 @@ export function askedBeside(
   isGone: (owner: string) => boolean,
 ): Pick<Question, "pools" | "claims" | "refused"> {
   const pools = sound.map((pool) => without(pool, occupied));
+  const byName = poolsByName(pools);
   const asked = claims
+    .filter((claim) => !hasElsewhere(claim, byName.get(claim.pool), lines))
     .filter((claim) => !(isGone(formatOwner(claim.owner)) && isPast(claim, occupied, lines)))
     .map((claim) => asOwned(claim, occupied));
   return { pools, claims: asked, refused: refusedOf(asked, pools, occupied, lines) };
+}
+
+/**
+ * Has the owner of a claim what this wants, of a pool that it asked before? Then it has that, and gets no other one of a pool which
+ * cannot give it.
+ */
+function hasElsewhere({ owner, pool, wanted }: Claim, asked: Pool | undefined, lines: LinesByOwner): boolean {
+  if (wanted === undefined || asked === undefined || contains(asked.assignable, wanted)) return false;
+  return lines.of(formatOwner(owner)).allocations.some((line) => line.address === wanted && line.pool !== pool);
 }
 
 /**

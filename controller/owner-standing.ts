@@ -87,17 +87,20 @@ export class OwnerStanding {
    *  there, or no | what asked for it cannot be acted upon     | stays
    *   object      |                                            |
    *  there        | who claimed it can make nothing for it     | stays
+   *  there, and   | any                                        | stays
+   *   shows it    |                                            |
    *  any          | anything else                              | is released
    */
-  isHeld({ pool, claim }: Allocation): boolean {
+  isHeld(line: Allocation): boolean {
+    const { pool, claim } = line;
     const owner = ownerOfKey(claim);
-    const isThere = this.world.owner(owner) !== undefined;
+    const there = this.world.owner(owner);
     const isGone = this.world.isGone(owner);
     const integration = integrationOf(claim, this.integrations);
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
     const isRejected = this.rejected.has(this.sourceOf(claim) ?? "");
     if (!isGone && (isBarred || isRejected)) return true;
-    if (isThere) return false;
+    if (there !== undefined) return integration?.inCluster?.has?.(there, line) ?? false;
     const object = this.scene.pools.get(pool)?.object;
     const isOfSources = integration?.inCluster?.kinds.some((kind) => kind.isOwnSource) === true;
     if (object === undefined) return isRejected || !isOfSources;

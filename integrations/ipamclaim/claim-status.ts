@@ -65,11 +65,18 @@ function status(ips: readonly string[], value: string, reason: string, message: 
   return { fields: { ips }, conditions: [{ type: "IPsAllocated", status: value, reason, message }] };
 }
 
-/** Lines as a status has them: IPv4 first. */
-export function ipsOf(lines: readonly Allocation[], pools: ReadonlyMap<string, Pool>): string[] {
-  return lines.flatMap(({ address, pool }) => {
+/** Lines as a status has them: IPv4 first. Of a pool that gives nothing now, such as one that is being deleted, as they are `shown`. */
+export function ipsOf(
+  lines: readonly Allocation[],
+  pools: ReadonlyMap<string, Pool>,
+  shown: readonly string[],
+): string[] {
+  // Two networks may have one subnet, and a claim its address of both.
+  const each = new Map(lines.toReversed().map((line) => [line.address, line]));
+  return [...each.values()].reverse().flatMap(({ address, pool }) => {
     const { prefix } = pools.get(pool) ?? {};
-    return prefix === undefined ? [] : `${formatAddress(address)}/${prefix.length}`;
+    if (prefix === undefined) return shown.filter((ip) => addressesIn([ip]).includes(address));
+    return `${formatAddress(address)}/${prefix.length}`;
   });
 }
 

@@ -16,6 +16,7 @@ import {
   plannedIps,
 } from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";
+import { isDeleting } from "./vm-view.ts";
 
 /** Keeps a claim, and its addresses with it, until those who use it are done. */
 export const stake = "nmstate.io/release-addresses";
@@ -42,6 +43,7 @@ export const ipamClaimsPart: InCluster = {
   concerns,
   sourceOf: (claim) => keyOfOwner(ownerOfKey(claim)),
   evidenceOf: ({ claim }) => [keyOfOwner(ownerOfKey(claim))],
+  has: (claim, { address }) => !isDeleting(claim) && addressesIn(shownIps(claim)).includes(address),
   gone: (objects, _, releasing) => {
     const claims = objects.filter(isIpamClaim);
     return releasing.filter((line) => isOff(line, claims));
@@ -114,8 +116,8 @@ function report({ object, lines, releasing, pending: [pending] }: Known, { pools
   const shown = shownIps(object);
   const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
   const state = {
-    recorded: ipsOf(lines, pools),
-    kept: ipsOf(releasing, pools),
+    recorded: ipsOf(lines, pools, shown),
+    kept: ipsOf(releasing, pools, shown),
     planned,
     shown,
     pending: pending ?? wrong,

@@ -87,6 +87,47 @@ describe("a network that names other pools", () => {
     expect(sim.lines()).toEqual(["10.0.0.1 IPAMClaim/default:a.red/lan", "10.0.0.2 IPAMClaim/default:a.green/lan"]);
   });
 
+  it("takes nothing from those that have addresses: these are in use as before, also where the pool is being deleted", async () => {
+    const { sim, stands, bind, remove } = await begin();
+    for (const isDeleted of [false, true]) {
+      if (isDeleted) sim.remove("NodeIPPool", "lan");
+      bind("red", "other");
+      await sim.pass(60_000);
+      expect(stands("a.red")).toBe(allocated);
+      expect(sim.lines()).toEqual(["10.0.0.1 IPAMClaim/default:a.red/lan"]);
+      expect(asBag(sim.object("NodeIPPool", "lan")?.status)?.allocated).toBe(1);
+      expect(sim.said.filter((text) => text.includes("is not an address that pool"))).toEqual([]);
+    }
+    remove("a.red");
+    await sim.pass(60_000);
+    expect([sim.lines(), sim.object("NodeIPPool", "lan")]).toEqual([[], undefined]);
+  });
+
+  it("has a claim go on that was told it has nothing, while its pool is being deleted", async () => {
+    const { sim, stands, bind, edit } = await begin();
+    sim.remove("NodeIPPool", "lan");
+    bind("red", "other");
+    const said = [{ type: "IPsAllocated", status: "False", reason: "InternalError", message: "of an older release" }];
+    edit("a.red", (one) => ({ ...one, status: { ...asBag(one.status), conditions: said } }));
+    await sim.pass(60_000);
+    expect([stands("a.red"), sim.lines()]).toEqual([allocated, ["10.0.0.1 IPAMClaim/default:a.red/lan"]]);
+  });
+
+  it("that have the same addresses: nobody else gets there, or here, what a claim shows", async () => {
+    const { sim, stands, bind, remove } = await begin();
+    sim.create(pool("twin", "10.0.0.0/24", "10.0.0.9", { network: "twin" }));
+    bind("red", "twin");
+    sim.create(claim("b.red"));
+    sim.create(macvlanNetwork("green", "lan"));
+    sim.create(claim("a.green", {}, "green"));
+    await sim.pass(60_000);
+    const second = "10.0.0.2/24 True SuccessfulAllocation";
+    expect(["a.red", "b.red", "a.green"].map(stands)).toEqual([allocated, second, second]);
+    remove("a.red");
+    await sim.pass(60_000);
+    expect(sim.lines().filter((line) => line.includes("a.red"))).toEqual([]);
+  });
+
   it("does not make an address its claim's that it never had", async () => {
     const { sim, stands, bind, shows } = await begin();
     bind("red", "other");

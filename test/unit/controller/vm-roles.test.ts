@@ -74,6 +74,33 @@ describe("the roles for VMs together", () => {
     ]);
   });
 
+  it.each([false, true])(
+    "a VM whose network names another pool starts with its address, which nobody else gets, also while its pool is being deleted: %j",
+    async (isDeleted) => {
+      const all = new VmRoles();
+      all.engine.create(pool("one", "10.80.0.0/24", "10.80.0.1"));
+      for (const network of ["sw", "other"]) all.engine.create(macvlanNetwork(network, "one"));
+      all.vm("vm-a", { lan: "sw" });
+      await all.pass(2000);
+      if (isDeleted) all.engine.remove("NodeIPPool", "one");
+      all.tender.change("NetworkAttachmentDefinition", "sw", (object) => ({
+        ...object,
+        metadata: { ...asBag(object.metadata), annotations: { "nodeippool.nmstate.io/pool": "lan" } },
+      }));
+      await all.pass(5000);
+      for (const [name, network] of Object.entries({ "vm-b": "other", "vm-c": "sw" }))
+        all.vm(name, { lan: network }, { wanted: { lan: ["10.80.0.1"] } });
+      await all.pass(40_000);
+      all.start("vm-a");
+      await all.pass(40_000);
+      expect([all.ips("vm-a"), all.claims()]).toEqual([
+        ["10.80.0.1/24"],
+        ["vm-a.lan 10.80.0.1/24", "vm-b.lan", "vm-c.lan"],
+      ]);
+      expect(all.engine.lines()).toEqual(["10.80.0.1 IPAMClaim/default:vm-a.lan/one"]);
+    },
+  );
+
   it("two VMs that change places in full networks have each other's address", async () => {
     const all = new VmRoles();
     const networks = { "vm-a": "one", "vm-b": "two" };

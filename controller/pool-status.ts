@@ -1,11 +1,13 @@
 import {
   type Allocation,
   freeSpaceOf,
+  nameOfKey,
   nodeNameOf,
   offsetOf,
   ownerOfKey,
   type Pending,
   type Pool,
+  parseOwner,
 } from "../core/index.ts";
 import { howToGrow } from "../core/pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
@@ -42,7 +44,8 @@ const shown = 1000;
  *  is being reset                          | Unknown   | ReconcilingPool     | False | True        | False
  *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
  *  claims get nothing from it              | False     | ExhaustedIPPool     | False | False       | True
- *  claims hold what it gives no more       | False     | UnsynchronizedIPPool| False | False       | True
+ *  claims hold what it gives no more, or it| False     | UnsynchronizedIPPool| False | False       | True
+ *   reserves for one what another one has  |           |                     |       |             |
  *  otherwise                               | True      | ReconciledPool      | True  | False       | False
  */
 export function poolStatus(facts: PoolFacts): { readonly fields: Bag; readonly conditions: readonly Bag[] } {
@@ -69,9 +72,17 @@ function verdict({ pool, problem, isResetting, collisions, pending, live }: Pool
       "ExhaustedIPPool",
       `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. ${growthOf(pool)}`,
     ];
-  const [outside] = pending.filter(({ code }) => code === "in-use");
+  // Who only wants what another one has is told so itself: nothing is wrong with the pool.
+  const holding = new Set(live.map(({ claim }) => claim));
+  const isOfPool = (claim: string) => holding.has(claim) || (pool !== undefined && isReserved(pool, claim));
+  const outside = pending.find(({ code, claim }) => code === "in-use" && isOfPool(claim));
   if (outside !== undefined) return ["False", "UnsynchronizedIPPool", outside.message];
   return ["True", "ReconciledPool", "The pool is up to date"];
+}
+
+function isReserved(pool: Pool, claim: string): boolean {
+  const owner = parseOwner(ownerOfKey(claim)).value;
+  return owner !== undefined && pool.reservations.for({ owner, name: nameOfKey(claim), pool: pool.name }) !== undefined;
 }
 
 function growthOf(pool: Pool | undefined): string {

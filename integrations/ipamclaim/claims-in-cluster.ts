@@ -12,6 +12,7 @@ import {
   askedAddresses,
   ipamClaimKind,
   isIpamClaim,
+  isWish,
   ownerOfIpamClaim,
   parseIpamClaim,
   plannedFor,
@@ -35,12 +36,14 @@ export const ipamClaimsInCluster: Integration<ClaimsModel> = {
   ],
   usedIn: [ipamClaimKind],
   read: readClaims,
-  claims: ({ networks, requests }, facts) =>
-    claimsOfRequests(
-      networks,
-      requests.flatMap((request) => ours(request, facts)),
-      facts,
-    ),
+  claims: ({ networks, requests }, facts) => {
+    const own = requests.flatMap((request) => ours(request, facts));
+    const strange = new Map(own.map((one) => [formatOwner(ownerOfIpamClaim(one.claim)), strangeIn(one, facts)]));
+    return claimsOfRequests(networks, own, facts).map((claim) => {
+      const wanted = strange.get(formatOwner(claim.owner));
+      return wanted === undefined ? claim : { ...claim, wanted };
+    });
+  },
   isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
   render: () => ({ instead: new Map(), added: [], left: [] }),
   uses: () => (located, found) => {
@@ -79,6 +82,7 @@ function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
  *  others          | no                               | the first address of each family that it shows, else any
  *  others          | yes, with an address of its pools | that one, or nothing: nobody else may have it
  *  others          | yes, with other ones             | nothing: its plan is met elsewhere
+ *  others          | no, but its VM asks for some     | these, or nothing
  *
  * A status may say anything, and stops nobody else: what of it cannot be given, the claim itself is told.
  */
@@ -88,11 +92,18 @@ function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
   const annotation = plannedFor(request.source.object);
   const planned = askedAddresses(annotation);
   const isOfPools = (address: Address) => pools.some(({ range }) => contains(range, address));
-  if (annotation !== undefined && !planned.some(isOfPools)) return [];
+  if (annotation !== undefined && !planned.some(isOfPools) && !isWish(annotation)) return [];
   const asked = annotation === undefined ? request.wanted : planned;
   const families = new Set(pools.map(({ start }) => familyOf(start)));
   const first = new Map(asked.toReversed().map((address) => [familyOf(address), address]));
   return [{ ...request, wanted: [...families].flatMap((family) => first.get(family) ?? []) }];
+}
+
+/** An address that the VM of a claim asks for, of a family that its network does not have: the claim gets nothing, and is told why. */
+function strangeIn({ source, network }: AddressRequest, facts: Facts): Address | undefined {
+  const families = new Set(poolsFor(network, facts).map(({ start }) => familyOf(start)));
+  const annotation = plannedFor(source.object);
+  return isWish(annotation) ? askedAddresses(annotation).find((one) => !families.has(familyOf(one))) : undefined;
 }
 
 /** Each address in a status is its claim's, with a prefix length or without. */

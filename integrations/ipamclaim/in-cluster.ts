@@ -10,12 +10,14 @@ import {
   askedAddresses,
   ipamClaimKind,
   isIpamClaim,
+  isWish,
   ownerOfIpamClaim,
   plannedAnnotation,
   plannedFor,
   plannedIps,
 } from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";
+import { addressesAnnotation } from "./virtual-machine.ts";
 import { isDeleting } from "./vm-view.ts";
 
 /** Keeps a claim, and its addresses with it, until those who use it are done. */
@@ -114,17 +116,20 @@ function report({ object, lines, releasing, pending: [pending] }: Known, { pools
   const annotation = plannedFor(object);
   const planned = plannedIps(annotation);
   const shown = shownIps(object);
+  const told = pending && isWish(annotation) ? { ...pending, message: `${pending.message}. ${askOtherwise}` } : pending;
   const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
   const state = {
     recorded: ipsOf(lines, pools, shown),
     kept: ipsOf(releasing, pools, shown),
     planned,
     shown,
-    pending: pending ?? wrong,
+    pending: told ?? wrong,
   };
   const isHeld = lines.length > 0 || (pending !== undefined && shown.length > 0);
   return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };
 }
+
+const askOtherwise = `Let its VM ask for another address, or for none (annotation ${addressesAnnotation} of its template).`;
 
 function noAddress(annotation: unknown) {
   return { code: "invalid", message: `annotation ${plannedAnnotation} has no address: ${JSON.stringify(annotation)}` };

@@ -28,6 +28,12 @@ export function isIpamClaim({ apiVersion, kind }: Bag): boolean {
   return kind === ipamClaimKind && isOfGroup(apiVersion, attachmentGroup);
 }
 
+/** Was it rendered by a plan? */
+export function isRendered({ metadata }: Bag): boolean {
+  const labels = asBag(asBag(metadata)?.labels);
+  return Object.keys(plannedLabel).some((label) => labels?.[label] !== undefined);
+}
+
 export function parseIpamClaim({ metadata, spec, status }: Bag): Parsed<IpamClaim> {
   const { name, namespace = "default" } = asBag(metadata) ?? {};
   const network = asBag(spec)?.network;
@@ -57,6 +63,11 @@ export function plannedIps(annotation: unknown): string[] {
 /** The same as addresses, also where one stands without a prefix length: a VM asks for it. */
 export function askedAddresses(annotation: unknown): Address[] {
   return addressesIn(textsIn(annotation));
+}
+
+/** Does its VM ask for addresses of a claim, and no plan has given them? A plan says how long their prefixes are. */
+export function isWish(annotation: unknown): boolean {
+  return askedAddresses(annotation).length > 0 && plannedIps(annotation).length === 0;
 }
 
 function textsIn(annotation: unknown): string[] {

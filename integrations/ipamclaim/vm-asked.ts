@@ -29,6 +29,7 @@ export interface AskedClaim {
  *  a definition that cannot be read            | that
  *  OVN-Kubernetes, in another namespace        | it would look for the claim there
  *  any, and the VM asks for what is no address | that; claims that it has stay
+ *  any, and it asks for two of one family      | that
  */
 export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
   const own = attachmentsOf(holder).filter(({ isAbsent }) => !isAbsent);
@@ -45,8 +46,12 @@ export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
       ? `OVN-Kubernetes looks for claim ${name} in namespace ${network.namespace}, where the network is defined. Define the network in namespace ${view.namespace}, too.`
       : wrong && `NetworkAttachmentDefinition ${definition}: ${wrong.message}`;
     const wanted = vm?.attachments.find((one) => one.network === called)?.wanted ?? [];
+    const twice = wanted.find((one, i) => wanted.slice(0, i).some((other) => familyOf(other) === familyOf(one)));
+    const tooMany =
+      twice &&
+      `${formatAddress(twice)} is one too many: network ${called} gives one address of each family that it has`;
     const texts = wanted.map((address) => formatAddress(address) + lengthIn(network, familyOf(address)));
-    return { name, attachment, network, wanted: texts.join(","), why: why ?? unread?.message };
+    return { name, attachment, network, wanted: texts.join(","), why: why ?? unread?.message ?? tooMany };
   });
 }
 

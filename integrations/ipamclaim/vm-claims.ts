@@ -1,8 +1,9 @@
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { objectKey } from "../object-key.ts";
 import type { Needs, TendStep } from "../tending.ts";
 import { claimNameOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
+import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
 import {
   hasBegun,
@@ -27,6 +28,8 @@ import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
  *  --------------------------------+------------------------+--------------+---------------------------------------------
  *  is not there                    | asks for it            |              | make it, held for that VM
  *  is held for nobody              | asks for it            |              | hold it: somebody else has made it
+ *  is held, we have made it, and   | asks for other ones    |              | it asks for these
+ *   has no addresses               |                        |              |
  *  is held                         | asks for it            | any          | nothing, also where it is being deleted: the
  *                                  |                        |              |  VM goes on with its addresses
  *  is held, is being deleted, and  | asks for it            | no           | let it go: it is made anew
@@ -36,7 +39,8 @@ import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
  *  is held, and we have made it    | the same               | no           | delete it, then let it go
  *  is held, somebody has made it   | the same               | no           | let it go
  *
- * A claim of another network than the VM's is none that it asks for.
+ * A claim of another network than the VM's is none that it asks for. Where the condition of a claim without addresses says what is
+ * wrong with it, so does an Event on the VM.
  */
 export function claimSteps(view: VmView): TendStep[] {
   const holder = holderOf(view);
@@ -66,7 +70,8 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
   const network = asked?.network?.network;
   const isOfNetwork = network === undefined || asBag(claim.spec)?.network === network;
   const isAsked = holder !== undefined && asked !== undefined;
-  if (isAsked && isOfNetwork && heldFor === uidOf(holder) && isHeld && !isLost(claim)) return [];
+  if (isAsked && isOfNetwork && heldFor === uidOf(holder) && isHeld && !isLost(claim))
+    return shownIps(claim).length > 0 ? [] : [...askingAnew(claim, asked, isMade), ...waitingFor(claim, holder)];
   if (isAsked && !isHeld && isDeleting(claim)) return [];
   if (isAsked && !isHeld && !isOfNetwork) {
     const message = `IPAMClaim ${nameOf(claim)} is of network ${asBag(claim.spec)?.network}, and the VM's is ${network}. Delete the claim, or rename it.`;
@@ -80,6 +85,19 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
   if (isMade && !isDeleting(claim)) return [{ verb: "delete", object: claim, needs }];
   const others = asList(finalizers).filter((one) => one !== hold);
   return [change(claim, others, null, needs)];
+}
+
+/** The VM says otherwise what it asks for. */
+function askingAnew(claim: Bag, { wanted, why }: AskedClaim, isMade: boolean): TendStep[] {
+  const isAsked = `${plannedFor(claim) ?? ""}` === wanted;
+  if (!isMade || isRendered(claim) || why !== undefined || isDeleting(claim) || isAsked) return [];
+  const annotations = { [plannedAnnotation]: wanted === "" ? null : wanted };
+  return [{ verb: "change", object: claim, fields: { metadata: { annotations } } }];
+}
+
+function waitingFor(claim: Bag, holder: Bag): TendStep[] {
+  const { status, message } = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated") ?? {};
+  return status === "False" ? [warn(holder, `IPAMClaim ${nameOf(claim)}: ${message}`)] : [];
 }
 
 function change(claim: Bag, finalizers: readonly unknown[], heldFor: string | null, needs?: Needs): TendStep {

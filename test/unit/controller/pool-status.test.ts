@@ -45,6 +45,13 @@ describe("poolStatus", () => {
       /up to date/,
     ],
     [
+      "has for another one what somebody wants",
+      pending("in-use", "n1"),
+      "True ReconciledPool True False False",
+      /up to date/,
+    ],
+    ["gives no more what somebody holds", pending("in-use", "a"), "False UnsynchronizedIPPool False False True", /^$/],
+    [
       "first a problem, then a reset",
       { ...problem("InvalidSpec"), isResetting: true },
       "False InvalidSpec False False True",

@@ -193,6 +193,88 @@ describe("the roles for VMs together", () => {
     expect([all.claims(), all.isGated("vm-a")]).toEqual([["vm-a.blue 192.168.10.9/24"], false]);
   });
 
+  describe("an address that a VM asks for", () => {
+    const condition = (all: VmRoles, name: string) =>
+      asBag(asList(asBag((all.tender.object("IPAMClaim", name) as Bag | undefined)?.status)?.conditions)[0]);
+    const poolOf = (all: VmRoles) => asList(asBag((all.tender.object("NodeIPPool", "lan") as Bag)?.status)?.conditions);
+    const next = "Let its VM ask for another address, or for none";
+
+    it.each([
+      [
+        "is not of its network",
+        ["10.77.0.17"],
+        "10.77.0.17 is not an address that pool lan may give to it",
+        "InternalError",
+      ],
+      [
+        "is of another family",
+        ["fd00::17"],
+        "fd00::17 is not an address that pool lan may give to it",
+        "InternalError",
+      ],
+      ["is another one's", ["10.0.0.1"], "10.0.0.1 is held by IPAMClaim/default:vm-b.red/lan", "IPAddressConflict"],
+    ])(
+      "%s: the claim and the VM say so, and another one is given once the VM asks for it",
+      async (_, red, why, reason) => {
+        const all = new VmRoles();
+        all.vm("vm-b");
+        await all.pass(2000);
+        all.vm("vm-a", { red: "red" }, { wanted: { red } });
+        all.start("vm-a");
+        await all.pass(3000);
+        expect(condition(all, "vm-a.red")).toMatchObject({ status: "False", reason });
+        expect(condition(all, "vm-a.red")?.message).toContain(`${why}. ${next}`);
+        const said = all.tender.said.filter((text) => text.startsWith("VirtualMachine.kubevirt.io/default:vm-a"));
+        expect(said.join()).toContain(`Refused: IPAMClaim vm-a.red: ${why}. ${next}`);
+        expect(poolOf(all)[0]).toMatchObject({ type: "Available", status: "True" });
+        const { spec } = vm("vm-a", { red: "red" }, { wanted: { red: ["10.0.0.5"] } });
+        all.tender.change("VirtualMachine", "vm-a", (object) => ({ ...object, spec }));
+        await all.pass(5000);
+        expect([all.claims(), all.ips("vm-a")]).toEqual([
+          ["vm-b.red 10.0.0.1/24", "vm-a.red 10.0.0.5/24"],
+          ["10.0.0.5/24"],
+        ]);
+      },
+    );
+
+    it("is left to the pool once the VM asks for none", async () => {
+      const all = new VmRoles();
+      all.vm("vm-a", { red: "red" }, { wanted: { red: ["10.77.0.17"] } });
+      await all.pass(3000);
+      all.edit("vm-a", { red: "red" });
+      await all.pass(5000);
+      expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24"]);
+    });
+
+    it("stays with a claim that has it, whatever the VM asks for then; and what a plan says of a claim stays", async () => {
+      const all = new VmRoles();
+      all.vm("vm-a", { red: "red" }, { wanted: { red: ["10.0.0.5"] } });
+      all.vm("vm-b", { red: "red" }, { wanted: { red: ["10.0.0.5"] } });
+      await all.pass(3000);
+      const labels = { "nodeippool.nmstate.io/planned": "true" };
+      all.tender.change("IPAMClaim", "vm-b.red", ({ metadata, ...rest }) => ({
+        ...rest,
+        metadata: { ...asBag(metadata), labels, annotations: { ...asBag(asBag(metadata)?.annotations) } },
+      }));
+      for (const name of ["vm-a", "vm-b"]) {
+        const { spec } = vm(name, { red: "red" }, { wanted: { red: ["10.0.0.6"] } });
+        all.tender.change("VirtualMachine", name, (object) => ({ ...object, spec }));
+      }
+      await all.pass(5000);
+      expect(all.claims()).toEqual(["vm-a.red 10.0.0.5/24", "vm-b.red"]);
+    });
+
+    it("is one of a family: a VM that asks for two gets no claim, and is told", async () => {
+      const all = new VmRoles();
+      all.vm("vm-a", { red: "red" }, { wanted: { red: ["10.0.0.5", "10.0.0.6"] } });
+      await all.pass(3000);
+      expect(all.claims()).toEqual([]);
+      expect(all.tender.said.join()).toContain(
+        "10.0.0.6 is one too many: network red gives one address of each family",
+      );
+    });
+  });
+
   it("C7: a pod of an instance that is gone is told nothing of the next one", async () => {
     const all = new VmRoles();
     all.vm("vm-a");

@@ -28,7 +28,7 @@ type Told = { readonly fields: Bag } | { readonly why: string } | "waits";
  *
  *  a network of the VM             | its claim                     | the pod's network is told
  *  --------------------------------+-------------------------------+------------------------------------
- *  is not defined                  |                               | the pod waits
+ *  is not defined                  |                               | the pod waits, and an Event says so
  *  keeps no addresses              |                               | nothing
  *  any other                       | is not there, is of another   | the pod waits
  *                                  |  network, is another VM's, or |
@@ -38,6 +38,8 @@ type Told = { readonly fields: Bag } | { readonly why: string } | "waits";
  *   bound to NodeIPPools           | has none                      | the pod waits
  *  takes `ips`                     | has its addresses             | `ips`
  *                                  | has none                      | the pod waits
+ *  any of these                    | has none, and it says why, or | the pod waits, and an Event says why
+ *                                  |  a plan is to give them       |
  *  takes no `ips`                  | any                           | the pod waits, and an Event says why
  *
  * A claim has its addresses where whoever gives them says so, or where they were planned.
@@ -56,14 +58,17 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
   const elements = elementsOf(pod);
   if (elements === undefined) return [warn(`annotation ${networksAnnotation} is no JSON`)];
   const told: Bag[] = [...elements];
+  const why: string[] = [];
+  let isWaiting = false;
   for (const attachment of pluggedInto(view)) {
     const at = placeOf(attachment, elements, view);
     if (attachment.isAbsent || at < 0) continue;
     const one = toldOf(attachment, view);
-    if (one === "waits") return [];
-    if ("why" in one) return [warn(one.why)];
-    told[at] = { ...elements[at], ...one.fields };
+    if (one === "waits") isWaiting = true;
+    else if ("why" in one) why.push(one.why);
+    else told[at] = { ...elements[at], ...one.fields };
   }
+  if (isWaiting || why.length > 0) return why.map(warn);
   const gates = asList(asBag(pod.spec)?.schedulingGates).filter((one) => asBag(one)?.name !== gate);
   const metadata = { annotations: { [networksAnnotation]: JSON.stringify(told) } };
   const fields = { ...(elements.length === 0 ? {} : { metadata }), spec: { schedulingGates: gates } };
@@ -81,7 +86,8 @@ function placeOf({ network, definition }: VmNetwork, elements: readonly Bag[], {
 function toldOf({ network: called, definition }: VmNetwork, view: VmView): Told {
   const { value: network, issues: [wrong] = [] } = view.networkOf(definition);
   if (wrong !== undefined) return { why: `NetworkAttachmentDefinition ${definition}: ${wrong.message}` };
-  if (!view.isDefined(definition)) return "waits";
+  if (!view.isDefined(definition))
+    return { why: `there is no NetworkAttachmentDefinition ${definition}: define it, or let the VM name another one` };
   if (network === undefined) return { fields: {} };
   if (!network.isOvn && !network.takesIps) return { why: whyNot(network) };
   const name = claimNameOf(view.name, called);
@@ -93,9 +99,22 @@ function toldOf({ network: called, definition }: VmNetwork, view: VmView): Told 
   const ips = shownIps(claim);
   const allocated = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated")?.status;
   const isPlanned = allocated === undefined && ips.every((ip) => plannedIps(planned).includes(ip));
-  if (ips.length === 0 || !(allocated === "True" || isPlanned)) return "waits";
+  if (ips.length === 0) return waitingFor(claim, network, view);
+  if (!(allocated === "True" || isPlanned)) return "waits";
   // An element has one of these, never both.
   return { fields: network.isOvn ? { "ipam-claim-reference": name } : { ips } };
+}
+
+/** Why a claim has no addresses; it may have them at any moment where nobody says that. */
+function waitingFor(claim: Bag, { bound = [] }: PersistentNetwork, { planOf }: VmView): Told {
+  const { status, message } = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated") ?? {};
+  if (status === "False") return { why: `IPAMClaim ${nameOf(claim)}: ${message}` };
+  const pool = plannedFor(claim) === undefined ? bound.find(planOf) : undefined;
+  if (pool === undefined) return "waits";
+  const next = "allocate and render the VM, and apply its IPAMClaim";
+  return {
+    why: `IPAMClaim ${nameOf(claim)}: NodeIPPool ${pool} has authority Plan, so a plan gives its addresses: ${next}`,
+  };
 }
 
 /** Is it a claim of this network, and for whoever runs? One that is being deleted stays for as long as it is held. */

@@ -59,6 +59,15 @@ const kinds: readonly WatchedKind[] = [
   },
   claimsKind,
   definitionsKind,
+  {
+    apiVersion: "nmstate.io/v1",
+    kind: "NodeIPPool",
+    plural: "nodeippools",
+    keep: ({ spec }) => {
+      const { authority, clusterRange } = asBag(spec) ?? {};
+      return { spec: { authority, clusterRange } };
+    },
+  },
 ];
 
 /** Of an instance, or a template of one. */
@@ -78,6 +87,7 @@ function networksIn(spec: unknown): Bag {
  *  pod of an instance              | the VM of the name of its instance
  *  IPAMClaim                       | the VM that we made it for, that owns it, or whose claim is called so
  *  definition of a network         | all: a pod may wait for it
+ *  NodeIPPool                      | nobody: by it, a pod that waits only says why
  */
 function belongsTo(object: Bag): readonly string[] | "all" {
   const { name, namespace = "default", annotations } = asBag(object.metadata) ?? {};

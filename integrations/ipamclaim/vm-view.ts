@@ -19,6 +19,8 @@ export interface VmView {
   readonly claims: readonly Bag[];
   /** Is a definition, `namespace/name`, there? */
   readonly isDefined: (definition: string) => boolean;
+  /** Does a plan give the addresses of a NodeIPPool, and nobody in the cluster? */
+  readonly planOf: (pool: string) => boolean;
   /** The network of a definition; undefined where that does not keep addresses, or is not there. */
   readonly networkOf: (definition: string) => Parsed<PersistentNetwork | undefined>;
 }
@@ -34,12 +36,18 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
     pods: ofKind("Pod").filter((pod) => !["Succeeded", "Failed"].includes(`${asBag(pod.status)?.phase}`)),
     claims: belonging.filter(isIpamClaim),
     isDefined: (definition) => find(keyOfDefinition(definition)) !== undefined,
+    planOf: (pool) => {
+      const { authority, clusterRange } = asBag(find(`${poolKind}/${pool}`)?.spec) ?? {};
+      return authority === "Plan" && clusterRange === undefined;
+    },
     networkOf: (definition) => {
       const object = find(keyOfDefinition(definition));
       return object !== undefined && mayPersist(object) ? parsePersistentNetwork(object) : { value: undefined };
     },
   };
 }
+
+const poolKind = kindInGroup("NodeIPPool", "nmstate.io");
 
 /** The key of a definition, `namespace/name`. */
 export function keyOfDefinition(definition: string): string {

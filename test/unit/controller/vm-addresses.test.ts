@@ -53,6 +53,42 @@ describe("the pods of a VM", () => {
     expect(sim.requests.filter((one) => !one.startsWith("get "))).toEqual(["patch pods"]);
   });
 
+  it.each<[string, Readonly<Record<string, string>>, (all: ReturnType<typeof begin>) => void, string]>([
+    [
+      "its network is not there",
+      { red: "red", late: "late" },
+      () => {},
+      "there is no NetworkAttachmentDefinition default/late: define it, or let the VM name another one",
+    ],
+    [
+      "a plan gives the addresses of its network",
+      { red: "red" },
+      ({ claim }) => claim("red", []),
+      "IPAMClaim vm-a.red: NodeIPPool lan has authority Plan, so a plan gives its addresses: allocate and render the VM",
+    ],
+    [
+      "its claim says why it has no address",
+      { red: "red" },
+      ({ claim }) => {
+        const conditions = [{ type: "IPsAllocated", status: "False", message: "pool lan is exhausted" }];
+        claim("red", [], {}, { conditions });
+      },
+      "IPAMClaim vm-a.red: pool lan is exhausted",
+    ],
+  ])("an Event says that %s", async (_, networks, prepare, message) => {
+    const all = begin(networks);
+    const { sim, start, gates } = all;
+    const spec = { range: { cidr: "10.0.0.0/24" }, authority: "Plan" };
+    sim.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name: "lan" }, spec } as never);
+    prepare(all);
+    start("x");
+    await sim.pass();
+    expect(gates("x")).toContain(gate);
+    expect(sim.said.filter((text) => text.startsWith("Pod/default:virt-launcher-vm-a-x Refused: ")).join()).toContain(
+      message,
+    );
+  });
+
   it("C15: two of them at once, while it migrates, have the same addresses", async () => {
     const { sim, start, claim, told } = begin();
     claim("red", ["10.0.0.7/24", "fd20::7/64"]);

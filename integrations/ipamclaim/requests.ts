@@ -73,6 +73,10 @@ function requestsOfVm(
   return vm.attachments.flatMap(({ network: called, definition, wanted, path }): AddressRequest[] => {
     const network = networks.byTitle.get(definition)?.value;
     if (network === undefined) return [];
+    if (vm.name === "") {
+      issues.push(issueIn(source, nameless));
+      return [];
+    }
     const identity = { name: claimNameOf(vm.name, called), namespace: vm.namespace };
     const claim = { ...identity, network: network.network, shown: [] };
     const own = written.get(titleOfClaim(claim));
@@ -88,6 +92,12 @@ function requestsOfVm(
     ];
   });
 }
+
+const nameless = {
+  message: "a VM that has addresses of its own needs a name: its claim is called by it",
+  hint: "Write metadata.name in place of generateName.",
+  path: ["metadata"],
+};
 
 function whyNot(vm: VirtualMachine, network: PersistentNetwork, own: ReadObject<IpamClaim> | undefined) {
   if (own !== undefined && own.value.network !== network.network) {

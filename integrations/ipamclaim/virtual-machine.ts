@@ -5,6 +5,7 @@ import { isOfGroup } from "../attachment-definition.ts";
 
 /** A VM of KubeVirt, and the secondary networks that Multus attaches it to. */
 export interface VirtualMachine {
+  /** Empty where the API server is to make one (`generateName`). */
   readonly name: string;
   readonly namespace: string;
   readonly attachments: readonly VmAttachment[];
@@ -88,7 +89,7 @@ export function parseVm(object: Bag): Parsed<VirtualMachine> {
   const attachments = attachmentsOf(object)
     .filter(({ isAbsent }) => !isAbsent)
     .map((one) => ({ ...one, wanted: wanted.value.get(one.network) ?? [] }));
-  return { value: { name: `${name}`, namespace: `${namespace}`, attachments } };
+  return { value: { name: typeof name === "string" ? name : "", namespace: `${namespace}`, attachments } };
 }
 
 /** What the instance is to be: a VirtualMachine has it in its template. */

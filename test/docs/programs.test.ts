@@ -6,6 +6,16 @@ import { root } from "../support/console.ts";
 import { programs } from "../support/markdown.ts";
 import { pages } from "../support/page.ts";
 
+/** What does nothing compiles, too. */
+test("each App on a page is synthesized", () => {
+  const all = pages().flatMap((page) =>
+    programs(readFileSync(join(root, page), "utf8")).map((text) => ({ page, text })),
+  );
+  const apps = all.filter(({ text }) => text.includes("new App("));
+  expect(apps.length).toBeGreaterThan(4);
+  expect(apps.filter(({ text }) => !/\bsynth\(/.test(text)).map(({ page }) => page)).toEqual([]);
+});
+
 test("the TypeScript of all pages compiles, against the package as it is built", () => {
   const files = new Map(
     pages().flatMap((page) => {

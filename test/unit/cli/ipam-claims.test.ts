@@ -253,6 +253,16 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     });
   });
 
+  it("a VM whose name the API server is to make is an error, unless its networks keep no addresses", async () => {
+    const { metadata: _, ...rest } = vm("vm-a", { blue: "blue-netconfig" });
+    const nameless = { ...rest, metadata: { generateName: "vm-", namespace: "default" } };
+    const said = await refused(projectOf([vm("vm-b", both), nameless]), "plan", "m");
+    expect(said).toMatch(/m\/vms.yaml:3:\d+: a VM that has addresses of its own needs a name/);
+    const { metadata: __, ...other } = vm("vm-a", { green: "green" });
+    const free = { ...other, metadata: { generateName: "vm-", namespace: "default" } };
+    expect(await done(projectOf([free]), "plan", "m")).toContain("Plan: 0 to allocate");
+  });
+
   it("a folder of networks alone needs no nodes", async () => {
     expect(await done(projectOf([]), "plan", "m")).toContain("Plan: 0 to allocate");
   });

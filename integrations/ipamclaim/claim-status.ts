@@ -1,4 +1,4 @@
-import { type Allocation, formatAddress, type Pool } from "../../core/index.ts";
+import { type Allocation, familyOf, formatAddress, type Pool } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { addressesIn } from "./ipam-claim.ts";
 
@@ -31,6 +31,8 @@ export interface IpamClaimState {
  *  addresses                      | nothing, or some of | these,    | True, SuccessfulAllocation
  *                                 |  them, or of those  |  and what |
  *                                 |  that it had before |  is shown |
+ *  the same, of a family of which | one that it had     | as shown  | the same
+ *                                 |  before             |           |
  *  addresses                      | other ones          | as shown  | False, IPAddressConflict
  */
 export function claimStatus({ recorded, kept, planned, shown, pending }: IpamClaimState) {
@@ -46,7 +48,11 @@ export function claimStatus({ recorded, kept, planned, shown, pending }: IpamCla
     return status(shown, "False", reason ?? "InternalError", pending.message);
   }
   if (given.length === 0) return undefined;
-  if (isOwn) return allocated([...given, ...shown.filter((ip) => !isOf(given)(ip))]);
+  if (isOwn) {
+    const before = shown.filter((ip) => !isOf(given)(ip));
+    const had = new Set(addressesIn(before).map(familyOf));
+    return allocated([...given.filter((ip) => !addressesIn([ip]).some((one) => had.has(familyOf(one)))), ...before]);
+  }
   const message = `Its addresses are ${given.join(", ")}, and the status shows others`;
   return status(shown, "False", "IPAddressConflict", message);
 }

@@ -1,6 +1,7 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ipamClaimsInCluster } from "../../integrations/ipamclaim/claims-in-cluster.ts";
+import { poolAnnotation } from "../../integrations/ipamclaim/network.ts";
 import { virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
 import { claim, pool } from "./ipam-claims.ts";
 import { type Odds, Play } from "./sim-play.ts";
@@ -9,8 +10,10 @@ import { definition, macvlanNetwork, vm } from "./vm-objects.ts";
 
 const names = ["a", "b", "a.b", "c"];
 const networks = ["one", "two", "red"];
-/** What the addresses of a network begin with. */
-const subnets: Readonly<Record<string, string>> = { red: "10.0.0.", green: "10.0.2." };
+/** What the addresses of a network begin with; `red` names one pool or the other. */
+const subnets: Readonly<Record<string, RegExp>> = { red: /^10\.0\.[02]\./, green: /^10\.0\.2\./ };
+/** What VMs ask for: some may be somebody's, or of the pool of another network, and one is of none. */
+const wishes = ["10.0.0.3", "10.0.2.3", "10.77.0.3"];
 const watched = ["VirtualMachine", "VirtualMachineInstance", "Pod", "IPAMClaim", "NetworkAttachmentDefinition"];
 const made = "nodeippool.nmstate.io/vm";
 const hold = "nmstate.io/used-by-vm";
@@ -19,14 +22,17 @@ const hold = "nmstate.io/used-by-vm";
 export class VmsPlay extends Play {
   readonly seen = { running: 0, handed: 0, frozen: 0 };
   private readonly virt: SimVirt;
+  private readonly isMoving: boolean;
   private looked = 0;
   private readonly ran = new Set<string>();
   private readonly hands = new Map<string, string>();
   private readonly shown = new Map<string, string>();
 
-  constructor(seed: number, odds: Odds) {
+  /** `isMoving`: networks name other pools, too, and VMs ask for addresses. */
+  constructor(seed: number, odds: Odds, isMoving = false) {
     const roles = virtualMachines({ claims: true, addresses: true });
     super(seed, odds, [ipamClaimsInCluster as Integration], [roles]);
+    this.isMoving = isMoving;
     this.virt = new SimVirt(this.server, (what) => this.trace.push(what));
     // Fewer addresses than claims, now and then.
     this.virt.create(pool("lan", "10.0.0.0/24", "10.0.0.6"));
@@ -55,7 +61,7 @@ export class VmsPlay extends Play {
     this.some([
       () => this.deleteClaim(),
       () => this.makeClaim(`${this.some(names)}.${this.some(networks)}`),
-      () => this.define(this.some(["gone", "broken", "back"]) as string),
+      () => this.define(this.some(["gone", "broken", "back", ...(this.isMoving ? ["lan", "lan2"] : [])]) as string),
       () => this.failPod(),
       () => this.stick(this.some(names) as string),
       () => this.virt.stuck.clear(),
@@ -97,7 +103,7 @@ export class VmsPlay extends Play {
   private make(name: string): void {
     const chosen = this.choose();
     this.trace.push(`create ${name} ${JSON.stringify(chosen)}`);
-    this.virt.create(vm(name, chosen));
+    this.virt.create(vm(name, chosen, this.wish(chosen)));
     if (this.pick(5) > 0) this.virt.wanted.add(name);
   }
 
@@ -119,8 +125,16 @@ export class VmsPlay extends Play {
   }
 
   private rewrite(name: string, chosen: Readonly<Record<string, string>>): void {
-    this.trace.push(`change ${name} ${JSON.stringify(chosen)}`);
-    this.virt.change("VirtualMachine", name, (object) => ({ ...object, spec: vm(name, chosen).spec }));
+    const wanted = this.wish(chosen);
+    this.trace.push(`change ${name} ${JSON.stringify({ chosen, ...wanted })}`);
+    this.virt.change("VirtualMachine", name, (object) => ({ ...object, spec: vm(name, chosen, wanted).spec }));
+  }
+
+  /** Now and then it asks for an address. */
+  private wish(chosen: Readonly<Record<string, string>>) {
+    if (!this.isMoving) return {};
+    const network = this.some(Object.keys(chosen)) as string;
+    return this.pick(4) === 0 ? { wanted: { [network]: [this.some(wishes)] } } : {};
   }
 
   private toggle(name: string): void {
@@ -165,6 +179,11 @@ export class VmsPlay extends Play {
     const spec = how === "broken" ? { config: "{" } : good.spec;
     this.trace.push(`definition of red: ${how}`);
     if (how === "back" && !isThere) this.virt.create(good);
+    else if (isThere && how.startsWith("lan"))
+      this.virt.change("NetworkAttachmentDefinition", "red", (one) => ({
+        ...one,
+        metadata: { ...one.metadata, annotations: { [poolAnnotation]: how } },
+      }));
     else if (isThere && how === "gone") this.virt.remove("NetworkAttachmentDefinition", "red");
     else if (isThere) this.virt.change("NetworkAttachmentDefinition", "red", (one) => ({ ...one, spec }));
   }
@@ -209,7 +228,7 @@ export class VmsPlay extends Play {
         if (subnet === undefined) continue;
         if (ips.length !== 1) throw this.broken(`${name} runs with [${ips}] on ${network}`);
         const ip = `${ips}`.replace("/24", "");
-        if (!ip.startsWith(subnet)) throw this.broken(`${name} has ${ip} on ${network}`);
+        if (!subnet.test(ip)) throw this.broken(`${name} has ${ip} on ${network}`);
         const me = `${owner} ${nic}`;
         if ((had.get(ip) ?? me) !== me) throw this.broken(`${ip} is on ${me} and ${had.get(ip)}`);
         had.set(ip, me);
@@ -229,6 +248,7 @@ export class VmsPlay extends Play {
 
   /** At rest each VM has its claims, and those that are to run do, if their claims can have addresses. */
   checkRest(): void {
+    this.checkReleasing();
     for (const pod of this.virt.all("Pod"))
       if (!isRunning(pod) && !this.mayWait(`${ownerOf(pod)?.name}`)) throw this.broken(`${pod.metadata.name} waits`);
     const vms = new Set(this.virt.all("VirtualMachine").map(({ metadata }) => metadata.name));
@@ -239,6 +259,17 @@ export class VmsPlay extends Play {
       for (const { name, definition: of } of this.virt.networksOf(vm))
         if (of !== "plain" && this.virt.find("IPAMClaim", `${vm}.${name}`) === undefined)
           throw this.broken(`no claim for ${name} of ${vm}`);
+  }
+
+  /** Nothing is held back for a claim that is there, and has it not. */
+  private checkReleasing(): void {
+    for (const { address, claim: key } of this.record.releasing) {
+      const claim = this.virt.find("IPAMClaim", ownerOfKey(key).replace("IPAMClaim/default:", ""));
+      const isEnding = claim?.metadata.deletionTimestamp !== undefined;
+      const { ips = [] } = (claim?.status ?? {}) as { readonly ips?: readonly string[] };
+      if (!isEnding && !`${ips}`.includes(`${formatAddress(address)}/`))
+        throw this.broken(`${formatAddress(address)} of ${key} is never free`);
+    }
   }
 
   /** Is one of its claims without an address, for want of one, or somebody's for another network? */

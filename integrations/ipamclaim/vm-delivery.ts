@@ -76,11 +76,17 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
   return [{ verb: "change", object: pod, fields, needs: { keys } }];
 }
 
-/** Where a pod has a network of its VM: by what KubeVirt calls the interface, else by the definition, if one alone is of that. */
-function placeOf({ network, definition }: VmNetwork, elements: readonly Bag[], { namespace }: VmView): number {
+/**
+ * Where a pod has a network of its VM: by what KubeVirt calls the interface. Where it counts them instead (`net1`), as it goes on
+ * to do for VMs that it started so, networks of one definition are in the order of the VM.
+ */
+function placeOf({ network, definition }: VmNetwork, elements: readonly Bag[], view: VmView): number {
   const at = elements.findIndex(({ interface: nic }) => nic === podInterfaceOf(network));
-  const alike = elements.filter((one) => `${one.namespace ?? namespace}/${one.name}` === definition);
-  return at < 0 && alike.length === 1 ? elements.indexOf(alike[0] as Bag) : at;
+  if (at >= 0) return at;
+  const isOf = (one: Bag) => `${one.namespace ?? view.namespace}/${one.name}` === definition;
+  const alike = pluggedInto(view).filter((one) => !one.isAbsent && one.definition === definition);
+  const places = [...elements.keys()].filter((i) => isOf(elements[i] ?? {}));
+  return places.length === alike.length ? (places[alike.findIndex((one) => one.network === network)] ?? -1) : -1;
 }
 
 function toldOf({ network: called, definition }: VmNetwork, view: VmView): Told {

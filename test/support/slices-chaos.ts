@@ -1,6 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
@@ -9,6 +6,7 @@ import type { Cluster } from "./cluster.ts";
 import { replay } from "./cluster-history.ts";
 import { createNode, nodes, setReady } from "./cluster-nodes.ts";
 import { type FaultProxy, type Planted, startFaultProxy } from "./cluster-proxy.ts";
+import { startControllers } from "./controller-children.ts";
 import { seeded } from "./seeded.ts";
 import { ipPoolOf, listIn, problemsOfList } from "./slice-list.ts";
 import { attachment } from "./whereabouts-objects.ts";
@@ -58,7 +56,7 @@ export async function slicesChaos(
   const goOn = { isSo: true };
   await site.begin();
   const proxy = await startFaultProxy(cluster);
-  const controllers = startControllers(proxy.kubeconfig, record);
+  const controllers = startControllers(proxy.kubeconfig, record, { nodeSlices: namespace });
   const harmed = harmNowAndThen(controllers, proxy, () => site.versions(), seeded(seed + 1), goOn);
   try {
     while (site.changes < changes) await site.step();
@@ -73,28 +71,6 @@ export async function slicesChaos(
     site.close();
   }
   return { ...(await harmed), pods: site.pods };
-}
-
-/** Two controllers as processes of their own. */
-function startControllers(kubeconfig: string, record: string) {
-  const start = () => {
-    const program = join(import.meta.dirname, "controller-child.ts");
-    const args = [program, kubeconfig, record, namespace];
-    const child = spawn(process.execPath, args, { stdio: ["pipe", "ignore", "inherit"] });
-    return { child, ended: once(child, "exit") };
-  };
-  return [start(), start()].map((running) => {
-    let { child, ended } = running;
-    const end = async () => {
-      child.kill("SIGKILL");
-      await ended;
-    };
-    const anew = async () => {
-      await end();
-      ({ child, ended } = start());
-    };
-    return { end, anew };
-  });
 }
 
 /**

@@ -1,5 +1,6 @@
+import { IpamError } from "../../core/index.ts";
 import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
-import type { KubeObject, Objects } from "../../kube/index.ts";
+import type { KubeObject, Objects, Resource } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 
 /** What virt-controller makes of a VM: its instance, with the VM as its owner. */
@@ -84,9 +85,8 @@ export class VirtController {
     return `${asBag(pod.metadata)?.name}`;
   }
 
-  async end(pod: string): Promise<void> {
-    const there = await this.kube.get(resources.pods, pod, "default");
-    if (there !== undefined) await this.kube.delete(resources.pods, there);
+  end(pod: string): Promise<void> {
+    return this.remove(resources.pods, pod);
   }
 
   /** What runs of it ends: first the pods, then the instance. */
@@ -94,10 +94,20 @@ export class VirtController {
     const pods = await this.kube.list(resources.pods, { namespace: "default" });
     for (const { metadata } of pods)
       if (metadata.name.startsWith(`virt-launcher-${name}-`)) await this.end(metadata.name);
+    if ((await this.kube.get(resources.instances, name, "default")) === undefined) return;
     const body = { metadata: { finalizers: [] } };
     await this.kube.patch(resources.instances, name, "default", body, { type: "merge" });
-    const instance = await this.kube.get(resources.instances, name, "default");
-    if (instance !== undefined) await this.kube.delete(resources.instances, instance);
+    await this.remove(resources.instances, name);
+  }
+
+  /** Whatever others have written into it meanwhile. */
+  private async remove(resource: Resource, name: string): Promise<void> {
+    const there = await this.kube.get(resource, name, "default");
+    const isChanged = (error: unknown) => error instanceof IpamError && error.code === "conflict";
+    if (there !== undefined)
+      await this.kube
+        .delete(resource, there)
+        .catch((error) => (isChanged(error) ? this.remove(resource, name) : Promise.reject(error)));
   }
 }
 

@@ -346,6 +346,20 @@ describe("the roles for VMs together", () => {
     expect(all.ips("vm-b")).toEqual(["10.0.0.2/24"]);
   });
 
+  it("two networks of one definition, and a pod whose interfaces have ordinal names: each has its own address", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a", { one: "red", two: "red" });
+    all.tender.create(instanceOf(all.tender.object("VirtualMachine", "vm-a") as never));
+    const text = JSON.stringify(launcherOf(all.tender.object("VirtualMachineInstance", "vm-a") as never, "x", [gate]));
+    let count = 0;
+    all.tender.create(JSON.parse(text.replace(/(interface\\":\\")pod[0-9a-f]+/g, (_, key) => `${key}net${++count}`)));
+    await all.pass(5000);
+    const { annotations } = all.tender.object("Pod", "virt-launcher-vm-a-x")?.metadata ?? {};
+    const told = JSON.parse(`${annotations?.["k8s.v1.cni.cncf.io/networks"]}`);
+    const ips = told.map((one: Bag) => `${one.interface} ${one.ips}`);
+    expect(ips).toEqual(["net1 10.0.0.1/24", "net2 10.0.0.2/24"]);
+  });
+
   it("a status that somebody wrote is told to no pod before it is known whose the addresses are", async () => {
     const all = new VmRoles();
     all.vm("vm-b");

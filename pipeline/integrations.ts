@@ -2,6 +2,7 @@ import type { Allocation } from "../core/index.ts";
 import { capi } from "../integrations/capi/capi.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { Integration } from "../integrations/integration.ts";
+import { ipamClaimsAndPods } from "../integrations/ipamclaim/claims-and-pods.ts";
 import { ipamClaimsInCluster } from "../integrations/ipamclaim/claims-in-cluster.ts";
 import { ipamclaim } from "../integrations/ipamclaim/ipamclaim.ts";
 import { virtualMachines } from "../integrations/ipamclaim/vm-in-cluster.ts";
@@ -53,12 +54,13 @@ export function integrationsInCluster({
   metal3: hosts,
   nodeSlices,
   ipamClaims,
+  vmAddresses,
 }: AskedInCluster): Integration[] {
   const asked = [
     ...(clusterApi === undefined ? [] : [capi(clusterApi) as Integration]),
     ...(hosts === undefined ? [] : [metal3InCluster(hosts) as Integration]),
     ...(nodeSlices === undefined ? [] : [slicesInCluster(nodeSlices) as Integration]),
-    ...(ipamClaims ? [ipamClaimsInCluster as Integration] : []),
+    ...(ipamClaims ? [(vmAddresses ? ipamClaimsAndPods : ipamClaimsInCluster) as Integration] : []),
   ];
   return [...integrations, ...asked].filter(({ inCluster }) => inCluster !== undefined);
 }

@@ -6,6 +6,7 @@ import { shownIps } from "./claim-status.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
+import { toldAnnotation } from "./vm-pods.ts";
 import {
   elementsOf,
   isDeleting,
@@ -21,7 +22,7 @@ import {
 import { gate, heldAnnotation, hold, isGated } from "./vm-words.ts";
 
 /** What a pod's network is told: fields beside those that it has. */
-type Told = { readonly fields: Bag } | { readonly why: string } | "waits";
+type Told = { readonly fields: Bag; readonly claim?: string } | { readonly why: string } | "waits";
 
 /**
  * A pod of a VM is scheduled once all its networks are told their addresses.
@@ -58,6 +59,7 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
   const elements = elementsOf(pod);
   if (elements === undefined) return [warn(`annotation ${networksAnnotation} is no JSON`)];
   const told: Bag[] = [...elements];
+  const byClaim: Record<string, unknown> = {};
   const why: string[] = [];
   let isWaiting = false;
   for (const attachment of pluggedInto(view)) {
@@ -66,12 +68,15 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
     const one = toldOf(attachment, view);
     if (one === "waits") isWaiting = true;
     else if ("why" in one) why.push(one.why);
-    else told[at] = { ...elements[at], ...one.fields };
+    else {
+      told[at] = { ...elements[at], ...one.fields };
+      if (one.claim !== undefined) byClaim[one.claim] = one.fields.ips;
+    }
   }
   if (isWaiting || why.length > 0) return why.map(warn);
   const gates = asList(asBag(pod.spec)?.schedulingGates).filter((one) => asBag(one)?.name !== gate);
-  const metadata = { annotations: { [networksAnnotation]: JSON.stringify(told) } };
-  const fields = { ...(elements.length === 0 ? {} : { metadata }), spec: { schedulingGates: gates } };
+  const annotations = { [networksAnnotation]: JSON.stringify(told), [toldAnnotation]: JSON.stringify(byClaim) };
+  const fields = { ...(elements.length === 0 ? {} : { metadata: { annotations } }), spec: { schedulingGates: gates } };
   const keys = [...keysOfVm(view), ...view.claims.map((claim) => objectKey(claim as never))];
   return [{ verb: "change", object: pod, fields, needs: { keys } }];
 }
@@ -108,7 +113,7 @@ function toldOf({ network: called, definition }: VmNetwork, view: VmView): Told 
   if (ips.length === 0) return waitingFor(claim, network, view);
   if (!(allocated === "True" || isPlanned)) return "waits";
   // An element has one of these, never both.
-  return { fields: network.isOvn ? { "ipam-claim-reference": name } : { ips } };
+  return network.isOvn ? { fields: { "ipam-claim-reference": name } } : { fields: { ips }, claim: name };
 }
 
 /** Why a claim has no addresses; it may have them at any moment where nobody says that. */

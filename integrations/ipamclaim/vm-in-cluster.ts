@@ -8,6 +8,7 @@ import { isIpamClaim } from "./ipam-claim.ts";
 import { isVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { claimSteps } from "./vm-claims.ts";
 import { deliverySteps } from "./vm-delivery.ts";
+import { podsKind } from "./vm-pods.ts";
 import { instanceNameOf, ownersOf, vmView } from "./vm-view.ts";
 import { madeAnnotation } from "./vm-words.ts";
 
@@ -47,16 +48,7 @@ const kinds: readonly WatchedKind[] = [
     plural: "virtualmachineinstances",
     keep: ({ spec }) => ({ spec: networksIn(spec) }),
   },
-  {
-    apiVersion: "v1",
-    kind: "Pod",
-    plural: "pods",
-    where: { labels: "kubevirt.io=virt-launcher" },
-    keep: ({ spec, status }) => ({
-      spec: { schedulingGates: asBag(spec)?.schedulingGates },
-      status: { phase: asBag(status)?.phase },
-    }),
-  },
+  podsKind,
   claimsKind,
   definitionsKind,
   {

@@ -5,6 +5,7 @@ import { kindInGroup } from "../object-key.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
+import { isOver } from "./vm-pods.ts";
 import { isGated } from "./vm-words.ts";
 
 /** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
@@ -33,7 +34,7 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
     ...{ name: own, namespace },
     vm: ofKind(vmKind)[0],
     instance: ofKind(vmiKind)[0],
-    pods: ofKind("Pod").filter((pod) => !["Succeeded", "Failed"].includes(`${asBag(pod.status)?.phase}`)),
+    pods: ofKind("Pod").filter((pod) => !isOver(pod)),
     claims: belonging.filter(isIpamClaim),
     isDefined: (definition) => find(keyOfDefinition(definition)) !== undefined,
     planOf: (pool) => {

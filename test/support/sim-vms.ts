@@ -1,6 +1,6 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { ipamClaimsInCluster } from "../../integrations/ipamclaim/claims-in-cluster.ts";
+import { ipamClaimsAndPods } from "../../integrations/ipamclaim/claims-and-pods.ts";
 import { poolAnnotation } from "../../integrations/ipamclaim/network.ts";
 import { virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
 import { claim, pool } from "./ipam-claims.ts";
@@ -31,7 +31,7 @@ export class VmsPlay extends Play {
   /** `isMoving`: networks name other pools, too, and VMs ask for addresses. */
   constructor(seed: number, odds: Odds, isMoving = false) {
     const roles = virtualMachines({ claims: true, addresses: true });
-    super(seed, odds, [ipamClaimsInCluster as Integration], [roles]);
+    super(seed, odds, [ipamClaimsAndPods as Integration], [roles]);
     this.isMoving = isMoving;
     this.virt = new SimVirt(this.server, (what) => this.trace.push(what));
     // Fewer addresses than claims, now and then.

@@ -1,6 +1,6 @@
 import { partition } from "../../core/partition.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { ipamClaimsInCluster } from "../../integrations/ipamclaim/claims-in-cluster.ts";
+import { ipamClaimsAndPods } from "../../integrations/ipamclaim/claims-and-pods.ts";
 import { type ServesVms, virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { pool } from "./ipam-claims.ts";
@@ -15,7 +15,7 @@ export const gate = "nodeippool.nmstate.io/addresses";
 
 /** All roles for VMs, on one server in memory. */
 export class VmRoles {
-  readonly engine = new SimController(undefined, undefined, undefined, [ipamClaimsInCluster as Integration]);
+  readonly engine = new SimController(undefined, undefined, undefined, [ipamClaimsAndPods as Integration]);
   readonly server = this.engine.server;
   tender: SimTender;
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { emptySnapshot } from "../../../core/index.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { claim, pool } from "../../support/ipam-claims.ts";
@@ -427,5 +428,56 @@ describe("what is seen of VMs is outdated", () => {
     const requests = [...all.tender.requests, ...blind.requests];
     expect(requests.filter((one) => one.startsWith("delete")).length).toBeLessThan(2);
     expect(asList(all.claims())).toHaveLength(1);
+  });
+});
+
+describe("what a pod runs with is its claim's", () => {
+  /** VM `vm-b` runs with 10.0.0.2; 10.0.0.1 is free. */
+  async function begin() {
+    const all = new VmRoles();
+    for (const name of ["vm-a", "vm-b"]) {
+      all.vm(name);
+      all.start(name);
+      await all.pass(2000);
+    }
+    all.tender.remove("VirtualMachine", "vm-a");
+    all.stop("vm-a");
+    await all.pass(60_000);
+    return all;
+  }
+
+  it("C11: also when the record is lost, and its claim shows nothing any more", async () => {
+    const all = await begin();
+    all.engine.isFrozen = true;
+    all.tender.change("IPAMClaim", "vm-b.red", ({ status: _, ...rest }) => rest);
+    all.vm("vm-c");
+    await all.tender.pass(1000);
+    all.engine.record = emptySnapshot;
+    all.engine.engine.lookAgain();
+    all.engine.isFrozen = false;
+    await all.pass(60_000);
+    expect(all.claims()).toEqual(["vm-b.red 10.0.0.2/24", "vm-c.red 10.0.0.1/24"]);
+  });
+
+  it("also when somebody takes its finalizers off its claim, and deletes it", async () => {
+    const all = await begin();
+    const cut = withFinalizers();
+    all.engine.isFrozen = true;
+    all.tender.isFrozen = true;
+    all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec: vm("vm-b", {}).spec }));
+    all.tender.change("VirtualMachineInstance", "vm-b", (one) => ({ ...one, spec: instanceOf(vm("vm-b", {})).spec }));
+    all.tender.change("IPAMClaim", "vm-b.red", cut);
+    all.tender.remove("IPAMClaim", "vm-b.red");
+    all.engine.isFrozen = false;
+    all.tender.isFrozen = false;
+    await all.pass(120_000);
+    for (const name of ["vm-c", "vm-d"]) all.vm(name);
+    await all.pass(5000);
+    expect(all.claims()).toEqual(["vm-c.red 10.0.0.1/24", "vm-d.red 10.0.0.3/24"]);
+    all.end("vm-b");
+    await all.pass(120_000);
+    all.vm("vm-e");
+    await all.pass(5000);
+    expect(all.claims()).toContain("vm-e.red 10.0.0.2/24");
   });
 });

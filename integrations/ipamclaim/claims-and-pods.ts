@@ -1,0 +1,43 @@
+import { formatAddress, ownerOfKey } from "../../core/index.ts";
+import { type Bag, placeless } from "../../schema/objects.ts";
+import type { Concern } from "../in-cluster.ts";
+import { ipamClaimsInCluster } from "./claims-in-cluster.ts";
+import { ipamClaimsPart } from "./in-cluster.ts";
+import { podsKind, usesOfPod } from "./vm-pods.ts";
+
+/**
+ * IPAMClaims where the pods of VMs are watched anyway. What a pod was told is its claim's, and nobody else's, for as long as it may
+ * run: also where neither the record nor the claim says so any more, or somebody has deleted the claim by force.
+ */
+export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
+  ...ipamClaimsInCluster,
+  usedIn: [...ipamClaimsInCluster.usedIn, podsKind.kind],
+  uses: (objects) => (located, found) => {
+    ipamClaimsInCluster.uses(objects)(located, found);
+    found.uses.push(...usesOfPod(located));
+  },
+  inCluster: {
+    ...ipamClaimsPart,
+    ...ipamClaimsInCluster.inCluster,
+    kinds: [...ipamClaimsPart.kinds, { ...podsKind, isReport: true }],
+    concerns,
+    gone: (objects, facts, releasing, isReset) => {
+      const used = new Set(objects.flatMap(usesIn).map(({ address, owner = "" }) => placeOf(address, owner)));
+      const free = ipamClaimsPart.gone?.(objects, facts, releasing, isReset) ?? [];
+      return free.filter(({ address, claim }) => !used.has(placeOf(address, ownerOfKey(claim))));
+    },
+  },
+};
+
+function concerns(object: Bag): Concern {
+  if (object.kind !== podsKind.kind) return ipamClaimsPart.concerns(object);
+  return { owners: usesIn(object).flatMap(({ owner }) => owner ?? []), isEvidence: true, sources: [] };
+}
+
+function usesIn(object: Bag) {
+  return usesOfPod(placeless(object as never));
+}
+
+function placeOf(address: Parameters<typeof formatAddress>[0], owner: string): string {
+  return `${formatAddress(address)} ${owner}`;
+}

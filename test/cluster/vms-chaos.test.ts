@@ -15,7 +15,7 @@ const cluster = clusterOfFile(async (started) => {
 });
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
 const vms = tries(8, 1_000);
-const changes = tries(3, 4);
+const changes = tries(2, 4);
 
 it(`controllers are killed while ${vms} VMs on three networks come and go, start, stop and migrate: none has an address of another one, each has its own, and nothing is left of those that are deleted`, {
   timeout: tries(300_000, 3_600_000),
@@ -29,5 +29,7 @@ it(`controllers are killed while ${vms} VMs on three networks come and go, start
   console.log(`${starts} starts, ${kills} kills, ${history.handed} addresses handed on, ${seconds} s`);
   expect([...wrong, ...record.wrong, ...history.wrong]).toEqual([]);
   // Or nothing would have been tried.
-  for (const count of [kills, starts, history.handed]) expect(count).toBeGreaterThan(0);
+  for (const count of [kills, starts]) expect(count).toBeGreaterThan(0);
+  // On a slow machine nothing may become free while so few live.
+  expect(history.handed).toBeGreaterThanOrEqual(tries(0, vms / 4));
 });

@@ -71,7 +71,9 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
   const isOfNetwork = network === undefined || asBag(claim.spec)?.network === network;
   const isAsked = holder !== undefined && asked !== undefined;
   if (isAsked && isOfNetwork && heldFor === uidOf(holder) && isHeld && !isLost(claim))
-    return shownIps(claim).length > 0 ? [] : [...askingAnew(claim, asked, isMade), ...waitingFor(claim, holder)];
+    return shownIps(claim).length > 0
+      ? []
+      : [...askingAnew(claim, asked, isMade, holder), ...waitingFor(claim, holder)];
   if (isAsked && !isHeld && isDeleting(claim)) return [];
   if (isAsked && !isHeld && !isOfNetwork) {
     const message = `IPAMClaim ${nameOf(claim)} is of network ${asBag(claim.spec)?.network}, and the VM's is ${network}. Delete the claim, or rename it.`;
@@ -88,9 +90,10 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
 }
 
 /** The VM says otherwise what it asks for. */
-function askingAnew(claim: Bag, { wanted, why }: AskedClaim, isMade: boolean): TendStep[] {
+function askingAnew(claim: Bag, { wanted, why, network }: AskedClaim, isMade: boolean, holder: Bag): TendStep[] {
+  if (why !== undefined) return [warn(holder, why)];
   const isAsked = `${plannedFor(claim) ?? ""}` === wanted;
-  if (!isMade || isRendered(claim) || why !== undefined || isDeleting(claim) || isAsked) return [];
+  if (!isMade || isRendered(claim) || network === undefined || isDeleting(claim) || isAsked) return [];
   const annotations = { [plannedAnnotation]: wanted === "" ? null : wanted };
   return [{ verb: "change", object: claim, fields: { metadata: { annotations } } }];
 }

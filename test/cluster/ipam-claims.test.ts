@@ -44,7 +44,8 @@ describe("IPAMClaims, on a real API server with the kinds as they are shipped", 
     await make("a.red", { finalizers: ["kubevirt.io/persistent-ipam"] });
     await served(async () => {
       await until(() => told("a.red"), "10.0.0.1/24 True SuccessfulAllocation");
-      expect(asBag((await get("a.red"))?.metadata)?.finalizers).toEqual(["kubevirt.io/persistent-ipam", stake]);
+      const finalizers = async () => asBag((await get("a.red"))?.metadata)?.finalizers;
+      await until(finalizers, ["kubevirt.io/persistent-ipam", stake]);
       await make("b.red");
       await until(() => told("b.red"), "10.0.0.2/24 True SuccessfulAllocation");
       await make("c.red");

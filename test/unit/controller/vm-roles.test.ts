@@ -265,8 +265,17 @@ describe("the roles for VMs together", () => {
       expect(all.claims()).toEqual(["vm-a.red 10.0.0.5/24", "vm-b.red"]);
     });
 
-    it("is one of a family: a VM that asks for two gets no claim, and is told", async () => {
+    it("is one of a family: a VM that asks for two gets no claim, or keeps asking for one, and is told", async () => {
       const all = new VmRoles();
+      all.vm("vm-b", { red: "red" }, { wanted: { red: ["10.77.0.17"] } });
+      await all.pass(3000);
+      const { spec } = vm("vm-b", { red: "red" }, { wanted: { red: ["10.0.0.7", "10.0.0.8"] } });
+      all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
+      await all.pass(3000);
+      expect(all.claims()).toEqual(["vm-b.red"]);
+      expect(all.tender.said.join()).toContain("10.0.0.8 is one too many");
+      all.tender.remove("VirtualMachine", "vm-b");
+      await all.pass(3000);
       all.vm("vm-a", { red: "red" }, { wanted: { red: ["10.0.0.5", "10.0.0.6"] } });
       await all.pass(3000);
       expect(all.claims()).toEqual([]);

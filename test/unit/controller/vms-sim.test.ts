@@ -20,7 +20,6 @@ const count = Number(process.env.COUNT ?? tries(1, 2000));
 
 // Seeds by which these came to light:
 // 87: a claim waits for minutes to be told the address that a controller gave it which was killed before it could say so.
-// 102: a network names another pool while a claim is told its address: it is told one of each pool.
 it.each([
   ["", 87, false],
   [", whatever pools networks name, and VMs ask for", 102, true],

@@ -15,14 +15,14 @@ import {
 import type { Facts, Integration, RenderedObject } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
-import { askedBeside } from "./asked-beside.ts";
+import { type AskedBeside, askedBeside } from "./asked-beside.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
 import { changedBy, decide, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
-import { type Occupied, shownFor } from "./occupied.ts";
+import type { Occupied } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
@@ -143,7 +143,7 @@ export class Allocator implements Finder {
     const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, this.sourceOf);
     const look = { owners, scene, facts, standing };
     const desired = this.renderer.asked(look);
-    const question = this.question(look, desired.own);
+    const { unclear, ...question } = this.question(look, desired.own);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
@@ -156,7 +156,7 @@ export class Allocator implements Finder {
     this.barred = standing.allBarred;
     return {
       owners,
-      kept: standing.kept,
+      kept: new Set([...standing.kept, ...unclear]),
       rendered: this.renderer.render(desired, owners, after, this.record.lines),
       pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
       claims: changed.map(({ claim }) => claim),
@@ -225,17 +225,17 @@ export class Allocator implements Finder {
     return assign.filter(isMeant).map(({ claim }) => ownerOfKey(claim));
   }
 
-  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> {
+  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> & AskedBeside {
     const { lines } = this.record;
     const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
+    const beside = askedBeside(desired.claims, scene.sound, occupied, lines, (owner) => this.world.isGone(owner));
     return {
-      ...askedBeside(desired.claims, scene.sound, occupied, lines, (owner) => this.world.isGone(owner)),
+      ...beside,
       owners,
       set: clusterSet,
-      waiting: standing.waiting,
+      isWaiting: (claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
       conflicting: conflictingIn(desired, lines.record),
-      isShown: (claim) => standing.isMerelyUnready(formatOwner(claim.owner)) && shownFor(claim, occupied) !== undefined,
       shareOf: (claim) => this.shareOf(claim),
       // Of a kind that is not served nobody knows whether what asked is there.
       isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),

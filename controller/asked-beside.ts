@@ -1,4 +1,7 @@
 import {
+  type Address,
+  type Adoptable,
+  type Allocation,
   BlockIndex,
   type Claim,
   claimKey,
@@ -6,13 +9,22 @@ import {
   describeUse,
   formatBlock,
   formatOwner,
+  identityOf,
+  listed,
+  ownerOfKey,
   type Pending,
   type Pool,
+  shownFor,
   wantedBy,
 } from "../core/index.ts";
 import type { Question } from "./decide.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
-import { asOwned, isPast, type Occupied, poolsByName, without } from "./occupied.ts";
+import { type Occupied, poolsByName, without } from "./occupied.ts";
+
+export interface AskedBeside extends Pick<Question, "pools" | "claims" | "refused" | "isShown"> {
+  /** Owners of which nobody knows what they have for which claim: by what was made for them it may be found out, so that stays. */
+  readonly unclear: ReadonlySet<string>;
+}
 
 /** What a plan is asked for, where owners show to have this beside the record. */
 export function askedBeside(
@@ -21,14 +33,19 @@ export function askedBeside(
   occupied: Occupied,
   lines: LinesByOwner,
   isGone: (owner: string) => boolean,
-): Pick<Question, "pools" | "claims" | "refused"> {
+): AskedBeside {
   const pools = sound.map((pool) => without(pool, occupied));
   const byName = poolsByName(pools);
+  const found = new Map(pools.flatMap((pool) => shownOf(pool, claims, occupied, lines)));
+  const had = (claim: Claim) => found.get(placeOf(claim));
   const asked = claims
     .filter((claim) => !hasElsewhere(claim, byName.get(claim.pool), lines))
-    .filter((claim) => !(isGone(formatOwner(claim.owner)) && isPast(claim, occupied, lines)))
-    .map((claim) => asOwned(claim, occupied));
-  return { pools, claims: asked, refused: refusedOf(asked, pools, occupied, lines) };
+    .filter((claim) => !(isGone(formatOwner(claim.owner)) && isPast(claim, had(claim), lines)))
+    .map((claim) => withShown(claim, had(claim)));
+  const unclear = asked.flatMap((claim) => unclearFor(claim, had(claim)?.among));
+  const refused = [...unclear, ...refusedOf(asked, pools, occupied, lines)];
+  const isShown = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
+  return { pools, claims: asked, refused, isShown, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
 }
 
 /**
@@ -38,6 +55,60 @@ export function askedBeside(
 function hasElsewhere({ owner, pool, wanted }: Claim, asked: Pool | undefined, lines: LinesByOwner): boolean {
   if (wanted === undefined || asked === undefined || contains(asked.assignable, wanted)) return false;
   return lines.of(formatOwner(owner)).allocations.some((line) => line.address === wanted && line.pool !== pool);
+}
+
+function placeOf({ owner, name, pool }: Claim): string {
+  return identityOf({ pool, claim: claimKey(owner, name) });
+}
+
+/** What claims of a pool without a line have already, as far as their owners show it. */
+function shownOf(pool: Pool, claims: readonly Claim[], { own }: Occupied, lines: LinesByOwner): [string, Adoptable][] {
+  const uses = own.get(pool.name);
+  if (uses === undefined) return [];
+  const here = claims.filter((claim) => claim.pool === pool.name);
+  // A releasing line comes back to its claim, whatever else the owner shows.
+  const isShown = ({ address }: Allocation, owner: string) =>
+    uses.some((use) => use.owner === owner && use.address === address);
+  const comesBack = (claim: Claim) => {
+    const owner = formatOwner(claim.owner);
+    return lines.of(owner).releasing.some((line) => identityOf(line) === placeOf(claim) && !isShown(line, owner));
+  };
+  const found = shownFor(pool, here, (claim) => lines.hasLine(claim) || comesBack(claim), uses);
+  return [...found].map(([claim, one]) => [identityOf({ pool: pool.name, claim }), one]);
+}
+
+function hasAnyLine(claim: Claim, lines: LinesByOwner): boolean {
+  const { allocations, releasing } = lines.of(formatOwner(claim.owner));
+  const place = placeOf(claim);
+  return [...allocations, ...releasing].some((line) => identityOf(line) === place);
+}
+
+/** What a claim has, if that is known. */
+function knownOf(had: Adoptable | undefined): Address | undefined {
+  return had?.among === undefined ? had?.line.address : undefined;
+}
+
+/** A claim asks for what its owner has already. */
+function withShown(claim: Claim, had: Adoptable | undefined): Claim {
+  const shown = knownOf(had);
+  return shown === undefined || claim.wanted !== undefined ? claim : { ...claim, wanted: shown };
+}
+
+/** Where nobody knows which of its claims an owner has an address for, each of them would move it. */
+function unclearFor(claim: Claim, among: readonly Allocation[] | undefined): Pending[] {
+  if (among === undefined || claim.wanted !== undefined) return [];
+  const message = `${formatOwner(claim.owner)} has ${listed(among.map(formatBlock))} already, and it is not known for which of its claims`;
+  const hint = "Reserve each for its owner and claim, or without owner if it is for none.";
+  return [{ claim: claimKey(claim.owner, claim.name), pool: claim.pool, code: "in-use", message, hint }];
+}
+
+/**
+ * Is it nothing that an owner which is gone can ask for? Such a one only puts on record what it shows to have had, once: that is
+ * free when it is known to be off it.
+ */
+function isPast(claim: Claim, had: Adoptable | undefined, lines: LinesByOwner): boolean {
+  const shown = knownOf(had);
+  return hasAnyLine(claim, lines) || shown === undefined || (claim.wanted ?? shown) !== shown;
 }
 
 /**

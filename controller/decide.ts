@@ -2,7 +2,6 @@ import {
   type Allocation,
   type Claim,
   claimKey,
-  formatOwner,
   type Issue,
   identityOf,
   ownerOfKey,
@@ -21,8 +20,8 @@ export interface Question {
   readonly claims: readonly Claim[];
   readonly owners: ReadonlySet<string>;
   readonly set: string;
-  /** Owners that keep what they have and get nothing new: a node that is not Ready. */
-  readonly waiting: ReadonlySet<string>;
+  /** Does a claim get nothing new now? Its node is not Ready, say. */
+  readonly isWaiting: (claim: Claim) => boolean;
   /** Claims, by their keys, that must get nothing new, and why: what they ask for cannot hold together with what somebody has. */
   readonly conflicting: ReadonlyMap<string, Issue>;
   /** Does the owner of a claim show to have what it asks for? Then that is nothing new. */
@@ -37,6 +36,9 @@ export interface Question {
   readonly gone: readonly Allocation[];
 }
 
+/** What a line, or a claim that gets none, is of. */
+type Named = Pick<Allocation, "pool" | "claim">;
+
 /** What is to be recorded, and which claims get nothing. */
 export interface Decision {
   readonly plan: Plan;
@@ -49,7 +51,8 @@ export interface Decision {
  *  an owner's claim                     | what becomes of it
  *  -------------------------------------+-------------------------------------------------------
  *  has a line                           | keeps it, also where its pool gives that address no more: but says so
- *  new, and the owner is waiting        | nothing yet, unless it shows to have what it asks for
+ *  shown to have already, refused not   | gets that if a plan can give it, whatever becomes of its share
+ *  new, and waiting                     | nothing yet
  *  new, all claims of its share fit     | gets an address
  *  new, one claim of its share does not | no new claim of the share gets one: others may be served
  *  new, what it asks for is in use      | nothing, nor does its share: it is refused before any plan
@@ -65,19 +68,24 @@ export interface Decision {
  *  releasing, known to be off its owner | free
  */
 export function decide(question: Question, snapshot: Snapshot): Decision {
-  const { pools, owners, set, isHeld, gone, waiting, shareOf } = question;
+  const { pools, owners, set, isHeld, gone, isWaiting, isShown, shareOf } = question;
   const asking = question.claims.filter((claim) => unrecordable(claim) === undefined);
   const asked = new Set(asking.map(({ owner, name }) => claimKey(owner, name)));
-  const held = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
-  const isNew = (line: { readonly pool: string; readonly claim: string }) => !held.has(identityOf(line));
-  const isNewClaim = ({ owner, name, pool }: Claim) => isNew({ pool, claim: claimKey(owner, name) });
+  const placeOf = ({ owner, name, pool }: Claim) => identityOf({ pool, claim: claimKey(owner, name) });
+  const refused = new Set(question.refused.map(identityOf));
+  const lines = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
+  const held = new Set([
+    ...lines,
+    ...asking.filter((claim) => isShown(claim) && !refused.has(placeOf(claim))).map(placeOf),
+  ]);
+  const isNew = (line: Named) => !held.has(identityOf(line));
   const unserved = new Set(question.refused.map(({ claim }) => shareOf(claim)));
-  const isWaiting = (claim: Claim) => waiting.has(formatOwner(claim.owner)) && !question.isShown(claim);
-  const isUnserved = ({ owner, name }: Claim) => unserved.has(shareOf(claimKey(owner, name)));
+  const isUnserved = (claim: Claim) =>
+    !held.has(placeOf(claim)) && unserved.has(shareOf(claimKey(claim.owner, claim.name)));
   const isConflicting = ({ owner, name }: Claim) => question.conflicting.has(claimKey(owner, name));
   const isLeftOut = (claim: Claim) => isWaiting(claim) || isUnserved(claim) || isConflicting(claim);
   const planFor = () => {
-    const claims = asking.filter((claim) => !isNewClaim(claim) || !isLeftOut(claim));
+    const claims = asking.filter((claim) => lines.has(placeOf(claim)) || !isLeftOut(claim));
     return plan({ pools, claims, snapshot, owners, set });
   };
   const pending = [
@@ -85,7 +93,11 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
     ...question.claims.flatMap((claim) => refusalOf(claim, question)),
   ];
   let made = planFor();
-  const withheld = () => withheldIn(made, isNew, shareOf);
+  const withheld = () => {
+    // What a plan cannot give to one that is shown to have it, makes it a claim as any other.
+    for (const one of made.pending) if (!lines.has(identityOf(one))) held.delete(identityOf(one));
+    return withheldIn(made, isNew, shareOf);
+  };
   for (let some = withheld(); some.size > 0; some = withheld()) {
     pending.push(...made.pending.filter((one) => isNew(one) && some.has(shareOf(one.claim))));
     for (const share of some) unserved.add(share);
@@ -109,10 +121,10 @@ function refusalOf(claim: Claim, { conflicting, owners }: Question): Pending[] {
 /** The shares that get nothing new in this plan: one new claim gets an address and another one does not, or would move one. */
 function withheldIn(
   { assign, pending }: Plan,
-  isNew: (one: Pending) => boolean,
+  isNew: (one: Named) => boolean,
   shareOf: Question["shareOf"],
 ): Set<string> {
-  const served = new Set(assign.map(({ claim }) => shareOf(claim)));
+  const served = new Set(assign.filter(isNew).map(({ claim }) => shareOf(claim)));
   const unserved = pending.filter(isNew);
   const some = unserved.filter(({ claim, remedy }) => remedy?.[0] === "rename" || served.has(shareOf(claim)));
   return new Set(some.map(({ claim }) => shareOf(claim)));

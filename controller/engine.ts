@@ -116,8 +116,10 @@ export class Engine {
 
   /** An owner reports what it has: pools have collisions by that, or room. */
   private heard(key: string): void {
-    const { isGrant: isGiven = false } = this.world.kind(kindOf(key));
-    const uses = usesIn(this.world.get(key), this.integrations).map((use) => ({ ...use, isGiven }));
+    const { isReport, isGrant: isGiven = false } = this.world.kind(kindOf(key));
+    const there = this.world.get(key);
+    const report = isReport === "made" && there !== undefined && !isManaged(there) ? undefined : there;
+    const uses = usesIn(report, this.integrations).map((use) => ({ ...use, isGiven }));
     const isNew = this.allocator.shown.set(key, uses);
     if (!isNew || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
@@ -214,6 +216,9 @@ export class Engine {
     this.isRound ||= isAll;
     try {
       if (isAll) for (const owner of await this.allocator.owners()) this.waiting.add(owner);
+      // Who has lost a line is looked at before what lists it.
+      await this.allocator.record.fresh();
+      this.takeChanged();
       for (const owner of this.nextBatch()) owners.add(owner);
       for (const owner of owners) this.waiting.delete(owner);
       const isEnd = this.isRound && this.waiting.size === 0;

@@ -51,9 +51,8 @@ export function mergedKinds(kinds: readonly WorldKind[]): WorldKind[] {
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {
-  const either = (
-    question: "isOwner" | "isShared" | "isOwnSource" | "isReport" | "isGrant" | "mayHaveAny" | "hasPlainStatus",
-  ) => [a, b].some((one) => one[question]);
+  const either = (question: "isOwner" | "isShared" | "isOwnSource" | "isGrant" | "mayHaveAny" | "hasPlainStatus") =>
+    [a, b].some((one) => one[question]);
   return {
     ...a,
     keep: (object) => union(a.keep(object), b.keep(object)),
@@ -62,7 +61,7 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     isOwner: either("isOwner"),
     isShared: either("isShared"),
     isOwnSource: either("isOwnSource"),
-    isReport: either("isReport"),
+    isReport: a.isReport || b.isReport || false,
     isGrant: either("isGrant"),
     mayHaveAny: either("mayHaveAny"),
     // Where it is a reason to decide anew for one of them.

@@ -1,11 +1,8 @@
 import {
   type Address,
   type Allocation,
-  type Claim,
-  claimKey,
   contains,
   formatAddress,
-  formatOwner,
   holds,
   intervalOf,
   lastOf,
@@ -41,8 +38,8 @@ export interface Taken extends MaybeBlock {
 export interface Occupied {
   /** Addresses of a pool, or blocks, that nobody is given. */
   readonly taken: ReadonlyMap<string, readonly Taken[]>;
-  /** What an owner has on a NIC, by `placeOnNic`. */
-  readonly own: ReadonlyMap<string, Address>;
+  /** Of a pool, what one owner has: a claim of it may get that. */
+  readonly own: ReadonlyMap<string, readonly Showing[]>;
   /** Of a pool, what its owners have of it although it gives that to nobody: they keep it. */
   readonly outside: ReadonlyMap<string, readonly MaybeBlock[]>;
   /** Of a pool, what two have. For people. */
@@ -61,8 +58,9 @@ export type IsMachine = (owner: string, node: string) => boolean;
  *  ---------------------------------+---------------+---------------------------------------------------------
  *  one owner                        | that owner    | nothing new; of what it is to lose, and the report names the pool,
  *                                   |               |  its claim gets that back
- *  one owner                        | nobody        | taken: only a claim of that owner on that NIC may get it, and
- *                                   |               |  one that the pool gives to nobody only if the report names the pool
+ *  one owner                        | nobody        | taken: only a claim of that owner may get it (core's `adoptable`
+ *                                   |               |  says which), and what the pool gives to nobody only if the report
+ *                                   |               |  names the pool
  *  one owner, not its own for good  | nobody        | taken
  *   (DHCP, a copy)                  |               |
  *  several, given to one of them,   | nobody        | taken: only a claim of that one may get it, likewise
@@ -88,7 +86,7 @@ export function occupied(
   const asked = new Set([...strange.values()].flatMap((found) => found.map(({ address }) => address)));
   const holders = holdersOf(asked, lines.record);
   const taken = new Map<string, Taken[]>();
-  const own = new Map<string, Address>();
+  const own = new Map<string, Showing[]>();
   const outside = new Map<string, MaybeBlock[]>();
   const collisions = new Map<string, string[]>();
   for (const [pool, found] of strange)
@@ -107,7 +105,7 @@ export function occupied(
       if (!isTheirs || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
       // A claim gets a block of the pool's length: of another length it is nothing that a claim can have.
       if (use.length !== undefined && use.length !== pool.blockLength) continue;
-      own.set(placeOnNic(pool.name, use.owner, use.interface), address);
+      push(own, pool.name, use);
       if (!isAssignable) push(outside, pool.name, use);
     }
   return { taken, own, outside, collisions };
@@ -176,33 +174,6 @@ export function without(pool: Pool, { taken, outside }: Occupied): Pool {
   if (!taken.has(pool.name) && !outside.has(pool.name)) return pool;
   const automatic = minus(pool.automatic, rangeIn(taken));
   return { ...pool, automatic, assignable: union(pool.assignable, rangeIn(outside)) };
-}
-
-/** A claim asks for the address that its owner has already, on its NIC if it is for one. */
-export function asOwned(claim: Claim, occupied: Occupied): Claim {
-  const wanted = shownFor(claim, occupied);
-  return wanted === undefined || claim.wanted !== undefined ? claim : { ...claim, wanted };
-}
-
-/** What the owner of a claim shows to have for it, beside the record. */
-export function shownFor(claim: Claim, { own }: Occupied): Address | undefined {
-  return own.get(placeOnNic(claim.pool, formatOwner(claim.owner), claim.interface));
-}
-
-/**
- * Is it nothing that an owner which is gone can ask for? Such a one only puts on record what it shows to have had, once: that is
- * free when it is known to be off it.
- */
-export function isPast(claim: Claim, occupied: Occupied, lines: LinesByOwner): boolean {
-  const shown = shownFor(claim, occupied);
-  const { allocations, releasing } = lines.of(formatOwner(claim.owner));
-  const key = claimKey(claim.owner, claim.name);
-  const hasLine = [...allocations, ...releasing].some((line) => line.claim === key && line.pool === claim.pool);
-  return hasLine || shown === undefined || (claim.wanted ?? shown) !== shown;
-}
-
-function placeOnNic(pool: string, owner: string | undefined, nic: string | undefined): string {
-  return `${pool} ${owner} ${nic}`;
 }
 
 /** Is what is shown in one of these lines? A block counts with its ends. */

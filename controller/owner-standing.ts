@@ -12,8 +12,8 @@ export class OwnerStanding {
   /** The keys of objects that ask for these owners, or for all, and cannot be acted upon. */
   readonly rejected: ReadonlySet<string>;
   /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, and all while reports are missed. */
-  readonly waiting: ReadonlySet<string>;
-  /** The owners whose objects stay as they are: an integration has them wait, or what asks for them cannot be acted upon. */
+  private readonly waiting: ReadonlySet<string>;
+  /** The owners whose objects stay as they are: an integration has them wait, what asks for them cannot be acted upon, and all while reports are missed. */
   readonly kept: ReadonlySet<string>;
   private readonly integrations: readonly Integration[];
   /** The owners for whom an integration can make nothing, by its name. */
@@ -47,15 +47,14 @@ export class OwnerStanding {
     this.waiting = this.isReporting
       ? new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting])
       : new Set(owners);
-    this.kept = new Set([
-      ...waiting,
-      ...[...owners].filter((owner) => this.rejected.has(world.keyOfOwner(owner) ?? owner)),
-    ]);
+    const isRejected = (owner: string) => this.rejected.has(world.keyOfOwner(owner) ?? owner);
+    this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(isRejected)]) : this.waiting;
   }
 
-  /** Is it only its node that is not Ready: what it has is known, and no integration has it wait? */
-  isMerelyUnready(owner: string): boolean {
-    return this.isReporting && this.waiting.has(owner) && !isWaiting(owner, this.world, this.integrations);
+  /** Does an owner get nothing new? Where it is only its node that is not Ready, it gets what it is shown to have. */
+  isWaiting(owner: string, isShown: boolean): boolean {
+    const isMerelyUnready = this.isReporting && !isWaiting(owner, this.world, this.integrations);
+    return this.waiting.has(owner) && !(isShown && isMerelyUnready);
   }
 
   /** Can an integration make nothing for an owner? */

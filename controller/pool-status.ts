@@ -121,6 +121,8 @@ export function isEmptied({ metadata, status }: Seen, pool: Pool | undefined, li
   const { allocated, "allocated-offsets": offsets, observedGeneration } = asBag(status) ?? {};
   // Of another range there may be no offsets at all.
   const isOfThis = observedGeneration === metadata.generation;
-  const isEmpty = isOfThis && Array.isArray(offsets) && offsets.length === 0 && Number(allocated) > 0;
-  return isEmpty && pool !== undefined && offsetsOf(pool, live).length > 0;
+  const isEmpty = isOfThis && Array.isArray(offsets) && offsets.length === 0;
+  const numbered = pool === undefined ? 0 : offsetsOf(pool, live).length;
+  // What is outside of the range has no offset: where all that was counted is, nobody has emptied anything.
+  return isEmpty && numbered > 0 && Number(allocated) > live.length - numbered;
 }

@@ -67,12 +67,13 @@ export class Reporter {
     if (one === undefined) return;
     const facts = await this.factsOfPool(one, scene);
     const { pool, live, releasing } = facts;
-    if (isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object))) {
+    // What was emptied is written anew with the reset that it asks for: it would ask again.
+    const isNewReset = isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object));
+    if (isNewReset)
       await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
-      return;
-    }
-    const status = poolStatus(facts);
-    const written = await this.write(object, status, { generation, hasHeartbeat: false });
+    const status = poolStatus(isNewReset ? { ...facts, isResetting: true } : facts);
+    const latest = this.world.get(objectKey(object)) ?? object;
+    const written = await this.write(latest, status, { generation, hasHeartbeat: false });
     // Whoever defines pools of its own has addresses of those, also where one has the same name.
     const isOurs = ({ set, claim }: Allocation) => {
       const of = integrationOf(claim, this.ground.integrations);

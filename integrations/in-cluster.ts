@@ -33,8 +33,8 @@ export interface WatchedKind {
   readonly isOwnSource?: boolean;
   /** Are its objects owners, which the record names by the kind alone, without its group? */
   readonly isOwner?: boolean;
-  /** Does it report what an owner really has? */
-  readonly isReport?: boolean;
+  /** Does it report what an owner really has? `made`: those of its objects do that the controller made. */
+  readonly isReport?: boolean | "made";
   /** Does such a report give its owner what it shows? Others only tell what they observe, or what anybody may have written. */
   readonly isGrant?: boolean;
   /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */

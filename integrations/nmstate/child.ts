@@ -3,6 +3,7 @@ import { IpamError } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 
 const limit = 63;
@@ -60,6 +61,18 @@ export function childPolicy(
 /** In a cluster a child goes with its node. */
 function ownedBy({ name, uid }: ClusterNode) {
   return uid === undefined ? {} : { ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] };
+}
+
+/** The node that a policy was made for: a label cannot hold every name. */
+export function nodeOf(object: Bag): unknown {
+  return owningNode(object) ?? asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
+}
+
+/** The node that an object goes with. */
+export function owningNode({ metadata }: Bag): string | undefined {
+  const owners = asList(asBag(metadata)?.ownerReferences).map((one) => asBag(one) ?? {});
+  const name = owners.find(({ kind }) => kind === "Node")?.name;
+  return typeof name === "string" ? name : undefined;
 }
 
 /** Name, labels that say whose child it is, and whatever the user put on the policy. */

@@ -5,7 +5,7 @@ import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
-import { isGivenBy, isTakenOff, type Lists } from "./taken-off.ts";
+import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
 
 /**
@@ -49,23 +49,23 @@ export function goneFromNodes(
     const enactmentOf = (policy: unknown) => byName.get(`NodeNetworkConfigurationEnactment/${node}.${policy}`);
     const takesOff = (policy: Bag) => {
       const enactment = enactmentOf(asBag(policy.metadata)?.name);
-      return faresBy(policy, enactment) === "available" && isTakenOff(line, listsOf(policy));
+      return faresBy(policy, enactment) === "available" && isTakenOff(line, listsIn(policy));
     };
     const name = childName(policyOfKey(line.claim), node);
     const own = byName.get(`NodeNetworkConfigurationPolicy/${name}`);
     const enactment = enactmentOf(name);
     const state = byName.get(`NodeNetworkState/${node}`);
     if (!there.has(node)) return state === undefined && own === undefined;
-    if (!proven.has(line) || isGivenBy(line, listsOf(own))) return false;
+    if (!proven.has(line) || isGivenBy(line, listsIn(own))) return false;
     if (isReset) return !isOnItsWay(own, enactment);
     if (own === undefined) return enactment === undefined && policies.some(takesOff);
     return takesOff(own) || (faresBy(own, enactment) === "available" && isEnactedBefore(enactment, state));
   });
 }
 
-/** The lists that the World keeps of a policy. */
-function listsOf(policy: Bag | undefined): Lists {
-  return (policy?.lists ?? []) as Lists;
+/** The address lists that a policy gives. */
+function listsIn(policy: Bag | undefined): Lists {
+  return listsOf(asBag(policy?.spec)?.desiredState);
 }
 
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */

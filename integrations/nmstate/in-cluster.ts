@@ -4,13 +4,13 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { kindInGroup } from "../object-key.ts";
+import { nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
 import { parkKey, selectedBy } from "./select.ts";
-import { listsOf } from "./taken-off.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
 
@@ -29,7 +29,9 @@ const kinds: readonly WatchedKind[] = [
     plural: "nodenetworkconfigurationpolicies",
     keep: keepPolicy,
     hasMereStatus: true,
-    keepMade: ({ spec }) => ({ lists: listsOf(asBag(spec)?.desiredState) }),
+    isReport: "made",
+    isGrant: true,
+    keepMade: ({ spec }) => ({ spec: { desiredState: { interfaces: interfacesOf(spec).map(keepGiven) } } }),
     // kubernetes-nmstate refuses another one.
     fixed: ({ spec }) => asBag(spec)?.capture ?? {},
   },
@@ -57,6 +59,16 @@ const kinds: readonly WatchedKind[] = [
 
 function keepPolicy({ apiVersion, spec, status }: Bag): Bag {
   return { apiVersion, spec, status: { conditions: asBag(status)?.conditions } };
+}
+
+function interfacesOf(spec: unknown): readonly unknown[] {
+  return asList(asBag(asBag(spec)?.desiredState)?.interfaces);
+}
+
+/** What tells which NIC gets which addresses. */
+function keepGiven(nic: unknown): Bag {
+  const fields = ["name", "state", "ipv4", "ipv6", "identifier", "profile-name", "mac-address", "pci-address"];
+  return Object.fromEntries(Object.entries(asBag(nic) ?? {}).filter(([field]) => fields.includes(field)));
 }
 
 /** What tells the names of a NIC, and its addresses. */
@@ -108,15 +120,6 @@ function concerns(object: Bag): Concern {
     default:
       return { owners: [], sources: [] };
   }
-}
-
-/** The node that a policy was made for: a label cannot hold every name. */
-function nodeOf({ metadata }: Bag): unknown {
-  const { ownerReferences, labels } = asBag(metadata) ?? {};
-  const owner = asList(ownerReferences)
-    .map(asBag)
-    .find((reference) => reference?.kind === "Node");
-  return owner?.name ?? asBag(labels)?.[childLabels.node];
 }
 
 /** The parked policy: the key that parks it, and how its nodes fare. */

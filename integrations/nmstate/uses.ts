@@ -3,6 +3,7 @@ import type { Findings } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { owningNode } from "./child.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { identifierOf } from "./nic-names.ts";
 import { readReport } from "./node-report.ts";
@@ -40,8 +41,7 @@ function readPolicy({ object, at }: LocatedObject, select: Select, found: Findin
     return mark === undefined || typeof name !== "string" ? [] : [[name, mark]];
   });
   if (literal.length + identified.length === 0) return;
-  const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
-  const owners = select(asBag(spec?.nodeSelector) ?? {}, label);
+  const owners = ownersOf(object, select);
   for (const owner of owners) for (const [name, mark] of identified) found.names.add(owner, name, mark);
   at(["spec"], "desiredState");
   const isOurs = usesPools(object);
@@ -50,6 +50,14 @@ function readPolicy({ object, at }: LocatedObject, select: Select, found: Findin
     const use = useIn(entry, at, read, isOurs ? found.issues : found.unreadable);
     if (use !== undefined) for (const owner of owners) found.uses.push(owner === undefined ? use : { ...use, owner });
   }
+}
+
+/** In a cluster a policy made for a node belongs to it, whatever its hostname label. */
+function ownersOf(object: Bag, select: Select): (string | undefined)[] {
+  const node = owningNode(object);
+  if (node !== undefined) return [nodeOwner(node)];
+  const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
+  return select(asBag(asBag(object.spec)?.nodeSelector) ?? {}, label);
 }
 
 /**

@@ -167,7 +167,7 @@ describe("decide", () => {
         claims: asked,
         owners,
         set: "default",
-        waiting: new Set(waiting),
+        isWaiting: ({ owner }: Claim) => waiting.includes(formatOwner(owner)) && !showing.includes(formatOwner(owner)),
         refused: refused.map((claim) => ({ claim, pool: "p", code: "in-use" as const, message: "" })),
         isShown: ({ owner }: Claim) => showing.includes(formatOwner(owner)),
         conflicting: new Map(conflicting.map((claim) => [claim, { message: "refused" }])),

@@ -43,7 +43,7 @@ describe("what IPAMClaims show before it is on record", () => {
       "False SubnetExhausted",
     ]);
     sim.remove("IPAMClaim", "b.red", "default");
-    await sim.pass(3000);
+    await sim.pass(60_000);
     expect([object("b.red"), stands("c.green")]).toEqual([undefined, "10.0.0.2/24 True SuccessfulAllocation"]);
   });
 

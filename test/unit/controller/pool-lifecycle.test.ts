@@ -223,6 +223,23 @@ describe("a reset", () => {
     expect(asBag(there()?.status)?.["allocated-offsets"]).toEqual([2]);
   });
 
+  it("by an emptied list comes to an end, also where the pool says already that it is being rebuilt", async () => {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.create(policy("a", "p") as never);
+    sim.node("n1");
+    await sim.pass(3000);
+    sim.change("NodeIPPool", "p", (one) => {
+      const conditions = [{ type: "Available", status: "Unknown", reason: "ReconcilingPool", message: "" }];
+      return { ...one, status: { ...asBag(one.status), conditions, "allocated-offsets": [] } };
+    });
+    await sim.pass(10_000);
+    const before = sim.server.events.length;
+    await sim.pass(60_000);
+    expect(sim.server.events.length).toBe(before);
+    expect(asBag(sim.object("NodeIPPool", "p")?.status)?.["allocated-offsets"]).toEqual([0]);
+  });
+
   it("is not asked for by whoever gives a pool another range and puts it back", async () => {
     const { sim, list } = await doubtful();
     const { spec } = sim.object("NodeIPPool", "p") as Bag;

@@ -38,9 +38,13 @@ function other(lists: string, condition: string): Bag[] {
   const metadata = { name: "b--n", generation: 1 };
   const made = enactment(condition, "4");
   return [
-    { kind: "NodeNetworkConfigurationPolicy", metadata, lists: [[nic, 4, addresses]] },
+    { kind: "NodeNetworkConfigurationPolicy", metadata, spec: giving(nic, addresses) },
     { ...made, metadata: { name: "n.b--n" } },
   ];
+}
+
+function giving(name: string | undefined, ips: readonly string[]): Bag {
+  return { desiredState: { interfaces: [{ name, ipv4: { enabled: true, address: ips.map((ip) => ({ ip })) } }] } };
 }
 
 const child: Bag = { kind: "NodeNetworkConfigurationPolicy", metadata: { name: "a--n", generation: 1 } };
@@ -108,7 +112,7 @@ describe("goneFromNodes", () => {
 
   it.each([false, true])("not while its own policy gives it: a handler may try again (in a reset: %s)", (isReset) => {
     const nodes: ClusterNode[] = [{ name: "n", labels: new Map(), bare: false }];
-    const gives = (...ips: string[]) => ({ ...child, lists: [["eth1", 4, ips]] });
+    const gives = (...ips: string[]) => ({ ...child, spec: giving("eth1", ips) });
     const gone = (policy: Bag, condition: string) =>
       goneFromNodes(
         [report("eth1", "5"), policy, enactment(condition, "4")],

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { emptySnapshot, formatBlock } from "../../../core/index.ts";
+import { capi } from "../../../integrations/capi/capi.ts";
+import type { Integration } from "../../../integrations/integration.ts";
+import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
+import { asBag, asList } from "../../../schema/objects.ts";
+import { policy } from "../../support/controller-objects.ts";
+import { SimController } from "../../support/sim-controller.ts";
+import { attachment } from "../../support/whereabouts-objects.ts";
+
+const capiClaim = (name: string) => ({
+  apiVersion: "ipam.cluster.x-k8s.io/v1beta2",
+  kind: "IPAddressClaim",
+  metadata: { name, namespace: "metal3" },
+  spec: { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" } },
+});
+const stateOf = (sim: SimController) => ({
+  lines: sim.record.allocations.map((line) => `${formatBlock(line)} ${line.claim}`),
+  listed: asList(asBag(sim.object("NodeSlicePool", "net")?.status)?.allocations).map((one) => JSON.stringify(one)),
+  addresses: sim.all("IPAddress").map(({ metadata, spec }) => `${metadata.name} ${asBag(spec)?.address}`),
+});
+async function begin() {
+  const sim = new SimController(undefined, undefined, undefined, [
+    nmstate,
+    capi("v1beta2"),
+    slicesInCluster("kube-system"),
+  ] as Integration[]);
+  sim.pool("p", "10.0.0.0/24", "10.0.0.20");
+  sim.create(attachment("net", { range: "10.5.0.0/24", node_slice_size: "/28" }) as never);
+  for (const name of ["n1", "n2", "n3"]) sim.node(name);
+  for (const name of ["x", "y"]) sim.create(capiClaim(name) as never);
+  await sim.pass(5000);
+  sim.remove("Node", "n1");
+  sim.remove("IPAddressClaim", "x", "metal3");
+  await sim.pass(60_000);
+  return sim;
+}
+
+describe("when the record is lost, everybody keeps what it has", () => {
+  it.each(["NodeNetworkState.nmstate.io", "IPAddress.ipam.cluster.x-k8s.io", "NodeSlicePool.whereabouts.cni.cncf.io"])(
+    "while the watch of %s fails for ten seconds",
+    async (kind) => {
+      const sim = await begin();
+      const before = stateOf(sim);
+      sim.engine.world.follow(kind, false);
+      sim.record = emptySnapshot;
+      sim.engine.lookAgain();
+      await sim.pass(10_000);
+      sim.engine.world.follow(kind, true);
+      await sim.pass(20_000);
+      expect(stateOf(sim)).toEqual(before);
+    },
+  );
+
+  it("and the next thing that happens is an edit of a NodeSlicePool", async () => {
+    const sim = await begin();
+    const before = stateOf(sim);
+    sim.record = emptySnapshot;
+    sim.change(
+      "NodeSlicePool",
+      "net",
+      (one) => ({ ...one, spec: { ...asBag(one.spec), sliceSize: "/27" } }),
+      "kube-system",
+    );
+    await sim.pass(3000);
+    sim.engine.lookAgain();
+    await sim.pass(20_000);
+    const { listed, lines } = stateOf(sim);
+    expect([listed, lines]).toEqual([before.listed, before.lines]);
+  });
+
+  it("and a node waits for another pool", async () => {
+    const sim = new SimController();
+    const all = { maxUnavailable: "100%" };
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.pool("q", "10.0.1.0/24", "10.0.1.1");
+    sim.create(policy("a", "p", "eth1", all) as never);
+    for (const name of ["n0", "n1"]) sim.node(name);
+    await sim.pass(3000);
+    for (const [node, ip] of [
+      ["n0", "10.0.0.1"],
+      ["n1", "10.0.0.2"],
+    ] as const) {
+      sim.shows(node, ip);
+      sim.enact(`a--${node}`, node, "Available");
+    }
+    sim.create(policy("b", "q", "eth2", all) as never);
+    await sim.pass(5000);
+    const state = () => [sim.lines(), sim.all("NodeNetworkConfigurationPolicy").map(({ metadata }) => metadata.name)];
+    const before = state();
+    sim.record = emptySnapshot;
+    sim.engine.lookAgain();
+    await sim.pass(10_000);
+    expect(state()).toEqual(before);
+    sim.node("n2");
+    await sim.pass(10_000);
+    expect(sim.lines().join()).not.toMatch(/10\.0\.0\.2 Node\/(?!n1)/);
+    sim.remove("NodeNetworkConfigurationPolicy", "b");
+    await sim.pass(10_000);
+    expect(sim.lines()).toContain("10.0.0.2 Node/n1/a/address");
+  });
+});

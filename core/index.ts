@@ -30,6 +30,8 @@ export { howToKeep, type PoolWords } from "./pool-words.ts";
 export { checkPools } from "./pools.ts";
 export * from "./range.ts";
 export * from "./reservation.ts";
+export * from "./selection/pool-selector.ts";
+export * from "./selection/select.ts";
 export { shellWord } from "./shell-word.ts";
 export * from "./use.ts";
 export { listed } from "./words.ts";

@@ -1,0 +1,190 @@
+import { type Family, familyOf } from "../address.ts";
+import { byCodeUnit } from "../errors.ts";
+import { partition } from "../partition.ts";
+import type { Pool } from "../pool.ts";
+import { type Labels, meets, type PoolLabelSelector } from "./pool-selector.ts";
+
+/** Whom a pool serves; what it does not say it does not ask for. */
+export interface PoolRules {
+  /** It gives nothing new. */
+  readonly disable?: boolean;
+  /** It serves who names no pool, where neither the namespace nor the network does. */
+  readonly default?: boolean;
+  /** Nodes that can reach it. `nodeAffinity` does not count beside it. */
+  readonly nodeName?: readonly string[];
+  readonly nodeAffinity?: PoolLabelSelector;
+  /** `namespaceAffinity` does not count beside it. */
+  readonly namespaceName?: readonly string[];
+  readonly namespaceAffinity?: PoolLabelSelector;
+  /** By the labels of the pod. */
+  readonly podAffinity?: PoolLabelSelector;
+  /** NetworkAttachmentDefinitions as `namespace/name`. */
+  readonly multusName?: readonly string[];
+}
+
+/** A pool that may be selected. */
+export interface Selectable {
+  readonly pool: Pick<Pool, "name" | "prefix">;
+  readonly rules: PoolRules;
+  readonly isTerminating: boolean;
+  /** How many addresses it has: all of its range, those that are not excluded, those of these that are not reserved, and those of these that nobody has. */
+  readonly room: Readonly<Record<"all" | "usable" | "unreserved" | "free", bigint>>;
+}
+
+/** Where candidates come from, the highest first. */
+export const sources = ["subnet", "workload", "namespace", "network", "cluster"] as const;
+export type Source = (typeof sources)[number];
+
+/** Who asks for an address on one NIC. */
+export interface PoolRequest {
+  readonly family: Family;
+  readonly namespace: { readonly name: string; readonly labels: Labels };
+  /** The labels of the pod. */
+  readonly labels: Labels;
+  /** Absent where it is not scheduled yet: then each node may be its own. */
+  readonly node?: { readonly name: string; readonly labels: Labels };
+  /** The NetworkAttachmentDefinition of the NIC, as `namespace/name`; absent for the network that all pods have. */
+  readonly network?: string;
+  /** The pools that each source names, in its order. `cluster` is what the pools say themselves. */
+  readonly named: Partial<Readonly<Record<Exclude<Source, "cluster">, readonly string[]>>>;
+}
+
+/** What became of a pool, in the order in which they are tried; those that are not tried come after. */
+export interface Verdict {
+  readonly pool: string;
+  readonly source: Source;
+  /** From 1; absent where it is not tried. */
+  readonly place?: number;
+  /** The rules by which it comes before others; or why it is not tried. */
+  readonly why: readonly string[];
+}
+
+/**
+ * Which pools are tried for a NIC, and in which order: candidates, filter, sort. Pure.
+ *
+ *  candidates: of the sources subnet, workload, namespace, network, cluster (pools with `default`), the first one that names a pool
+ *  replaces all others, also if each of its pools is dropped then.
+ *
+ *  a pool is dropped if it        | because
+ *  -------------------------------+-----------------------------------------------
+ *  is being deleted               | what it has is on its way out
+ *  has `disable`                  | somebody says so
+ *  is of the other family         | each family is selected by itself
+ *  is for other nodes             | `nodeName`, or else `nodeAffinity`; an unknown node may be any
+ *  is for other namespaces        | `namespaceName`, or else `namespaceAffinity`
+ *  is for other pods              | `podAffinity`
+ *  is for other networks          | `multusName`
+ *  has no address to give         | all are excluded, reserved, or somebody's
+ *
+ *  sort: a pool with an earlier one of these rules comes first, whatever later ones others have: podAffinity, nodeName, nodeAffinity,
+ *  namespaceName, namespaceAffinity, multusName. Pools with the same rules stay in the order of their source; those of the cluster
+ *  come by name.
+ */
+export function selectPools(request: PoolRequest, pools: readonly Selectable[]): Verdict[] {
+  const asked = sources.map((source) => ({ source, found: candidatesOf(source, request, pools) }));
+  const [first, ...passed] = asked.filter(({ found }) => found.length > 0);
+  if (first === undefined) return [];
+  const { source } = first;
+  const [tried, dropped] = partition(first.found, (one) => whyDropped(one, request) === undefined);
+  const notAsked = `not asked: ${wordsOf[source]} come first`;
+  return [
+    ...tried
+      .toSorted((a, b) => byRules(rulesOf(a), rulesOf(b)))
+      .map((one, i) => ({
+        pool: one.name,
+        source,
+        place: i + 1,
+        why: ranked.filter((rule) => has(rulesOf(one), rule)),
+      })),
+    ...passed.flatMap((one) => one.found.map(({ name }) => ({ pool: name, source: one.source, why: [notAsked] }))),
+    ...dropped.map((one) => ({ pool: one.name, source, why: [`dropped: ${whyDropped(one, request)}`] })),
+  ];
+}
+
+/** How people call what a source names. */
+const wordsOf = {
+  subnet: "subnets of the pod",
+  workload: "pools of the pod",
+  namespace: "pools of the namespace",
+  network: "pools of the network",
+  cluster: "default pools",
+} as const;
+
+/** A name that a source gives, and the pool, if there is one. */
+interface Candidate {
+  readonly name: string;
+  readonly found?: Selectable | undefined;
+}
+
+function rulesOf({ found }: Candidate): PoolRules {
+  return found?.rules ?? {};
+}
+
+/** In the order of the source, each once. A name may have wildcards, as file names in a shell have. */
+function candidatesOf(source: Source, { named }: PoolRequest, pools: readonly Selectable[]): Candidate[] {
+  const sorted = pools.toSorted((a, b) => byCodeUnit(a.pool.name, b.pool.name));
+  const candidate = (found: Selectable): Candidate => ({ name: found.pool.name, found });
+  if (source === "cluster") return sorted.filter(({ rules }) => rules.default).map(candidate);
+  const all = (named[source] ?? []).flatMap((name): Candidate[] => {
+    if (!/[*?[]/.test(name)) return [{ name, found: sorted.find(({ pool }) => pool.name === name) }];
+    const pattern = patternOf(name);
+    return sorted.filter(({ pool }) => pattern.test(pool.name)).map(candidate);
+  });
+  return all.filter(({ name }, i) => all.findIndex((one) => one.name === name) === i);
+}
+
+function patternOf(glob: string): RegExp {
+  const parts = glob.match(/\*|\?|\[[^\]]*\]|./gs) ?? [];
+  const text = parts.map((part) => {
+    if (part === "*") return ".*";
+    if (part === "?") return ".";
+    return part.length > 1 ? part.replaceAll("\\", "") : part.replace(/\W/, "\\$&");
+  });
+  return new RegExp(`^${text.join("")}$`, "s");
+}
+
+/** Why a candidate is not tried; undefined if it is. */
+function whyDropped({ found }: Candidate, request: PoolRequest): string | undefined {
+  if (found === undefined) return "there is no pool of this name";
+  const { pool, rules, isTerminating, room } = found;
+  const { family, node, namespace, labels, network } = request;
+  if (isTerminating) return "it is being deleted";
+  if (rules.disable) return "it is disabled";
+  if (familyOf(pool.prefix.first) !== family) return `it has no IPv${family}`;
+  if (node !== undefined && !serves(node, rules.nodeName, rules.nodeAffinity)) return `it is not for node ${node.name}`;
+  if (!serves(namespace, rules.namespaceName, rules.namespaceAffinity))
+    return `it is not for namespace ${namespace.name}`;
+  if (rules.podAffinity !== undefined && !meets(labels, rules.podAffinity))
+    return "it is not for pods with these labels";
+  if (has(rules, "multusName") && !rules.multusName?.includes(`${network}`))
+    return `it is not for network ${network ?? "of all pods"}`;
+  return whyFull(room);
+}
+
+/** A list of names counts before a selector. */
+function serves(
+  { name, labels }: { readonly name: string; readonly labels: Labels },
+  names: readonly string[] = [],
+  selector: PoolLabelSelector = {},
+): boolean {
+  return names.length > 0 ? names.includes(name) : meets(labels, selector);
+}
+
+function whyFull({ all, usable, unreserved, free }: Selectable["room"]): string | undefined {
+  if (usable === 0n) return `all of its ${all} addresses are excluded`;
+  if (unreserved === 0n) return `all of its ${usable} addresses are reserved`;
+  return free === 0n ? `exhausted (0 of ${usable} free)` : undefined;
+}
+
+/** The rules that put a pool before others, the strongest first. */
+const ranked = ["podAffinity", "nodeName", "nodeAffinity", "namespaceName", "namespaceAffinity", "multusName"] as const;
+
+function has(rules: PoolRules, rule: (typeof ranked)[number]): boolean {
+  const value = rules[rule];
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}
+
+function byRules(a: PoolRules, b: PoolRules): number {
+  const rule = ranked.find((one) => has(a, one) !== has(b, one));
+  return rule === undefined ? 0 : has(a, rule) ? -1 : 1;
+}

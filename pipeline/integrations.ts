@@ -12,6 +12,7 @@ import { nmstate } from "../integrations/nmstate/nmstate.ts";
 import type { Tending } from "../integrations/tending.ts";
 import { slicesInCluster } from "../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../integrations/whereabouts/whereabouts.ts";
+import { workload } from "../integrations/workload/workload.ts";
 import type { ReadKind } from "../schema/manifest-document.ts";
 
 /** Every foreign system that nodeippool knows. A new one is a folder in integrations/, and a line here. */
@@ -20,6 +21,7 @@ export const integrations: Integration[] = [
   metal3 as Integration,
   whereabouts as Integration,
   ipamclaim as Integration,
+  workload as Integration,
 ];
 
 /** The kinds of objects that they read. */

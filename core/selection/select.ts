@@ -32,8 +32,8 @@ export interface Selectable {
 }
 
 /** Where candidates come from, the highest first. */
-export const sources = ["subnet", "workload", "namespace", "network", "cluster"] as const;
-export type Source = (typeof sources)[number];
+export const poolSources = ["subnet", "workload", "namespace", "network", "cluster"] as const;
+export type PoolSource = (typeof poolSources)[number];
 
 /** Who asks for an address on one NIC. */
 export interface PoolRequest {
@@ -46,13 +46,13 @@ export interface PoolRequest {
   /** The NetworkAttachmentDefinition of the NIC, as `namespace/name`; absent for the network that all pods have. */
   readonly network?: string;
   /** The pools that each source names, in its order. `cluster` is what the pools say themselves. */
-  readonly named: Partial<Readonly<Record<Exclude<Source, "cluster">, readonly string[]>>>;
+  readonly named: Partial<Readonly<Record<Exclude<PoolSource, "cluster">, readonly string[]>>>;
 }
 
 /** What became of a pool, in the order in which they are tried; those that are not tried come after. */
 export interface Verdict {
   readonly pool: string;
-  readonly source: Source;
+  readonly source: PoolSource;
   /** From 1; absent where it is not tried. */
   readonly place?: number;
   /** The rules by which it comes before others; or why it is not tried. */
@@ -81,7 +81,7 @@ export interface Verdict {
  *  come by name.
  */
 export function selectPools(request: PoolRequest, pools: readonly Selectable[]): Verdict[] {
-  const asked = sources.map((source) => ({ source, found: candidatesOf(source, request, pools) }));
+  const asked = poolSources.map((source) => ({ source, found: candidatesOf(source, request, pools) }));
   const [first, ...passed] = asked.filter(({ found }) => found.length > 0);
   if (first === undefined) return [];
   const { source } = first;
@@ -121,7 +121,7 @@ function rulesOf({ found }: Candidate): PoolRules {
 }
 
 /** In the order of the source, each once. A name may have wildcards, as file names in a shell have. */
-function candidatesOf(source: Source, { named }: PoolRequest, pools: readonly Selectable[]): Candidate[] {
+function candidatesOf(source: PoolSource, { named }: PoolRequest, pools: readonly Selectable[]): Candidate[] {
   const sorted = pools.toSorted((a, b) => byCodeUnit(a.pool.name, b.pool.name));
   const candidate = (found: Selectable): Candidate => ({ name: found.pool.name, found });
   if (source === "cluster") return sorted.filter(({ rules }) => rules.default).map(candidate);

@@ -1,24 +1,16 @@
-import {
-  type Claim,
-  familyOf,
-  formatAddress,
-  IpamError,
-  type Issue,
-  isOfAddresses,
-  type Pool,
-} from "../../core/index.ts";
-import { didYouMean } from "../../schema/nearest.ts";
+import { type Claim, familyOf, formatAddress, IpamError, type Pool } from "../../core/index.ts";
 import { issueIn } from "../../schema/objects.ts";
+import { poolAnnotation, whyUnbound } from "../bound-pools.ts";
 import type { Facts } from "../facts.ts";
 import { ownerOfIpamClaim } from "./ipam-claim.ts";
-import { type PersistentNetwork, poolAnnotation } from "./network.ts";
+import type { PersistentNetwork } from "./network.ts";
 import type { Networks } from "./networks.ts";
 import type { AddressRequest } from "./requests.ts";
 
 /** One claim for each family of the network, called like its pool. Throws IpamError `invalid` for a pool that is not there, and for what a network cannot give. */
 export function claimsOfRequests(networks: Networks, requests: readonly AddressRequest[], facts: Facts): Claim[] {
   const issues = [...networks.byName.values()].flatMap(({ value, source }) => {
-    const why = whyNotFrom(value, facts);
+    const why = whyUnbound(value.bound ?? [], facts);
     return why === undefined ? [] : [issueIn(source, { path: ["metadata", "annotations", poolAnnotation], ...why })];
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
@@ -48,20 +40,4 @@ export function claimsOfRequests(networks: Networks, requests: readonly AddressR
 export function poolsFor({ bound, pools: own }: PersistentNetwork, { pools }: Facts): Pool[] {
   const names = bound ?? own.map(({ name }) => name);
   return names.flatMap((name) => pools.get(name) ?? []);
-}
-
-function whyNotFrom({ bound = [] }: PersistentNetwork, { pools }: Facts): Pick<Issue, "message"> | undefined {
-  const found = bound.flatMap((name) => pools.get(name) ?? []);
-  const missing = bound.find((name) => !pools.has(name));
-  if (missing !== undefined)
-    return {
-      message: `there is no NodeIPPool ${missing || '""'} to take addresses from${didYouMean(missing, pools.keys())}`,
-    };
-  const blocks = found.find((pool) => !isOfAddresses(pool));
-  if (blocks !== undefined)
-    return { message: `NodeIPPool ${blocks.name} gives blocks of /${blocks.blockLength}, not addresses` };
-  const families = new Set(found.map(({ start }) => familyOf(start)));
-  return families.size < found.length
-    ? { message: "name one pool of a family: a claim gets one address of it" }
-    : undefined;
 }

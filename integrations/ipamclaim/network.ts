@@ -10,13 +10,10 @@ import {
   parseAddress,
   parsePrefix,
 } from "../../core/index.ts";
-import { ownPrefix } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../attachment-definition.ts";
+import { boundPools, takesTold } from "../bound-pools.ts";
 import { poolNameOf } from "./claim-name.ts";
-
-/** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from: one of a family, with a comma between two. */
-export const poolAnnotation = `${ownPrefix}pool`;
 
 /** A network whose VMs keep their addresses, as one NetworkAttachmentDefinition has it. */
 export interface PersistentNetwork {
@@ -38,11 +35,7 @@ export interface PersistentNetwork {
 /** Does it say so in its text? What it says, `parsePersistentNetwork` reads. */
 export function mayPersist(object: Bag): boolean {
   const text = configText(object);
-  return text !== "" && (text.includes('"allowPersistentIPs"') || annotationOf(object) !== undefined);
-}
-
-function annotationOf({ metadata }: Bag): unknown {
-  return asBag(asBag(metadata)?.annotations)?.[poolAnnotation];
+  return text !== "" && (text.includes('"allowPersistentIPs"') || boundPools(object) !== undefined);
 }
 
 /**
@@ -65,12 +58,11 @@ export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | 
   const plugin = plugins.find(({ allowPersistentIPs }) => allowPersistentIPs === true);
   const title = attachmentTitle(object);
   const isOvn = plugins.some(({ type }) => type === "ovn-k8s-cni-overlay");
-  const takesIps = plugins.some((one) => asBag(one.capabilities)?.ips === true && asBag(one.ipam)?.type === "static");
+  const takesIps = takesTold(plugins);
   const common = { title, namespace: title.slice(0, title.indexOf("/")), network, isOvn, takesIps };
   const hasClaims = plugin !== undefined && plugin.role !== "primary" && plugin.topology !== "layer3";
-  const asked = annotationOf(object);
-  if (asked !== undefined) {
-    const bound = `${asked}`.split(",").map((name) => name.trim());
+  const bound = boundPools(object);
+  if (bound !== undefined) {
     const message =
       "OVN-Kubernetes reads claims of secondary networks alone, with allowPersistentIPs: true, and not of layer3";
     return isOvn && !hasClaims

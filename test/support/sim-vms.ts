@@ -1,7 +1,7 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
+import { poolAnnotation } from "../../integrations/bound-pools.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ipamClaimsAndPods } from "../../integrations/ipamclaim/claims-and-pods.ts";
-import { poolAnnotation } from "../../integrations/ipamclaim/network.ts";
 import { virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
 import { claim, pool } from "./ipam-claims.ts";
 import { type Odds, Play } from "./sim-play.ts";

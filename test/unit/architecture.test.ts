@@ -27,6 +27,7 @@ const rules: Rules = {
   "integrations/metal3": ["core", "schema", "integrations"],
   "integrations/whereabouts": ["core", "schema", "integrations", "node:crypto"],
   "integrations/ipamclaim": ["core", "schema", "integrations", "node:crypto"],
+  "integrations/workload": ["core", "schema", "integrations"],
   pipeline: [
     "core",
     "schema",
@@ -36,6 +37,7 @@ const rules: Rules = {
     "integrations/metal3",
     "integrations/whereabouts",
     "integrations/ipamclaim",
+    "integrations/workload",
     "state",
     "yaml",
   ],

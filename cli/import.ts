@@ -130,19 +130,24 @@ function named(
       if (use.pool !== undefined && (nodes.length === 0 || use.length !== undefined)) return use;
       const name = names.get(node);
       if (name !== undefined) return { ...use, owner: nodeOwner(name) };
-      const pool = pools.find(({ range }) => contains(range, use.address));
-      const isVm = use.listed === "VM" || (use.listed !== undefined && owners.hasNics(use));
-      const who = isVm ? "VMs that ask for addresses" : "nodes";
-      const besides = isVm || pool?.words === undefined ? "" : `, and nobody of ${pool.name} is called so`;
-      issues.set(node, {
-        message: `${node} is not among the ${who}${besides}`,
-        at: use.at,
-        hint: `If it is no ${isVm ? "VM of these manifests" : "node"}, ${pool === undefined ? "reserve its address in the pool" : howToKeep(pool)}, and leave this line out.`,
-      });
+      issues.set(node, unknown(node, use, owners, pools));
       return use;
     });
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
   return known;
+}
+
+function unknown(node: string, use: Use, owners: OwnerNames, pools: readonly Pool[]): Issue {
+  const pool = pools.find(({ range }) => contains(range, use.address));
+  const isVm = use.listed === "VM" || (use.listed !== undefined && owners.hasNics(use));
+  const who = isVm ? "VMs that ask for addresses" : "nodes";
+  const besides = isVm || pool?.words === undefined ? "" : `, and nobody of ${pool.name} is called so`;
+  const keep = pool === undefined ? "reserve its address in the pool" : howToKeep(pool);
+  return {
+    message: `${node} is not among the ${who}${besides}`,
+    at: use.at,
+    hint: `If it is no ${isVm ? "VM of these manifests" : "node"}, ${keep}, and leave this line out.`,
+  };
 }
 
 function unclear({ owner = "", at, listed }: Use, meant: readonly string[], owners: OwnerNames): Issue {

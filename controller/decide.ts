@@ -68,16 +68,9 @@ export interface Decision {
  *  releasing, known to be off its owner | free
  */
 export function decide(question: Question, snapshot: Snapshot): Decision {
-  const { pools, owners, set, isHeld, gone, isWaiting, isShown, shareOf } = question;
+  const { pools, owners, set, isHeld, gone, isWaiting, shareOf } = question;
   const asking = question.claims.filter((claim) => unrecordable(claim) === undefined);
-  const asked = new Set(asking.map(({ owner, name }) => claimKey(owner, name)));
-  const placeOf = ({ owner, name, pool }: Claim) => identityOf({ pool, claim: claimKey(owner, name) });
-  const refused = new Set(question.refused.map(identityOf));
-  const lines = new Set(snapshot.allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
-  const held = new Set([
-    ...lines,
-    ...asking.filter((claim) => isShown(claim) && !refused.has(placeOf(claim))).map(placeOf),
-  ]);
+  const { lines, held } = placesOf(asking, question, snapshot);
   const isNew = (line: Named) => !held.has(identityOf(line));
   const unserved = new Set(question.refused.map(({ claim }) => shareOf(claim)));
   const isUnserved = (claim: Claim) =>
@@ -109,6 +102,19 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
     ...gone.filter((line) => !returned.has(line)).map((allocation) => ({ allocation, to: "free" as const })),
   ];
   return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
+}
+
+/** Where claims have lines, and where these or what they are shown to have is nothing new. */
+function placesOf(asking: readonly Claim[], { isShown, ...question }: Question, { allocations }: Snapshot) {
+  const asked = new Set(asking.map(({ owner, name }) => claimKey(owner, name)));
+  const refused = new Set(question.refused.map(identityOf));
+  const lines = new Set(allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
+  const shown = asking.filter((claim) => isShown(claim) && !refused.has(placeOf(claim)));
+  return { lines, held: new Set([...lines, ...shown.map(placeOf)]) };
+}
+
+function placeOf({ owner, name, pool }: Claim): string {
+  return identityOf({ pool, claim: claimKey(owner, name) });
 }
 
 function refusalOf(claim: Claim, { conflicting, owners }: Question): Pending[] {

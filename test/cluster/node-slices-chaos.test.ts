@@ -27,5 +27,7 @@ it("controllers are killed, and their watches freeze, while nodes, pods and netw
   expect([...record.wrong, ...wrong]).toEqual([]);
   // Or nothing would have been tried.
   expect(frozen).toBeGreaterThan(changes / 100);
-  for (const count of [kills, pods, seen.given, seen.handed]) expect(count).toBeGreaterThan(changes / 30);
+  for (const count of [kills, pods, seen.given]) expect(count).toBeGreaterThan(changes / 30);
+  // While a watch is frozen, nobody gets what is free: in a short run that may be all the time.
+  expect(seen.handed).toBeGreaterThanOrEqual(tries(0, changes / 30));
 });

@@ -25,9 +25,9 @@ it("controllers are killed, and their watches freeze, while nodes, pods and netw
     `${changes} joins and leaves, ${kills} kills, ${frozen} frozen watches, ${pods} pods, ${JSON.stringify(seen)}, ${seconds} s`,
   );
   expect([...record.wrong, ...wrong]).toEqual([]);
-  // Or nothing would have been tried.
-  expect(frozen).toBeGreaterThan(changes / 100);
-  for (const count of [kills, pods, seen.given]) expect(count).toBeGreaterThan(changes / 30);
-  // While a watch is frozen, nobody gets what is free: in a short run that may be all the time.
+  // Or nothing would have been tried. While a watch is frozen, nobody gets what is free: in a short run that may be all the time.
+  for (const count of [pods, seen.given]) expect(count).toBeGreaterThan(changes / 30);
+  expect(kills).toBeGreaterThan(tries(1, changes / 30));
+  expect(frozen).toBeGreaterThanOrEqual(tries(0, changes / 100));
   expect(seen.handed).toBeGreaterThanOrEqual(tries(0, changes / 30));
 });

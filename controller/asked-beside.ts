@@ -17,7 +17,7 @@ import {
   shownFor,
   wantedBy,
 } from "../core/index.ts";
-import type { Question } from "./decide.ts";
+import { placeOfClaim, type Question } from "./decide.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import { type Occupied, poolsByName, without } from "./occupied.ts";
 
@@ -37,7 +37,7 @@ export function askedBeside(
   const pools = sound.map((pool) => without(pool, occupied));
   const byName = poolsByName(pools);
   const found = new Map(pools.flatMap((pool) => shownOf(pool, claims, occupied, lines)));
-  const had = (claim: Claim) => found.get(placeOf(claim));
+  const had = (claim: Claim) => found.get(placeOfClaim(claim));
   const asked = claims
     .filter((claim) => !hasElsewhere(claim, byName.get(claim.pool), lines))
     .filter((claim) => !(isGone(formatOwner(claim.owner)) && isPast(claim, had(claim), lines)))
@@ -57,10 +57,6 @@ function hasElsewhere({ owner, pool, wanted }: Claim, asked: Pool | undefined, l
   return lines.of(formatOwner(owner)).allocations.some((line) => line.address === wanted && line.pool !== pool);
 }
 
-function placeOf({ owner, name, pool }: Claim): string {
-  return identityOf({ pool, claim: claimKey(owner, name) });
-}
-
 /** What claims of a pool without a line have already, as far as their owners show it. */
 function shownOf(pool: Pool, claims: readonly Claim[], { own }: Occupied, lines: LinesByOwner): [string, Adoptable][] {
   const uses = own.get(pool.name);
@@ -71,7 +67,7 @@ function shownOf(pool: Pool, claims: readonly Claim[], { own }: Occupied, lines:
     uses.some((use) => use.owner === owner && use.address === address);
   const comesBack = (claim: Claim) => {
     const owner = formatOwner(claim.owner);
-    return lines.of(owner).releasing.some((line) => identityOf(line) === placeOf(claim) && !isShown(line, owner));
+    return lines.of(owner).releasing.some((line) => identityOf(line) === placeOfClaim(claim) && !isShown(line, owner));
   };
   const found = shownFor(pool, here, (claim) => lines.hasLine(claim) || comesBack(claim), uses);
   return [...found].map(([claim, one]) => [identityOf({ pool: pool.name, claim }), one]);
@@ -79,7 +75,7 @@ function shownOf(pool: Pool, claims: readonly Claim[], { own }: Occupied, lines:
 
 function hasAnyLine(claim: Claim, lines: LinesByOwner): boolean {
   const { allocations, releasing } = lines.of(formatOwner(claim.owner));
-  const place = placeOf(claim);
+  const place = placeOfClaim(claim);
   return [...allocations, ...releasing].some((line) => identityOf(line) === place);
 }
 

@@ -74,11 +74,11 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   const isNew = (line: Named) => !held.has(identityOf(line));
   const unserved = new Set(question.refused.map(({ claim }) => shareOf(claim)));
   const isUnserved = (claim: Claim) =>
-    !held.has(placeOf(claim)) && unserved.has(shareOf(claimKey(claim.owner, claim.name)));
+    !held.has(placeOfClaim(claim)) && unserved.has(shareOf(claimKey(claim.owner, claim.name)));
   const isConflicting = ({ owner, name }: Claim) => question.conflicting.has(claimKey(owner, name));
   const isLeftOut = (claim: Claim) => isWaiting(claim) || isUnserved(claim) || isConflicting(claim);
   const planFor = () => {
-    const claims = asking.filter((claim) => lines.has(placeOf(claim)) || !isLeftOut(claim));
+    const claims = asking.filter((claim) => lines.has(placeOfClaim(claim)) || !isLeftOut(claim));
     return plan({ pools, claims, snapshot, owners, set });
   };
   const pending = [
@@ -109,11 +109,12 @@ function placesOf(asking: readonly Claim[], { isShown, ...question }: Question, 
   const asked = new Set(asking.map(({ owner, name }) => claimKey(owner, name)));
   const refused = new Set(question.refused.map(identityOf));
   const lines = new Set(allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
-  const shown = asking.filter((claim) => isShown(claim) && !refused.has(placeOf(claim)));
-  return { lines, held: new Set([...lines, ...shown.map(placeOf)]) };
+  const shown = asking.filter((claim) => isShown(claim) && !refused.has(placeOfClaim(claim)));
+  return { lines, held: new Set([...lines, ...shown.map(placeOfClaim)]) };
 }
 
-function placeOf({ owner, name, pool }: Claim): string {
+/** Where a claim has its line. */
+export function placeOfClaim({ owner, name, pool }: Claim): string {
   return identityOf({ pool, claim: claimKey(owner, name) });
 }
 

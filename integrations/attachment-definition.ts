@@ -6,6 +6,9 @@ export const attachmentGroup = "k8s.cni.cncf.io";
 export const attachmentKind = "NetworkAttachmentDefinition";
 export const attachmentPlural = "network-attachment-definitions";
 
+/** Where a pod says which networks Multus attaches it to. */
+export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
+
 /** Where it has its configuration of CNI, as JSON. */
 export const configPath = ["spec", "config"];
 

@@ -1,4 +1,5 @@
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import { networksAnnotation } from "../attachment-definition.ts";
 import { objectKey } from "../object-key.ts";
 import type { TendStep } from "../tending.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
@@ -12,7 +13,6 @@ import {
   isDeleting,
   keysOfVm,
   nameOf,
-  networksAnnotation,
   ownersOf,
   pluggedInto,
   runsFor,

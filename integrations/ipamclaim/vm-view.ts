@@ -1,6 +1,6 @@
 import type { Parsed } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind } from "../attachment-definition.ts";
+import { attachmentGroup, attachmentKind, networksAnnotation } from "../attachment-definition.ts";
 import { kindInGroup } from "../object-key.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
@@ -92,9 +92,6 @@ export function elementsOf(pod: Bag): readonly Bag[] | undefined {
     return undefined;
   }
 }
-
-/** What Multus reads. */
-export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
 /** Has a pod begun, or may it begin at any time, with these? */
 export function hasBegun(pod: Bag, isIt: (element: Bag) => boolean): boolean {

@@ -1,9 +1,6 @@
 import type { Parsed } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 
-/** Where a pod says which networks Multus attaches it to. */
-export const networksOfPod = "k8s.v1.cni.cncf.io/networks";
-
 /** A network of a pod. */
 export interface PodNetwork {
   /** The NetworkAttachmentDefinition, as `namespace/name`. */

@@ -1,6 +1,7 @@
 import type { Owner, Parsed } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { networksOfPod, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
+import { networksAnnotation } from "../attachment-definition.ts";
+import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 
 /** A StatefulSet whose pods are attached to networks of Multus. */
 export interface StatefulSet {
@@ -14,7 +15,7 @@ export interface StatefulSet {
 export const statefulSetKind = "StatefulSet";
 
 /** Where it says which networks its pods have. */
-export const networksPath = ["spec", "template", "metadata", "annotations", networksOfPod];
+export const networksPath = ["spec", "template", "metadata", "annotations", networksAnnotation];
 
 /** Does an object ask for networks of its pods? */
 export function hasNetworks({ apiVersion, kind, spec }: Bag): boolean {
@@ -23,7 +24,7 @@ export function hasNetworks({ apiVersion, kind, spec }: Bag): boolean {
 
 function textOf(spec: unknown): unknown {
   const template = asBag(asBag(spec)?.template);
-  return asBag(asBag(template?.metadata)?.annotations)?.[networksOfPod];
+  return asBag(asBag(template?.metadata)?.annotations)?.[networksAnnotation];
 }
 
 export function parseStatefulSet({ metadata, spec }: Bag): Parsed<StatefulSet> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { Bag } from "../../../schema/objects.ts";
+import { done, refused } from "../../support/cli-outcome.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
 
@@ -20,18 +21,6 @@ const both = { blue: "blue-netconfig", red: "default/red" };
 
 function projectOf(vms: readonly Bag[], networks: readonly Bag[] = [blue, red]): string {
   return folderOf({ "m/networks.yaml": textOf(networks), "m/pools.yaml": pools, "m/vms.yaml": textOf(vms) });
-}
-
-async function done(folder: string, ...words: string[]): Promise<string> {
-  const { status, stdout, stderr } = await cli(words, folder);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) });
-  return stdout;
-}
-
-async function refused(folder: string, ...words: string[]): Promise<string> {
-  const { status, stderr } = await cli(words, folder);
-  expect(status).not.toBe(0);
-  return stderr;
 }
 
 /** `default/vm-a.blue blue pod16477688c0e 192.168.10.2/24` of each IPAMClaim that is rendered. */

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { parsePodNetworks } from "../../../integrations/workload/pod-networks.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
+import { done, refused } from "../../support/cli-outcome.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
 import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
 
@@ -22,18 +23,6 @@ function statefulSet(networks: string, spec: Bag = {}, name = "web"): Bag {
 const textOf = (objects: readonly Bag[]) => objects.map((one) => JSON.stringify(one)).join("\n---\n");
 const base = [pool("lan", "10.0.0.0/24"), pool("six", "fd00::/64"), macvlanNetwork("red", "lan, six")];
 const folderWith = (...objects: readonly Bag[]) => folderOf({ "m/all.yaml": textOf([...base, ...objects]) });
-
-async function done(folder: string, ...words: string[]): Promise<string> {
-  const { status, stdout, stderr } = await cli(words, folder);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: expect.any(String) });
-  return stdout;
-}
-
-async function refused(folder: string, ...words: string[]): Promise<string> {
-  const { status, stderr } = await cli(words, folder);
-  expect(status).not.toBe(0);
-  return stderr;
-}
 
 /** `web-0 net1 10.0.0.1/24 fd00::1/64` of each pod's network that is told addresses. */
 async function told(folder: string): Promise<string[]> {

@@ -3,7 +3,8 @@ import type { Findings } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
-import { owningNode } from "./child.ts";
+import { isManaged } from "../in-cluster.ts";
+import { nodeOf, owningNode } from "./child.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { identifierOf } from "./nic-names.ts";
 import { readReport } from "./node-report.ts";
@@ -52,10 +53,10 @@ function readPolicy({ object, at }: LocatedObject, select: Select, found: Findin
   }
 }
 
-/** In a cluster a policy made for a node belongs to it, whatever its hostname label. */
+/** In a cluster a policy made for a node belongs to it, whatever its hostname label; also one that a backup brought back without owner. */
 function ownersOf(object: Bag, select: Select): (string | undefined)[] {
-  const node = owningNode(object);
-  if (node !== undefined) return [nodeOwner(node)];
+  const node = isManaged(object) ? nodeOf(object) : owningNode(object);
+  if (typeof node === "string") return [nodeOwner(node)];
   const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
   return select(asBag(asBag(object.spec)?.nodeSelector) ?? {}, label);
 }

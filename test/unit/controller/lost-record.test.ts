@@ -70,6 +70,31 @@ describe("when the record is lost, everybody keeps what it has", () => {
     expect([listed, lines]).toEqual([before.listed, before.lines]);
   });
 
+  it.each(["n1", "other"])("and a backup brings its policy back without its owner: host name %s", async (hostname) => {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.create(policy("a", "p") as never);
+    sim.node("n0");
+    sim.node("n1", { role: "worker", "kubernetes.io/hostname": hostname });
+    await sim.pass(3000);
+    sim.enact("a--n0", "n0", "Available");
+    await sim.pass(3000);
+    sim.remove("Node", "n0");
+    await sim.pass(60_000);
+    sim.shows("n1", "10.0.0.2");
+    await sim.pass(3000);
+    const before = sim.lines();
+    expect(before).toEqual(["10.0.0.2 Node/n1/a/address"]);
+    sim.record = emptySnapshot;
+    sim.change("NodeNetworkConfigurationPolicy", "a--n1", (one) => {
+      const { ownerReferences: _, ...metadata } = asBag(one.metadata) ?? {};
+      return { ...one, metadata };
+    });
+    sim.engine.lookAgain();
+    await sim.pass(20_000);
+    expect(sim.lines()).toEqual(before);
+  });
+
   it("and a node waits for another pool", async () => {
     const sim = new SimController();
     const all = { maxUnavailable: "100%" };

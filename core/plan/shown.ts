@@ -1,6 +1,7 @@
 import { type Allocation, importedSet } from "../allocation.ts";
 import { formatBlock, lengthOf } from "../block.ts";
 import { type Claim, claimKey, formatOwner } from "../claim.ts";
+import { byCodeUnit } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import type { Use } from "../use.ts";
 import { type Adoptable, adoptable } from "./adopt.ts";
@@ -15,7 +16,9 @@ export function shownFor(
   hasLine: (claim: Claim) => boolean,
   uses: readonly Use[],
 ): ReadonlyMap<string, Adoptable> {
-  const all = claims.map((claim) => ({ key: claimKey(claim.owner, claim.name), claim }));
+  const requests = claims.map((claim) => ({ key: claimKey(claim.owner, claim.name), claim }));
+  // As they were given: several claims get several lines in order.
+  const all = requests.sort((a, b) => byCodeUnit(a.key, b.key));
   const lacking = all.filter(({ claim }) => !hasLine(claim));
   const owners = new Set(lacking.map(({ claim }) => formatOwner(claim.owner)));
   const lines = uses.filter(({ owner = "" }) => owners.has(owner)).map((use) => lineOf(use, pool));

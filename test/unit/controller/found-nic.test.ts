@@ -9,7 +9,8 @@ const byMac = { name: "pub", identifier: "mac-address", "mac-address": mac };
 
 /** A policy for all nodes, whose NIC gets so many addresses of pool p. */
 function policyOf(nic: Bag, addresses = 1, name = "a") {
-  const captures = Array.from({ length: addresses }, (_, i) => `address${i}`);
+  // Not in the order of their names.
+  const captures = Array.from({ length: addresses }, (_, i) => `address${addresses - 1 - i}`);
   const address = captures.map((one) => ({
     ip: `{{ capture.${one}.ip }}`,
     "prefix-length": `{{ capture.${one}.prefix-length }}`,

@@ -18,15 +18,18 @@ export function claimedBeside(
   world: World,
   integrations: readonly Integration[],
 ): Use[] {
-  const isWithout = (object: Seen) => {
+  const ownersOf = (object: Seen) => {
     const { owners } = world.concerns(object);
-    return owners !== "all" && owners.every((owner) => lines.of(owner).allocations.length === 0);
+    return owners === "all" ? [] : owners;
   };
+  const isWithout = (object: Seen) => ownersOf(object).every((owner) => lines.of(owner).allocations.length === 0);
   if (claims.every((claim) => lines.hasLine(claim))) return [];
   return integrations.flatMap(({ inCluster }) => {
     if (inCluster?.claimed === undefined) return [];
     const kinds = inCluster.kinds.filter(({ isOwner }) => isOwner);
-    const objects = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).map(placeless));
-    return objects.length === 0 ? [] : inCluster.claimed([...scene.shared, ...objects], factsOf(world, scene));
+    const owners = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).flatMap(ownersOf));
+    const objects = new Set(owners.flatMap((owner) => world.ofOwner(owner)));
+    const given = [...scene.shared, ...[...objects].map(placeless)];
+    return objects.size === 0 ? [] : inCluster.claimed(given, factsOf(world, scene));
   });
 }

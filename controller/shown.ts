@@ -52,7 +52,7 @@ export class Shown {
     // Where two of them do not agree, the same one counts, whichever was seen first.
     const reported = () => [...this.strange].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
     const asked = claimed.map((use) => ({ ...use, isAsked: true }));
-    if (asked.length > 0) return occupied(pools, [...reported(), ...asked], lines, this.isMachine);
+    if (asked.length > 0) return occupied(pools, [...placed(reported(), claimed), ...asked], lines, this.isMachine);
     if (known?.pools === pools && known.record === lines.record) return known.value;
     const value = occupied(pools, reported(), lines, this.isMachine);
     this.known = { pools, record: lines.record, value };
@@ -73,6 +73,16 @@ export class Shown {
     }
     this.unread.clear();
   }
+}
+
+/** What a report shows without a pool is of the pool that its owner says to have it of: other networks may have the same address. */
+function placed(reported: readonly Showing[], claimed: readonly Use[]): Showing[] {
+  const placeOf = ({ owner, address }: Use) => `${owner} ${address}`;
+  const pools = new Map(claimed.flatMap((use) => (use.pool === undefined ? [] : [[placeOf(use), use.pool]])));
+  return reported.map((use) => {
+    const pool = use.pool ?? pools.get(placeOf(use));
+    return pool === undefined ? use : { ...use, pool };
+  });
 }
 
 function textOf({ address, length, owner, interface: nic, pool, isTemporary }: Use): string {

@@ -1,7 +1,7 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
 import type { Concern } from "../in-cluster.ts";
-import { ipamClaimsInCluster } from "./claims-in-cluster.ts";
+import { claimedIn, ipamClaimsInCluster } from "./claims-in-cluster.ts";
 import { ipamClaimsPart } from "./in-cluster.ts";
 import { podsKind, usesOfPod } from "./vm-pods.ts";
 
@@ -21,6 +21,7 @@ export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
     ...ipamClaimsInCluster.inCluster,
     kinds: [...ipamClaimsPart.kinds, { ...podsKind, isReport: true }],
     concerns,
+    claimed: (objects, facts) => claimedIn(objects, facts, objects.flatMap(usesOfPod)),
     gone: (objects, facts, releasing, isReset) => {
       const used = new Set(objects.flatMap(usesIn).map(({ address, owner = "" }) => placeOf(address, owner)));
       const free = ipamClaimsPart.gone?.(objects, facts, releasing, isReset) ?? [];

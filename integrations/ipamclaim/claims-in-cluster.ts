@@ -1,6 +1,6 @@
 import { type Address, contains, familyOf, formatOwner, isPlanned, type Parsed, type Use } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, asList, type LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { Integration, ReadObjects } from "../integration.ts";
@@ -8,7 +8,6 @@ import { readEach } from "../read-each.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
 import { ipamClaimsPart, stake } from "./in-cluster.ts";
 import {
-  addressesIn,
   askedAddresses,
   ipamClaimKind,
   isIpamClaim,
@@ -51,7 +50,7 @@ export const ipamClaimsInCluster: Integration<ClaimsModel> = {
   },
   inCluster: {
     ...ipamClaimsPart,
-    claimed,
+    claimed: claimedIn,
     disagreeing: (objects) => networksApart(objects.filter(({ object }) => mayPersist(object))),
   },
 };
@@ -114,26 +113,26 @@ function usesOf({ object, at }: LocatedObject): Use[] {
   return claim.shown.map((address) => ({ address, owner, at: at(["status", "ips"], "") }));
 }
 
-/** What claims show, or were planned, of the pools of their networks. */
-function claimed(objects: readonly SourceObject[], facts: Facts): Use[] {
-  const telling = objects.filter(({ object }) => !isIpamClaim(object) || addressesOf(object).length > 0);
-  const { value: { requests } = { requests: [] } } = readClaims({ owned: telling, others: [] });
+/** What claims show, were planned, or are `told` to have by others, of the pools of their networks. */
+export function claimedIn(objects: readonly SourceObject[], facts: Facts, told: readonly Use[] = []): Use[] {
+  const byOwner = Map.groupBy(told, ({ owner }) => owner);
+  const addressesOf = ({ object }: SourceObject) => {
+    const { value: claim } = isIpamClaim(object) ? parseIpamClaim(object) : {};
+    if (claim === undefined) return [];
+    const others = byOwner.get(formatOwner(ownerOfIpamClaim(claim))) ?? [];
+    return [...new Set([...claim.shown, ...askedAddresses(plannedFor(object)), ...others.map((use) => use.address)])];
+  };
+  const owned = objects.filter((one) => mayPersist(one.object) || addressesOf(one).length > 0);
+  const { value: { requests } = { requests: [] } } = readClaims({ owned, others: [] });
   return requests.flatMap(({ claim, network, source }) => {
-    const addresses = addressesOf(source.object);
     const owner = formatOwner(ownerOfIpamClaim(claim));
     const at = source.at(["status", "ips"], "");
     return poolsFor(network, facts).flatMap(({ name: pool, assignable }) =>
-      addresses.filter((address) => contains(assignable, address)).map((address) => ({ address, owner, pool, at })),
+      addressesOf(source)
+        .filter((address) => contains(assignable, address))
+        .map((address) => ({ address, owner, pool, at })),
     );
   });
-}
-
-/** What a claim shows, and what was planned for it; nothing of one that cannot be read. */
-function addressesOf(object: Bag): Address[] {
-  const shown = asList(asBag(object.status)?.ips);
-  const asked = askedAddresses(plannedFor(object));
-  const hasSome = shown.length + asked.length > 0;
-  return hasSome && parseIpamClaim(object).issues === undefined ? [...addressesIn(shown), ...asked] : [];
 }
 
 /** Did the controller give the addresses that a claim shows? Those of other networks may be the same, in spaces of their own. */

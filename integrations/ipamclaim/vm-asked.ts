@@ -1,12 +1,13 @@
-import { familyOf, formatAddress, parsePrefix } from "../../core/index.ts";
-import type { Bag } from "../../schema/objects.ts";
+import { type Address, familyOf, formatAddress, formatOwner, parsePrefix } from "../../core/index.ts";
+import { type Bag, placeless } from "../../schema/objects.ts";
 import { attachmentGroup } from "../attachment-definition.ts";
 import type { RenderedObject } from "../integration.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
-import { ipamClaimKind, plannedAnnotation } from "./ipam-claim.ts";
+import { ipamClaimKind, ownerOfIpamClaim, plannedAnnotation } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import { attachmentsOf, parseVm, type VmNetwork } from "./virtual-machine.ts";
-import { nameOf, pluggedInto, runsFor, uidOf, type VmView } from "./vm-view.ts";
+import { usesOfPod } from "./vm-pods.ts";
+import { nameOf, ownersOf, pluggedInto, runsFor, uidOf, type VmView } from "./vm-view.ts";
 import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /** A claim that a VM asks for. */
@@ -30,6 +31,8 @@ export interface AskedClaim {
  *  OVN-Kubernetes, in another namespace        | it would look for the claim there
  *  any, and the VM asks for what is no address | that; claims that it has stay
  *  any, and it asks for two of one family      | that
+ *
+ * What a pod of it runs with it asks for, whatever it wishes: a claim that was ended by force comes back with that, or with nothing.
  */
 export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
   const own = attachmentsOf(holder).filter(({ isAbsent }) => !isAbsent);
@@ -45,12 +48,15 @@ export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
     const why = isElsewhere
       ? `OVN-Kubernetes looks for claim ${name} in namespace ${network.namespace}, where the network is defined. Define the network in namespace ${view.namespace}, too.`
       : wrong && `NetworkAttachmentDefinition ${definition}: ${wrong.message}`;
-    const wanted = vm?.attachments.find((one) => one.network === called)?.wanted ?? [];
-    const twice = wanted.find((one, i) => wanted.slice(0, i).some((other) => familyOf(other) === familyOf(one)));
+    const wished = vm?.attachments.find((one) => one.network === called)?.wanted ?? [];
+    const twice = wished.find((one, i) => wished.slice(0, i).some((other) => familyOf(other) === familyOf(one)));
     const tooMany =
       twice &&
       `${formatAddress(twice)} is one too many: network ${called} gives one address of each family that it has`;
-    const texts = wanted.map((address) => formatAddress(address) + lengthIn(network, familyOf(address)));
+    const borne = running.length > 0 ? borneFor(name, view) : [];
+    const texts = (borne.length > 0 ? borne : wished).map(
+      (address) => formatAddress(address) + lengthIn(network, familyOf(address)),
+    );
     return { name, attachment, network, wanted: texts.join(","), why: why ?? unread?.message ?? tooMany };
   });
 }
@@ -60,6 +66,14 @@ function lengthIn(network: PersistentNetwork | undefined, family: number): strin
   const cidr = network?.pools.find((one) => one.family === family)?.spec.range.cidr;
   const { value } = cidr === undefined ? {} : parsePrefix(cidr);
   return value === undefined ? "" : `/${value.length}`;
+}
+
+/** The addresses of a claim that pods of its instance may run with. */
+function borneFor(name: string, { namespace, instance, pods }: VmView): Address[] {
+  const owner = formatOwner(ownerOfIpamClaim({ namespace, name }));
+  const own = pods.filter((pod) => ownersOf(pod).some(({ uid }) => instance !== undefined && uid === uidOf(instance)));
+  const uses = own.flatMap((pod) => usesOfPod(placeless(pod as never)));
+  return [...new Set(uses.flatMap((use) => (use.owner === owner ? use.address : [])))];
 }
 
 /** The claim, held for the VM, which is its owner. */

@@ -21,8 +21,8 @@ import {
 } from "./vm-view.ts";
 import { gate, heldAnnotation, hold, isGated } from "./vm-words.ts";
 
-/** What a pod's network is told: fields beside those that it has. */
-type Told = { readonly fields: Bag; readonly claim?: string } | { readonly why: string } | "waits";
+/** What a pod's network is told: fields beside those that it has, and which addresses of NodeIPPools that gives it, by their claim. */
+type Told = { readonly fields: Bag; readonly byClaim?: Bag } | { readonly why: string } | "waits";
 
 /**
  * A pod of a VM is scheduled once all its networks are told their addresses.
@@ -59,7 +59,7 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
   const elements = elementsOf(pod);
   if (elements === undefined) return [warn(`annotation ${networksAnnotation} is no JSON`)];
   const told: Bag[] = [...elements];
-  const byClaim: Record<string, unknown> = {};
+  let byClaim: Bag = {};
   const why: string[] = [];
   let isWaiting = false;
   for (const attachment of pluggedInto(view)) {
@@ -70,7 +70,7 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
     else if ("why" in one) why.push(one.why);
     else {
       told[at] = { ...elements[at], ...one.fields };
-      if (one.claim !== undefined) byClaim[one.claim] = one.fields.ips;
+      byClaim = { ...byClaim, ...one.byClaim };
     }
   }
   if (isWaiting || why.length > 0) return why.map(warn);
@@ -113,14 +113,16 @@ function toldOf({ network: called, definition }: VmNetwork, view: VmView): Told 
   if (ips.length === 0) return waitingFor(claim, network, view);
   if (!(allocated === "True" || isPlanned)) return "waits";
   // An element has one of these, never both.
-  return network.isOvn ? { fields: { "ipam-claim-reference": name } } : { fields: { ips }, claim: name };
+  const fields = network.isOvn ? { "ipam-claim-reference": name } : { ips };
+  // What has a space of its own is nothing that anybody else could be given of a NodeIPPool.
+  return network.bound === undefined ? { fields } : { fields, byClaim: { [name]: ips } };
 }
 
 /** Why a claim has no addresses; it may have them at any moment where nobody says that. */
 function waitingFor(claim: Bag, { bound = [] }: PersistentNetwork, { planOf }: VmView): Told {
   const { status, message } = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated") ?? {};
   if (status === "False") return { why: `IPAMClaim ${nameOf(claim)}: ${message}` };
-  const pool = plannedFor(claim) === undefined ? bound.find(planOf) : undefined;
+  const pool = plannedIps(plannedFor(claim)).length === 0 ? bound.find(planOf) : undefined;
   if (pool === undefined) return "waits";
   const next = "allocate and render the VM, and apply its IPAMClaim";
   return {

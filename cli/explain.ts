@@ -14,6 +14,7 @@ import {
   ownerName,
   parseAddress,
   parseOwner,
+  poolsAsked,
   rangeOf,
 } from "../core/index.ts";
 import type { SourceFile } from "../schema/index.ts";
@@ -83,7 +84,10 @@ async function printOwner(
     throw new IpamError("invalid", `${JSON.stringify(what)} is not an address, a pool, a node or an owner${near}`);
   }
   const reasons = [
-    ...claims.map((claim) => `${claim.name} asks pool ${claim.pool} for an address: nodeippool allocate gives it one`),
+    ...claims.map(
+      (claim) =>
+        `${claim.name} asks pool ${poolsAsked(claim).join(" or ")} for an address: nodeippool allocate gives it one`,
+    ),
     ...desired.parts.flatMap(
       ({ integration, model }) => (node && integration.idle?.(model, { ...desired.facts, nodes: [node] })) ?? [],
     ),

@@ -1,4 +1,13 @@
-import { type Claim, claimKey, formatOwner, identityOf, type Owner, type Snapshot, type Use } from "../core/index.ts";
+import {
+  type Claim,
+  claimKey,
+  formatOwner,
+  identityOf,
+  type Owner,
+  poolsAsked,
+  type Snapshot,
+  type Use,
+} from "../core/index.ts";
 import type { Evidence } from "../schema/index.ts";
 import { fewOf, paint, plural } from "./terminal.ts";
 
@@ -11,7 +20,11 @@ export function missed(
 ): string[] {
   const seen = new Set([...uses.map((use) => use.owner), ...read.flatMap((one) => [...one.nodes.keys()])]);
   const held = new Set(after.allocations.map(identityOf));
-  const open = claims.filter(({ owner, name, pool }) => !held.has(identityOf({ pool, claim: claimKey(owner, name) })));
+  const isHeld =
+    ({ owner, name }: Claim) =>
+    (pool: string) =>
+      held.has(identityOf({ pool, claim: claimKey(owner, name) }));
+  const open = claims.filter((claim) => !poolsAsked(claim).some(isHeld(claim)));
   const unseen = open.filter(({ owner }) => !seen.has(formatOwner(owner))).map(({ owner }) => owner);
   return [
     ...open

@@ -15,12 +15,29 @@ export interface Claim {
   /** Tells the claims of one owner apart; `<policy>/<capture>` for node network policies. */
   readonly name: string;
   readonly pool: string;
+  /** Where several pools will do: `pool` is then chosen among these, and is only what people read before that. */
+  readonly choice?: PoolChoice;
   /** In a pool of blocks: an address of the block. */
   readonly wanted?: Address;
   /** The NIC that gets the address; recorded, so that it can be taken off there, and an import finds the claim by it. */
   readonly interface?: string;
   /** Owners other than Nodes: another uid under the same name is another owner and does not inherit the address. */
   readonly uid?: string;
+}
+
+/** Pools of which each will do for a claim. */
+export interface PoolChoice {
+  /** Those that it may get an address of, the first one that has room. */
+  readonly tried: readonly string[];
+  /** Others, in which it keeps what it has. */
+  readonly kept: readonly string[];
+  /** Where there are none to try: why. */
+  readonly why: string;
+}
+
+/** The pools in which a claim may have an address. */
+export function poolsAsked({ pool, choice }: Pick<Claim, "pool" | "choice">): readonly string[] {
+  return choice === undefined ? [pool] : [...choice.tried, ...choice.kept];
 }
 
 /** `Kind/name` or `Kind/namespace:name`. */

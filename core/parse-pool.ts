@@ -15,6 +15,7 @@ import { neverAutomatic, type Pool, reservedOf, single } from "./pool.ts";
 import type { PoolSpec, RangeText, ReservationSpec } from "./pool-spec.ts";
 import { covers, type Interval, minus, normalised, type Range } from "./range.ts";
 import { parseReserver, type Reservation, Reservations } from "./reservation.ts";
+import { rulesIn } from "./selection/pool-rules.ts";
 
 /** Reads a pool. All issues at once, each with its path inside the spec. */
 export function parsePool(name: string, spec: PoolSpec): Parsed<Pool> {
@@ -96,6 +97,7 @@ class Reader {
       authority: spec.authority,
       clusterRange,
       reservations: new Reservations(kept, blockLength),
+      rules: rulesIn(spec),
     };
   }
 

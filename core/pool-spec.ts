@@ -1,3 +1,5 @@
+import type { PoolRules } from "./selection/pool-rules.ts";
+
 /** First and last address, as text. */
 export interface RangeText {
   readonly start: string;
@@ -18,7 +20,7 @@ export interface ReservationSpec {
 export type Authority = "Plan" | "Cluster";
 
 /** `spec` of a NodeIPPool, word for word; deploy/crd/ describes each field. */
-export interface PoolSpec {
+export interface PoolSpec extends PoolRules {
   readonly range: {
     readonly cidr: string;
     /** Offset 0. Default: the first address that a host may have. */

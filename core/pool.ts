@@ -5,6 +5,7 @@ import type { Authority } from "./pool-spec.ts";
 import type { PoolWords } from "./pool-words.ts";
 import { covers, intersect, minus, normalised, type Range, rangeOf, union } from "./range.ts";
 import type { Reservations } from "./reservation.ts";
+import type { PoolRules } from "./selection/pool-rules.ts";
 
 /** A set of addresses, or of blocks of them, to allocate from. Immutable; made by `parsePool`. */
 export interface Pool {
@@ -33,6 +34,8 @@ export interface Pool {
   /** The selector of the nodes that it is for, where what defines it has one. */
   readonly nodeSelector?: string;
   readonly words?: PoolWords;
+  /** Whom it serves. */
+  readonly rules: PoolRules;
 }
 
 /** Do plan-time tools allocate from this pool? One that names no authority is theirs. */

@@ -1,5 +1,14 @@
 import * as pulumi from "@pulumi/pulumi";
-import { checkPools, emptySnapshot, formatAddress, IpamError, type PoolSpec, type Snapshot } from "../core/index.ts";
+import {
+  checkPools,
+  claimKey,
+  emptySnapshot,
+  formatAddress,
+  IpamError,
+  type PoolSpec,
+  poolsAsked,
+  type Snapshot,
+} from "../core/index.ts";
 import type { Rendered } from "../integrations/integration.ts";
 import { type Desired, readDesired } from "../pipeline/desired.ts";
 import { readFolder } from "../pipeline/folder.ts";
@@ -76,6 +85,15 @@ function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]
 }
 
 function claimsOf({ claims }: Desired): ClaimArgs[] {
+  const choosing = claims.find(({ choice }) => choice !== undefined);
+  if (choosing !== undefined)
+    throw new IpamError(
+      "invalid",
+      `${claimKey(choosing.owner, choosing.name)} may ask pools ${poolsAsked(choosing).join(", ")}`,
+      {
+        hint: "A Pulumi program needs one pool of a family for it.",
+      },
+    );
   return claims.map(({ owner, name, pool, wanted, interface: nic }) => ({
     owner,
     name,

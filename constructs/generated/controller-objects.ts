@@ -352,6 +352,209 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                       "minimum": 0,
                       "maximum": 128,
                       "description": "The prefix length of what an owner gets, for example 24. Default is one address. Blocks that overlap an exclude or a reservation are not allocated."
+                    },
+                    "disable": {
+                      "type": "boolean",
+                      "description": "Whether the pool gives nothing new. Who has an address keeps it."
+                    },
+                    "default": {
+                      "type": "boolean",
+                      "description": "Whether the pool serves pods that name no pool, where neither their namespace nor their network does."
+                    },
+                    "nodeName": {
+                      "type": "array",
+                      "maxItems": 5000,
+                      "x-kubernetes-list-type": "atomic",
+                      "description": "Nodes that reach the addresses of the pool. Pods with one of them run there. It counts before nodeAffinity.",
+                      "items": {
+                        "type": "string",
+                        "maxLength": 253
+                      }
+                    },
+                    "nodeAffinity": {
+                      "type": "object",
+                      "description": "Labels of nodes that reach the addresses of the pool. Pods with one of them run there.",
+                      "properties": {
+                        "matchLabels": {
+                          "type": "object",
+                          "maxProperties": 64,
+                          "additionalProperties": {
+                            "type": "string",
+                            "maxLength": 63
+                          },
+                          "description": "Labels that all must be there."
+                        },
+                        "matchExpressions": {
+                          "type": "array",
+                          "maxItems": 32,
+                          "x-kubernetes-list-type": "atomic",
+                          "description": "Requirements that all must be met.",
+                          "items": {
+                            "type": "object",
+                            "required": [
+                              "key",
+                              "operator"
+                            ],
+                            "properties": {
+                              "key": {
+                                "type": "string",
+                                "maxLength": 317,
+                                "description": "The label."
+                              },
+                              "operator": {
+                                "type": "string",
+                                "enum": [
+                                  "In",
+                                  "NotIn",
+                                  "Exists",
+                                  "DoesNotExist"
+                                ],
+                                "description": "How the label is held against the values."
+                              },
+                              "values": {
+                                "type": "array",
+                                "maxItems": 256,
+                                "x-kubernetes-list-type": "atomic",
+                                "description": "For In and NotIn.",
+                                "items": {
+                                  "type": "string",
+                                  "maxLength": 63
+                                }
+                              }
+                            }
+                          }
+                        }
+                      }
+                    },
+                    "namespaceName": {
+                      "type": "array",
+                      "maxItems": 1000,
+                      "x-kubernetes-list-type": "atomic",
+                      "description": "Namespaces of pods that the pool serves. It counts before namespaceAffinity.",
+                      "items": {
+                        "type": "string",
+                        "maxLength": 63
+                      }
+                    },
+                    "namespaceAffinity": {
+                      "type": "object",
+                      "description": "Labels of namespaces of pods that the pool serves.",
+                      "properties": {
+                        "matchLabels": {
+                          "type": "object",
+                          "maxProperties": 64,
+                          "additionalProperties": {
+                            "type": "string",
+                            "maxLength": 63
+                          },
+                          "description": "Labels that all must be there."
+                        },
+                        "matchExpressions": {
+                          "type": "array",
+                          "maxItems": 32,
+                          "x-kubernetes-list-type": "atomic",
+                          "description": "Requirements that all must be met.",
+                          "items": {
+                            "type": "object",
+                            "required": [
+                              "key",
+                              "operator"
+                            ],
+                            "properties": {
+                              "key": {
+                                "type": "string",
+                                "maxLength": 317,
+                                "description": "The label."
+                              },
+                              "operator": {
+                                "type": "string",
+                                "enum": [
+                                  "In",
+                                  "NotIn",
+                                  "Exists",
+                                  "DoesNotExist"
+                                ],
+                                "description": "How the label is held against the values."
+                              },
+                              "values": {
+                                "type": "array",
+                                "maxItems": 256,
+                                "x-kubernetes-list-type": "atomic",
+                                "description": "For In and NotIn.",
+                                "items": {
+                                  "type": "string",
+                                  "maxLength": 63
+                                }
+                              }
+                            }
+                          }
+                        }
+                      }
+                    },
+                    "podAffinity": {
+                      "type": "object",
+                      "description": "Labels of pods that the pool serves.",
+                      "properties": {
+                        "matchLabels": {
+                          "type": "object",
+                          "maxProperties": 64,
+                          "additionalProperties": {
+                            "type": "string",
+                            "maxLength": 63
+                          },
+                          "description": "Labels that all must be there."
+                        },
+                        "matchExpressions": {
+                          "type": "array",
+                          "maxItems": 32,
+                          "x-kubernetes-list-type": "atomic",
+                          "description": "Requirements that all must be met.",
+                          "items": {
+                            "type": "object",
+                            "required": [
+                              "key",
+                              "operator"
+                            ],
+                            "properties": {
+                              "key": {
+                                "type": "string",
+                                "maxLength": 317,
+                                "description": "The label."
+                              },
+                              "operator": {
+                                "type": "string",
+                                "enum": [
+                                  "In",
+                                  "NotIn",
+                                  "Exists",
+                                  "DoesNotExist"
+                                ],
+                                "description": "How the label is held against the values."
+                              },
+                              "values": {
+                                "type": "array",
+                                "maxItems": 256,
+                                "x-kubernetes-list-type": "atomic",
+                                "description": "For In and NotIn.",
+                                "items": {
+                                  "type": "string",
+                                  "maxLength": 63
+                                }
+                              }
+                            }
+                          }
+                        }
+                      }
+                    },
+                    "multusName": {
+                      "type": "array",
+                      "maxItems": 256,
+                      "x-kubernetes-list-type": "atomic",
+                      "description": "NetworkAttachmentDefinitions (namespace/name) that the pool serves.",
+                      "items": {
+                        "type": "string",
+                        "maxLength": 317
+                      }
                     }
                   }
                 },

@@ -7,6 +7,7 @@ import type { Pool } from "../pool.ts";
 import { checkPools } from "../pools.ts";
 import { contains } from "../range.ts";
 import type { Use } from "../use.ts";
+import { choosePools } from "./choose-pool.ts";
 import { type Had, PoolImport } from "./import-pool.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { checkSet, requestsByPool } from "./request.ts";
@@ -45,7 +46,7 @@ export function planImport(input: ImportInput): Plan {
   checkSet(set);
   checkPools(input.pools, snapshot, set);
   const pools = [...input.pools].sort((a, b) => byCodeUnit(a.name, b.name));
-  const requests = requestsByPool(pools, input.claims);
+  const requests = requestsByPool(pools, choosePools(input.claims, pools, snapshot).claims);
   const had = input.uses
     .filter((use): use is Had => use.owner !== undefined)
     .map((use) => asBlock(use, pools))

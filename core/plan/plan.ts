@@ -1,9 +1,10 @@
 import { byAddress, type PoolRecord, type Snapshot } from "../allocation.ts";
-import type { Claim } from "../claim.ts";
+import { type Claim, ownerOfKey } from "../claim.ts";
 import { byCodeUnit, IpamError, type Issue } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import { checkPools } from "../pools.ts";
-import type { Changes } from "./changes.ts";
+import type { Changes, Pending } from "./changes.ts";
+import { choosePools } from "./choose-pool.ts";
 import { type Moved, Renames } from "./moved.ts";
 import { planPool } from "./plan-pool.ts";
 import { checkSet, requestsByPool } from "./request.ts";
@@ -52,12 +53,13 @@ export function plan(input: PlanInput): Plan {
   const { pools, snapshot, set = "default" } = input;
   checkSet(set);
   checkPools(pools, snapshot, set);
-  const requests = requestsByPool(pools, input.claims);
+  const { moved = [], allowMove = false, owners } = input;
+  const renames = new Renames(moved);
+  const chosen = choosePools(input.claims, pools, snapshot, renames);
+  const requests = requestsByPool(pools, chosen.claims);
   const live = Map.groupBy(snapshot.allocations, (line) => line.pool);
   const releasing = Map.groupBy(snapshot.releasing, (line) => line.pool);
-  const { moved = [], allowMove = false, owners } = input;
   const keys = new Map([...requests].map(([name, list]) => [name, new Set(list.map(({ key }) => key))]));
-  const renames = new Renames(moved);
   refuseMoved([...keys.values()].flatMap((claimed) => renames.issues(claimed)));
 
   const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
@@ -68,7 +70,8 @@ export function plan(input: PlanInput): Plan {
     const namesOf = (claim: string) => renames.before(claim, claimed);
     return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf, owners });
   });
-  return planOf(set, snapshot, pools, parts);
+  const isMeant = ({ claim }: Pending) => owners === undefined || owners.has(ownerOfKey(claim));
+  return planOf(set, snapshot, pools, [...parts, { pending: chosen.pending.filter(isMeant) }]);
 }
 
 /** The plan that the decisions for each pool make, in the order of the record. */

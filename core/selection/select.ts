@@ -2,25 +2,8 @@ import { type Family, familyOf } from "../address.ts";
 import { byCodeUnit } from "../errors.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
+import type { PoolRules } from "./pool-rules.ts";
 import { type Labels, meets, type PoolLabelSelector } from "./pool-selector.ts";
-
-/** Whom a pool serves; what it does not say it does not ask for. */
-export interface PoolRules {
-  /** It gives nothing new. */
-  readonly disable?: boolean;
-  /** It serves who names no pool, where neither the namespace nor the network does. */
-  readonly default?: boolean;
-  /** Nodes that can reach it. `nodeAffinity` does not count beside it. */
-  readonly nodeName?: readonly string[];
-  readonly nodeAffinity?: PoolLabelSelector;
-  /** `namespaceAffinity` does not count beside it. */
-  readonly namespaceName?: readonly string[];
-  readonly namespaceAffinity?: PoolLabelSelector;
-  /** By the labels of the pod. */
-  readonly podAffinity?: PoolLabelSelector;
-  /** NetworkAttachmentDefinitions as `namespace/name`. */
-  readonly multusName?: readonly string[];
-}
 
 /** A pool that may be selected. */
 export interface Selectable {

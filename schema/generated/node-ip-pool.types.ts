@@ -119,6 +119,128 @@ export interface NodeIPPool {
      * The prefix length of what an owner gets, for example 24. Default is one address. Blocks that overlap an exclude or a reservation are not allocated.
      */
     blockLength?: number;
+    /**
+     * Whether the pool gives nothing new. Who has an address keeps it.
+     */
+    disable?: boolean;
+    /**
+     * Whether the pool serves pods that name no pool, where neither their namespace nor their network does.
+     */
+    default?: boolean;
+    /**
+     * Nodes that reach the addresses of the pool. Pods with one of them run there. It counts before nodeAffinity.
+     *
+     * @maxItems 5000
+     */
+    nodeName?: string[];
+    /**
+     * Labels of nodes that reach the addresses of the pool. Pods with one of them run there.
+     */
+    nodeAffinity?: {
+      /**
+       * Labels that all must be there.
+       */
+      matchLabels?: {
+        [k: string]: string;
+      };
+      /**
+       * Requirements that all must be met.
+       *
+       * @maxItems 32
+       */
+      matchExpressions?: {
+        /**
+         * The label.
+         */
+        key: string;
+        /**
+         * How the label is held against the values.
+         */
+        operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+        /**
+         * For In and NotIn.
+         *
+         * @maxItems 256
+         */
+        values?: string[];
+      }[];
+    };
+    /**
+     * Namespaces of pods that the pool serves. It counts before namespaceAffinity.
+     *
+     * @maxItems 1000
+     */
+    namespaceName?: string[];
+    /**
+     * Labels of namespaces of pods that the pool serves.
+     */
+    namespaceAffinity?: {
+      /**
+       * Labels that all must be there.
+       */
+      matchLabels?: {
+        [k: string]: string;
+      };
+      /**
+       * Requirements that all must be met.
+       *
+       * @maxItems 32
+       */
+      matchExpressions?: {
+        /**
+         * The label.
+         */
+        key: string;
+        /**
+         * How the label is held against the values.
+         */
+        operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+        /**
+         * For In and NotIn.
+         *
+         * @maxItems 256
+         */
+        values?: string[];
+      }[];
+    };
+    /**
+     * Labels of pods that the pool serves.
+     */
+    podAffinity?: {
+      /**
+       * Labels that all must be there.
+       */
+      matchLabels?: {
+        [k: string]: string;
+      };
+      /**
+       * Requirements that all must be met.
+       *
+       * @maxItems 32
+       */
+      matchExpressions?: {
+        /**
+         * The label.
+         */
+        key: string;
+        /**
+         * How the label is held against the values.
+         */
+        operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
+        /**
+         * For In and NotIn.
+         *
+         * @maxItems 256
+         */
+        values?: string[];
+      }[];
+    };
+    /**
+     * NetworkAttachmentDefinitions (namespace/name) that the pool serves.
+     *
+     * @maxItems 256
+     */
+    multusName?: string[];
   };
   /**
    * What the controller last saw.

@@ -142,7 +142,8 @@ it("whatever the pools and claims are: one address each, none twice, nobody move
         const full = pools.filter(
           ({ name, start }) => used.get(name)?.length === { p0: 3, p1: 2, p2: 4 }[name] && start > 0n,
         );
-        for (const one of made.pending) {
+        // Whose owner loses an address in the same plan waits for another reason.
+        for (const one of made.pending.filter(({ code }) => code === "exhausted")) {
           const mine = asked.find(({ name }) => one.claim.endsWith(`/${name}`))?.choice?.tried ?? [];
           expect(mine.every((name) => full.some((pool) => pool.name === name))).toBe(true);
         }

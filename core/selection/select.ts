@@ -68,19 +68,22 @@ export function selectPools(request: PoolRequest, pools: readonly Selectable[]):
   const [first, ...passed] = asked.filter(({ found }) => found.length > 0);
   if (first === undefined) return [];
   const { source } = first;
-  const [tried, dropped] = partition(first.found, (one) => whyDropped(one, request) === undefined);
+  const judged = first.found.map((one) => ({
+    name: one.name,
+    rules: one.found?.rules ?? {},
+    not: whyDropped(one, request),
+  }));
+  const [tried, dropped] = partition(judged, ({ not }) => not === undefined);
   const notAsked = `not asked: ${wordsOf[source]} come first`;
   return [
     ...tried
-      .toSorted((a, b) => byRules(rulesOf(a), rulesOf(b)))
-      .map((one, i) => ({
-        pool: one.name,
-        source,
-        place: i + 1,
-        why: ranked.filter((rule) => has(rulesOf(one), rule)),
+      .toSorted((a, b) => byRules(a.rules, b.rules))
+      .map(({ name, rules }, i) => ({
+        ...{ pool: name, source, place: i + 1 },
+        why: ranked.filter((rule) => has(rules, rule)),
       })),
     ...passed.flatMap((one) => one.found.map(({ name }) => ({ pool: name, source: one.source, why: [notAsked] }))),
-    ...dropped.map((one) => ({ pool: one.name, source, why: [`dropped: ${whyDropped(one, request)}`] })),
+    ...dropped.map(({ name, not }) => ({ pool: name, source, why: [`dropped: ${not}`] })),
   ];
 }
 
@@ -99,21 +102,20 @@ interface Candidate {
   readonly found?: Selectable | undefined;
 }
 
-function rulesOf({ found }: Candidate): PoolRules {
-  return found?.rules ?? {};
-}
-
 /** In the order of the source, each once. A name may have wildcards, as file names in a shell have. */
 function candidatesOf(source: PoolSource, { named }: PoolRequest, pools: readonly Selectable[]): Candidate[] {
-  const sorted = pools.toSorted((a, b) => byCodeUnit(a.pool.name, b.pool.name));
   const candidate = (found: Selectable): Candidate => ({ name: found.pool.name, found });
-  if (source === "cluster") return sorted.filter(({ rules }) => rules.default).map(candidate);
+  const inOrder = (some: readonly Selectable[]) =>
+    some.toSorted((a, b) => byCodeUnit(a.pool.name, b.pool.name)).map(candidate);
+  if (source === "cluster") return inOrder(pools.filter(({ rules }) => rules.default));
+  const byName = new Map(pools.map((one) => [one.pool.name, one]));
   const all = (named[source] ?? []).flatMap((name): Candidate[] => {
-    if (!/[*?[]/.test(name)) return [{ name, found: sorted.find(({ pool }) => pool.name === name) }];
+    if (!/[*?[]/.test(name)) return [{ name, found: byName.get(name) }];
     const pattern = patternOf(name);
-    return sorted.filter(({ pool }) => pattern.test(pool.name)).map(candidate);
+    return inOrder(pools.filter(({ pool }) => pattern.test(pool.name)));
   });
-  return all.filter(({ name }, i) => all.findIndex((one) => one.name === name) === i);
+  const seen = new Set<string>();
+  return all.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
 function patternOf(glob: string): RegExp {

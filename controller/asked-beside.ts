@@ -22,7 +22,7 @@ import type { LinesByOwner } from "./lines-by-owner.ts";
 import { type Occupied, poolsByName, without } from "./occupied.ts";
 
 export interface AskedBeside extends Pick<Question, "pools" | "claims" | "refused" | "isShown"> {
-  /** Owners of which nobody knows what they have for which claim: by what was made for them it may be found out, so that stays. */
+  /** Owners that have what no claim of theirs gets, or nobody knows which: what was made for them shows it, so that stays. */
   readonly unclear: ReadonlySet<string>;
 }
 
@@ -42,7 +42,11 @@ export function askedBeside(
     .filter((claim) => !hasElsewhere(claim, byName.get(claim.pool), lines))
     .filter((claim) => !(isGone(formatOwner(claim.owner)) && isPast(claim, had(claim), lines)))
     .map((claim) => withShown(claim, had(claim)));
-  const unclear = asked.flatMap((claim) => unclearFor(claim, had(claim)?.among));
+  const ofOthers = asked.filter((claim) => had(claim) === undefined && !hasAnyLine(claim, lines));
+  const unclear = [
+    ...asked.flatMap((claim) => unclearFor(claim, had(claim)?.among)),
+    ...ofOthers.flatMap((claim) => reservedElsewhere(claim, byName.get(claim.pool), occupied)),
+  ];
   const refused = [...unclear, ...refusedOf(asked, pools, occupied, lines)];
   const isShown = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
   return { pools, claims: asked, refused, isShown, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
@@ -96,6 +100,19 @@ function unclearFor(claim: Claim, among: readonly Allocation[] | undefined): Pen
   const message = `${formatOwner(claim.owner)} has ${listed(among.map(formatBlock))} already, and it is not known for which of its claims`;
   const hint = "Reserve each for its owner and claim, or without owner if it is for none.";
   return [{ claim: claimKey(claim.owner, claim.name), pool: claim.pool, code: "in-use", message, hint }];
+}
+
+/** What an object gives to the owner of a claim is reserved for another one: a new address would be a move. */
+function reservedElsewhere({ owner, name, pool }: Claim, asked: Pool | undefined, { own }: Occupied): Pending[] {
+  const [claim, holder] = [claimKey(owner, name), formatOwner(owner)];
+  const given = (own.get(pool) ?? []).filter((use) => use.isGiven && use.owner === holder);
+  for (const use of given) {
+    const other = asked?.reservations.at(use.address)?.owner;
+    if (other === undefined || other === holder) continue;
+    const message = `${holder} has ${formatBlock(use)} already, which is reserved for ${other}`;
+    return [{ claim, pool, code: "in-use", message, hint: "Take that reservation out." }];
+  }
+  return [];
 }
 
 /**

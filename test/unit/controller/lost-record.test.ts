@@ -95,6 +95,40 @@ describe("when the record is lost, everybody keeps what it has", () => {
     expect(sim.lines()).toEqual(before);
   });
 
+  it.each([true, false])(
+    "and the address of a node is reserved for another one: the node reports it %s",
+    async (has) => {
+      const sim = new SimController();
+      sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+      sim.create(policy("a", "p") as never);
+      for (const name of ["n0", "n1"]) sim.node(name);
+      await sim.pass(3000);
+      sim.enact("a--n0", "n0", "Available");
+      await sim.pass(3000);
+      sim.remove("Node", "n0");
+      await sim.pass(60_000);
+      if (has) sim.shows("n1", "10.0.0.2");
+      const reserve = (reservations: readonly object[]) =>
+        sim.change("NodeIPPool", "p", (one) => ({ ...one, spec: { ...asBag(one.spec), reservations } }));
+      reserve([{ address: "10.0.0.2", owner: "Node/n7" }]);
+      sim.node("n7");
+      await sim.pass(3000);
+      const before = sim.lines();
+      expect(before).toEqual(["10.0.0.2 Node/n1/a/address"]);
+      sim.record = emptySnapshot;
+      sim.engine.lookAgain();
+      await sim.pass(30_000);
+      expect(sim.lines()).toEqual([]);
+      expect(sim.object("NodeNetworkConfigurationPolicy", "a--n1")).toBeDefined();
+      expect(sim.engine.allocator.pendingOf(() => true).map(({ message }) => message)).toContain(
+        "Node/n1 has 10.0.0.2 already, which is reserved for Node/n7",
+      );
+      reserve([]);
+      await sim.pass(10_000);
+      expect(sim.lines()).toContain(before[0]);
+    },
+  );
+
   it("and a node waits for another pool", async () => {
     const sim = new SimController();
     const all = { maxUnavailable: "100%" };

@@ -7,18 +7,8 @@ import { shownIps } from "./claim-status.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
-import { toldAnnotation } from "./vm-pods.ts";
-import {
-  elementsOf,
-  isDeleting,
-  keysOfVm,
-  nameOf,
-  ownersOf,
-  pluggedInto,
-  runsFor,
-  uidOf,
-  type VmView,
-} from "./vm-view.ts";
+import { elementsOf, toldAnnotation } from "./vm-pods.ts";
+import { isDeleting, keysOfVm, nameOf, ownersOf, pluggedInto, runsFor, uidOf, type VmView } from "./vm-view.ts";
 import { gate, heldAnnotation, hold, isGated } from "./vm-words.ts";
 
 /** What a pod's network is told: fields beside those that it has, and which addresses of NodeIPPools that gives it, by their claim. */

@@ -1,11 +1,11 @@
 import type { Parsed } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, networksAnnotation } from "../attachment-definition.ts";
+import { attachmentGroup, attachmentKind } from "../attachment-definition.ts";
 import { kindInGroup } from "../object-key.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
-import { isOver } from "./vm-pods.ts";
+import { elementsOf, isOver } from "./vm-pods.ts";
 import { isGated } from "./vm-words.ts";
 
 /** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
@@ -80,17 +80,6 @@ export function keysOfVm({ name, namespace }: VmView): string[] {
 /** The networks that an instance is plugged into, also those that it is to lose. */
 export function pluggedInto({ instance }: VmView): readonly VmNetwork[] {
   return instance === undefined ? [] : attachmentsOf(instance);
-}
-
-/** The networks of a pod, as Multus is told them; undefined where that is no JSON. */
-export function elementsOf(pod: Bag): readonly Bag[] | undefined {
-  const text = asBag(asBag(pod.metadata)?.annotations)?.[networksAnnotation];
-  if (text === undefined) return [];
-  try {
-    return asList(JSON.parse(`${text}`)).map((one) => asBag(one) ?? {});
-  } catch {
-    return undefined;
-  }
 }
 
 /** Has a pod begun, or may it begin at any time, with these? */

@@ -104,6 +104,26 @@ it.each([
   expect([all.claims(), all.engine.lines()]).toEqual([["vm-a.red 10.50.0.1/24", "vm-b.red 10.50.0.1/24"], lines]);
 });
 
+it("what is unplugged of a pod that runs is free, and asked for no more", async () => {
+  const all = await begin();
+  for (const kind of ["VirtualMachine", "VirtualMachineInstance"]) all.edit("vm-b", {}, kind);
+  await all.pass(5000);
+  const networks = { "k8s.v1.cni.cncf.io/networks": "[]" };
+  all.tender.change("Pod", "virt-launcher-vm-b-x", ({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: { ...asBag(metadata), annotations: { ...asBag(asBag(metadata)?.annotations), ...networks } },
+  }));
+  await all.pass(60_000);
+  expect([all.claims(), all.engine.lines()]).toEqual([
+    ["vm-a.red 10.0.0.1/24"],
+    ["10.0.0.1 IPAMClaim/default:vm-a.red/lan"],
+  ]);
+  const { spec } = vm("vm-b", { red: "red" }, { wanted: { red: ["10.0.0.7"] } });
+  all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
+  await all.pass(5000);
+  expect(all.claims()).toContain("vm-b.red 10.0.0.7/24");
+});
+
 it("a VM that asks for an address which a plan is to give is told so", async () => {
   const all = new VmRoles();
   all.engine.create(pool("plan", "10.60.0.0/24", "10.60.0.9", { authority: "Plan" }));

@@ -20,9 +20,10 @@ const count = Number(process.env.COUNT ?? tries(1, 2000));
 
 // Seeds by which these came to light:
 // 87: a claim waits for minutes to be told the address that a controller gave it which was killed before it could say so.
+// 34007: a pod that runs on without an unplugged network keeps the address of that from being free.
 it.each([
-  ["", 87, false],
-  [", whatever pools networks name, and VMs ask for", 102, true],
+  ["", [87], false],
+  [", whatever pools networks name, and VMs ask for", [102, 34007], true],
 ])(
   "no VM runs without its addresses, or with those of another one; what is deleted goes, and its addresses with it%s",
   {
@@ -30,7 +31,7 @@ it.each([
   },
   async (_, known, isMoving) => {
     const total = { faults: 0, kills: 0, running: 0, handed: 0, frozen: 0 };
-    for (const seed of [known, ...Array.from({ length: count }, (_, i) => first + i)]) {
+    for (const seed of [...known, ...Array.from({ length: count }, (_, i) => first + i)]) {
       const { faults, kills, seen } = await play(seed, isMoving).catch((error) => {
         throw new Error(`seed ${seed}: ${error.message}`);
       });

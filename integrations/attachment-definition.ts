@@ -1,5 +1,6 @@
 import type { Parsed } from "../core/index.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
+import { kindInGroup } from "./object-key.ts";
 
 /** A network that pods may be attached to, as Multus reads it. Its configuration of CNI is JSON in a text. */
 export const attachmentGroup = "k8s.cni.cncf.io";
@@ -46,4 +47,9 @@ export function parseNetworkConfig(definition: Bag): Parsed<NetworkConfig> {
 export function attachmentTitle({ metadata }: Bag): string {
   const { name, namespace = "default" } = asBag(metadata) ?? {};
   return `${namespace}/${name}`;
+}
+
+/** The key of a definition, `namespace/name`. */
+export function keyOfDefinition(definition: string): string {
+  return `${kindInGroup(attachmentKind, attachmentGroup)}/${definition.replace("/", ":")}`;
 }

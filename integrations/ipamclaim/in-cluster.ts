@@ -4,6 +4,7 @@ import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment
 import type { Facts } from "../facts.ts";
 import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 import { kindInGroup, objectKey } from "../object-key.ts";
+import { isDeleting } from "../object-metadata.ts";
 import { claimStatus, ipsOf, shownIps } from "./claim-status.ts";
 import {
   addressesIn,
@@ -18,7 +19,6 @@ import {
 } from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";
 import { addressesAnnotation } from "./virtual-machine.ts";
-import { isDeleting } from "./vm-view.ts";
 
 /** Keeps a claim, and its addresses with it, until those who use it are done. */
 export const stake = "nmstate.io/release-addresses";

@@ -2,12 +2,13 @@ import { type Address, familyOf, formatAddress, formatOwner, parsePrefix } from 
 import { type Bag, placeless } from "../../schema/objects.ts";
 import { attachmentGroup } from "../attachment-definition.ts";
 import type { RenderedObject } from "../integration.ts";
+import { nameOf, ownersOf, uidOf } from "../object-metadata.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
 import { ipamClaimKind, ownerOfIpamClaim, plannedAnnotation } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import { attachmentsOf, parseVm, type VmNetwork } from "./virtual-machine.ts";
 import { usesOfPod } from "./vm-pods.ts";
-import { nameOf, ownersOf, pluggedInto, runsFor, uidOf, type VmView } from "./vm-view.ts";
+import { pluggedInto, runsFor, type VmView } from "./vm-view.ts";
 import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /** A claim that a VM asks for. */

@@ -1,23 +1,13 @@
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import { keyOfDefinition } from "../attachment-definition.ts";
 import { objectKey } from "../object-key.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
 import type { Needs, TendStep } from "../tending.ts";
 import { claimNameOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
 import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
-import {
-  hasBegun,
-  holderOf,
-  isDeleting,
-  keyOfDefinition,
-  keysOfVm,
-  nameOf,
-  ownersOf,
-  pluggedInto,
-  runsFor,
-  uidOf,
-  type VmView,
-} from "./vm-view.ts";
+import { hasBegun, holderOf, keysOfVm, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
 import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /**

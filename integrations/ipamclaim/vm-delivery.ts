@@ -1,6 +1,8 @@
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { networksAnnotation } from "../attachment-definition.ts";
+import { isGated, otherGates } from "../gated-pod.ts";
 import { objectKey } from "../object-key.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
 import type { TendStep } from "../tending.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
@@ -8,8 +10,8 @@ import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
 import { elementsOf, toldAnnotation } from "./vm-pods.ts";
-import { isDeleting, keysOfVm, nameOf, ownersOf, pluggedInto, runsFor, uidOf, type VmView } from "./vm-view.ts";
-import { gate, heldAnnotation, hold, isGated } from "./vm-words.ts";
+import { keysOfVm, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
+import { heldAnnotation, hold } from "./vm-words.ts";
 
 /** What a pod's network is told: fields beside those that it has, and which addresses of NodeIPPools that gives it, by their claim. */
 type Told = { readonly fields: Bag; readonly byClaim?: Bag } | { readonly why: string } | "waits";
@@ -64,9 +66,11 @@ function stepsFor(pod: Bag, view: VmView): TendStep[] {
     }
   }
   if (isWaiting || why.length > 0) return why.map(warn);
-  const gates = asList(asBag(pod.spec)?.schedulingGates).filter((one) => asBag(one)?.name !== gate);
   const annotations = { [networksAnnotation]: JSON.stringify(told), [toldAnnotation]: JSON.stringify(byClaim) };
-  const fields = { ...(elements.length === 0 ? {} : { metadata: { annotations } }), spec: { schedulingGates: gates } };
+  const fields = {
+    ...(elements.length === 0 ? {} : { metadata: { annotations } }),
+    spec: { schedulingGates: otherGates(pod) },
+  };
   const keys = [...keysOfVm(view), ...view.claims.map((claim) => objectKey(claim as never))];
   return [{ verb: "change", object: pod, fields, needs: { keys } }];
 }

@@ -1,6 +1,7 @@
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
+import { ownersOf } from "../object-metadata.ts";
 import type { Tending } from "../tending.ts";
 import { vmOfClaimName } from "./claim-name.ts";
 import { claimsKind, definitionsKind } from "./in-cluster.ts";
@@ -9,7 +10,7 @@ import { isVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { claimSteps } from "./vm-claims.ts";
 import { deliverySteps } from "./vm-delivery.ts";
 import { podsKind } from "./vm-pods.ts";
-import { instanceNameOf, ownersOf, vmView } from "./vm-view.ts";
+import { instanceNameOf, vmView } from "./vm-view.ts";
 import { madeAnnotation } from "./vm-words.ts";
 
 /** What the controller does for VMs. Each is of use without the other. */

@@ -2,9 +2,9 @@ import { formatOwner, type Use } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { networksAnnotation } from "../attachment-definition.ts";
+import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import { addressesIn, ownerOfIpamClaim } from "./ipam-claim.ts";
-import { isGated } from "./vm-words.ts";
 
 /** On a pod: the addresses that it was told, by their claims, as JSON. What it is told for Multus names no claims. */
 export const toldAnnotation = `${ownPrefix}ipam-claims`;
@@ -20,11 +20,6 @@ export const podsKind: WatchedKind = {
     status: { phase: asBag(status)?.phase },
   }),
 };
-
-/** Has a pod come to its end? */
-export function isOver({ status }: Bag): boolean {
-  return ["Succeeded", "Failed"].includes(`${asBag(status)?.phase}`);
-}
 
 /** The networks of a pod, as Multus is told them; undefined where that is no JSON. */
 export function elementsOf(pod: Bag): readonly Bag[] | undefined {

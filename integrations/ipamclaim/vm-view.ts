@@ -1,12 +1,13 @@
 import type { Parsed } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind } from "../attachment-definition.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { keyOfDefinition } from "../attachment-definition.ts";
+import { isGated, isOver } from "../gated-pod.ts";
 import { kindInGroup } from "../object-key.ts";
+import { isDeleting, ownersOf, uidOf } from "../object-metadata.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
-import { elementsOf, isOver } from "./vm-pods.ts";
-import { isGated } from "./vm-words.ts";
+import { elementsOf } from "./vm-pods.ts";
 
 /** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
 export interface VmView {
@@ -50,11 +51,6 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
 
 const poolKind = kindInGroup("NodeIPPool", "nmstate.io");
 
-/** The key of a definition, `namespace/name`. */
-export function keyOfDefinition(definition: string): string {
-  return `${kindInGroup(attachmentKind, attachmentGroup)}/${definition.replace("/", ":")}`;
-}
-
 /** Whose claims they are: the VM, or an instance that runs without one. Undefined where neither is there for long. */
 export function holderOf({ vm, instance }: VmView): Bag | undefined {
   const holder = vm ?? (instance !== undefined && vmUidOf(instance) === undefined ? instance : undefined);
@@ -94,20 +90,4 @@ export function instanceNameOf(pod: Bag): string | undefined {
     ({ apiVersion, kind }) => `${apiVersion}`.startsWith(`${vmGroup}/`) && kind === vmiKind,
   );
   return owner === undefined ? undefined : `${owner.name}`;
-}
-
-export function ownersOf({ metadata }: Bag): Bag[] {
-  return asList(asBag(metadata)?.ownerReferences).map((one) => asBag(one) ?? {});
-}
-
-export function uidOf({ metadata }: Bag): string {
-  return `${asBag(metadata)?.uid}`;
-}
-
-export function isDeleting({ metadata }: Bag): boolean {
-  return asBag(metadata)?.deletionTimestamp !== undefined;
-}
-
-export function nameOf({ metadata }: Bag): string {
-  return `${asBag(metadata)?.name}`;
 }

@@ -1,0 +1,17 @@
+import { asBag, asList, type Bag } from "../schema/objects.ts";
+
+export function ownersOf({ metadata }: Bag): Bag[] {
+  return asList(asBag(metadata)?.ownerReferences).map((one) => asBag(one) ?? {});
+}
+
+export function uidOf({ metadata }: Bag): string {
+  return `${asBag(metadata)?.uid}`;
+}
+
+export function isDeleting({ metadata }: Bag): boolean {
+  return asBag(metadata)?.deletionTimestamp !== undefined;
+}
+
+export function nameOf({ metadata }: Bag): string {
+  return `${asBag(metadata)?.name}`;
+}

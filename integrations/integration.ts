@@ -89,8 +89,8 @@ export interface Integration<Model = unknown> {
   readonly isOfNodes?: boolean;
   /** The kinds that `uses` understands: those that it reads, and the reports of what is really there. */
   readonly usedIn: readonly string[];
-  /** What the text of such an object has in it besides; absent where its kind says enough. */
-  readonly usedMark?: string;
+  /** What the text of such an object has in it besides, one of these; absent where its kind says enough. */
+  readonly usedMarks?: readonly string[];
   read(objects: ReadObjects): Parsed<Model>;
   /** Throws IpamError `invalid` for what cannot be pools. In a cluster the objects that define pools are those that it owns. */
   pools?(model: Model): readonly DefinedPool[];

@@ -79,12 +79,13 @@ export function tellingKinds(): string[] {
 
 /** A word for each of these objects that their text has in it, and few others. */
 export function tellingWords(): string[] {
-  return integrations.flatMap(({ usedIn, usedMark }) => usedMark ?? usedIn);
+  return integrations.flatMap(({ usedIn, usedMarks }) => usedMarks ?? usedIn);
 }
 
 /** May a text tell of somebody's addresses? One that names none of the kinds need not be parsed. */
 export function tellsAddresses(text: string): boolean {
   return integrations.some(
-    ({ usedIn, usedMark = "" }) => text.includes(usedMark) && usedIn.some((kind) => text.includes(kind)),
+    ({ usedIn, usedMarks = [""] }) =>
+      usedMarks.some((mark) => text.includes(mark)) && usedIn.some((kind) => text.includes(kind)),
   );
 }

@@ -30,7 +30,7 @@ export const metal3: Integration<Metal3Model> = {
     },
   ],
   usedIn: [networkDataKind],
-  usedMark: "networkData",
+  usedMarks: ["networkData"],
   read: ({ owned }) => readEach(owned, ({ kind: _, ...document }) => parseInfra(document)),
   pools: (model) =>
     model.flatMap(({ value, source }) =>

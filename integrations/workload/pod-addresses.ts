@@ -1,45 +1,50 @@
-import {
-  type Allocation,
-  claimKey,
-  formatAddress,
-  formatOwner,
-  IpamError,
-  type Pool,
-  parseAddress,
-} from "../../core/index.ts";
+import { formatOwner, parseAddress } from "../../core/index.ts";
 import { type Findings, useOf } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import type { RenderedObject } from "../integration.ts";
-import { parsePodNetworks } from "./pod-networks.ts";
-import { claimOfPod, ownerOfSet, type StatefulSet } from "./stateful-set.ts";
+import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
+import { addressesLabel, ownerOfWorkload, type Workload, type WorkloadKind, workloadKinds } from "./workload-object.ts";
 
-/** On a ConfigMap with the addresses of pods: the StatefulSet that makes them. */
-const setLabel = `${ownPrefix}statefulset`;
+/** Which workload it is. */
+export type WorkloadName = Pick<Workload, "kind" | "namespace" | "name">;
 
-/** On a pod whose addresses are planned. */
-const plannedLabel = `${ownPrefix}addresses`;
+/** On a ConfigMap with the addresses of pods: the workload that makes them. */
+const labelOf = (kind: WorkloadKind) => `${ownPrefix}${kind.toLowerCase()}`;
 
-/** What each pod of a StatefulSet is to have as its networks, by the pod's name. */
+/** The ConfigMap with the addresses of its pods. No StatefulSet with pods has a dot in its name. */
+export function configMapName({ kind, name }: WorkloadName): string {
+  return kind === "StatefulSet" ? `nodeippool-${name}` : `nodeippool-deployment.${name}`;
+}
+
+/** What its ConfigMap calls the pod of a place. */
+export function entryKey({ kind, name }: WorkloadName, place: number): string {
+  return kind === "StatefulSet" ? `${name}-${place}` : `${place}`;
+}
+
+/**
+ * What each pod of a workload is to have as its networks, by its place. `ipsOf` says the addresses on a network: none on one of
+ * others; undefined where they are still missing, and then the place is left out.
+ */
 export function podAddresses(
-  set: StatefulSet,
-  poolsOf: (definition: string) => readonly Pool[],
-  lines: ReadonlyMap<string, Allocation>,
+  workload: Workload,
+  ipsOf: (network: PodNetwork, place: number) => readonly string[] | undefined,
 ): RenderedObject {
-  const data = set.ordinals.map((ordinal): [string, string] => {
-    const networks = set.networks.map(({ definition, nic, element }) => {
-      const ips = poolsOf(definition).map((pool) => addressOf(pool, claimOfPod(ordinal, nic), set, lines));
-      return ips.length === 0 ? element : { ...element, interface: nic, ips };
+  const { kind, namespace, name } = workload;
+  const data = workload.places.flatMap((place): [string, string][] => {
+    const told = workload.networks.flatMap((network) => {
+      const ips = ipsOf(network, place);
+      return ips === undefined ? [] : [{ ...network.element, ...(ips.length > 0 && { interface: network.nic, ips }) }];
     });
-    return [`${set.name}-${ordinal}`, JSON.stringify(networks)];
+    return told.length < workload.networks.length ? [] : [[entryKey(workload, place), JSON.stringify(told)]];
   });
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: {
-      name: `nodeippool-${set.name}`,
-      namespace: set.namespace,
-      labels: { [setLabel]: set.name },
+      name: configMapName(workload),
+      namespace,
+      labels: { [labelOf(kind)]: name, [addressesLabel]: "pods" },
       // The pods need it when they are made.
       annotations: { "argocd.argoproj.io/sync-wave": "-1" },
     },
@@ -47,37 +52,45 @@ export function podAddresses(
   } as RenderedObject;
 }
 
-function addressOf(pool: Pool, name: string, set: StatefulSet, lines: ReadonlyMap<string, Allocation>): string {
-  const key = claimKey(ownerOfSet(set), name);
-  const line = lines.get(`${pool.name} ${key}`);
-  if (line === undefined) throw new IpamError("stale", `no address of pool ${pool.name} is recorded for ${key}`);
-  return `${formatAddress(line.address)}/${pool.prefix.length}`;
-}
-
-/** The StatefulSet, whose pods are to have the addresses that are planned, and none else. */
-export function withPlannedPods({ spec, ...rest }: Bag): RenderedObject {
+/**
+ * The workload as a plan renders it: its pods are to have the addresses that are planned, and none else. The API server can tell which
+ * pod of a StatefulSet one is; of a Deployment only the controller can.
+ */
+export function withPlannedPods({ kind, metadata, spec, ...rest }: Bag): RenderedObject {
   const template = asBag(asBag(spec)?.template);
-  const metadata = asBag(template?.metadata);
-  const labels = { ...asBag(metadata?.labels), [plannedLabel]: "planned" };
-  const planned = { ...asBag(spec), template: { ...template, metadata: { ...metadata, labels } } };
-  return { ...rest, spec: planned } as unknown as RenderedObject;
+  const own = asBag(template?.metadata);
+  const isGated = kind === "Deployment" || asBag(own?.labels)?.[addressesLabel] === "gated";
+  const labels = { ...asBag(own?.labels), [addressesLabel]: isGated ? "gated" : "planned" };
+  const planned = { ...asBag(spec), template: { ...template, metadata: { ...own, labels } } };
+  const { labels: marks, ...names } = asBag(metadata) ?? {};
+  const marked = isGated ? { ...names, labels: { ...asBag(marks), [addressesLabel]: "planned" } } : metadata;
+  return { ...rest, kind, metadata: marked, spec: planned } as unknown as RenderedObject;
 }
 
-/** Has an object the addresses of pods in it? */
-export function isPodAddresses({ kind, metadata }: Bag): boolean {
-  return kind === "ConfigMap" && asBag(asBag(metadata)?.labels)?.[setLabel] !== undefined;
+/** The workload whose pods have their addresses in a ConfigMap; undefined for other objects. */
+export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined {
+  const { labels, namespace = "default" } = asBag(metadata) ?? {};
+  const found = workloadKinds.find((one) => asBag(labels)?.[labelOf(one.kind)] !== undefined);
+  if (kind !== "ConfigMap" || found === undefined) return undefined;
+  return { kind: found.kind, namespace: `${namespace}`, name: `${asBag(labels)?.[labelOf(found.kind)]}` };
 }
 
-/** The addresses in it, which are the StatefulSet's. */
-export function usesOfPodAddresses({ object, at }: LocatedObject, found: Findings): void {
-  const { namespace = "default", labels } = asBag(object.metadata) ?? {};
-  const owner = formatOwner(ownerOfSet({ name: `${asBag(labels)?.[setLabel]}`, namespace: `${namespace}` }));
+/** The networks of the pods in a ConfigMap of a workload, each pod with its key and its place; what cannot be read is left out. */
+export function entriesOf(map: Bag, workload: WorkloadName) {
+  return Object.entries(asBag(map.data) ?? {}).map(([key, text]) => ({
+    key,
+    place: Number(key.slice(entryKey(workload, 0).length - 1)),
+    networks: parsePodNetworks(text, workload.namespace).value ?? [],
+  }));
+}
+
+/** The addresses in it, which are the workload's. */
+export function usesOfPodAddresses({ object, at }: LocatedObject, workload: WorkloadName, found: Findings): void {
+  const owner = formatOwner(ownerOfWorkload(workload));
   found.speaks = true;
-  for (const [pod, text] of Object.entries(asBag(object.data) ?? {})) {
-    const networks = parsePodNetworks(text, `${namespace}`).value ?? [];
+  for (const { key, networks } of entriesOf(object, workload))
     for (const ip of networks.flatMap(({ element }) => asList(element.ips))) {
       const address = parseAddress(`${ip}`.split("/")[0]).value;
-      if (address !== undefined) found.uses.push(useOf(address, owner, undefined, at(["data", pod], `${ip}`)));
+      if (address !== undefined) found.uses.push(useOf(address, owner, undefined, at(["data", key], `${ip}`)));
     }
-  }
 }

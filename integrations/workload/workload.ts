@@ -1,40 +1,67 @@
-import { type Claim, IpamError, type Issue, type Pool } from "../../core/index.ts";
-import type { SourceObject } from "../../schema/manifest-document.ts";
-import { issueIn } from "../../schema/objects.ts";
+import {
+  type Allocation,
+  type Claim,
+  claimKey,
+  formatAddress,
+  IpamError,
+  type Issue,
+  isPlanned,
+  type Pool,
+} from "../../core/index.ts";
+import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
+import { type Bag, issueIn } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { type BoundNetwork, isBound, poolsOfBound, readBound } from "./bound-network.ts";
-import { isPodAddresses, podAddresses, usesOfPodAddresses, withPlannedPods } from "./pod-addresses.ts";
+import { podAddresses, usesOfPodAddresses, withPlannedPods, workloadOfMap } from "./pod-addresses.ts";
+import type { PodNetwork } from "./pod-networks.ts";
 import {
-  claimOfPod,
+  claimOfPlace,
   hasNetworks,
+  isOfWorkload,
   networksPath,
-  ownerOfSet,
-  parseStatefulSet,
-  type StatefulSet,
-  statefulSetKind,
-} from "./stateful-set.ts";
+  ownerOfWorkload,
+  parseWorkload,
+  type Workload,
+  workloadGroup,
+  workloadKinds,
+} from "./workload-object.ts";
 
-/** The StatefulSets, and the networks that take addresses from pools. */
-interface WorkloadModel {
-  readonly sets: readonly ReadObject<StatefulSet>[];
+/** What makes pods, and the networks that take addresses from pools. */
+export interface WorkloadModel {
+  readonly workloads: readonly ReadObject<Workload>[];
   /** By the NetworkAttachmentDefinition, as `namespace/name`. */
   readonly networks: ReadonlyMap<string, BoundNetwork>;
 }
 
-/** Fixed addresses of pods: each pod of a StatefulSet has one of its own on each network that takes addresses from NodeIPPools. */
+/** Fixed addresses of pods: each pod of a StatefulSet, and each that a Deployment may have at once, has one of its own on each network that takes addresses from NodeIPPools. */
 export const workload: Integration<WorkloadModel> = {
   name: "workload",
-  reads: [
-    {
-      group: "apps",
-      kind: statefulSetKind,
-      plural: "statefulsets",
-      owns: hasNetworks,
-      mark: /cni\.cncf\.io\/networks/,
-      runsAsIs: true,
-    },
+  reads: readsOf(hasNetworks),
+  usedIn: ["ConfigMap"],
+  usedMarks: ["nodeippool.nmstate.io/statefulset", "nodeippool.nmstate.io/deployment"],
+  read: (objects) => readModel(objects, hasNetworks),
+  claims: (model, facts) =>
+    model.workloads.flatMap((one) => {
+      const wrong = wrongWith(one.value, model, facts);
+      if (wrong !== undefined) throw new IpamError("invalid", [issueIn(one.source, wrong)]);
+      return claimsOf(one.value, model, facts);
+    }),
+  isClaim: isOfWorkload,
+  render: renderWorkloads,
+  uses: () => (located, found) => {
+    const its = workloadOfMap(located.object);
+    if (its !== undefined) usesOfPodAddresses(located, its, found);
+  },
+  freeOnce: "its pod is gone (kubectl get pods -A)",
+};
+
+export function readsOf(owns: (object: Bag) => boolean): ReadKind[] {
+  return [
+    ...workloadKinds.map((one) => ({
+      ...{ ...one, group: workloadGroup, owns, mark: /cni\.cncf\.io\/networks/, runsAsIs: true },
+    })),
     {
       group: attachmentGroup,
       kind: attachmentKind,
@@ -43,76 +70,120 @@ export const workload: Integration<WorkloadModel> = {
       mark: /nodeippool\.nmstate\.io\/pool/,
       runsAsIs: true,
     },
-  ],
-  usedIn: ["ConfigMap"],
-  usedMark: "nodeippool.nmstate.io/statefulset",
-  read: readModel,
-  claims: ({ sets, networks }, facts) => sets.flatMap((one) => claimsOfSet(one, networks, facts)),
-  isClaim: (claim) => claim.startsWith(`${statefulSetKind}/`),
-  render: renderSets,
-  uses: () => (located, found) => {
-    if (isPodAddresses(located.object)) usesOfPodAddresses(located, found);
-  },
-  freeOnce: "its pod is gone (kubectl get pods -A)",
-};
+  ];
+}
 
-function readModel({ owned }: ReadObjects) {
-  const sets = readEach(
-    owned.filter(({ object }) => hasNetworks(object)),
-    parseStatefulSet,
+export function readModel({ owned }: ReadObjects, isServed: (object: Bag) => boolean) {
+  const workloads = readEach(
+    owned.filter(({ object }) => isServed(object)),
+    parseWorkload,
   );
-  if (sets.issues) return sets;
+  if (workloads.issues) return workloads;
   const networks = owned.flatMap(({ object }) => (isBound(object) ? readBound(object) : []));
-  return { value: { sets: sets.value, networks: new Map(networks.map((one) => [one.title, one])) } };
+  return { value: { workloads: workloads.value, networks: new Map(networks.map((one) => [one.title, one])) } };
 }
 
 /**
- * One claim for each pod, network and family. Throws IpamError `invalid` where a network gives none.
+ * One claim for each pod, network and family.
  *
- *  a network of the pods        | they get
- *  -----------------------------+---------------------------------------------------
- *  is bound to NodeIPPools      | an address of each of them
- *  the same, and writes out ips | an error: all pods would have the same ones
- *  any other                    | from whoever gave them before
+ *  a network of the pods                | they get
+ *  -------------------------------------+---------------------------------------------------
+ *  is bound to NodeIPPools of who asks  | an address of each of them
+ *  is bound to NodeIPPools of the other | nothing here: that one gives them
+ *   (authority)                         |
+ *  any other                            | from whoever gave them before
  */
-function claimsOfSet(
-  { value: set, source }: ReadObject<StatefulSet>,
-  networks: WorkloadModel["networks"],
-  facts: Facts,
-): Claim[] {
-  const fail = (issue: Issue): never => {
-    throw new IpamError("invalid", [issueIn(source, { ...issue, path: networksPath })]);
-  };
-  return set.networks.flatMap(({ definition, nic, element }) => {
-    const network = networks.get(definition);
-    if (network === undefined) return [];
-    if (element.ips !== undefined)
-      return fail({
-        message: `network ${definition} writes out ips, which all pods of the set would have`,
-        hint: "Leave them out; reserve addresses in the pool instead.",
-      });
-    const pools = poolsOfBound(network, facts);
-    if ("message" in pools) return fail(pools);
-    return set.ordinals.flatMap((ordinal) =>
-      pools.map((pool): Claim => ({ owner: ownerOfSet(set), name: claimOfPod(ordinal, nic), pool: pool.name })),
-    );
-  });
+export function claimsOf(workload: Workload, model: Pick<WorkloadModel, "networks">, facts: Facts): Claim[] {
+  return workload.networks.flatMap((network) =>
+    ownPools(network, model, facts).flatMap((pool) =>
+      workload.places.map((place) => {
+        const name = claimOfPlace(place, network.nic);
+        return { owner: ownerOfWorkload(workload), name, pool: pool.name };
+      }),
+    ),
+  );
 }
 
-/** Before a StatefulSet come the addresses of its pods; deploy/pod-addresses has the API server write them into these. */
-function renderSets({ sets, networks }: WorkloadModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
-  const lines = new Map(snapshot.allocations.map((line) => [`${line.pool} ${line.claim}`, line]));
-  const poolsOf = (definition: string): readonly Pool[] => {
-    const network = networks.get(definition);
-    const pools = network && poolsOfBound(network, facts);
-    return pools === undefined || "message" in pools ? [] : pools;
+/** The pools that give addresses on a network of a pod. */
+function boundPoolsOf({ definition }: PodNetwork, networks: WorkloadModel["networks"], facts: Facts): readonly Pool[] {
+  const network = networks.get(definition);
+  const pools = network && poolsOfBound(network, facts);
+  return pools === undefined || "message" in pools ? [] : pools;
+}
+
+/** The same, of who asks. */
+function ownPools(network: PodNetwork, { networks }: Pick<WorkloadModel, "networks">, facts: Facts): readonly Pool[] {
+  return boundPoolsOf(network, networks, facts).filter((pool) => isOwn(pool, facts));
+}
+
+/** Is any of its networks to take addresses from who asks? */
+export function isServed({ networks }: Workload, model: Pick<WorkloadModel, "networks">, facts: Facts): boolean {
+  return networks.some((network) => ownPools(network, model, facts).length > 0);
+}
+
+function isOwn(pool: Pool, { authority = "Plan" }: Facts): boolean {
+  return isPlanned(pool) === (authority === "Plan");
+}
+
+/** Why the networks of a workload cannot give addresses; undefined if they can. */
+export function wrongWith(
+  workload: Workload,
+  { networks }: Pick<WorkloadModel, "networks">,
+  facts: Facts,
+): Issue | undefined {
+  const path = networksPath;
+  const bound = workload.networks.filter(({ definition }) => networks.has(definition));
+  const written = bound.find(({ element }) => element.ips !== undefined);
+  if (written !== undefined)
+    return {
+      message: `network ${written.definition} writes out ips, which all pods of the set would have`,
+      hint: "Leave them out; reserve addresses in the pool instead.",
+      path,
+    };
+  for (const network of new Set(bound.flatMap(({ definition }) => networks.get(definition) ?? []))) {
+    const pools = poolsOfBound(network, facts);
+    if ("message" in pools) return { ...pools, path };
+  }
+  const pools = bound.flatMap((network) => boundPoolsOf(network, networks, facts));
+  const [planned, other] = [pools.find(isPlanned), pools.find((pool) => !isPlanned(pool))];
+  if (planned === undefined || other === undefined) return undefined;
+  return {
+    message: `its networks take addresses from NodeIPPool ${planned.name}, of plans, and ${other.name}, of the controller`,
+    hint: "Let all of them be of one authority: one ConfigMap has them.",
+    path,
   };
-  const served = sets.filter(({ value }) => value.networks.some(({ definition }) => networks.has(definition)));
+}
+
+/** What the pods of a workload are told of the record: the lines by pool and claim; undefined where one is missing. */
+export function ipsIn(lines: readonly Allocation[], workload: Workload, model: WorkloadModel, facts: Facts) {
+  const byClaim = new Map(lines.map((line) => [`${line.pool} ${line.claim}`, line]));
+  return (network: PodNetwork, place: number): readonly string[] | undefined => {
+    const pools = ownPools(network, model, facts);
+    const key = claimKey(ownerOfWorkload(workload), claimOfPlace(place, network.nic));
+    const ips = pools.flatMap((pool) => {
+      const line = byClaim.get(`${pool.name} ${key}`);
+      return line === undefined ? [] : `${formatAddress(line.address)}/${pool.prefix.length}`;
+    });
+    return ips.length < pools.length ? undefined : ips;
+  };
+}
+
+/** Before a workload come the addresses of its pods; deploy/pod-addresses has the API server write them into these, or the controller does. */
+function renderWorkloads(model: WorkloadModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
+  const rendered = ({ value, source }: ReadObject<Workload>): readonly RenderedObject[] => {
+    if (!isServed(value, model, facts)) return [source.object as unknown as RenderedObject];
+    const known = ipsIn(snapshot.allocations, value, model, facts);
+    const ipsOf = (network: PodNetwork, place: number) => {
+      const ips = known(network, place);
+      if (ips !== undefined) return ips;
+      const key = claimKey(ownerOfWorkload(value), claimOfPlace(place, network.nic));
+      throw new IpamError("stale", `no address of network ${network.definition} is recorded for ${key}`);
+    };
+    return [podAddresses(value, ipsOf), withPlannedPods(source.object)];
+  };
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
-    served.map(({ value, source }) => [source, [podAddresses(value, poolsOf, lines), withPlannedPods(source.object)]]),
+    model.workloads.map((one) => [one.source, rendered(one)]),
   );
-  for (const { source } of sets)
-    if (!instead.has(source)) instead.set(source, [source.object as unknown as RenderedObject]);
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: mayRun }));
   return { instead, added: [], left };
 }

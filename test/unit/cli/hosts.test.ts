@@ -266,7 +266,7 @@ describe("files", () => {
       expect([stdout, stderr, status]).toEqual([
         "",
         `invalid: nothing in in/x.yaml asks for addresses or has any${why}\n` +
-          "  Name the folder, or the file, that has them: NodeIPPool, NodeNetworkConfigurationPolicy, NetworkAttachmentDefinition, NodeSlicePool, VirtualMachine, VirtualMachineInstance, IPAMClaim, StatefulSet, infra.\n",
+          "  Name the folder, or the file, that has them: NodeIPPool, NodeNetworkConfigurationPolicy, NetworkAttachmentDefinition, NodeSlicePool, VirtualMachine, VirtualMachineInstance, IPAMClaim, StatefulSet, Deployment, infra.\n",
         2,
       ]);
     }

@@ -90,6 +90,25 @@ describe("StatefulSets of a folder", () => {
     expect(await told(folder)).toEqual(["web-0 net1 10.0.0.1/24", "web-1 net1 10.0.0.9/24"]);
   });
 
+  it("S5: each pod that a Deployment may have at once has an address; the controller tells them apart", async () => {
+    const deployment = (spec: Bag, name = "web") => ({ ...statefulSet("red", spec, name), kind: "Deployment" });
+    const rollingUpdate = { maxSurge: 2 };
+    const folder = folderWith(
+      deployment({ replicas: 2 }),
+      deployment({ replicas: 1, strategy: { type: "Recreate" } }, "one"),
+      deployment({ strategy: { rollingUpdate } }, "two"),
+    );
+    await done(folder, "allocate", "m");
+    const lines = await told(folder);
+    expect(lines.map((line) => line.split(" ")[0])).toEqual(["0", "1", "2", "0", "0", "1", "2"]);
+    expect(new Set(lines.map((line) => line.split(" ")[2])).size).toBe(7);
+    const text = await done(folder, "render", "m");
+    for (const words of ["name: nodeippool-deployment.web", "nodeippool.nmstate.io/addresses: gated"])
+      expect(text).toContain(words);
+    await done(folder, "render", "m", "--out", "r");
+    expect(await done(folder, "audit", "r", "m")).toContain("14 addresses checked, 0 findings");
+  });
+
   it("one without such networks passes as it is", async () => {
     const plain = [
       statefulSet("other"),
@@ -109,6 +128,11 @@ describe("StatefulSets of a folder", () => {
     ["text that is no JSON", [statefulSet("[{")], "the networks of a pod are no JSON"],
     ["a network without a name", [statefulSet("[{}]")], "a network of a pod needs a name"],
     ["a number of pods that is none", [statefulSet("red", { replicas: -1 })], "replicas must be a number"],
+    [
+      "a surge that is none",
+      [{ ...statefulSet("red", { strategy: { rollingUpdate: { maxSurge: "x" } } }), kind: "Deployment" }],
+      "maxSurge must be a number or a percentage",
+    ],
     [
       "a network that takes no addresses",
       [

@@ -1,0 +1,153 @@
+import { type Owner, type Parsed, parseOwner } from "../../core/index.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { networksAnnotation } from "../attachment-definition.ts";
+import { kindInGroup } from "../object-key.ts";
+import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
+
+export type WorkloadKind = "StatefulSet" | "Deployment";
+
+export const workloadGroup = "apps";
+export const workloadKinds: readonly { readonly kind: WorkloadKind; readonly plural: string }[] = [
+  { kind: "StatefulSet", plural: "statefulsets" },
+  { kind: "Deployment", plural: "deployments" },
+];
+
+/** What makes pods that are attached to networks of Multus. */
+export interface Workload {
+  readonly kind: WorkloadKind;
+  readonly namespace: string;
+  readonly name: string;
+  /** The numbers of the pods of a StatefulSet; those of the pods that a Deployment may have at once. */
+  readonly places: readonly number[];
+  readonly networks: readonly PodNetwork[];
+}
+
+/** Where it says which networks its pods have. */
+export const networksPath = ["spec", "template", "metadata", "annotations", networksAnnotation];
+
+/** On a pod, and in a template: who writes its addresses into it. On a workload: a plan has rendered it. */
+export const addressesLabel = `${ownPrefix}addresses`;
+
+export function isWorkload({ apiVersion, kind }: Bag): boolean {
+  return `${apiVersion}`.startsWith(`${workloadGroup}/`) && workloadKinds.some((one) => one.kind === kind);
+}
+
+/** Does an object ask for networks of its pods? */
+export function hasNetworks(object: Bag): boolean {
+  return isWorkload(object) && networksText(object) !== undefined;
+}
+
+/** Do its pods wait for the controller? */
+export function isGatedWorkload(object: Bag): boolean {
+  const { labels } = asBag(templateOf(object)?.metadata) ?? {};
+  return isWorkload(object) && asBag(labels)?.[addressesLabel] === "gated";
+}
+
+/** Are the addresses of its pods in a ConfigMap that a plan has rendered with it? */
+export function isRendered({ metadata }: Bag): boolean {
+  return asBag(asBag(metadata)?.labels)?.[addressesLabel] !== undefined;
+}
+
+function templateOf({ spec }: Bag): Bag | undefined {
+  return asBag(asBag(spec)?.template);
+}
+
+function networksText(object: Bag): unknown {
+  return asBag(asBag(templateOf(object)?.metadata)?.annotations)?.[networksAnnotation];
+}
+
+/** What is kept of one in memory. */
+export function keepWorkload(object: Bag): Bag {
+  const { replicas, ordinals, strategy } = asBag(object.spec) ?? {};
+  const { labels } = asBag(templateOf(object)?.metadata) ?? {};
+  const text = networksText(object);
+  const annotations = text === undefined ? {} : { [networksAnnotation]: text };
+  const metadata = { labels: { [addressesLabel]: asBag(labels)?.[addressesLabel] }, annotations };
+  return { spec: { replicas, ordinals, strategy, template: { metadata } } };
+}
+
+export function parseWorkload(object: Bag): Parsed<Workload> {
+  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+  const kind = object.kind as WorkloadKind;
+  const places = kind === "Deployment" ? placesOfDeployment(object) : ordinalsOf(object);
+  if (places.issues) return places;
+  const text = networksText(object);
+  const networks = text === undefined ? { value: [] } : parsePodNetworks(text, `${namespace}`);
+  if (networks.issues) return { issues: networks.issues.map((issue) => ({ ...issue, path: networksPath })) };
+  // It is the value of a label, too.
+  if (`${name}`.length > 63)
+    return { issues: [{ message: "a name of more than 63 characters is too long here", path: ["metadata", "name"] }] };
+  const value = { kind, name: `${name}`, namespace: `${namespace}`, places: places.value, networks: networks.value };
+  return { value };
+}
+
+/** One ConfigMap holds no more. */
+const most = 10_000;
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most;
+}
+
+function replicasOf({ spec }: Bag): Parsed<number> {
+  const { replicas = 1 } = asBag(spec) ?? {};
+  if (isCount(replicas)) return { value: replicas };
+  return { issues: [{ message: `replicas must be a number, at most ${most}`, path: ["spec", "replicas"] }] };
+}
+
+function ordinalsOf(object: Bag): Parsed<readonly number[]> {
+  const { start = 0 } = asBag(asBag(object.spec)?.ordinals) ?? {};
+  const replicas = replicasOf(object);
+  if (replicas.issues) return replicas;
+  if (!Number.isInteger(start) || (start as number) < 0)
+    return { issues: [{ message: "start must be a number", path: ["spec", "ordinals", "start"] }] };
+  return { value: numbers(replicas.value).map((i) => (start as number) + i) };
+}
+
+/**
+ * How many pods a Deployment may have at once, but for those that are being deleted.
+ *
+ *  strategy                 | besides `replicas`
+ *  -------------------------+----------------------------------
+ *  Recreate                 | none
+ *  maxSurge is a number     | so many
+ *  maxSurge is a percentage | that of `replicas`, rounded up
+ *  none is said             | 25%
+ */
+function placesOfDeployment(object: Bag): Parsed<readonly number[]> {
+  const replicas = replicasOf(object);
+  if (replicas.issues) return replicas;
+  const { type, rollingUpdate } = asBag(asBag(object.spec)?.strategy) ?? {};
+  const { maxSurge = "25%" } = asBag(rollingUpdate) ?? {};
+  const [, percent] = /^(\d+)%$/.exec(`${maxSurge}`) ?? [];
+  const surge = percent === undefined ? maxSurge : Math.ceil((replicas.value * Number(percent)) / 100);
+  const all = type === "Recreate" ? replicas.value : replicas.value + Number(surge);
+  if (isCount(all) && (type === "Recreate" || isCount(surge))) return { value: numbers(all) };
+  const path = ["spec", "strategy", "rollingUpdate", "maxSurge"];
+  return { issues: [{ message: `maxSurge must be a number or a percentage, for at most ${most} pods`, path }] };
+}
+
+function numbers(length: number): number[] {
+  return Array.from({ length }, (_, i) => i);
+}
+
+/** The owner of the addresses of its pods. */
+export function ownerOfWorkload({ kind, name, namespace }: Pick<Workload, "kind" | "name" | "namespace">): Owner {
+  return { kind, namespace, name };
+}
+
+/** What the claim of one of its pods is called: the same whenever a pod of that number is made. */
+export function claimOfPlace(place: number, nic: string): string {
+  return `${place}/${nic}`;
+}
+
+/** Is an owner, as `formatOwner` writes it, or a claim of one, a workload's? */
+export function isOfWorkload(text: string): boolean {
+  return workloadKinds.some(({ kind }) => text.startsWith(`${kind}/`));
+}
+
+/** The key of the object that an owner is. */
+export function keyOfWorkload(owner: string): string {
+  const { kind = "", namespace, name } = parseOwner(owner).value ?? {};
+  return `${kindInGroup(kind, workloadGroup)}/${namespace}:${name}`;
+}

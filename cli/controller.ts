@@ -14,6 +14,7 @@ interface Options {
   readonly ipamClaims?: boolean;
   readonly vmClaims?: boolean;
   readonly vmAddresses?: boolean;
+  readonly workloadAddresses?: boolean;
   readonly logLevel: LogLevel;
 }
 

@@ -209,6 +209,7 @@ program
   .option("--ipam-claims", "also give IPAMClaims addresses, on networks that name NodeIPPools")
   .option("--vm-claims", "also make IPAMClaims for VMs of KubeVirt, and delete them")
   .option("--vm-addresses", "also write the addresses of IPAMClaims into the pods of VMs")
+  .option("--workload-addresses", "also give addresses to the pods of StatefulSets and Deployments")
   .addOption(
     new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
   )

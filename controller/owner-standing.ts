@@ -99,7 +99,7 @@ export class OwnerStanding {
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
     const isRejected = this.rejected.has(this.sourceOf(claim) ?? "");
     if (!isGone && (isBarred || isRejected)) return true;
-    if (there !== undefined) return integration?.inCluster?.has?.(there, line) ?? false;
+    if (there !== undefined) return integration?.inCluster?.has?.(there, line, (key) => this.world.get(key)) ?? false;
     const object = this.scene.pools.get(pool)?.object;
     const isOfSources = integration?.inCluster?.kinds.some((kind) => kind.isOwnSource) === true;
     if (object === undefined) return isRejected || !isOfSources;

@@ -31,6 +31,8 @@ export interface ControllerOptions {
   readonly vmClaims?: boolean | undefined;
   /** Write the addresses of IPAMClaims into the pods of VMs, too. */
   readonly vmAddresses?: boolean | undefined;
+  /** Give the pods of StatefulSets and Deployments their addresses, too. */
+  readonly workloadAddresses?: boolean | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;

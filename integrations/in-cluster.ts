@@ -112,8 +112,11 @@ export interface InCluster {
    * their keys. Absent where nothing ever is.
    */
   isPaused?(object: Bag, find: (key: string) => Bag | undefined): boolean;
-  /** Shows an owner, by its object, that it has the address of a line? Then the line stays its, whatever it asks for now. Absent where none shows that itself. */
-  has?(owner: Bag, line: Allocation): boolean;
+  /**
+   * Shows an owner, by its object, that it has the address of a line? Then the line stays its, whatever it asks for now. `find` finds
+   * objects by their keys. Absent where none shows that itself.
+   */
+  has?(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean;
   /** Is an owner, by its object, not to get anything new yet? Absent where each may at once. */
   isWaiting?(owner: Bag): boolean;
   /**

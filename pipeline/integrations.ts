@@ -12,7 +12,9 @@ import { nmstate } from "../integrations/nmstate/nmstate.ts";
 import type { Tending } from "../integrations/tending.ts";
 import { slicesInCluster } from "../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../integrations/whereabouts/whereabouts.ts";
+import { podDelivery } from "../integrations/workload/pod-delivery.ts";
 import { workload } from "../integrations/workload/workload.ts";
+import { workloadsInCluster } from "../integrations/workload/workload-in-cluster.ts";
 import type { ReadKind } from "../schema/manifest-document.ts";
 
 /** Every foreign system that nodeippool knows. A new one is a folder in integrations/, and a line here. */
@@ -43,11 +45,17 @@ interface AskedInCluster {
   readonly vmClaims?: boolean | undefined;
   /** The pods of VMs, which are told their addresses. */
   readonly vmAddresses?: boolean | undefined;
+  /** The pods of StatefulSets and Deployments: addresses for them, in a ConfigMap each, which are written into them. */
+  readonly workloadAddresses?: boolean | undefined;
 }
 
 /** What it sees to besides, where no addresses are decided. */
-export function tendingInCluster({ vmClaims = false, vmAddresses = false }: AskedInCluster): Tending[] {
-  return vmClaims || vmAddresses ? [virtualMachines({ claims: vmClaims, addresses: vmAddresses })] : [];
+export function tendingInCluster(asked: AskedInCluster): Tending[] {
+  const { vmClaims = false, vmAddresses = false, workloadAddresses = false } = asked;
+  return [
+    ...(vmClaims || vmAddresses ? [virtualMachines({ claims: vmClaims, addresses: vmAddresses })] : []),
+    ...(workloadAddresses ? [podDelivery] : []),
+  ];
 }
 
 /** Those that the controller serves: what is made at run time, too, if it is asked for. */
@@ -57,12 +65,14 @@ export function integrationsInCluster({
   nodeSlices,
   ipamClaims,
   vmAddresses,
+  workloadAddresses,
 }: AskedInCluster): Integration[] {
   const asked = [
     ...(clusterApi === undefined ? [] : [capi(clusterApi) as Integration]),
     ...(hosts === undefined ? [] : [metal3InCluster(hosts) as Integration]),
     ...(nodeSlices === undefined ? [] : [slicesInCluster(nodeSlices) as Integration]),
     ...(ipamClaims ? [(vmAddresses ? ipamClaimsAndPods : ipamClaimsInCluster) as Integration] : []),
+    ...(workloadAddresses ? [workloadsInCluster as Integration] : []),
   ];
   return [...integrations, ...asked].filter(({ inCluster }) => inCluster !== undefined);
 }

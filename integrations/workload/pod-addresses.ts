@@ -2,6 +2,7 @@ import { formatOwner, parseAddress } from "../../core/index.ts";
 import { type Findings, useOf } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { WatchedKind } from "../in-cluster.ts";
 import type { RenderedObject } from "../integration.ts";
 import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 import { addressesLabel, ownerOfWorkload, type Workload, type WorkloadKind, workloadKinds } from "./workload-object.ts";
@@ -11,6 +12,16 @@ export type WorkloadName = Pick<Workload, "kind" | "namespace" | "name">;
 
 /** On a ConfigMap with the addresses of pods: the workload that makes them. */
 const labelOf = (kind: WorkloadKind) => `${ownPrefix}${kind.toLowerCase()}`;
+
+/** The ConfigMaps with addresses of pods, as they are watched. */
+export const mapsKind: WatchedKind = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  where: { labels: addressesLabel },
+  keep: ({ data }) => ({ data }),
+  keepMade: ({ data }) => ({ data }),
+};
 
 /** The ConfigMap with the addresses of its pods. No StatefulSet with pods has a dot in its name. */
 export function configMapName({ kind, name }: WorkloadName): string {

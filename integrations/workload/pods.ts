@@ -1,0 +1,100 @@
+import { formatOwner, parseAddress, type Use } from "../../core/index.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { networksAnnotation } from "../attachment-definition.ts";
+import { isGated, isOver } from "../gated-pod.ts";
+import type { WatchedKind } from "../in-cluster.ts";
+import { nameOf, ownersOf } from "../object-metadata.ts";
+import type { WorkloadName } from "./pod-addresses.ts";
+import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
+import {
+  addressesLabel,
+  claimOfPlace,
+  ownerOfWorkload,
+  type WorkloadKind,
+  workloadGroup,
+  workloadKinds,
+} from "./workload-object.ts";
+
+/** On a pod: the place that it has of its workload, `Deployment/web/2`. */
+export const placeAnnotation = `${ownPrefix}place`;
+
+/** The pods whose addresses somebody writes, as they are watched. */
+export const podsKind: WatchedKind = {
+  apiVersion: "v1",
+  kind: "Pod",
+  plural: "pods",
+  where: { labels: addressesLabel },
+  keep: ({ spec, status }) => ({
+    spec: { schedulingGates: asBag(spec)?.schedulingGates },
+    status: { phase: asBag(status)?.phase },
+  }),
+};
+
+/** What a pod is for its workload. */
+export interface Place {
+  readonly workload: WorkloadName;
+  readonly place: number;
+}
+
+/**
+ * The workload that made a pod.
+ *
+ *  its owner                                      | it is of
+ *  -----------------------------------------------+----------------------------------
+ *  StatefulSet                                    | that
+ *  ReplicaSet of a Deployment, which has its name | that Deployment
+ *   and the hash in the pod's label               |
+ *  any other                                      | none
+ */
+export function workloadOfPod(pod: Bag): WorkloadName | undefined {
+  const { namespace = "default", labels } = asBag(pod.metadata) ?? {};
+  const owner = ownersOf(pod).find(({ apiVersion }) => `${apiVersion}`.startsWith(`${workloadGroup}/`));
+  const named = (kind: WorkloadKind, name: string) => ({ kind, namespace: `${namespace}`, name });
+  if (owner?.kind === "StatefulSet") return named("StatefulSet", `${owner.name}`);
+  const hash = `-${asBag(labels)?.["pod-template-hash"]}`;
+  const isOfDeployment = owner?.kind === "ReplicaSet" && `${owner.name}`.endsWith(hash);
+  return isOfDeployment ? named("Deployment", `${owner.name}`.slice(0, -hash.length)) : undefined;
+}
+
+/** The place that a pod was told; of a pod of a StatefulSet, what its name says. */
+export function placeOfPod(pod: Bag): Place | undefined {
+  const { namespace = "default", annotations } = asBag(pod.metadata) ?? {};
+  const [, kind, name, place] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${asBag(annotations)?.[placeAnnotation]}`) ?? [];
+  const told = workloadKinds.find((one) => one.kind === kind);
+  if (told !== undefined)
+    return { workload: { kind: told.kind, namespace: `${namespace}`, name: `${name}` }, place: Number(place) };
+  const workload = workloadOfPod(pod);
+  return workload?.kind === "StatefulSet" ? { workload, place: ordinalOf(pod, workload) } : undefined;
+}
+
+/** The number of a pod of a StatefulSet. */
+export function ordinalOf(pod: Bag, { name }: WorkloadName): number {
+  return Number(nameOf(pod).slice(name.length + 1));
+}
+
+/** What a pod says as its networks; nothing that cannot be read. */
+export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
+  const { namespace = "default", annotations } = asBag(metadata) ?? {};
+  return parsePodNetworks(asBag(annotations)?.[networksAnnotation], `${namespace}`).value ?? [];
+}
+
+/** The addresses that a pod may run with, each the claim's of its place. */
+export function usesOfPod({ object, at }: LocatedObject): Use[] {
+  const { labels } = asBag(object.metadata) ?? {};
+  const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
+  if (!isOurs || isGated(object) || isOver(object)) return [];
+  const its = placeOfPod(object);
+  return networksOfPod(object).flatMap((network) =>
+    usesOfNetwork(network, its, at(["metadata", "annotations", networksAnnotation], "")),
+  );
+}
+
+/** The addresses of a network of a pod. */
+export function usesOfNetwork({ nic, element }: PodNetwork, its: Place | undefined, at: Use["at"]): Use[] {
+  const own = its && { owner: formatOwner(ownerOfWorkload(its.workload)), interface: claimOfPlace(its.place, nic) };
+  return asList(element.ips).flatMap((ip) => {
+    const { value: address } = parseAddress(`${ip}`.replace(/\/.*/s, ""));
+    return address === undefined ? [] : { address, ...own, at };
+  });
+}

@@ -1,0 +1,238 @@
+import {
+  type Allocation,
+  type Claim,
+  claimKey,
+  formatAddress,
+  formatOwner,
+  nameOfKey,
+  ownerOfKey,
+  type Use,
+} from "../../core/index.ts";
+import { asBag, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural, keyOfDefinition } from "../attachment-definition.ts";
+import { boundPools } from "../bound-pools.ts";
+import type { Facts } from "../facts.ts";
+import { isGated, isOver } from "../gated-pod.ts";
+import { type Concern, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
+import type { Conflict, Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
+import { objectKey } from "../object-key.ts";
+import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
+import { type BoundNetwork, isBound, readBound } from "./bound-network.ts";
+import { configMapName, entriesOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
+import { networksOfPod, ordinalOf, podsKind, usesOfNetwork, usesOfPod, workloadOfPod } from "./pods.ts";
+import { claimsOf, ipsIn, isServed, readModel, readsOf, type WorkloadModel, wrongWith } from "./workload.ts";
+import {
+  claimOfPlace,
+  isGatedWorkload,
+  isOfWorkload,
+  isRendered,
+  isWorkload,
+  keepWorkload,
+  keyOfWorkload,
+  ownerOfWorkload,
+  parseWorkload,
+  type Workload,
+  workloadGroup,
+  workloadKinds,
+} from "./workload-object.ts";
+
+/**
+ * Fixed addresses of pods, decided in the cluster: each StatefulSet and Deployment whose pods wait for the controller has a ConfigMap
+ * with them. What a pod bears is nobody else's for as long as it may run, whatever the record or the ConfigMap says.
+ */
+export const workloadsInCluster: Integration<WorkloadModel> = {
+  name: "workload",
+  reads: readsOf(isOurs),
+  usedIn: ["ConfigMap", podsKind.kind],
+  read: (objects) => readModel(objects, isOurs),
+  claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfPlaces(value, model, facts)),
+  isClaim: isOfWorkload,
+  conflicts: (model, facts) =>
+    model.workloads.flatMap(({ value }): Conflict[] => {
+      const wrong = wrongWith(value, model, facts);
+      const claims = claimsOf(value, model, facts).map(({ owner, name }) => claimKey(owner, name));
+      return wrong === undefined ? [] : [{ ...wrong, claims }];
+    }),
+  render: renderMaps,
+  uses: () => (located, found) => {
+    found.uses.push(...usesOfPod(located), ...usesOfMap(located));
+  },
+  inCluster: {
+    kinds: kinds(),
+    concerns,
+    sourceOf: (claim) => keyOfWorkload(ownerOfKey(claim)),
+    evidenceOf: ({ claim }) => [keyOfMap(ownerOfKey(claim))],
+    has: isStillNamed,
+    gone,
+    report,
+  },
+};
+
+/** Does the controller see to its pods? Where a plan has rendered it, that has made the ConfigMap. */
+function isOurs(object: Bag): boolean {
+  return isGatedWorkload(object) && !isRendered(object);
+}
+
+function kinds(): WatchedKind[] {
+  return [
+    ...workloadKinds.map(
+      (one): WatchedKind => ({
+        ...{ ...one, apiVersion: `${workloadGroup}/v1`, isOwner: true, hasMereStatus: true, keep: keepWorkload },
+      }),
+    ),
+    {
+      apiVersion: `${attachmentGroup}/v1`,
+      kind: attachmentKind,
+      plural: attachmentPlural,
+      keep: (object) => (isBound(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+    },
+    { ...mapsKind, isReport: "made" },
+    { ...podsKind, isReport: true, mayHaveAny: true },
+  ];
+}
+
+/** The address of a place says its place, so that what a pod shows is that claim's and no other one's. */
+function claimsOfPlaces(workload: Workload, model: WorkloadModel, facts: Facts): Claim[] {
+  return claimsOf(workload, model, facts).map((claim) => ({ ...claim, interface: claim.name }));
+}
+
+/** A workload that lacks an address of some of its pods has a ConfigMap with the others. */
+function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings): Rendered {
+  const instead = model.workloads.map(({ value, source }): [typeof source, RenderedObject[]] => {
+    if (wrongWith(value, model, facts) !== undefined || !isServed(value, model, facts)) return [source, []];
+    const map = podAddresses(value, ipsIn(snapshot.allocations, value, model, facts));
+    if (Object.keys(asBag(asBag(map)?.data) ?? {}).length === 0) return [source, []];
+    const { apiVersion, kind } = source.object;
+    const owner = { apiVersion, kind, name: value.name, uid: uidOf(source.object) };
+    return [source, [{ ...map, metadata: { ...map.metadata, ownerReferences: [owner] } }]];
+  });
+  return { instead: new Map(instead), added: [], left: [] };
+}
+
+/** What a ConfigMap says of places. */
+function usesOfMap({ object, at }: LocatedObject): Use[] {
+  const workload = workloadOfMap(object);
+  if (workload === undefined) return [];
+  return entriesOf(object, workload).flatMap(({ key, place, networks }) =>
+    networks.flatMap((network) => usesOfNetwork(network, { workload, place }, at(["data", key], ""))),
+  );
+}
+
+/**
+ * Whom an object concerns.
+ *
+ *  object                                | owners                                    | tells about
+ *  --------------------------------------+-------------------------------------------+-----------------
+ *  StatefulSet, Deployment of ours       | itself                                    | itself
+ *  definition that is bound to pools     | all                                       | itself
+ *  ConfigMap with addresses of pods      | its workload                              | its workload
+ *  pod                                   | whose addresses it bears, and, while it   | nothing
+ *                                        |  waits, who made it                       |
+ *  any other                             | nobody                                    | nothing
+ */
+function concerns(object: Bag): Concern {
+  const self = () => objectKey(object as never);
+  if (isWorkload(object)) return isOurs(object) ? { owners: [ownerIn(object)], sources: [self()] } : nobody;
+  if (object.kind === attachmentKind) return isBound(object) ? { owners: "all", sources: [self()] } : nobody;
+  const workload = workloadOfMap(object);
+  if (workload !== undefined) {
+    const owner = formatOwner(ownerOfWorkload(workload));
+    return { owners: [owner], sources: [keyOfWorkload(owner)], isEvidence: true };
+  }
+  if (object.kind !== podsKind.kind) return nobody;
+  const maker = isGated(object) ? workloadOfPod(object) : undefined;
+  const owners = usesOfPod(placeless(object as never)).flatMap(({ owner }) => owner ?? []);
+  const all = [...owners, ...(maker === undefined ? [] : [formatOwner(ownerOfWorkload(maker))])];
+  return { owners: [...new Set(all)], sources: [], isEvidence: true };
+}
+
+const nobody: Concern = { owners: [], sources: [] };
+
+function ownerIn(object: Bag): string {
+  const { namespace = "default" } = asBag(object.metadata) ?? {};
+  return formatOwner({ kind: `${object.kind}`, namespace: `${namespace}`, name: nameOf(object) });
+}
+
+function keyOfMap(owner: string): string {
+  const [, kind, namespace, name = ""] = /^([^/]*)\/([^:]*):(.*)$/s.exec(owner) ?? [];
+  return `ConfigMap/${namespace}:${configMapName({ kind: kind as Workload["kind"], namespace: `${namespace}`, name })}`;
+}
+
+/** Names the template of a workload the place and the network of a line still? While that network cannot be read, or its pool, the line stays. */
+function isStillNamed(owner: Bag, { claim, pool }: Allocation, find: (key: string) => Bag | undefined): boolean {
+  const workload = isOurs(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
+  if (workload === undefined) return false;
+  const name = nameOfKey(claim);
+  const network = workload.networks.find(({ nic }) =>
+    workload.places.some((place) => claimOfPlace(place, nic) === name),
+  );
+  const definition = network && find(keyOfDefinition(network.definition));
+  return network !== undefined && (definition === undefined || (boundPools(definition) ?? []).includes(pool));
+}
+
+/**
+ * Is an address off its place?
+ *
+ *  there is                                          | it is
+ *  --------------------------------------------------+---------------------------------------------------
+ *  a pod with it that has not come to its end        | no
+ *  a pod that waits, may be told this place, and has | no: somebody may be about to tell it, by what the
+ *   this network                                     |  ConfigMap said
+ *  a ConfigMap with it                               | no: the next pod would be told
+ *  none of these                                     | yes
+ */
+function gone(objects: readonly Bag[], _: Facts, releasing: readonly Allocation[]): readonly Allocation[] {
+  const located = objects.map((object) => placeless(object as never));
+  const uses = located.flatMap((one) => [...usesOfPod(one), ...usesOfMap(one)]);
+  const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
+  const awaited = new Set(objects.flatMap(awaitedBy));
+  return releasing.filter(({ address, claim }) => {
+    const owner = ownerOfKey(claim);
+    const nic = claim.slice(claim.lastIndexOf("/") + 1);
+    if (used.has(`${formatAddress(address)} ${owner}`)) return false;
+    return !awaited.has(claim) && !awaited.has(`${owner}/*/${nic}`);
+  });
+}
+
+/** The claims whose addresses a pod may be told that waits; any place of a Deployment may be. */
+function awaitedBy(object: Bag): string[] {
+  const workload =
+    object.kind === podsKind.kind && isGated(object) && !isOver(object) ? workloadOfPod(object) : undefined;
+  if (workload === undefined) return [];
+  const place = workload.kind === "StatefulSet" ? `${ordinalOf(object, workload)}` : "*";
+  return networksOfPod(object).map(({ nic }) => `${formatOwner(ownerOfWorkload(workload))}/${place}/${nic}`);
+}
+
+/**
+ * What is said of a workload, in Events: its status is somebody else's.
+ *
+ *  its networks                         | what is said
+ *  -------------------------------------+----------------------------------------------------------
+ *  cannot give addresses                | why not
+ *  none is bound to NodeIPPools         | that
+ *  are of plans, and it has no ConfigMap | that a plan is to give them
+ *  any other                            | why some pods have none
+ */
+function report({ object, made, find, pending: [pending] }: Known, known: Facts): Report {
+  const workload = isWorkload(object) ? parseWorkload(object).value : undefined;
+  if (workload === undefined || isDeleting(object)) return {};
+  const facts: Facts = { ...known, authority: "Cluster" };
+  const networks = new Map(workload.networks.flatMap(({ definition }) => boundBy(definition, find)));
+  const wrong = wrongWith(workload, { networks }, facts);
+  if (wrong !== undefined) return { refused: [wrong.message, wrong.hint].filter(Boolean).join(". ") };
+  if (networks.size === 0) return { refused: unbound };
+  const isPlanned = !isServed(workload, { networks }, facts);
+  const hasMap = made.some((one) => workloadOfMap(one.object) !== undefined && !isManaged(one.object));
+  if (isPlanned) return hasMap ? {} : { refused: planned };
+  return pending === undefined ? {} : { refused: pending.message };
+}
+
+const unbound =
+  "no network of its pods is bound to NodeIPPools, so they wait for ever. Name the pools in annotation nodeippool.nmstate.io/pool of a NetworkAttachmentDefinition, or take label nodeippool.nmstate.io/addresses off the template";
+const planned =
+  "a plan gives the addresses of its pods (its NodeIPPools have authority Plan). Allocate and render it, and apply its ConfigMap";
+
+function boundBy(definition: string, find: (key: string) => Bag | undefined): [string, BoundNetwork][] {
+  const object = find(keyOfDefinition(definition));
+  return object !== undefined && isBound(object) ? [[definition, readBound(object)]] : [];
+}

@@ -1,0 +1,37 @@
+import { asBag, type Bag } from "../../schema/objects.ts";
+
+/** What keeps a pod from being scheduled, and the label of pods whose addresses somebody writes. */
+export const gate = "nodeippool.nmstate.io/addresses";
+export const networksKey = "k8s.v1.cni.cncf.io/networks";
+
+export type Made = Bag & { readonly kind: string };
+
+/** A workload whose pods wait for the controller. */
+export function workload(kind: string, name: string, spec: Bag, networks = "red", labels: Bag = { [gate]: "gated" }) {
+  const app = { app: name };
+  return {
+    apiVersion: "apps/v1",
+    kind,
+    metadata: { name, namespace: "default" },
+    spec: {
+      selector: { matchLabels: app },
+      ...(kind === "StatefulSet" && { serviceName: name, podManagementPolicy: "Parallel" }),
+      ...spec,
+      template: {
+        metadata: { labels: { ...app, ...labels }, annotations: { [networksKey]: networks } },
+        spec: { terminationGracePeriodSeconds: 0, containers: [{ name: "main", image: "main" }] },
+      },
+    },
+  } satisfies Made;
+}
+
+/** The networks of a pod, as Multus is told them. */
+export function elementsOf({ metadata }: Bag): { readonly name: string; readonly ips?: readonly string[] }[] {
+  const text = `${asBag(asBag(metadata)?.annotations)?.[networksKey]}`;
+  return text.startsWith("[") ? JSON.parse(text) : [];
+}
+
+/** Its addresses. */
+export function ipsOf(pod: Bag): string[] {
+  return elementsOf(pod).flatMap(({ ips = [] }) => ips);
+}

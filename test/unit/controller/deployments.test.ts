@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { isRunning } from "../../support/sim-apps.ts";
+import { ipsOf } from "../../support/workload-objects.ts";
+import { beginWorkloads } from "../../support/workloads.ts";
+
+const rolling = (replicas: number, maxSurge = 1) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
+
+describe("a Deployment whose pods wait for the controller", () => {
+  /** The addresses of its pods that run, sorted. */
+  const running = ({ apps }: ReturnType<typeof beginWorkloads>) =>
+    apps.all("Pod").filter(isRunning).flatMap(ipsOf).sort();
+
+  it("S5: each pod has a place, and its address; there are as many as pods, and those of a rollout", async () => {
+    const all = beginWorkloads();
+    all.create("Deployment", "web", rolling(3));
+    await all.pass();
+    expect(running(all)).toEqual(["10.0.0.1/24", "10.0.0.2/24", "10.0.0.3/24"]);
+    expect(all.sim.lines()).toEqual([0, 1, 2, 3].map((i) => `10.0.0.${i + 1} Deployment/default:web/${i}/net1`));
+    const map = all.apps.find("ConfigMap", "nodeippool-deployment.web") as Bag;
+    expect(Object.keys(asBag(map.data) ?? {})).toEqual(["0", "1", "2", "3"]);
+  });
+
+  it("rolled, it needs no more: what a pod had, the next one has once it has ended", async () => {
+    const all = beginWorkloads();
+    const { apps, sim, tending, create, pass } = all;
+    create("Deployment", "web", rolling(3));
+    await pass();
+    const lines = sim.lines();
+    for (let i = 0; i < 4; i++) {
+      apps.roll("Deployment", "web");
+      await pass(5000);
+    }
+    expect(new Set(running(all)).size).toBe(3);
+    expect(sim.lines()).toEqual(lines);
+    apps.areNodesStuck = true;
+    for (const pod of apps.all("Pod")) apps.remove(pod);
+    await pass(90_000);
+    // One place is free, and three pods end without end.
+    expect(apps.all("Pod").filter((pod) => ipsOf(pod).length === 0)).toHaveLength(2);
+    expect(tending.said.join()).toContain("each of the 4 places of Deployment web has a pod");
+    apps.areNodesStuck = false;
+    await pass(5000);
+    expect(new Set(running(all)).size).toBe(3);
+  });
+
+  it("S10: scaled, a pod that stays keeps its address, whichever place it has; it is free once the pod has ended", async () => {
+    const all = beginWorkloads();
+    const { apps, sim, create, pass } = all;
+    create("Deployment", "web", rolling(5));
+    await pass();
+    for (const pod of apps.all("Pod").slice(0, 3)) apps.remove(pod);
+    apps.edit("Deployment", "web", rolling(2));
+    await pass(60_000);
+    const before = running(all);
+    expect(before).toHaveLength(2);
+    create("Deployment", "app", rolling(3));
+    await pass(60_000);
+    expect(running(all)).toHaveLength(5);
+    expect(new Set(running(all)).size).toBe(5);
+    apps.roll("Deployment", "web");
+    await pass(90_000);
+    expect(sim.lines().filter((line) => line.includes("/default:web/"))).toHaveLength(3);
+  });
+
+  it.each([
+    ["both wait", true, [1, 0]],
+    ["the second one has begun", false, [0, 1]],
+  ])("two pods with one place, of which %s: one of them keeps it", async (_, isGated, places) => {
+    const { apps, create, pass, told, tending } = beginWorkloads();
+    create("Deployment", "web", rolling(2));
+    tending.isFrozen = true;
+    for (let i = 0; i < 3; i++) for (const step of apps.steps()) step();
+    const pods = apps.all("Pod");
+    expect(pods).toHaveLength(2);
+    for (const [i, pod] of pods.entries())
+      apps.change(pod, (one) => ({
+        ...one,
+        metadata: {
+          ...asBag(one.metadata),
+          annotations: {
+            ...asBag(asBag(one.metadata)?.annotations),
+            "nodeippool.nmstate.io/place": "Deployment/web/1",
+          },
+        },
+        ...(i === 1 && !isGated ? { spec: { schedulingGates: [] } } : {}),
+      }));
+    tending.isFrozen = false;
+    await pass();
+    const found = apps
+      .all("Pod")
+      .map((pod) => asBag(asBag(pod.metadata)?.annotations)?.["nodeippool.nmstate.io/place"]);
+    expect(found).toEqual(places.map((place) => `Deployment/web/${place}`));
+    expect(new Set(told()).size).toBe(2);
+  });
+});
+
+describe("the ConfigMap of a plan", () => {
+  it("serves the pods that wait as well; one that is not in it waits, and an Event says why", async () => {
+    const { sim, apps, tending, create, pass, told } = beginWorkloads({ spec: { authority: "Plan" } });
+    create("Deployment", "web", rolling(1));
+    create("StatefulSet", "db", { replicas: 2 });
+    await pass();
+    expect(sim.said.join("\n")).toContain(
+      "Deployment.apps/default:web Refused: a plan gives the addresses of its pods",
+    );
+    const map = (name: string, kind: string, of: string, key: string, ip: string) =>
+      apps.create({
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: {
+          ...{ name, namespace: "default" },
+          labels: { [`nodeippool.nmstate.io/${kind}`]: of, "nodeippool.nmstate.io/addresses": "pods" },
+        },
+        data: { [key]: JSON.stringify([{ name: "red", interface: "net1", ips: [ip] }]) },
+      });
+    map("nodeippool-deployment.web", "deployment", "web", "0", "10.0.0.7/24");
+    map("nodeippool-db", "statefulset", "db", "db-0", "10.0.0.8/24");
+    await pass();
+    expect(told().map((text) => text.split(" ")[1])).toEqual(["10.0.0.8/24", undefined, "10.0.0.7/24"]);
+    expect(tending.said.join("\n")).toContain(
+      "Pod/default:db-1 Refused: ConfigMap nodeippool-db has no addresses for it: allocate, render and apply StatefulSet db",
+    );
+    expect(sim.lines()).toEqual([]);
+  });
+});

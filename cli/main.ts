@@ -216,6 +216,22 @@ program
   .action(async (options) => (await import("./controller.ts")).controllerVerb(options, versions().nodeippool));
 
 program
+  .command("detect")
+  .summary("in a pod: ask whether another host answers for its addresses")
+  .description(
+    "Asks the networks of a pod, from inside, whether another host answers for its addresses, and whether gateways answer. Needs arping, ndisc6 and the capability NET_RAW.",
+  )
+  .argument("[addresses...]", "of the pod; default: all of its NICs but eth0")
+  .option("--no-conflict", "do not look for other hosts with these addresses")
+  .addOption(
+    new Option("--gateway <address>", "also ask whether this gateway answers; may be given several times")
+      .argParser((one: string, others: string[]) => [...others, one])
+      .default([], "none"),
+  )
+  .option("--termination-log <file>", "what Kubernetes shows of the pod, if it is there", "/dev/termination-log")
+  .action(async (addresses, options) => (await import("./detect.ts")).detectVerb(addresses, options));
+
+program
   .command("version")
   .summary("print the version")
   .description("Prints the versions of nodeippool and of Node.")

@@ -16,7 +16,7 @@ import {
 
 /**
  * core <- schema <- integrations, core <- kube <- state; integrations, state <- pipeline <- surfaces. Surfaces import
- * no other one, but that the command line starts the controller; an integration imports no other one; the record knows no manifests, so state needs no schema.
+ * no other one, but that the command line starts the controller; detect, which runs in pods, knows addresses alone; an integration imports no other one; the record knows no manifests, so state needs no schema.
  */
 const rules: Rules = {
   core: ["ip-address"],
@@ -79,6 +79,7 @@ const rules: Rules = {
     "constructs",
     "node:fs",
   ],
+  detect: ["core", "node:child_process", "node:timers/promises"],
   controller: [
     "core",
     "schema",
@@ -101,6 +102,7 @@ const rules: Rules = {
     "pipeline",
     "kube",
     "state",
+    "detect",
     "controller",
     "commander",
     "@bomb.sh/tab",

@@ -12,6 +12,16 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --omit=peer --omit=optional --ignore-scripts --no-audit --no-fund
 
+# What runs in pods: docker build --target detect -t nodeippool-detect:0.1.0 .
+FROM node:24-slim AS detect
+RUN apt-get update && apt-get install --yes --no-install-recommends arping iproute2 ndisc6 && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY --from=modules /app/node_modules node_modules
+COPY --from=build /src/dist dist
+COPY package.json LICENSE ./
+ENTRYPOINT ["/usr/local/bin/node", "/app/dist/cli/bin.js"]
+CMD ["detect"]
+
 FROM gcr.io/distroless/nodejs24-debian13:nonroot
 WORKDIR /app
 COPY --from=modules /app/node_modules node_modules

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { root } from "../support/console.ts";
 import { type LabNode, runIn } from "../support/lab.ts";
+import { Multus } from "../support/multus.ts";
 import { createPodNetwork, giveAddresses, ip, linkLocalOf, type PodNetwork } from "../support/pod-network.ts";
 import { BUILD_TIMEOUT, command, orSkip } from "../support/tools.ts";
 
@@ -130,6 +131,46 @@ describe("conflicts", () => {
       expect((await detect([six])).complained).toEqual([`conflict ${six} net1 unknown`]);
     } finally {
       await runIn(pod, "sh", ["-c", "echo 0 > /proc/sys/net/ipv6/conf/net1/accept_dad"]);
+    }
+  });
+});
+
+describe("pods that real plugins of CNI attach", () => {
+  const network = {
+    metadata: { name: "vlan-30" },
+    spec: {
+      config: JSON.stringify({
+        cniVersion: "1.0.0",
+        name: "vlan-30",
+        plugins: [{ type: "macvlan", master: "net1", capabilities: { ips: true }, ipam: { type: "static" } }],
+      }),
+    },
+  };
+  const podWith = (...ips: string[]) => ({
+    metadata: {
+      annotations: { "k8s.v1.cni.cncf.io/networks": JSON.stringify([{ name: "vlan-30", interface: "net1", ips }]) },
+    },
+  });
+  const words = [process.execPath, join(root, "cli/main.ts"), "detect"];
+
+  test("two pods of one node, and a host elsewhere, have the same addresses", async () => {
+    const multus = await Multus.on(pod);
+    const first = await multus.run(podWith("10.30.0.20/24", "2001:db8:30::20/64"), [network]);
+    try {
+      expect(await first.exec(words)).toMatch(/^not-detected 10\.30\.0\.20 .*\nnot-detected 2001:db8:30::20 .*\n$/);
+      const second = await multus.run(podWith("10.30.0.20/24", "2001:db8:30::20/64"), [network]);
+      const [{ address }] = JSON.parse(await first.exec(["ip", "-json", "link", "show", "net1"]));
+      await expect(second.exec(words)).rejects.toMatchObject({
+        code: 4,
+        stderr: expect.stringMatching(
+          new RegExp(`^conflict 10\\.30\\.0\\.20 net1 ${address} .*\\nconflict 2001:db8:30::20 net1 ${address} .*\\n$`),
+        ),
+      });
+      await second.end();
+      await giveAddresses(other, ["10.30.0.20/24"]);
+      await expect(first.exec(words)).rejects.toMatchObject({ code: 4, stderr: expect.stringContaining(macs.other) });
+    } finally {
+      await first.end();
     }
   });
 });

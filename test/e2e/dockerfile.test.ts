@@ -5,9 +5,10 @@ import { delimiter, dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { root } from "../support/console.ts";
-import { build, stagesOf } from "../support/dockerfile.ts";
+import { build, type Stage, stagesOf } from "../support/dockerfile.ts";
 import { checkout, say, shellEnvironment } from "../support/e2e-npm.ts";
 import { orSkip } from "../support/tools.ts";
+import { debianPackages } from "../tools/pins.ts";
 
 // Nothing here runs containers: the steps of the Dockerfile are run in folders, by the Node of the tests.
 
@@ -15,7 +16,9 @@ const stages = stagesOf(readFileSync(join(root, "Dockerfile"), "utf8"));
 const folder = mkdtempSync(join(tmpdir(), "nodeippool-image-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const last = (name: string) => stages.at(-1)?.instructions.findLast((one) => one.name === name)?.text ?? "";
+const said = (stage: Stage | undefined, name: string) =>
+  stage?.instructions.filter((one) => one.name === name).map(({ text }) => text) ?? [];
+const last = (name: string) => said(stages.at(-1), name).at(-1) ?? "";
 const env = {
   ...shellEnvironment(),
   npm_config_prefer_offline: "true",
@@ -35,6 +38,17 @@ test("the image runs as the user of the Deployment, without a shell", () => {
   expect(last("USER")).toBe(`${runAsUser}:${runAsGroup}`);
   expect(JSON.parse(last("ENTRYPOINT"))).toEqual(["/nodejs/bin/node", "/app/dist/cli/bin.js"]);
   expect(JSON.parse(last("CMD"))).toEqual(deployment.spec.template.spec.containers[0].args);
+});
+
+test("the image for pods has the same program, and the commands that it needs", () => {
+  const detect = stages.find(({ name }) => name === "detect");
+  expect(said(detect, "COPY")).toEqual(said(stages.at(-1), "COPY"));
+  const [install = ""] = said(detect, "RUN");
+  const packages = ["arping", "ip", "ndisc6"].map((name) => debianPackages.get(name));
+  expect(install).toContain(` install --yes --no-install-recommends ${packages.join(" ")} `);
+  const [, program] = JSON.parse(last("ENTRYPOINT"));
+  expect(JSON.parse(said(detect, "ENTRYPOINT")[0] ?? "")).toEqual(["/usr/local/bin/node", program]);
+  expect(JSON.parse(said(detect, "CMD")[0] ?? "")).toEqual(["detect"]);
 });
 
 test("its steps make a controller that starts where nothing can be written", async (context) => {

@@ -31,12 +31,21 @@ export function stagesOf(text: string): Stage[] {
 /** Runs a command of a shell in a folder. */
 export type Run = (folder: string, command: string) => Promise<unknown>;
 
-/** Does what the stages say, each in a folder of its own that stands for its root; returns the last one. */
+/** A stage, and those that it copies from. */
+function needed(stages: readonly Stage[], stage: Stage): Stage[] {
+  const sources = stage.instructions.flatMap(({ text }) => /^--from=(\S+)/.exec(text)?.[1] ?? []);
+  const from = stages.filter(({ name }) => name !== undefined && sources.includes(name));
+  return [...from.flatMap((one) => needed(stages, one)), stage];
+}
+
+/** Does what the stages say that the last one needs, each in a folder of its own that stands for its root; returns the last one. */
 export async function build(stages: readonly Stage[], context: string, folder: string, run: Run): Promise<string> {
   const roots = new Map<string, string>();
   const ignored = readFileSync(join(context, ".dockerignore"), "utf8").split("\n");
   let root = "";
-  for (const [i, { name, instructions }] of stages.entries()) {
+  const last = stages.at(-1);
+  const chosen = new Set(last && needed(stages, last));
+  for (const [i, { name, instructions }] of [...chosen].entries()) {
     root = join(folder, name ?? `stage-${i}`);
     let at = root;
     if (name !== undefined) roots.set(name, root);

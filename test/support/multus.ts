@@ -42,6 +42,7 @@ export class Multus {
       throw error;
     }
     return {
+      exec: (argv) => this.enter(held, argv),
       addresses: async (nic) => {
         const shown = await this.enter(held, ["ip", "-json", "address", "show", nic]);
         const found = asList(JSON.parse(shown)).flatMap((one) => asList(asBag(one)?.addr_info));
@@ -84,6 +85,8 @@ export class Multus {
 }
 
 export interface RunningPod {
+  /** Runs a command in it, and returns what it prints. */
+  exec(argv: readonly string[]): Promise<string>;
   /** The addresses of one of its NICs, with their prefix lengths, less the link-local ones. */
   addresses(nic: string): Promise<string[]>;
   end(): Promise<void>;

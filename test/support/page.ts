@@ -15,11 +15,15 @@ import { delimiter, dirname, join, relative } from "node:path";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { installNmstate, installNodeIPPool } from "./cluster-kinds.ts";
 import { readersEnvironment, root } from "./console.ts";
+import { createPodNetwork, giveAddresses } from "./pod-network.ts";
 import { pulumiFolder } from "./pulumi-tools.ts";
 import { tool } from "./tools.ts";
 
 /** Pages whose commands start other tools: they run with the end-to-end tests. */
-export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page) || isKubernetes(page);
+export const isSlow = (page: string) => /\b(cdk8s|pulumi)\b/.test(page) || isKubernetes(page) || isInPod(page);
+
+/** Pages whose commands run in a pod. */
+const isInPod = (page: string) => page === "docs/detect.md";
 
 /** Pages whose commands talk to a cluster. */
 const isKubernetes = (page: string) => ["docs/install.md", "docs/state-backends.md"].includes(page) || isOperated(page);
@@ -45,10 +49,23 @@ export async function prepare(page: string): Promise<{ env: NodeJS.ProcessEnv; s
       },
     };
   }
+  if (isInPod(page)) return enterPod();
   const stop = async () => {};
   if (!isPulumi(page)) return { env: {}, stop };
   const quiet = { PULUMI_SKIP_UPDATE_CHECK: "true", PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true" };
   return { env: { ...withTools(await pulumiFolder()), ...quiet }, stop };
+}
+
+/** A pod with an address of each family, of which another host has one; nodeippool runs in it. */
+async function enterPod() {
+  const { pod, other, gateway, close } = await createPodNetwork();
+  await giveAddresses(pod, ["10.30.0.10/24", "2001:db8:30::10/64"]);
+  await giveAddresses(other, ["2001:db8:30::10/64"]);
+  await giveAddresses(gateway, ["10.30.0.1/24"]);
+  const folder = mkdtempSync(join(tmpdir(), "nodeippool-pod-"));
+  const words = [`--target=${pod.pid}`, "--net", process.execPath, join(root, "cli/main.ts")];
+  writeFileSync(join(folder, "nodeippool"), `#!/bin/sh\nexec nsenter ${words.join(" ")} "$@"\n`, { mode: 0o755 });
+  return { env: { PATH: [folder, readersEnvironment().PATH].join(delimiter) }, stop: close };
 }
 
 /** Three nodes, and a controller; returns what ends it. */

@@ -67,11 +67,10 @@ class Reader {
     const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
     const dns = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
     const clusterRange = this.clusterRange();
-    const reservations = (spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i));
+    const kept = present((spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i)));
     if (this.issues.length > 0 || prefix === undefined || main === undefined) return undefined;
 
     const range = normalised([main, ...present(more)]);
-    const kept = present(reservations);
     const ofFamily = present(dns).filter((address) => familyOf(address) === familyOf(prefix.first));
     const servers = minus(normalised(ofFamily.flatMap(single)), this.blocksOf(kept)); // a node may be one: reserved for it
     const excluded = normalised(present(exclude));

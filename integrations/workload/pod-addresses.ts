@@ -24,7 +24,7 @@ export const mapsKind: WatchedKind = {
 };
 
 /** The ConfigMap with the addresses of its pods. No StatefulSet with pods has a dot in its name. */
-export function configMapName({ kind, name }: WorkloadName): string {
+export function mapNameOf({ kind, name }: WorkloadName): string {
   return kind === "StatefulSet" ? `nodeippool-${name}` : `nodeippool-deployment.${name}`;
 }
 
@@ -53,7 +53,7 @@ export function podAddresses(
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: {
-      name: configMapName(workload),
+      name: mapNameOf(workload),
       namespace,
       labels: { [labelOf(kind)]: name, [addressesLabel]: "pods" },
       // The pods need it when they are made.
@@ -87,7 +87,7 @@ export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined
 }
 
 /** The networks of the pods in a ConfigMap of a workload, each pod with its key and its place; what cannot be read is left out. */
-export function entriesOf(map: Bag, workload: WorkloadName) {
+export function entriesOfMap(map: Bag, workload: WorkloadName) {
   return Object.entries(asBag(map.data) ?? {}).map(([key, text]) => ({
     key,
     place: Number(key.slice(entryKey(workload, 0).length - 1)),
@@ -99,7 +99,7 @@ export function entriesOf(map: Bag, workload: WorkloadName) {
 export function usesOfPodAddresses({ object, at }: LocatedObject, workload: WorkloadName, found: Findings): void {
   const owner = formatOwner(ownerOfWorkload(workload));
   found.speaks = true;
-  for (const { key, networks } of entriesOf(object, workload))
+  for (const { key, networks } of entriesOfMap(object, workload))
     for (const ip of networks.flatMap(({ element }) => asList(element.ips))) {
       const address = parseAddress(`${ip}`.split("/")[0]).value;
       if (address !== undefined) found.uses.push(useOf(address, owner, undefined, at(["data", key], `${ip}`)));

@@ -6,19 +6,19 @@ import { isManaged } from "../in-cluster.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import type { Tending, TendStep } from "../tending.ts";
-import { configMapName, entriesOf, entryKey, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
-import { networksOfPod, ordinalOf, placeAnnotation, placeOfPod, podsKind, workloadOfPod } from "./pods.ts";
+import { entriesOfMap, entryKey, mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
+import { networksOfPod, ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { ownerOfWorkload } from "./workload-object.ts";
 
 /** The pods of workloads: each waits until its addresses are written into it, as the ConfigMap of its workload has them. Who wrote that does not matter. */
 export const podDelivery: Tending = {
-  kinds: [podsKind, mapsKind],
+  kinds: [workloadPods, mapsKind],
   belongsTo: (object) => [...new Set(workloadsOf(object).map((workload) => formatOwner(ownerOfWorkload(workload))))],
   steps: (_, belonging) => {
     const map = belonging.find(isItsMap);
     const workload = map && workloadOfMap(map);
     if (map === undefined || workload === undefined) return [];
-    const pods = belonging.filter((one) => one.kind === podsKind.kind && !isOver(one));
+    const pods = belonging.filter((one) => one.kind === workloadPods.kind && !isOver(one));
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     if (workload.kind === "StatefulSet")
@@ -41,7 +41,7 @@ function workloadsOf(object: Bag): WorkloadName[] {
 /** Another one with its label is none. */
 function isItsMap(object: Bag): boolean {
   const workload = workloadOfMap(object);
-  return workload !== undefined && nameOf(object) === configMapName(workload) && !isDeleting(object);
+  return workload !== undefined && nameOf(object) === mapNameOf(workload) && !isDeleting(object);
 }
 
 function sameWorkload(a: WorkloadName | undefined, b: WorkloadName): boolean {
@@ -68,7 +68,7 @@ function byAge(a: Bag, b: Bag): number {
  */
 function stepsOfDeployment(waiting: readonly Bag[], pods: readonly Bag[], addresses: Addresses): TendStep[] {
   const { workload, map } = addresses;
-  const places = entriesOf(map, workload)
+  const places = entriesOfMap(map, workload)
     .map(({ place }) => place)
     .sort((a, b) => a - b);
   const placeOf = (pod: Bag) => {
@@ -110,7 +110,7 @@ function noPlace({ name }: WorkloadName, count: number): string {
  */
 function tell(pod: Bag, place: number, { workload, map }: Addresses): TendStep[] {
   const key = entryKey(workload, place);
-  const entry = entriesOf(map, workload).find((one) => one.key === key);
+  const entry = entriesOfMap(map, workload).find((one) => one.key === key);
   const title = `ConfigMap ${nameOf(map)}`;
   if (entry === undefined)
     return isManaged(map)
@@ -135,7 +135,7 @@ function tell(pod: Bag, place: number, { workload, map }: Addresses): TendStep[]
     [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
   };
   const fields = { metadata: { annotations }, spec: { schedulingGates: otherGates(pod) } };
-  const all = { kind: podsKind.kind, namespace: workload.namespace };
+  const all = { kind: workloadPods.kind, namespace: workload.namespace };
   const needs = { keys: [objectKey(map as never)], ...(workload.kind === "Deployment" && { all }) };
   return [{ verb: "change", object: pod, fields, needs }];
 }

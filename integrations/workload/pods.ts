@@ -20,7 +20,7 @@ import {
 export const placeAnnotation = `${ownPrefix}place`;
 
 /** The pods whose addresses somebody writes, as they are watched. */
-export const podsKind: WatchedKind = {
+export const workloadPods: WatchedKind = {
   apiVersion: "v1",
   kind: "Pod",
   plural: "pods",
@@ -32,7 +32,7 @@ export const podsKind: WatchedKind = {
 };
 
 /** What a pod is for its workload. */
-export interface Place {
+export interface PodPlace {
   readonly workload: WorkloadName;
   readonly place: number;
 }
@@ -58,7 +58,7 @@ export function workloadOfPod(pod: Bag): WorkloadName | undefined {
 }
 
 /** The place that a pod was told; of a pod of a StatefulSet, what its name says. */
-export function placeOfPod(pod: Bag): Place | undefined {
+export function placeOfPod(pod: Bag): PodPlace | undefined {
   const { namespace = "default", annotations } = asBag(pod.metadata) ?? {};
   const [, kind, name, place] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${asBag(annotations)?.[placeAnnotation]}`) ?? [];
   const told = workloadKinds.find((one) => one.kind === kind);
@@ -80,7 +80,7 @@ export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
 }
 
 /** The addresses that a pod may run with, each the claim's of its place. */
-export function usesOfPod({ object, at }: LocatedObject): Use[] {
+export function usesOfWorkloadPod({ object, at }: LocatedObject): Use[] {
   const { labels } = asBag(object.metadata) ?? {};
   const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
   if (!isOurs || isGated(object) || isOver(object)) return [];
@@ -91,7 +91,7 @@ export function usesOfPod({ object, at }: LocatedObject): Use[] {
 }
 
 /** The addresses of a network of a pod. */
-export function usesOfNetwork({ nic, element }: PodNetwork, its: Place | undefined, at: Use["at"]): Use[] {
+export function usesOfNetwork({ nic, element }: PodNetwork, its: PodPlace | undefined, at: Use["at"]): Use[] {
   const own = its && { owner: formatOwner(ownerOfWorkload(its.workload)), interface: claimOfPlace(its.place, nic) };
   return asList(element.ips).flatMap((ip) => {
     const { value: address } = parseAddress(`${ip}`.replace(/\/.*/s, ""));

@@ -18,14 +18,14 @@ import type { Conflict, Holdings, Integration, Rendered, RenderedObject } from "
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import { type BoundNetwork, isBound, readBound } from "./bound-network.ts";
-import { configMapName, entriesOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
-import { networksOfPod, ordinalOf, podsKind, usesOfNetwork, usesOfPod, workloadOfPod } from "./pods.ts";
-import { claimsOf, ipsIn, isServed, readModel, readsOf, type WorkloadModel, wrongWith } from "./workload.ts";
+import { entriesOfMap, mapNameOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
+import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { claimsOfWorkload, ipsIn, isServed, readModel, readsOf, type WorkloadModel, wrongWith } from "./workload.ts";
 import {
   claimOfPlace,
   isGatedWorkload,
   isOfWorkload,
-  isRendered,
+  isRenderedWorkload,
   isWorkload,
   keepWorkload,
   keyOfWorkload,
@@ -43,19 +43,19 @@ import {
 export const workloadsInCluster: Integration<WorkloadModel> = {
   name: "workload",
   reads: readsOf(isOurs),
-  usedIn: ["ConfigMap", podsKind.kind],
+  usedIn: ["ConfigMap", workloadPods.kind],
   read: (objects) => readModel(objects, isOurs),
   claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfPlaces(value, model, facts)),
   isClaim: isOfWorkload,
   conflicts: (model, facts) =>
     model.workloads.flatMap(({ value }): Conflict[] => {
       const wrong = wrongWith(value, model, facts);
-      const claims = claimsOf(value, model, facts).map(({ owner, name }) => claimKey(owner, name));
+      const claims = claimsOfWorkload(value, model, facts).map(({ owner, name }) => claimKey(owner, name));
       return wrong === undefined ? [] : [{ ...wrong, claims }];
     }),
   render: renderMaps,
   uses: () => (located, found) => {
-    found.uses.push(...usesOfPod(located), ...usesOfMap(located));
+    found.uses.push(...usesOfWorkloadPod(located), ...usesOfMap(located));
   },
   inCluster: {
     kinds: kinds(),
@@ -70,7 +70,7 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
 
 /** Does the controller see to its pods? Where a plan has rendered it, that has made the ConfigMap. */
 function isOurs(object: Bag): boolean {
-  return isGatedWorkload(object) && !isRendered(object);
+  return isGatedWorkload(object) && !isRenderedWorkload(object);
 }
 
 function kinds(): WatchedKind[] {
@@ -87,13 +87,13 @@ function kinds(): WatchedKind[] {
       keep: (object) => (isBound(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
     },
     { ...mapsKind, isReport: "made" },
-    { ...podsKind, isReport: true, mayHaveAny: true },
+    { ...workloadPods, isReport: true, mayHaveAny: true },
   ];
 }
 
 /** The address of a place says its place, so that what a pod shows is that claim's and no other one's. */
 function claimsOfPlaces(workload: Workload, model: WorkloadModel, facts: Facts): Claim[] {
-  return claimsOf(workload, model, facts).map((claim) => ({ ...claim, interface: claim.name }));
+  return claimsOfWorkload(workload, model, facts).map((claim) => ({ ...claim, interface: claim.name }));
 }
 
 /** A workload that lacks an address of some of its pods has a ConfigMap with the others. */
@@ -113,7 +113,7 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
 function usesOfMap({ object, at }: LocatedObject): Use[] {
   const workload = workloadOfMap(object);
   if (workload === undefined) return [];
-  return entriesOf(object, workload).flatMap(({ key, place, networks }) =>
+  return entriesOfMap(object, workload).flatMap(({ key, place, networks }) =>
     networks.flatMap((network) => usesOfNetwork(network, { workload, place }, at(["data", key], ""))),
   );
 }
@@ -139,9 +139,9 @@ function concerns(object: Bag): Concern {
     const owner = formatOwner(ownerOfWorkload(workload));
     return { owners: [owner], sources: [keyOfWorkload(owner)], isEvidence: true };
   }
-  if (object.kind !== podsKind.kind) return nobody;
+  if (object.kind !== workloadPods.kind) return nobody;
   const maker = isGated(object) ? workloadOfPod(object) : undefined;
-  const owners = usesOfPod(placeless(object as never)).flatMap(({ owner }) => owner ?? []);
+  const owners = usesOfWorkloadPod(placeless(object as never)).flatMap(({ owner }) => owner ?? []);
   const all = [...owners, ...(maker === undefined ? [] : [formatOwner(ownerOfWorkload(maker))])];
   return { owners: [...new Set(all)], sources: [], isEvidence: true };
 }
@@ -155,7 +155,7 @@ function ownerIn(object: Bag): string {
 
 function keyOfMap(owner: string): string {
   const [, kind, namespace, name = ""] = /^([^/]*)\/([^:]*):(.*)$/s.exec(owner) ?? [];
-  return `ConfigMap/${namespace}:${configMapName({ kind: kind as Workload["kind"], namespace: `${namespace}`, name })}`;
+  return `ConfigMap/${namespace}:${mapNameOf({ kind: kind as Workload["kind"], namespace: `${namespace}`, name })}`;
 }
 
 /** Names the template of a workload the place and the network of a line still? While that network cannot be read, or its pool, the line stays. */
@@ -183,7 +183,7 @@ function isStillNamed(owner: Bag, { claim, pool }: Allocation, find: (key: strin
  */
 function gone(objects: readonly Bag[], _: Facts, releasing: readonly Allocation[]): readonly Allocation[] {
   const located = objects.map((object) => placeless(object as never));
-  const uses = located.flatMap((one) => [...usesOfPod(one), ...usesOfMap(one)]);
+  const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
   const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
   const awaited = new Set(objects.flatMap(awaitedBy));
   return releasing.filter(({ address, claim }) => {
@@ -197,7 +197,7 @@ function gone(objects: readonly Bag[], _: Facts, releasing: readonly Allocation[
 /** The claims whose addresses a pod may be told that waits; any place of a Deployment may be. */
 function awaitedBy(object: Bag): string[] {
   const workload =
-    object.kind === podsKind.kind && isGated(object) && !isOver(object) ? workloadOfPod(object) : undefined;
+    object.kind === workloadPods.kind && isGated(object) && !isOver(object) ? workloadOfPod(object) : undefined;
   if (workload === undefined) return [];
   const place = workload.kind === "StatefulSet" ? `${ordinalOf(object, workload)}` : "*";
   return networksOfPod(object).map(({ nic }) => `${formatOwner(ownerOfWorkload(workload))}/${place}/${nic}`);

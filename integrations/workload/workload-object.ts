@@ -45,7 +45,7 @@ export function isGatedWorkload(object: Bag): boolean {
 }
 
 /** Are the addresses of its pods in a ConfigMap that a plan has rendered with it? */
-export function isRendered({ metadata }: Bag): boolean {
+export function isRenderedWorkload({ metadata }: Bag): boolean {
   return asBag(asBag(metadata)?.labels)?.[addressesLabel] !== undefined;
 }
 

@@ -46,7 +46,7 @@ export const workload: Integration<WorkloadModel> = {
     model.workloads.flatMap((one) => {
       const wrong = wrongWith(one.value, model, facts);
       if (wrong !== undefined) throw new IpamError("invalid", [issueIn(one.source, wrong)]);
-      return claimsOf(one.value, model, facts);
+      return claimsOfWorkload(one.value, model, facts);
     }),
   isClaim: isOfWorkload,
   render: renderWorkloads,
@@ -93,7 +93,7 @@ export function readModel({ owned }: ReadObjects, isServed: (object: Bag) => boo
  *   (authority)                         |
  *  any other                            | from whoever gave them before
  */
-export function claimsOf(workload: Workload, model: Pick<WorkloadModel, "networks">, facts: Facts): Claim[] {
+export function claimsOfWorkload(workload: Workload, model: Pick<WorkloadModel, "networks">, facts: Facts): Claim[] {
   return workload.networks.flatMap((network) =>
     ownPools(network, model, facts).flatMap((pool) =>
       workload.places.map((place) => {

@@ -6,6 +6,7 @@ import {
   emptySnapshot,
   formatOwner,
   ownerOfKey,
+  poolsAsked,
   type Snapshot,
   sameLine,
 } from "../core/index.ts";
@@ -24,10 +25,13 @@ export class LinesByOwner {
     return this.byOwner.get(owner) ?? emptySnapshot;
   }
 
-  /** Has a claim an address of its pool? */
-  hasLine({ owner, name, pool }: Pick<Claim, "owner" | "name" | "pool">): boolean {
-    const key = claimKey(owner, name);
-    return this.of(formatOwner(owner)).allocations.some((line) => line.claim === key && line.pool === pool);
+  /** Has a claim an address of one of its pools? */
+  hasLine(claim: Pick<Claim, "owner" | "name" | "pool" | "choice">): boolean {
+    const key = claimKey(claim.owner, claim.name);
+    const pools = poolsAsked(claim);
+    return this.of(formatOwner(claim.owner)).allocations.some(
+      (line) => line.claim === key && pools.includes(line.pool),
+    );
   }
 
   /** The owners whose lines are other ones since this was asked. */

@@ -180,7 +180,7 @@ function keyOf({ owner, name }: Claim): string {
 
 function unserved(claim: Claim): Pending {
   const { why = "" } = claim.choice ?? {};
-  const hint = "See which pools there are, and whom they serve.";
+  const hint = "Let one of its pools serve it, or name another one for it.";
   return { claim: keyOf(claim), pool: claim.pool, code: "exhausted", message: `no pool serves it: ${why}`, hint };
 }
 

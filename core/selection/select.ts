@@ -110,12 +110,21 @@ function candidatesOf(source: PoolSource, { named }: PoolRequest, pools: readonl
   if (source === "cluster") return inOrder(pools.filter(({ rules }) => rules.default));
   const byName = new Map(pools.map((one) => [one.pool.name, one]));
   const all = (named[source] ?? []).flatMap((name): Candidate[] => {
-    if (!/[*?[]/.test(name)) return [{ name, found: byName.get(name) }];
-    const pattern = patternOf(name);
-    return inOrder(pools.filter(({ pool }) => pattern.test(pool.name)));
+    if (!hasWildcards(name)) return [{ name, found: byName.get(name) }];
+    return inOrder(pools.filter(({ pool }) => isCalled(pool.name, name)));
   });
   const seen = new Set<string>();
   return all.filter(({ name }) => !seen.has(name) && seen.add(name));
+}
+
+/** Does a name stand for all that are called alike? */
+export function hasWildcards(name: string): boolean {
+  return /[*?[]/.test(name);
+}
+
+/** Does a name, which may have wildcards, stand for a pool? */
+export function isCalled(pool: string, name: string): boolean {
+  return hasWildcards(name) ? patternOf(name).test(pool) : pool === name;
 }
 
 function patternOf(glob: string): RegExp {

@@ -10,7 +10,6 @@ import {
 } from "../../core/index.ts";
 import { asBag, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, keyOfDefinition } from "../attachment-definition.ts";
-import { boundPools } from "../bound-pools.ts";
 import type { Facts } from "../facts.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { type Concern, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
@@ -18,8 +17,11 @@ import type { Conflict, Holdings, Integration, Rendered, RenderedObject } from "
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import { type BoundNetwork, isBound, readBound } from "./bound-network.ts";
-import { entriesOfMap, mapNameOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
-import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { aboutPools } from "./named-pools.ts";
+import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
+import { mapNameOf, entriesOfMap, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
+import { networksOfPod, ordinalOf, workloadPods, usesOfNetwork, usesOfWorkloadPod, workloadOfPod } from "./pods.ts";
+import { maySelect, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import { claimsOfWorkload, ipsIn, isServed, readModel, readsOf, type WorkloadModel, wrongWith } from "./workload.ts";
 import {
   claimOfPlace,
@@ -42,7 +44,7 @@ import {
  */
 export const workloadsInCluster: Integration<WorkloadModel> = {
   name: "workload",
-  reads: readsOf(isOurs),
+  reads: readsOf(isOurs, isNamespace),
   usedIn: ["ConfigMap", workloadPods.kind],
   read: (objects) => readModel(objects, isOurs),
   claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfPlaces(value, model, facts)),
@@ -86,6 +88,10 @@ function kinds(): WatchedKind[] {
       plural: attachmentPlural,
       keep: (object) => (isBound(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
     },
+    {
+      ...{ apiVersion: "v1", kind: namespaceKind, plural: "namespaces" },
+      keep: ({ metadata }) => ({ metadata: { annotations: aboutPools(asBag(asBag(metadata)?.annotations) ?? {}) } }),
+    },
     { ...mapsKind, isReport: "made" },
     { ...workloadPods, isReport: true, mayHaveAny: true },
   ];
@@ -124,7 +130,8 @@ function usesOfMap({ object, at }: LocatedObject): Use[] {
  *  object                                | owners                                    | tells about
  *  --------------------------------------+-------------------------------------------+-----------------
  *  StatefulSet, Deployment of ours       | itself                                    | itself
- *  definition that is bound to pools     | all                                       | itself
+ *  definition that is bound to pools,    | all                                       | itself
+ *  or a namespace                        |                                           |
  *  ConfigMap with addresses of pods      | its workload                              | its workload
  *  pod                                   | whose addresses it bears, and, while it   | nothing
  *                                        |  waits, who made it                       |
@@ -134,6 +141,7 @@ function concerns(object: Bag): Concern {
   const self = () => objectKey(object as never);
   if (isWorkload(object)) return isOurs(object) ? { owners: [ownerIn(object)], sources: [self()] } : nobody;
   if (object.kind === attachmentKind) return isBound(object) ? { owners: "all", sources: [self()] } : nobody;
+  if (object.kind === namespaceKind) return { owners: "all", sources: [] };
   const workload = workloadOfMap(object);
   if (workload !== undefined) {
     const owner = formatOwner(ownerOfWorkload(workload));
@@ -158,7 +166,7 @@ function keyOfMap(owner: string): string {
   return `ConfigMap/${namespace}:${mapNameOf({ kind: kind as Workload["kind"], namespace: `${namespace}`, name })}`;
 }
 
-/** Names the template of a workload the place and the network of a line still? While that network cannot be read, or its pool, the line stays. */
+/** Names the template of a workload the place and the network of a line still, and somebody its pool? While that network cannot be read, or its pool, the line stays. */
 function isStillNamed(owner: Bag, { claim, pool }: Allocation, find: (key: string) => Bag | undefined): boolean {
   const workload = isOurs(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
   if (workload === undefined) return false;
@@ -166,8 +174,16 @@ function isStillNamed(owner: Bag, { claim, pool }: Allocation, find: (key: strin
   const network = workload.networks.find(({ nic }) =>
     workload.places.some((place) => claimOfPlace(place, nic) === name),
   );
-  const definition = network && find(keyOfDefinition(network.definition));
-  return network !== undefined && (definition === undefined || (boundPools(definition) ?? []).includes(pool));
+  return network !== undefined && maySelect(pool, workload, network, sourcesFound(workload, find));
+}
+
+/** What says which pools it may have addresses of, as it is in the cluster. */
+function sourcesFound({ namespace, networks }: Workload, find: (key: string) => Bag | undefined): PoolSources {
+  const object = find(`${namespaceKind}/${namespace}`);
+  return {
+    networks: new Map(networks.flatMap(({ definition }) => boundBy(definition, find))),
+    namespaces: new Map(object === undefined ? [] : [[namespace, readNamespace(object)]]),
+  };
 }
 
 /**
@@ -217,11 +233,11 @@ function report({ object, made, find, pending: [pending] }: Known, known: Facts)
   const workload = isWorkload(object) ? parseWorkload(object).value : undefined;
   if (workload === undefined || isDeleting(object)) return {};
   const facts: Facts = { ...known, authority: "Cluster" };
-  const networks = new Map(workload.networks.flatMap(({ definition }) => boundBy(definition, find)));
-  const wrong = wrongWith(workload, { networks }, facts);
+  const sources = sourcesFound(workload, find);
+  const wrong = wrongWith(workload, sources, facts);
   if (wrong !== undefined) return { refused: [wrong.message, wrong.hint].filter(Boolean).join(". ") };
-  if (networks.size === 0) return { refused: unbound };
-  const isPlanned = !isServed(workload, { networks }, facts);
+  if (servedNetworks(workload, sources, facts).value?.length === 0) return { refused: unbound };
+  const isPlanned = !isServed(workload, sources, facts);
   const hasMap = made.some((one) => workloadOfMap(one.object) !== undefined && !isManaged(one.object));
   if (isPlanned) return hasMap ? {} : { refused: planned };
   return pending === undefined ? {} : { refused: pending.message };

@@ -1,8 +1,9 @@
-import { type Owner, type Parsed, parseOwner } from "../../core/index.ts";
+import { type Labels, type Owner, type Parsed, parseOwner } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { networksAnnotation } from "../attachment-definition.ts";
 import { kindInGroup } from "../object-key.ts";
+import { aboutPools, countAnnotation } from "./named-pools.ts";
 import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 
 export type WorkloadKind = "StatefulSet" | "Deployment";
@@ -21,6 +22,10 @@ export interface Workload {
   /** The numbers of the pods of a StatefulSet; those of the pods that a Deployment may have at once. */
   readonly places: readonly number[];
   readonly networks: readonly PodNetwork[];
+  /** Of its pods. */
+  readonly labels: Labels;
+  /** What its pods say of pools. */
+  readonly annotations: Bag;
 }
 
 /** Where it says which networks its pods have. */
@@ -53,8 +58,12 @@ function templateOf({ spec }: Bag): Bag | undefined {
   return asBag(asBag(spec)?.template);
 }
 
+function annotationsOf(object: Bag): Bag {
+  return asBag(asBag(templateOf(object)?.metadata)?.annotations) ?? {};
+}
+
 function networksText(object: Bag): unknown {
-  return asBag(asBag(templateOf(object)?.metadata)?.annotations)?.[networksAnnotation];
+  return annotationsOf(object)[networksAnnotation];
 }
 
 /** What is kept of one in memory. */
@@ -62,9 +71,11 @@ export function keepWorkload(object: Bag): Bag {
   const { replicas, ordinals, strategy } = asBag(object.spec) ?? {};
   const { labels } = asBag(templateOf(object)?.metadata) ?? {};
   const text = networksText(object);
-  const annotations = text === undefined ? {} : { [networksAnnotation]: text };
-  const metadata = { labels: { [addressesLabel]: asBag(labels)?.[addressesLabel] }, annotations };
-  return { spec: { replicas, ordinals, strategy, template: { metadata } } };
+  const annotations = {
+    ...aboutPools(annotationsOf(object)),
+    ...(text === undefined ? {} : { [networksAnnotation]: text }),
+  };
+  return { spec: { replicas, ordinals, strategy, template: { metadata: { labels, annotations } } } };
 }
 
 export function parseWorkload(object: Bag): Parsed<Workload> {
@@ -78,8 +89,14 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
   // It is the value of a label, too.
   if (`${name}`.length > 63)
     return { issues: [{ message: "a name of more than 63 characters is too long here", path: ["metadata", "name"] }] };
-  const value = { kind, name: `${name}`, namespace: `${namespace}`, places: places.value, networks: networks.value };
-  return { value };
+  const { labels } = asBag(templateOf(object)?.metadata) ?? {};
+  return {
+    value: {
+      ...{ kind, name: `${name}`, namespace: `${namespace}`, places: places.value, networks: networks.value },
+      labels: (asBag(labels) ?? {}) as Labels,
+      annotations: aboutPools(annotationsOf(object)),
+    },
+  };
 }
 
 /** One ConfigMap holds no more. */
@@ -109,6 +126,8 @@ function ordinalsOf(object: Bag): Parsed<readonly number[]> {
  *
  *  strategy                 | besides `replicas`
  *  -------------------------+----------------------------------
+ *  any, and Spiderpool's    | what it says: so many in all, or, with a plus, so many more
+ *   ippool-ip-number        |
  *  Recreate                 | none
  *  maxSurge is a number     | so many
  *  maxSurge is a percentage | that of `replicas`, rounded up
@@ -117,6 +136,8 @@ function ordinalsOf(object: Bag): Parsed<readonly number[]> {
 function placesOfDeployment(object: Bag): Parsed<readonly number[]> {
   const replicas = replicasOf(object);
   if (replicas.issues) return replicas;
+  const asked = annotationsOf(object)[countAnnotation];
+  if (asked !== undefined) return placesAsked(`${asked}`, replicas.value);
   const { type, rollingUpdate } = asBag(asBag(object.spec)?.strategy) ?? {};
   const { maxSurge = "25%" } = asBag(rollingUpdate) ?? {};
   const [, percent] = /^(\d+)%$/.exec(`${maxSurge}`) ?? [];
@@ -125,6 +146,18 @@ function placesOfDeployment(object: Bag): Parsed<readonly number[]> {
   if (isCount(all) && (type === "Recreate" || isCount(surge))) return { value: numbers(all) };
   const path = ["spec", "strategy", "rollingUpdate", "maxSurge"];
   return { issues: [{ message: `maxSurge must be a number or a percentage, for at most ${most} pods`, path }] };
+}
+
+function placesAsked(text: string, replicas: number): Parsed<readonly number[]> {
+  const [, plus, digits] = /^(\+?)(\d+)$/.exec(text) ?? [];
+  const all = Number(digits) + (plus === "+" ? replicas : 0);
+  if (isCount(all)) return { value: numbers(all) };
+  const path = ["spec", "template", "metadata", "annotations", countAnnotation];
+  return {
+    issues: [
+      { message: `annotation ${countAnnotation} must be a number as in "5" or "+1", for at most ${most} pods`, path },
+    ],
+  };
 }
 
 function numbers(length: number): number[] {

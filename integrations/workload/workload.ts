@@ -5,22 +5,24 @@ import {
   formatAddress,
   IpamError,
   type Issue,
-  isPlanned,
-  type Pool,
+  identityOf,
+  poolsAsked,
 } from "../../core/index.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { type Bag, issueIn } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+import { nameOf } from "../object-metadata.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
-import { type BoundNetwork, isBound, poolsOfBound, readBound } from "./bound-network.ts";
+import { isBound, readBound } from "./bound-network.ts";
+import { namespaceKind, readNamespace } from "./namespace.ts";
 import { podAddresses, usesOfPodAddresses, withPlannedPods, workloadOfMap } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-networks.ts";
+import { asksOf, ownNetworks, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import {
   claimOfPlace,
   hasNetworks,
   isOfWorkload,
-  networksPath,
   ownerOfWorkload,
   parseWorkload,
   type Workload,
@@ -28,11 +30,9 @@ import {
   workloadKinds,
 } from "./workload-object.ts";
 
-/** What makes pods, and the networks that take addresses from pools. */
-export interface WorkloadModel {
+/** What makes pods, and what says which pools they have addresses of. */
+export interface WorkloadModel extends PoolSources {
   readonly workloads: readonly ReadObject<Workload>[];
-  /** By the NetworkAttachmentDefinition, as `namespace/name`. */
-  readonly networks: ReadonlyMap<string, BoundNetwork>;
 }
 
 /** Fixed addresses of pods: each pod of a StatefulSet, and each that a Deployment may have at once, has one of its own on each network that takes addresses from NodeIPPools. */
@@ -57,7 +57,11 @@ export const workload: Integration<WorkloadModel> = {
   freeOnce: "its pod is gone (kubectl get pods -A)",
 };
 
-export function readsOf(owns: (object: Bag) => boolean): ReadKind[] {
+/** `looksAt` says which namespaces: a plan looks at those that happen to be in its folder, and owns none. */
+export function readsOf(
+  owns: (object: Bag) => boolean,
+  looksAt: (namespace: Bag) => boolean = () => false,
+): ReadKind[] {
   return [
     ...workloadKinds.map((one) => ({
       ...{ ...one, group: workloadGroup, owns, mark: /cni\.cncf\.io\/networks/, runsAsIs: true },
@@ -67,104 +71,68 @@ export function readsOf(owns: (object: Bag) => boolean): ReadKind[] {
       kind: attachmentKind,
       plural: attachmentPlural,
       owns: isBound,
-      mark: /nodeippool\.nmstate\.io\/pool/,
+      mark: /nodeippool\.nmstate\.io\/pool|"ips|ips\\"/,
       runsAsIs: true,
     },
+    { group: "", kind: namespaceKind, plural: "namespaces", owns: looksAt, mark: /(?!)/, runsAsIs: true },
   ];
 }
 
-export function readModel({ owned }: ReadObjects, isServed: (object: Bag) => boolean) {
+export function readModel({ owned, others }: ReadObjects, isServed: (object: Bag) => boolean) {
   const workloads = readEach(
     owned.filter(({ object }) => isServed(object)),
     parseWorkload,
   );
   if (workloads.issues) return workloads;
   const networks = owned.flatMap(({ object }) => (isBound(object) ? readBound(object) : []));
-  return { value: { workloads: workloads.value, networks: new Map(networks.map((one) => [one.title, one])) } };
+  const namespaces = [...owned, ...others].filter(({ object }) => object.kind === namespaceKind);
+  return {
+    value: {
+      workloads: workloads.value,
+      networks: new Map(networks.map((one) => [one.title, one])),
+      namespaces: new Map(namespaces.map(({ object }) => [nameOf(object), readNamespace(object)])),
+    },
+  };
 }
 
-/**
- * One claim for each pod, network and family.
- *
- *  a network of the pods                | they get
- *  -------------------------------------+---------------------------------------------------
- *  is bound to NodeIPPools of who asks  | an address of each of them
- *  is bound to NodeIPPools of the other | nothing here: that one gives them
- *   (authority)                         |
- *  any other                            | from whoever gave them before
- */
-export function claimsOfWorkload(workload: Workload, model: Pick<WorkloadModel, "networks">, facts: Facts): Claim[] {
-  return workload.networks.flatMap((network) =>
-    ownPools(network, model, facts).flatMap((pool) =>
+/** One claim for each pod, network and family. */
+export function claimsOfWorkload(workload: Workload, sources: PoolSources, facts: Facts): Claim[] {
+  return ownNetworks(workload, sources, facts).flatMap(({ network, pools }) =>
+    pools.flatMap((of) =>
       workload.places.map((place) => {
         const name = claimOfPlace(place, network.nic);
-        return { owner: ownerOfWorkload(workload), name, pool: pool.name };
+        return { owner: ownerOfWorkload(workload), name, ...asksOf(of) };
       }),
     ),
   );
 }
 
-/** The pools that give addresses on a network of a pod. */
-function boundPoolsOf({ definition }: PodNetwork, networks: WorkloadModel["networks"], facts: Facts): readonly Pool[] {
-  const network = networks.get(definition);
-  const pools = network && poolsOfBound(network, facts);
-  return pools === undefined || "message" in pools ? [] : pools;
-}
-
-/** The same, of who asks. */
-function ownPools(network: PodNetwork, { networks }: Pick<WorkloadModel, "networks">, facts: Facts): readonly Pool[] {
-  return boundPoolsOf(network, networks, facts).filter((pool) => isOwn(pool, facts));
-}
-
 /** Is any of its networks to take addresses from who asks? */
-export function isServed({ networks }: Workload, model: Pick<WorkloadModel, "networks">, facts: Facts): boolean {
-  return networks.some((network) => ownPools(network, model, facts).length > 0);
-}
-
-function isOwn(pool: Pool, { authority = "Plan" }: Facts): boolean {
-  return isPlanned(pool) === (authority === "Plan");
+export function isServed(workload: Workload, sources: PoolSources, facts: Facts): boolean {
+  return ownNetworks(workload, sources, facts).length > 0;
 }
 
 /** Why the networks of a workload cannot give addresses; undefined if they can. */
-export function wrongWith(
-  workload: Workload,
-  { networks }: Pick<WorkloadModel, "networks">,
-  facts: Facts,
-): Issue | undefined {
-  const path = networksPath;
-  const bound = workload.networks.filter(({ definition }) => networks.has(definition));
-  const written = bound.find(({ element }) => element.ips !== undefined);
-  if (written !== undefined)
-    return {
-      message: `network ${written.definition} writes out ips, which all pods of the set would have`,
-      hint: "Leave them out; reserve addresses in the pool instead.",
-      path,
-    };
-  for (const network of new Set(bound.flatMap(({ definition }) => networks.get(definition) ?? []))) {
-    const pools = poolsOfBound(network, facts);
-    if ("message" in pools) return { ...pools, path };
-  }
-  const pools = bound.flatMap((network) => boundPoolsOf(network, networks, facts));
-  const [planned, other] = [pools.find(isPlanned), pools.find((pool) => !isPlanned(pool))];
-  if (planned === undefined || other === undefined) return undefined;
-  return {
-    message: `its networks take addresses from NodeIPPool ${planned.name}, of plans, and ${other.name}, of the controller`,
-    hint: "Let all of them be of one authority: one ConfigMap has them.",
-    path,
-  };
+export function wrongWith(workload: Workload, sources: PoolSources, facts: Facts): Issue | undefined {
+  return servedNetworks(workload, sources, facts).issues?.[0];
 }
 
 /** What the pods of a workload are told of the record: the lines by pool and claim; undefined where one is missing. */
 export function ipsIn(lines: readonly Allocation[], workload: Workload, model: WorkloadModel, facts: Facts) {
-  const byClaim = new Map(lines.map((line) => [`${line.pool} ${line.claim}`, line]));
+  const byClaim = new Map(lines.map((line) => [identityOf(line), line]));
+  const own = new Map(ownNetworks(workload, model, facts).map(({ network, pools }) => [network, pools]));
   return (network: PodNetwork, place: number): readonly string[] | undefined => {
-    const pools = ownPools(network, model, facts);
-    const key = claimKey(ownerOfWorkload(workload), claimOfPlace(place, network.nic));
-    const ips = pools.flatMap((pool) => {
-      const line = byClaim.get(`${pool.name} ${key}`);
-      return line === undefined ? [] : `${formatAddress(line.address)}/${pool.prefix.length}`;
+    const families = own.get(network) ?? [];
+    const claim = claimKey(ownerOfWorkload(workload), claimOfPlace(place, network.nic));
+    const ips = families.flatMap((family) => {
+      const lines = poolsAsked(asksOf(family)).flatMap((pool) => byClaim.get(identityOf({ pool, claim })) ?? []);
+      const ips = lines.flatMap(({ address, pool }) => {
+        const { prefix } = facts.pools.get(pool) ?? {};
+        return prefix === undefined ? [] : `${formatAddress(address)}/${prefix.length}`;
+      });
+      return ips.slice(0, 1);
     });
-    return ips.length < pools.length ? undefined : ips;
+    return ips.length < families.length ? undefined : ips;
   };
 }
 

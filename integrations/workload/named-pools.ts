@@ -1,0 +1,122 @@
+import type { Issue, Parsed } from "../../core/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { poolAnnotation } from "../bound-pools.ts";
+
+/** Names of pools as somebody writes them: those of one family, or of either. A name may have wildcards. */
+export type NamedPools = Partial<Readonly<Record<4 | 6 | "any", readonly string[]>>>;
+
+/** What the annotations of Spiderpool begin with. */
+const spiderpool = "ipam.spidernet.io/";
+
+/** How many addresses the pods of a Deployment have in all. */
+export const countAnnotation = `${spiderpool}ippool-ip-number`;
+
+/** What the annotations of a pod say of pools. */
+export function aboutPools(annotations: Bag): Bag {
+  const own = Object.entries(annotations).filter(([name]) => name === poolAnnotation || name.startsWith(spiderpool));
+  return Object.fromEntries(own);
+}
+
+/** The NIC of a pod: what it is called there, and its place among those that Multus makes. */
+export interface NicOfPod {
+  readonly nic: string;
+  readonly place: number;
+}
+
+/**
+ * What the annotations of a pod say of the pools for one of its NICs. Those of Spiderpool are read as it reads them.
+ *
+ *  annotation                          | says
+ *  ------------------------------------+------------------------------------------------------------
+ *  ipam.spidernet.io/subnets, /subnet  | source `subnet`: the pool that the application has its own part of
+ *  ipam.spidernet.io/ippools, /ippool  | source `workload`
+ *  nodeippool.nmstate.io/pool          | the same: names with a comma between two, of either family
+ *
+ * Of subnets and subnet, and of ippools and ippool, the first one counts. Lists have an entry for each NIC: by its name, or, where they
+ * have no names, by its place.
+ */
+export function namedByPod(
+  annotations: Bag,
+  nic: NicOfPod,
+): Parsed<{ readonly subnet: NamedPools; readonly workload: NamedPools }> {
+  const issues: Issue[] = [];
+  const take = (parsed: Parsed<NamedPools | undefined>): NamedPools | undefined => {
+    issues.push(...(parsed.issues ?? []));
+    return parsed.value;
+  };
+  const ofSpiderpool = (list: string, one: string) =>
+    take(inList(annotations, `${spiderpool}${list}`, nic)) ?? take(inObject(annotations, `${spiderpool}${one}`));
+  const subnet = ofSpiderpool("subnets", "subnet") ?? {};
+  const workload = ofSpiderpool("ippools", "ippool") ?? namedBy(annotations);
+  return issues.length > 0 ? { issues } : { value: { subnet, workload } };
+}
+
+/** Does a pod say which pools it wants? */
+export function namesPools(annotations: Bag): boolean {
+  const own = ["subnets", "subnet", "ippools", "ippool"].map((name) => `${spiderpool}${name}`);
+  return [poolAnnotation, ...own].some((name) => annotations[name] !== undefined);
+}
+
+/** What a NetworkAttachmentDefinition, or a pod, names in our own annotation. */
+export function namedBy(annotations: Bag): NamedPools {
+  const text = annotations[poolAnnotation];
+  return text === undefined ? {} : { any: `${text}`.split(",").map((name) => name.trim()) };
+}
+
+/** What a namespace names for the pods in it, as Spiderpool has it. */
+export function namedByNamespace(annotations: Bag): Parsed<NamedPools> {
+  const issues: Issue[] = [];
+  const listOf = (family: 4 | 6): NamedPools => {
+    const name = `${spiderpool}default-ipv${family}-ippool`;
+    if (annotations[name] === undefined) return {};
+    const { value, issues: wrong = [] } = parseJson(annotations, name);
+    const names = namesIn(value);
+    if (names === undefined) issues.push(...(wrong.length > 0 ? wrong : [notNames(name)]));
+    return names === undefined || names.length === 0 ? {} : { [family]: names };
+  };
+  const named = { ...listOf(4), ...listOf(6) };
+  return issues.length > 0 ? { issues } : { value: named };
+}
+
+function inList(annotations: Bag, name: string, { nic, place }: NicOfPod): Parsed<NamedPools | undefined> {
+  if (annotations[name] === undefined) return { value: undefined };
+  const { value, issues } = parseJson(annotations, name);
+  if (issues !== undefined) return { issues };
+  const entries = asList(value).map((one) => asBag(one) ?? {});
+  const isNamed = entries.some((one) => nameOf(one) !== "");
+  const entry = isNamed ? entries.find((one) => nameOf(one) === nic) : entries[place];
+  return entry === undefined ? { value: {} } : familiesIn(entry, name);
+}
+
+function nameOf({ interface: nic = "" }: Bag): string {
+  return `${nic}`;
+}
+
+function inObject(annotations: Bag, name: string): Parsed<NamedPools | undefined> {
+  if (annotations[name] === undefined) return { value: undefined };
+  const { value, issues } = parseJson(annotations, name);
+  return issues === undefined ? familiesIn(asBag(value) ?? {}, name) : { issues };
+}
+
+function familiesIn(entry: Bag, name: string): Parsed<NamedPools> {
+  const lists = ([4, 6] as const).map((family) => [family, entry[`ipv${family}`] ?? []] as const);
+  const wrong = lists.some(([, list]) => namesIn(list) === undefined);
+  const found = lists.flatMap(([family, list]) => (asList(list).length === 0 ? [] : [[family, namesIn(list)]]));
+  return wrong ? { issues: [notNames(name)] } : { value: Object.fromEntries(found) };
+}
+
+function namesIn(list: unknown): readonly string[] | undefined {
+  return Array.isArray(list) && list.every((name) => typeof name === "string") ? list : undefined;
+}
+
+function notNames(annotation: string): Issue {
+  return { message: `annotation ${annotation} has no list of names of pools`, hint: 'Write {"ipv4": ["pool-a"]}.' };
+}
+
+function parseJson(annotations: Bag, name: string): Parsed<unknown> {
+  try {
+    return { value: JSON.parse(`${annotations[name]}`) };
+  } catch (error) {
+    return { issues: [{ message: `annotation ${name} is no JSON: ${(error as Error).message}` }] };
+  }
+}

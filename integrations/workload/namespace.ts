@@ -1,0 +1,29 @@
+import type { Labels } from "../../core/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { type NamedPools, namedByNamespace } from "./named-pools.ts";
+
+/** A namespace, as pools and its pods see it. */
+export interface Namespace {
+  readonly labels: Labels;
+  /** The pools of its pods that name none. */
+  readonly named: NamedPools;
+}
+
+export const namespaceKind = "Namespace";
+
+export function isNamespace({ apiVersion, kind }: Bag): boolean {
+  return apiVersion === "v1" && kind === namespaceKind;
+}
+
+/** One whose annotations cannot be read names no pools. */
+export function readNamespace({ metadata }: Bag): Namespace {
+  const { name, labels, annotations } = asBag(metadata) ?? {};
+  // The API server gives each this label.
+  const all = { ...asBag(labels), "kubernetes.io/metadata.name": `${name}` };
+  return { labels: all as Labels, named: namedByNamespace(asBag(annotations) ?? {}).value ?? {} };
+}
+
+/** What is known of one without its object. */
+export function unknownNamespace(name: string): Namespace {
+  return readNamespace({ metadata: { name } });
+}

@@ -1,0 +1,124 @@
+import {
+  familyOf,
+  hasWildcards,
+  type Issue,
+  isOfAddresses,
+  type Labels,
+  type Parsed,
+  type Pool,
+  type PoolChoice,
+  type PoolSource,
+  poolSources,
+  type Selectable,
+  selectPools,
+  sizeOf,
+  type Verdict,
+} from "../../core/index.ts";
+import { didYouMean } from "../../schema/nearest.ts";
+import type { NamedPools } from "./named-pools.ts";
+
+/** A NIC of the pods of a workload. */
+export interface NicRequest {
+  readonly namespace: { readonly name: string; readonly labels: Labels };
+  /** Of the pods. */
+  readonly labels: Labels;
+  /** The NetworkAttachmentDefinition, as `namespace/name`. */
+  readonly network: string;
+  readonly named: Partial<Readonly<Record<Exclude<PoolSource, "cluster">, NamedPools>>>;
+  /** The workload, as `formatOwner` writes it: what is reserved for it counts as room. */
+  readonly owner: string;
+}
+
+/** The pools of one family for a NIC. */
+export interface NicPools {
+  readonly family: 4 | 6;
+  readonly verdicts: readonly Verdict[];
+  readonly choice: PoolChoice;
+}
+
+/**
+ * The pools that a NIC may have addresses of, family by family: of those that the highest source names. All issues.
+ *
+ *  the source                         | families that the NIC gets an address of
+ *  -----------------------------------+--------------------------------------------
+ *  names them family by family        | each that it names pools of
+ *  names pools alone                  | those of these pools
+ *  is the cluster                     | those of the pools with `default`
+ *  there is none                      | none: the NIC has no addresses of ours
+ */
+export function poolsForNic(request: NicRequest, pools: ReadonlyMap<string, Pool>): Parsed<readonly NicPools[]> {
+  const { named } = request;
+  const all = [...pools.values()].filter(isOfAddresses);
+  const source = poolSources.find((one) =>
+    one === "cluster" ? all.some(({ rules }) => rules.default) : namesAny(named[one]),
+  );
+  if (source === undefined) return { value: [] };
+  const own = source === "cluster" ? {} : (named[source] ?? {});
+  const issues = Object.values(own).flatMap((names) => names.flatMap((name) => issueOf(name, pools)));
+  if (issues.length > 0) return { issues };
+  const isAsked = (family: 4 | 6) =>
+    source === "cluster"
+      ? all.some((pool) => pool.rules.default === true && isOf(pool, family))
+      : namesFor(own, family, pools).length > 0;
+  const found = ([4, 6] as const).filter(isAsked).map((family): NicPools => {
+    const lists = Object.entries(named).map(([one, names]) => [one, namesFor(names, family, pools)]);
+    const selectable = all.filter((pool) => isOf(pool, family)).map((pool) => selectableOf(pool, request.owner));
+    const verdicts = selectPools({ ...request, family, named: Object.fromEntries(lists) }, selectable);
+    return { family, verdicts, choice: choiceOf(verdicts, source, selectable) };
+  });
+  const isNone = (one: NicPools) => one.verdicts.every((verdict) => verdict.source !== source);
+  const none = found.find((one) => isNone(one) && own[one.family] !== undefined);
+  if (none !== undefined)
+    return { issues: [{ message: `no NodeIPPool of IPv${none.family} is called ${own[none.family]?.join(" or ")}` }] };
+  return { value: found.filter((one) => !isNone(one)) };
+}
+
+/** What is only dropped keeps what it gave: also what has lost `default` since. */
+function choiceOf(verdicts: readonly Verdict[], source: PoolSource, selectable: readonly Selectable[]): PoolChoice {
+  const tried = verdicts.filter(({ place }) => place !== undefined).map(({ pool }) => pool);
+  const asked = verdicts.filter((one) => one.source === source);
+  const all = source === "cluster" ? selectable.map(({ pool }) => pool.name) : asked.map(({ pool }) => pool);
+  const why = asked.filter(({ place }) => place === undefined).map(({ pool, why }) => `${pool} ${why.join(", ")}`);
+  return { tried, kept: all.filter((name) => !tried.includes(name)), why: why.join("; ") };
+}
+
+function namesAny(names: NamedPools = {}): boolean {
+  return Object.values(names).some((list) => list.length > 0);
+}
+
+function namesFor(names: NamedPools = {}, family: 4 | 6, pools: ReadonlyMap<string, Pool>): string[] {
+  const isOfOther = (name: string) => {
+    const pool = pools.get(name);
+    return pool !== undefined && !isOf(pool, family);
+  };
+  return [...(names[family] ?? []), ...(names.any ?? []).filter((name) => !isOfOther(name))];
+}
+
+function isOf({ start }: Pool, family: 4 | 6): boolean {
+  return familyOf(start) === family;
+}
+
+/** Why a pool that is named cannot give an address. A name with wildcards may stand for none. */
+function issueOf(name: string, pools: ReadonlyMap<string, Pool>): Issue[] {
+  const pool = pools.get(name);
+  if (pool !== undefined && !isOfAddresses(pool))
+    return [{ message: `NodeIPPool ${name} gives blocks of /${pool.blockLength}, not addresses` }];
+  if (pool !== undefined || hasWildcards(name)) return [];
+  return [
+    { message: `there is no NodeIPPool ${name || '""'} to take addresses from${didYouMean(name, pools.keys())}` },
+  ];
+}
+
+/** A pool with all its room: how much of it others have, the plan finds out. */
+function selectableOf(pool: Pool, owner: string): Selectable {
+  const { range, assignable, automatic, reservations } = pool;
+  const away = reservations.all.filter((one) => one.owner === undefined).length;
+  const own = reservations.all.filter((one) => one.owner === owner).length;
+  const [usable, left] = [sizeOf(assignable) + BigInt(away), sizeOf(automatic) + BigInt(own)];
+  return {
+    pool,
+    rules: pool.rules,
+    isTerminating: false,
+    room: { all: sizeOf(range), usable, unreserved: left, free: left },
+  };
+}

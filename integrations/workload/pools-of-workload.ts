@@ -1,0 +1,140 @@
+import { type Claim, formatOwner, type Issue, isCalled, isPlanned, type Parsed, type Pool } from "../../core/index.ts";
+import { attachmentKind } from "../attachment-definition.ts";
+import type { Facts } from "../facts.ts";
+import type { BoundNetwork } from "./bound-network.ts";
+import { namedByPod, namesPools } from "./named-pools.ts";
+import { type Namespace, unknownNamespace } from "./namespace.ts";
+import { type NicPools, poolsForNic } from "./nic-pools.ts";
+import type { PodNetwork } from "./pod-networks.ts";
+import { networksPath, ownerOfWorkload, type Workload } from "./workload-object.ts";
+
+/** What says which pools a workload may have addresses of, beside itself. */
+export interface PoolSources {
+  /** By the NetworkAttachmentDefinition, as `namespace/name`. */
+  readonly networks: ReadonlyMap<string, BoundNetwork>;
+  /** By their names; as far as they are known. */
+  readonly namespaces: ReadonlyMap<string, Namespace>;
+}
+
+/** A network of the pods of a workload, and the pools that give addresses on it. */
+export interface ServedNetwork {
+  readonly network: PodNetwork;
+  readonly pools: readonly NicPools[];
+}
+
+/**
+ * The networks on which pods get addresses of pools. All issues.
+ *
+ *  a network of the pods                     | it
+ *  ------------------------------------------+---------------------------------------------------
+ *  takes the addresses that pods are told,   | is served
+ *   and somebody names pools for it          |
+ *  the same, and the template writes out ips | is an error: all pods would have the same ones
+ *  takes none, and names pools itself        | is an error
+ *  takes none                                | has addresses from whoever gave them before
+ *
+ * Of pods that name pools, one network must take addresses.
+ */
+export function servedNetworks(
+  workload: Workload,
+  { networks, namespaces }: PoolSources,
+  { pools }: Facts,
+): Parsed<readonly ServedNetwork[]> {
+  const { annotations, labels, namespace } = workload;
+  const { named, ...known } = namespaces.get(namespace) ?? unknownNamespace(namespace);
+  const owner = formatOwner(ownerOfWorkload(workload));
+  const issues: Issue[] = [];
+  const served = workload.networks.flatMap((network, place): ServedNetwork[] => {
+    const bound = networks.get(network.definition);
+    if (bound === undefined) return [];
+    if (!bound.takesIps) {
+      issues.push(takesNone(network));
+      return [];
+    }
+    const byPod = namedByPod(annotations, { nic: network.nic, place });
+    issues.push(...(byPod.issues ?? []));
+    const sources = { ...byPod.value, namespace: named, network: bound.named };
+    const request = { namespace: { name: namespace, ...known }, labels, network: bound.title, owner, named: sources };
+    const found = poolsForNic(request, pools);
+    const isOfNetwork = !namesPools(annotations);
+    for (const { message, ...issue } of found.issues ?? [])
+      issues.push({ ...issue, message: isOfNetwork ? `${attachmentKind} ${bound.title}: ${message}` : message });
+    if (found.value === undefined || found.value.length === 0) return [];
+    if (network.element.ips !== undefined) issues.push(writtenOut(network));
+    return [{ network, pools: found.value }];
+  });
+  if (issues.length === 0 && served.length === 0 && namesPools(annotations)) issues.push(noneTakesAny);
+  issues.push(...mixed(served, pools));
+  return issues.length > 0 ? { issues: issues.map((issue) => ({ path: networksPath, ...issue })) } : { value: served };
+}
+
+/** What of it is decided by who asks: of pools of the other authority, that one gives addresses. */
+export function ownNetworks(workload: Workload, sources: PoolSources, facts: Facts): readonly ServedNetwork[] {
+  const { value = [] } = servedNetworks(workload, sources, facts);
+  const isOwn = (pool: string) => isPlannedBy(facts.pools.get(pool)) === ((facts.authority ?? "Plan") === "Plan");
+  return value.filter(({ pools }) => pools.every(({ choice }) => isOwn(firstOf(choice))));
+}
+
+/** Does whoever names pools for a network of a workload name this one? Where nobody does, each with `default` might be. */
+export function maySelect(
+  pool: string,
+  { annotations, namespace, networks: all }: Workload,
+  network: PodNetwork,
+  { networks, namespaces }: PoolSources,
+): boolean {
+  const bound = networks.get(network.definition);
+  const byPod = namedByPod(annotations, { nic: network.nic, place: all.indexOf(network) }).value;
+  if (bound === undefined || byPod === undefined) return true;
+  const sources = [byPod.subnet, byPod.workload, namespaces.get(namespace)?.named ?? {}, bound.named];
+  const names = sources.map((named) => Object.values(named).flat()).find((list) => list.length > 0);
+  return names === undefined || names.some((name) => isCalled(pool, name));
+}
+
+/** What a claim says of its pools. */
+export function asksOf({ choice }: NicPools): Pick<Claim, "pool" | "choice"> {
+  const isOne = choice.tried.length === 1 && choice.kept.length === 0;
+  return { pool: firstOf(choice), ...(isOne ? {} : { choice }) };
+}
+
+function firstOf(choice: NicPools["choice"]): string {
+  return choice.tried[0] ?? choice.kept[0] ?? "";
+}
+
+function isPlannedBy(pool: Pool | undefined): boolean {
+  return pool !== undefined && isPlanned(pool);
+}
+
+function takesNone({ definition }: PodNetwork): Issue {
+  return {
+    message: `${attachmentKind} ${definition} takes no addresses`,
+    hint: 'Give its plugin "capabilities": {"ips": true} and "ipam": {"type": "static"}.',
+  };
+}
+
+function writtenOut({ definition }: PodNetwork): Issue {
+  return {
+    message: `network ${definition} writes out ips, which all pods of the set would have`,
+    hint: "Leave them out; reserve addresses in the pool instead.",
+  };
+}
+
+const noneTakesAny: Issue = {
+  message: "its pods name pools, and none of their networks takes addresses",
+  hint: 'Give the plugin of a NetworkAttachmentDefinition "capabilities": {"ips": true} and "ipam": {"type": "static"}.',
+};
+
+/** One ConfigMap has all addresses of a workload, so either a plan gives them, or the controller. */
+function mixed(served: readonly ServedNetwork[], pools: ReadonlyMap<string, Pool>): Issue[] {
+  const asked = served.flatMap((one) =>
+    one.pools.flatMap(({ choice }) => (choice.tried.length > 0 ? choice.tried : firstOf(choice))),
+  );
+  const found = asked.flatMap((name) => pools.get(name) ?? []);
+  const [planned, other] = [found.find(isPlanned), found.find((pool) => !isPlanned(pool))];
+  if (planned === undefined || other === undefined) return [];
+  return [
+    {
+      message: `its networks take addresses from NodeIPPool ${planned.name}, of plans, and ${other.name}, of the controller`,
+      hint: "Let all of them be of one authority: one ConfigMap has them.",
+    },
+  ];
+}

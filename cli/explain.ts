@@ -21,6 +21,7 @@ import type { SourceFile } from "../schema/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { refuseAmbiguous } from "./ambiguous.ts";
 import { isNode } from "./cluster.ts";
+import { explainWorkload } from "./explain-workload.ts";
 import { isNear, objectionTo, sentence } from "./pools/fact.ts";
 import { wordsOn } from "./pools/pool-words.ts";
 import { countJson, type Fact, type PoolOptions, type PoolView, readPools, viewNamed } from "./pools/pools.ts";
@@ -31,10 +32,22 @@ export interface ExplainOptions extends PoolOptions {
   readonly nodes?: string;
   readonly nodesFound?: boolean;
   readonly offset?: string;
+  /** A file with workloads, in place of what is explained. */
+  readonly workload?: string;
   readonly json?: boolean;
 }
 
-export async function explainVerb(what: string, options: ExplainOptions): Promise<void> {
+export async function explainVerb(what: string | undefined, options: ExplainOptions): Promise<void> {
+  const { workload } = options;
+  if ((what === undefined) === (workload === undefined))
+    throw new IpamError("invalid", "explain needs one thing to explain", {
+      hint: "Name an address, a node, a policy or a claim; or a file with pods: --workload FILE.",
+    });
+  if (workload !== undefined) return await explainWorkload(workload, options);
+  if (what !== undefined) await explainNamed(what, options);
+}
+
+async function explainNamed(what: string, options: ExplainOptions): Promise<void> {
   const { files, views } = await readPools(options);
   if (options.offset !== undefined) {
     const view = viewNamed(views, what);

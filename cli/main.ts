@@ -114,9 +114,10 @@ planning("audit", "find duplicates, strangers and leaks in any manifests")
 withState(program.command("explain"))
   .summary("say who has an address, what a node has, or what an offset means")
   .description(
-    "Explains an address; all that a node, policy or claim has; or a pool's offset: nodeippool explain traffic-1 --offset 251.",
+    "Explains an address; all that a node, policy or claim has; a pool's offset: nodeippool explain traffic-1 --offset 251; or which pools the pods of a file may have addresses of, and why: nodeippool explain --workload db.yaml.",
   )
-  .argument("<what>", "an address, a node, a policy, a claim, or with --offset a pool")
+  .argument("[what]", "an address, a node, a policy, a claim, or with --offset a pool")
+  .option("--workload <file>", "a StatefulSet or Deployment: its pools, in the order in which they are tried")
   .option("--offset <number>", "offset in the pool")
   .option("--nodes <file>", "nodes: a kubectl dump, or a list of names (with labels)")
   .option("--pools <manifests>", "where the pools are defined; default: the manifests")

@@ -1,10 +1,10 @@
-import { familyOf, type Issue, isOfAddresses } from "../core/index.ts";
+import { type Issue, isOfAddresses } from "../core/index.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { ownPrefix } from "../schema/node.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Facts } from "./facts.ts";
 
-/** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from: one of a family, with a comma between two. */
+/** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from, with a comma between two. */
 export const poolAnnotation = `${ownPrefix}pool`;
 
 /** Their names; undefined where it names none. */
@@ -27,10 +27,5 @@ export function whyUnbound(names: readonly string[], { pools }: Facts): Pick<Iss
       message: `there is no NodeIPPool ${missing || '""'} to take addresses from${didYouMean(missing, pools.keys())}`,
     };
   const blocks = found.find((pool) => !isOfAddresses(pool));
-  if (blocks !== undefined)
-    return { message: `NodeIPPool ${blocks.name} gives blocks of /${blocks.blockLength}, not addresses` };
-  const families = new Set(found.map(({ start }) => familyOf(start)));
-  return families.size < found.length
-    ? { message: "name one pool of a family: a claim gets one address of it" }
-    : undefined;
+  return blocks && { message: `NodeIPPool ${blocks.name} gives blocks of /${blocks.blockLength}, not addresses` };
 }

@@ -1,4 +1,4 @@
-import type { Allocation, Claim, Issue, Parsed, Place, Pool, PoolSpec, Snapshot } from "../core/index.ts";
+import type { Allocation, Claim, Issue, Parsed, Place, Pool, PoolSpec, Snapshot, Verdict } from "../core/index.ts";
 import type { Findings } from "../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
@@ -47,6 +47,15 @@ export interface DefinedPool {
   readonly at: Place;
 }
 
+/** How pools were selected for what an object asks. */
+export interface PoolSelection {
+  readonly source: SourceObject;
+  /** For whom, in words for people. */
+  readonly title: string;
+  /** Each pool that somebody names, in the order in which they are tried. */
+  readonly verdicts: readonly Verdict[];
+}
+
 /** What cannot hold together. */
 export interface Conflict extends Issue {
   /** The claims, by their keys, that get nothing new for that; absent where none of what asks for them is acted upon. */
@@ -77,9 +86,10 @@ export interface ReadObjects {
  * | `files`     | which plain files are there instead of objects, in each of `formats`                 |
  * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
  * | `idle`      | which of my objects ask for none of these nodes, and why                             |
+ * | `selected`  | which pools are tried for whom, and why not others                                   |
  * | `freeOnce`  | when is what an owner is to lose free, and where do people see that                  |
  *
- * A system that defines no pools, whose objects cannot be in conflict, or all ask for something, leaves out `pools`, `conflicts` or `idle`;
+ * A system that defines no pools, whose objects cannot be in conflict, all ask for something, or name their pool, leaves out `pools`, `conflicts`, `idle` or `selected`;
  * one that renders manifests alone, `formats` and `files`; one whose owners have one name, `aliases`; and one whose owners are not for one NIC each, `isNic`.
  */
 export interface Integration<Model = unknown> {
@@ -117,6 +127,8 @@ export interface Integration<Model = unknown> {
   conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Conflict[];
   /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */
   idle?(model: Model, facts: Facts): readonly string[];
+  /** Absent where each claim names its pool. `freeIn` says how many addresses of a pool nobody has. */
+  selected?(model: Model, facts: Facts, freeIn: (pool: Pool) => bigint): readonly PoolSelection[];
   /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */
   readonly freeOnce?: string;
   /** What the controller asks besides; absent where it has no part in it. */

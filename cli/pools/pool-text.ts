@@ -7,7 +7,7 @@ import {
   ownerName,
   type Pool,
 } from "../../core/index.ts";
-import { type Colour, paint, plain } from "../terminal.ts";
+import { aligned, type Colour, paint, plain } from "../terminal.ts";
 import { objectionTo } from "./fact.ts";
 import { type Cell, foldText, group, mapOf, type Row, width } from "./pool-map.ts";
 import { wordsOn } from "./pool-words.ts";
@@ -75,10 +75,7 @@ function holderLines(view: PoolView): string[] {
   if (lines.length === 0) return [];
   const shown = lines.slice(0, mostLines).map((line) => holder(line, view));
   const table = [["ADDRESS", "OFFSET", "OWNER", "CLAIM", "NIC"], ...shown];
-  const widths = [0, 1, 2, 3].map((i) => Math.max(...table.map((row) => (row[i] as string).length)));
-  const [head, ...body] = table.map((row) =>
-    `  ${row.map((text, i) => text.padEnd(widths[i] ?? 0)).join("  ")}`.trimEnd(),
-  );
+  const [head, ...body] = aligned(table).map((row) => `  ${row}`);
   const more = lines.length - shown.length;
   return [
     paint("dim", head as string),

@@ -36,8 +36,9 @@ export function claimsOfRequests(networks: Networks, requests: readonly AddressR
   return claims;
 }
 
-/** The pools of a network, one of each family. */
+/** The pools of a network that claims have addresses of: the first one of each family. */
 export function poolsFor({ bound, pools: own }: PersistentNetwork, { pools }: Facts): Pool[] {
   const names = bound ?? own.map(({ name }) => name);
-  return names.flatMap((name) => pools.get(name) ?? []);
+  const named = names.flatMap((name) => pools.get(name) ?? []);
+  return [...new Map(named.toReversed().map((pool) => [familyOf(pool.start), pool])).values()].reverse();
 }

@@ -46,7 +46,11 @@ export interface NicPools {
  *  is the cluster                     | those of the pools with `default`
  *  there is none                      | none: the NIC has no addresses of ours
  */
-export function poolsForNic(request: NicRequest, pools: ReadonlyMap<string, Pool>): Parsed<readonly NicPools[]> {
+export function poolsForNic(
+  request: NicRequest,
+  pools: ReadonlyMap<string, Pool>,
+  freeIn: FreeIn = allOf,
+): Parsed<readonly NicPools[]> {
   const { named } = request;
   const all = [...pools.values()].filter(isOfAddresses);
   const source = poolSources.find((one) =>
@@ -62,7 +66,8 @@ export function poolsForNic(request: NicRequest, pools: ReadonlyMap<string, Pool
       : namesFor(own, family, pools).length > 0;
   const found = ([4, 6] as const).filter(isAsked).map((family): NicPools => {
     const lists = Object.entries(named).map(([one, names]) => [one, namesFor(names, family, pools)]);
-    const selectable = all.filter((pool) => isOf(pool, family)).map((pool) => selectableOf(pool, request.owner));
+    const ofFamily = all.filter((pool) => isOf(pool, family));
+    const selectable = ofFamily.map((pool) => selectableOf(pool, request.owner, freeIn));
     const verdicts = selectPools({ ...request, family, named: Object.fromEntries(lists) }, selectable);
     return { family, verdicts, choice: choiceOf(verdicts, source, selectable) };
   });
@@ -109,16 +114,18 @@ function issueOf(name: string, pools: ReadonlyMap<string, Pool>): Issue[] {
   ];
 }
 
-/** A pool with all its room: how much of it others have, the plan finds out. */
-function selectableOf(pool: Pool, owner: string): Selectable {
-  const { range, assignable, automatic, reservations } = pool;
+/** How many addresses of a pool nobody has. Where a plan finds that out, all are free before it. */
+export type FreeIn = (pool: Pool) => bigint;
+
+function allOf({ automatic }: Pool): bigint {
+  return sizeOf(automatic);
+}
+
+function selectableOf(pool: Pool, owner: string, freeIn: FreeIn): Selectable {
+  const { range, assignable, reservations } = pool;
   const away = reservations.all.filter((one) => one.owner === undefined).length;
   const own = reservations.all.filter((one) => one.owner === owner).length;
-  const [usable, left] = [sizeOf(assignable) + BigInt(away), sizeOf(automatic) + BigInt(own)];
-  return {
-    pool,
-    rules: pool.rules,
-    isTerminating: false,
-    room: { all: sizeOf(range), usable, unreserved: left, free: left },
-  };
+  const unreserved = allOf(pool) + BigInt(own);
+  const room = { all: sizeOf(range), usable: sizeOf(assignable) + BigInt(away), unreserved };
+  return { pool, rules: pool.rules, isTerminating: false, room: { ...room, free: freeIn(pool) + BigInt(own) } };
 }

@@ -4,7 +4,7 @@ import type { Facts } from "../facts.ts";
 import type { BoundNetwork } from "./bound-network.ts";
 import { namedByPod, namesPools } from "./named-pools.ts";
 import { type Namespace, unknownNamespace } from "./namespace.ts";
-import { type NicPools, poolsForNic } from "./nic-pools.ts";
+import { type FreeIn, type NicPools, poolsForNic } from "./nic-pools.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { networksPath, ownerOfWorkload, type Workload } from "./workload-object.ts";
 
@@ -39,6 +39,7 @@ export function servedNetworks(
   workload: Workload,
   { networks, namespaces }: PoolSources,
   { pools }: Facts,
+  freeIn?: FreeIn,
 ): Parsed<readonly ServedNetwork[]> {
   const { annotations, labels, namespace } = workload;
   const { named, ...known } = namespaces.get(namespace) ?? unknownNamespace(namespace);
@@ -55,7 +56,7 @@ export function servedNetworks(
     issues.push(...(byPod.issues ?? []));
     const sources = { ...byPod.value, namespace: named, network: bound.named };
     const request = { namespace: { name: namespace, ...known }, labels, network: bound.title, owner, named: sources };
-    const found = poolsForNic(request, pools);
+    const found = poolsForNic(request, pools, freeIn);
     const isOfNetwork = !namesPools(annotations);
     for (const { message, ...issue } of found.issues ?? [])
       issues.push({ ...issue, message: isOfNetwork ? `${attachmentKind} ${bound.title}: ${message}` : message });

@@ -3,6 +3,7 @@ import {
   type Claim,
   claimKey,
   formatAddress,
+  formatOwner,
   IpamError,
   type Issue,
   identityOf,
@@ -11,7 +12,16 @@ import {
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { type Bag, issueIn } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
-import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
+import type {
+  Facts,
+  Holdings,
+  Integration,
+  Left,
+  PoolSelection,
+  ReadObjects,
+  Rendered,
+  RenderedObject,
+} from "../integration.ts";
 import { nameOf } from "../object-metadata.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { isBound, readBound } from "./bound-network.ts";
@@ -54,6 +64,15 @@ export const workload: Integration<WorkloadModel> = {
     const its = workloadOfMap(located.object);
     if (its !== undefined) usesOfPodAddresses(located, its, found);
   },
+  selected: (model, facts, freeIn) =>
+    model.workloads.flatMap(({ value, source }) =>
+      (servedNetworks(value, model, facts, freeIn).value ?? []).flatMap(({ network, pools }) =>
+        pools.map(({ family, verdicts }): PoolSelection => {
+          const title = `${formatOwner(ownerOfWorkload(value))}  ${network.nic} (${network.definition})  IPv${family}`;
+          return { source, title, verdicts };
+        }),
+      ),
+    ),
   freeOnce: "its pod is gone (kubectl get pods -A)",
 };
 

@@ -12,7 +12,7 @@ const pool = (name: string, cidr: string, more: Bag = {}) => ({
   apiVersion: "nmstate.io/v1",
   kind: "NodeIPPool",
   metadata: { name },
-  spec: { range: { cidr }, ...more },
+  spec: { range: { cidr }, ...more } as Bag,
 });
 
 function statefulSet(networks: string, spec: Bag = {}, name = "web"): Bag {
@@ -158,5 +158,112 @@ describe("networks of a pod", () => {
     const { value = [] } = parsePodNetworks(text, "shop");
     expect(value.map(({ definition: of, nic }) => `${of} ${nic}`)).toEqual(want);
     expect(asBag(value[0]?.element)?.name).toBe(want.length === 0 ? undefined : "lan");
+  });
+});
+
+describe("pools that are selected", () => {
+  const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
+  const template = (annotations: Bag, spec: Bag = {}, labels: Bag = {}) => ({
+    template: { metadata: { labels, annotations: { "k8s.v1.cni.cncf.io/networks": "red", ...annotations } }, spec },
+  });
+  const small = { range: { cidr: "10.1.0.0/24", start: "10.1.0.1", end: "10.1.0.2" }, ...rack("a") };
+  const pools = [
+    pool("rack-a", "", small),
+    pool("rack-b", "10.2.0.0/24", rack("b")),
+    pool("gold", "10.3.0.0/24", { podAffinity: { matchLabels: { app: "gold" } } }),
+    pool("ns", "10.4.0.0/24", { namespaceAffinity: { matchLabels: { tier: "gold" } } }),
+    pool("any", "10.5.0.0/24", { default: true }),
+  ];
+  const namespace = (labels: Bag, annotations: Bag = {}) => ({
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "default", labels, annotations },
+  });
+  const unbound = definition("red", "default", {
+    name: "red",
+    plugins: [{ type: "macvlan", master: "eth1", capabilities: { ips: true }, ipam: { type: "static" } }],
+  });
+  const web = (annotations: Bag, labels: Bag = {}, replicas = 1) => ({
+    ...statefulSet("red", { replicas, ...template(annotations, {}, labels) }),
+  });
+  const folderOfAll = (...objects: Bag[]) => folderOf({ "m/all.yaml": textOf([...pools, ...objects]) });
+
+  it.each<[string, Bag[], string[]]>([
+    ["S13: ippool of Spiderpool", [unbound, web({ "ipam.spidernet.io/ippool": '{"ipv4": ["rack-b"]}' })], ["10.2.0.1"]],
+    ["S12: subnet of Spiderpool", [unbound, web({ "ipam.spidernet.io/subnet": '{"ipv4": ["rack-b"]}' })], ["10.2.0.1"]],
+    [
+      "S15: the namespace",
+      [unbound, namespace({}, { "ipam.spidernet.io/default-ipv4-ippool": '["rack-b"]' }), web({})],
+      ["10.2.0.1"],
+    ],
+    ["S16: the network, in its order", [macvlanNetwork("red", "rack-b, rack-a"), web({})], ["10.2.0.1"]],
+    ["S17: the cluster", [unbound, web({})], ["10.5.0.1"]],
+    [
+      "S28: a pool for these pods comes first",
+      [macvlanNetwork("red", "any, gold"), web({}, { app: "gold" })],
+      ["10.3.0.1"],
+    ],
+    ["S22: one for other pods is left out", [macvlanNetwork("red", "any, gold"), web({})], ["10.5.0.1"]],
+    [
+      "S21: a pool for this namespace",
+      [macvlanNetwork("red", "any, ns"), namespace({ tier: "gold" }), web({})],
+      ["10.4.0.1"],
+    ],
+    [
+      "S34: pools are used up one by one",
+      [macvlanNetwork("red", "rack-a, rack-b"), web({}, {}, 3)],
+      ["10.1.0.1", "10.1.0.2", "10.2.0.1"],
+    ],
+  ])("%s", async (_, objects, want) => {
+    const folder = folderOfAll(...objects);
+    await done(folder, "allocate", "m");
+    expect((await told(folder)).map((one) => /(10\.\S+)\/24/.exec(one)?.[1])).toEqual(want);
+  });
+
+  it("S33, I13: what pools say now moves nobody, and who is new goes by it", async () => {
+    const network = macvlanNetwork("red", "rack-a, any");
+    const folder = folderOfAll(network, web({}));
+    await done(folder, "allocate", "m");
+    const changed = pools.map((one) =>
+      one.metadata.name === "rack-a" ? pool("rack-a", "", { ...small, disable: true }) : one,
+    );
+    writeFileSync(join(folder, "m/all.yaml"), textOf([...changed, network, web({}, {}, 2)]));
+    await done(folder, "allocate", "m");
+    expect(await told(folder)).toEqual(["web-0 net1 10.1.0.1/24", "web-1 net1 10.5.0.1/24"]);
+  });
+
+  it.each<[string, Bag[], string]>([
+    [
+      "a pool that is not there",
+      [unbound, web({ "ipam.spidernet.io/ippool": '{"ipv4": ["rack"]}' })],
+      "there is no NodeIPPool rack to take addresses from",
+    ],
+    [
+      "pools that are all for others",
+      [unbound, web({ "ipam.spidernet.io/ippool": '{"ipv4": ["gold"]}' })],
+      "no pool serves it: gold dropped: it is not for pods with these labels",
+    ],
+    [
+      "pods that name pools, on no network that takes addresses",
+      [statefulSet("blue", template({ "nodeippool.nmstate.io/pool": "any" }))],
+      "none of their networks takes addresses",
+    ],
+  ])("%s is an error", async (_, objects, message) => {
+    expect(await refused(folderOfAll(...objects), "allocate", "m")).toContain(message);
+  });
+
+  it("are explained as a table", async () => {
+    const network = macvlanNetwork("red", "any, gold, rack-b, rack-a");
+    const folder = folderOf({ "m/all.yaml": textOf([...pools, network]), "web.yaml": textOf([web({}, {}, 2)]) });
+    expect(await done(folder, "explain", "--workload", "web.yaml", "--pools", "m")).toBe(`\
+StatefulSet/default:web  net1 (default/red)  IPv4
+  #  POOL    NAMED BY  WHY
+  1  rack-b  network   nodeAffinity
+  2  rack-a  network   nodeAffinity
+  3  any     network
+  -  any     cluster   not asked: pools of the network come first
+  -  gold    network   dropped: it is not for pods with these labels
+`);
+    expect(await refused(folder, "explain")).toContain("explain needs one thing to explain");
   });
 });

@@ -2,14 +2,20 @@ import { resolve } from "node:path";
 import { freeSpaceOf, IpamError, type Pool, type Snapshot } from "../core/index.ts";
 import type { PoolSelection } from "../integrations/integration.ts";
 import type { SourceFile } from "../schema/index.ts";
-import type { ExplainOptions } from "./explain.ts";
 import { isFolder, readInputs } from "./files.ts";
+import type { PoolOptions } from "./pools/pools.ts";
 import { openState } from "./state.ts";
 import { aligned, print, printJson } from "./terminal.ts";
 import { workspaceOf } from "./workspace.ts";
 
+interface Options extends PoolOptions {
+  readonly nodes?: string;
+  readonly nodesFound?: boolean;
+  readonly json?: boolean;
+}
+
 /** Which pools are tried for the pods of the workloads in a file, in which order, and why not the others. */
-export async function explainWorkload(file: string, options: ExplainOptions): Promise<void> {
+export async function explainWorkload(file: string, options: Options): Promise<void> {
   const own = await readInputs(file);
   const beside = await readInputs(options.pools);
   const isOwn = ({ path }: SourceFile) => isFolder(options.pools) && resolve(options.pools, path) === resolve(file);
@@ -37,9 +43,6 @@ function freeIn({ allocations, releasing }: Snapshot) {
 
 /** A table under the title, with the pools that are tried first. */
 function linesOf({ title, verdicts }: PoolSelection): string[] {
-  const rows = verdicts.map(({ place = "-", pool, source, why }) => [
-    ...[`${place}`, pool, source],
-    why.join(", "),
-  ]);
+  const rows = verdicts.map(({ place = "-", pool, source, why }) => [...[`${place}`, pool, source], why.join(", ")]);
   return [title, ...aligned([["#", "POOL", "NAMED BY", "WHY"], ...rows]).map((row) => `  ${row}`)];
 }

@@ -4,6 +4,7 @@ import {
   type Allocation,
   BlockIndex,
   type Claim,
+  choosePools,
   claimKey,
   contains,
   describeUse,
@@ -14,12 +15,13 @@ import {
   ownerOfKey,
   type Pending,
   type Pool,
+  poolsAsked,
   shownFor,
   wantedBy,
 } from "../core/index.ts";
 import { placeOfClaim, type Question } from "./decide.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
-import { type Occupied, poolsByName, without } from "./occupied.ts";
+import { type Occupied, poolsByName, type Showing, without } from "./occupied.ts";
 
 export interface AskedBeside extends Pick<Question, "pools" | "claims" | "refused" | "isShown"> {
   /** Owners that have what no claim of theirs gets, or nobody knows which: what was made for them shows it, so that stays. */
@@ -28,7 +30,7 @@ export interface AskedBeside extends Pick<Question, "pools" | "claims" | "refuse
 
 /** What a plan is asked for, where owners show to have this beside the record. */
 export function askedBeside(
-  claims: readonly Claim[],
+  asking: readonly Claim[],
   sound: readonly Pool[],
   occupied: Occupied,
   lines: LinesByOwner,
@@ -36,6 +38,12 @@ export function askedBeside(
 ): AskedBeside {
   const pools = sound.map((pool) => without(pool, occupied));
   const byName = poolsByName(pools);
+  const chosen = choosePools(
+    asking.map((claim) => inShownPool(claim, occupied, lines)),
+    pools,
+    lines.record,
+  );
+  const { claims } = chosen;
   const found = new Map(pools.flatMap((pool) => shownOf(pool, claims, occupied, lines)));
   const had = (claim: Claim) => found.get(placeOfClaim(claim));
   const asked = claims
@@ -47,9 +55,19 @@ export function askedBeside(
     ...asked.flatMap((claim) => unclearFor(claim, had(claim)?.among)),
     ...ofOthers.flatMap((claim) => reservedElsewhere(claim, byName.get(claim.pool), occupied)),
   ];
-  const refused = [...unclear, ...refusedOf(asked, pools, occupied, lines)];
+  const refused = [...chosen.pending, ...unclear, ...refusedOf(asked, pools, occupied, lines)];
   const isShown = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
   return { pools, claims: asked, refused, isShown, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
+}
+
+/** Of its pools, a claim without a line asks that of which its owner shows to have an address for it. */
+function inShownPool(claim: Claim, { own }: Occupied, lines: LinesByOwner): Claim {
+  if (claim.choice === undefined || lines.hasLine(claim)) return claim;
+  const owner = formatOwner(claim.owner);
+  const isIts = (use: Showing) => use.owner === owner && use.interface === claim.interface;
+  const pool = poolsAsked(claim).find((name) => own.get(name)?.some(isIts));
+  const { choice: _, ...rest } = claim;
+  return pool === undefined ? claim : { ...rest, pool };
 }
 
 /**

@@ -15,6 +15,7 @@ export { parsePool } from "./parse-pool.ts";
 export type { Adoptable } from "./plan/adopt.ts";
 export * from "./plan/bulk-release.ts";
 export * from "./plan/changes.ts";
+export { choosePools } from "./plan/choose-pool.ts";
 export * from "./plan/describe.ts";
 export { planImport } from "./plan/import.ts";
 export { type Moved, Renames } from "./plan/moved.ts";

@@ -198,10 +198,6 @@ class Reader {
   }
 }
 
-function serversIn({ first }: Prefix, dns: readonly Address[]): Range {
-  return normalised(dns.filter((address) => familyOf(address) === familyOf(first)).flatMap(single));
-}
-
 function isIPv4({ first }: Prefix): boolean {
   return familyOf(first) === 4;
 }

@@ -355,7 +355,7 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                     },
                     "disable": {
                       "type": "boolean",
-                      "description": "Whether the pool gives nothing new. Who has an address keeps it."
+                      "description": "Whether the pool gives nothing new, but addresses that are reserved for their owner or asked for by name. Who has an address keeps it."
                     },
                     "default": {
                       "type": "boolean",

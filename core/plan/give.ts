@@ -13,7 +13,7 @@ interface Given {
   readonly pending: Pending[];
 }
 
-/** New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. */
+/** New addresses for these requests: first the wanted ones, then the lowest free ones, each in key order. A pool that is disabled gives only the wanted ones. */
 export function give(pool: Pool, requests: readonly Request[], held: PoolLines, set: string): Given {
   const given: Given = { assign: [], pending: [] };
   const wanting = requests.filter(({ claim }) => wantedBy(claim, pool) !== undefined);
@@ -49,6 +49,11 @@ const howToGet =
   "Want another address, or release that one first; a reservation may say for which claim of its owner it is.";
 
 function giveLowest(pool: Pool, requests: readonly Request[], held: PoolLines, set: string, given: Given): void {
+  if (pool.rules.disable) {
+    const [message, hint] = [`pool ${pool.name} is disabled`, "Take disable out of it, or ask another pool."];
+    given.pending.push(...requests.map((request) => pendingOf(request, "exhausted", message, hint)));
+    return;
+  }
   const taken = [held.live, held.releasing, given.assign];
   const space = freeSpaceOf(pool, pool.automatic, ...taken);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;

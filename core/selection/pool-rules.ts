@@ -2,7 +2,7 @@ import type { PoolLabelSelector } from "./pool-selector.ts";
 
 /** Whom a pool serves, as a NodeIPPool says it; what it does not say it does not ask for. */
 export interface PoolRules {
-  /** It gives nothing new. */
+  /** It gives nothing new, but what is reserved or wanted by address. */
   readonly disable?: boolean;
   /** It serves who names no pool, where neither the namespace nor the network does. */
   readonly default?: boolean;

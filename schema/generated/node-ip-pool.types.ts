@@ -120,7 +120,7 @@ export interface NodeIPPool {
      */
     blockLength?: number;
     /**
-     * Whether the pool gives nothing new. Who has an address keeps it.
+     * Whether the pool gives nothing new, but addresses that are reserved for their owner or asked for by name. Who has an address keeps it.
      */
     disable?: boolean;
     /**

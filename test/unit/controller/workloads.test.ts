@@ -135,3 +135,36 @@ describe("a StatefulSet whose pods wait for the controller", () => {
     expect([told(), sim.lines()]).toEqual([["web-0"], []]);
   });
 });
+
+describe("a StatefulSet with several pools", () => {
+  const begin = () => {
+    const run = beginWorkloads({ last: 2, pools: "lan, more" });
+    run.apps.create(pool("more", "10.1.0.0/24", "10.1.0.9"));
+    return run;
+  };
+  const two = ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24"];
+
+  it("S34: has addresses of the next one where one has no room, and keeps them", async () => {
+    const { apps, create, pass, told } = begin();
+    create("StatefulSet", "web", { replicas: 3 });
+    await pass();
+    expect(told()).toEqual([...two, "web-2 10.1.0.1/24"]);
+    apps.roll("StatefulSet", "web");
+    await pass(5000);
+    expect(told()).toEqual([...two, "web-2 10.1.0.1/24"]);
+  });
+
+  it("I13: keeps them when a pool gives nothing new, and when the record is lost besides", async () => {
+    const { sim, apps, create, pass, told } = begin();
+    create("StatefulSet", "web", { replicas: 3 });
+    await pass();
+    apps.edit("NodeIPPool", "lan", { disable: true });
+    sim.record = { ...sim.record, allocations: [], releasing: [], pools: [], base: new Map() };
+    sim.engine.lookAgain();
+    apps.edit("StatefulSet", "web", { replicas: 4 });
+    await pass(60_000);
+    apps.roll("StatefulSet", "web");
+    await pass(60_000);
+    expect(told()).toEqual([...two, "web-2 10.1.0.1/24", "web-3 10.1.0.2/24"]);
+  });
+});

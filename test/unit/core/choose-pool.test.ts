@@ -154,3 +154,20 @@ it("whatever the pools and claims are: one address each, none twice, nobody move
     }),
   );
 });
+
+it("S19: a pool that is disabled gives nothing new, but what is reserved or wanted; who has an address keeps it", () => {
+  const one = (name: string, wanted?: bigint) =>
+    ({ owner: db, name, pool: "a", ...(wanted === undefined ? {} : { wanted }) }) as Claim;
+  const { snapshot } = planned([pool("a", 1, 9)], [one("0/net1")]);
+  const shut = pool("a", 1, 9, {
+    disable: true,
+    reservations: [{ address: "10.1.0.5", owner: "StatefulSet/shop:db", claim: "1/net1" }],
+  });
+  const { got, pending } = planned(
+    [shut],
+    [one("0/net1"), one("1/net1"), one("2/net1"), one("3/net1", 0x0a010007n)],
+    snapshot,
+  );
+  expect(got).toEqual(["0/net1 a 10.1.0.1", "1/net1 a 10.1.0.5", "3/net1 a 10.1.0.7"]);
+  expect(pending).toEqual(["StatefulSet/shop:db/2/net1: pool a is disabled"]);
+});

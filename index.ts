@@ -9,6 +9,7 @@ export {
   nameOfKey,
   type Owner,
   ownerOfKey,
+  type PoolChoice,
   parseClaimKey,
   parseOwner,
 } from "./core/claim.ts";
@@ -17,6 +18,8 @@ export type { Pool } from "./core/pool.ts";
 export type { Authority, PoolSpec, RangeText, ReservationSpec } from "./core/pool-spec.ts";
 export type { PoolWords } from "./core/pool-words.ts";
 export type { Reservation, Reservations } from "./core/reservation.ts";
+export type { PoolRules } from "./core/selection/pool-rules.ts";
+export type { LabelExpression, PoolLabelSelector } from "./core/selection/pool-selector.ts";
 
 // Plans: who gets, keeps and gives up what.
 

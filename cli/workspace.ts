@@ -85,7 +85,7 @@ function refuseNothingRead(path: string, files: readonly SourceFile[], { documen
   const isRead = documents.some((document) => document.kind !== "foreign" || document.objects.length > 0);
   if (isRead || issues.length > 0 || files.length === 0) return;
   const fields = readKinds().flatMap(({ nameless }) => nameless?.field ?? []);
-  const named = readKinds().flatMap(({ kind, nameless }) => (nameless === undefined ? kind : []));
+  const named = readKinds().flatMap(({ kind, nameless, isBeside }) => (nameless || isBeside ? [] : kind));
   const kinds = [...new Set(["NodeIPPool", ...named])];
   const text = files.map((file) => file.text).join("\n");
   const nearTo = (what: string, pattern: RegExp, known: readonly string[]) =>

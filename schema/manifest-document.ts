@@ -15,6 +15,8 @@ export interface ReadKind {
   owns(object: Bag): boolean;
   /** Can a cluster run such an object as it is? One that takes addresses from pools can not: it is refused where nothing renders it. */
   readonly runsAsIs?: boolean;
+  /** Does it only tell about objects of other kinds? Nobody asks for addresses by it alone. */
+  readonly isBeside?: boolean;
   /** What the text of an object that is replaced has in it, also where it cannot be read. */
   readonly mark: RegExp;
   /** For documents that say no kind, and are of this one if they have a field: what makes YAML of their text, line by line. A folder has one of them. */

@@ -10,6 +10,7 @@ export type {
   Holdings,
   Integration,
   Left,
+  PoolSelection,
   ReadObjects,
   Rendered,
   RenderedObject,

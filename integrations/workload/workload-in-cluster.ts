@@ -19,8 +19,8 @@ import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import { type BoundNetwork, isBound, readBound } from "./bound-network.ts";
 import { aboutPools } from "./named-pools.ts";
 import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
-import { mapNameOf, entriesOfMap, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
-import { networksOfPod, ordinalOf, workloadPods, usesOfNetwork, usesOfWorkloadPod, workloadOfPod } from "./pods.ts";
+import { entriesOfMap, mapNameOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
+import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { maySelect, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import { claimsOfWorkload, ipsIn, isServed, readModel, readsOf, type WorkloadModel, wrongWith } from "./workload.ts";
 import {

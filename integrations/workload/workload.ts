@@ -93,7 +93,10 @@ export function readsOf(
       mark: /nodeippool\.nmstate\.io\/pool|"ips|ips\\"/,
       runsAsIs: true,
     },
-    { group: "", kind: namespaceKind, plural: "namespaces", owns: looksAt, mark: /(?!)/, runsAsIs: true },
+    {
+      ...{ group: "", kind: namespaceKind, plural: "namespaces", owns: looksAt },
+      ...{ mark: /(?!)/, runsAsIs: true, isBeside: true },
+    },
   ];
 }
 

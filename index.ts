@@ -20,6 +20,7 @@ export type { PoolWords } from "./core/pool-words.ts";
 export type { Reservation, Reservations } from "./core/reservation.ts";
 export type { PoolRules } from "./core/selection/pool-rules.ts";
 export type { LabelExpression, PoolLabelSelector } from "./core/selection/pool-selector.ts";
+export type { PoolSource, Verdict } from "./core/selection/select.ts";
 
 // Plans: who gets, keeps and gives up what.
 

@@ -1,4 +1,4 @@
-import { formatOwner, parseAddress } from "../../core/index.ts";
+import { formatOwner, type LabelExpression, parseAddress } from "../../core/index.ts";
 import { type Findings, useOf } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
@@ -33,21 +33,37 @@ export function entryKey({ kind, name }: WorkloadName, place: number): string {
   return kind === "StatefulSet" ? `${name}-${place}` : `${place}`;
 }
 
+/** What a pod has on a network. */
+export interface NicAddresses {
+  readonly ips: readonly string[];
+  /** Which nodes reach them. */
+  readonly nodes: readonly LabelExpression[];
+}
+
+/** Beside the networks of each pod, the nodes that it may run on, by its key: where its addresses are not for all. */
+const nodesKey = "nodes";
+
 /**
- * What each pod of a workload is to have as its networks, by its place. `ipsOf` says the addresses on a network: none on one of
+ * What each pod of a workload is to have as its networks, by its place. `addressesOn` says the addresses on a network: none on one of
  * others; undefined where they are still missing, and then the place is left out.
  */
 export function podAddresses(
   workload: Workload,
-  ipsOf: (network: PodNetwork, place: number) => readonly string[] | undefined,
+  addressesOn: (network: PodNetwork, place: number) => NicAddresses | undefined,
 ): RenderedObject {
   const { kind, namespace, name } = workload;
+  const nodes: Record<string, readonly LabelExpression[]> = {};
   const data = workload.places.flatMap((place): [string, string][] => {
-    const told = workload.networks.flatMap((network) => {
-      const ips = ipsOf(network, place);
-      return ips === undefined ? [] : [{ ...network.element, ...(ips.length > 0 && { interface: network.nic, ips }) }];
-    });
-    return told.length < workload.networks.length ? [] : [[entryKey(workload, place), JSON.stringify(told)]];
+    const all = workload.networks.map((network) => ({ network, has: addressesOn(network, place) }));
+    const told = all.flatMap(({ network, has }) =>
+      has === undefined
+        ? []
+        : [{ ...network.element, ...(has.ips.length > 0 && { interface: network.nic, ips: has.ips }) }],
+    );
+    if (told.length < all.length) return [];
+    const reaching = all.flatMap(({ has }) => has?.nodes ?? []);
+    if (reaching.length > 0) nodes[entryKey(workload, place)] = reaching;
+    return [[entryKey(workload, place), JSON.stringify(told)]];
   });
   return {
     apiVersion: "v1",
@@ -59,18 +75,24 @@ export function podAddresses(
       // The pods need it when they are made.
       annotations: { "argocd.argoproj.io/sync-wave": "-1" },
     },
-    data: Object.fromEntries(data),
+    data: { ...Object.fromEntries(data), ...(Object.keys(nodes).length > 0 && { [nodesKey]: JSON.stringify(nodes) }) },
   } as RenderedObject;
 }
 
 /**
- * The workload as a plan renders it: its pods are to have the addresses that are planned, and none else. The API server can tell which
- * pod of a StatefulSet one is; of a Deployment only the controller can.
+ * The workload as a plan renders it: its pods are to have the addresses that are planned, and none else.
+ *
+ *  its pods                    | their addresses are written by
+ *  ----------------------------+------------------------------------------------------------------
+ *  of a StatefulSet            | the API server (`planned`): their names say which one each is
+ *  the same, for certain nodes | the controller (`gated`): only it can say where they run
+ *  of a Deployment             | the controller: only it can tell them apart
  */
-export function withPlannedPods({ kind, metadata, spec, ...rest }: Bag): RenderedObject {
+export function withPlannedPods({ kind, metadata, spec, ...rest }: Bag, map: RenderedObject): RenderedObject {
   const template = asBag(asBag(spec)?.template);
   const own = asBag(template?.metadata);
-  const isGated = kind === "Deployment" || asBag(own?.labels)?.[addressesLabel] === "gated";
+  const isGated =
+    kind === "Deployment" || isForNodes(map as unknown as Bag) || asBag(own?.labels)?.[addressesLabel] === "gated";
   const labels = { ...asBag(own?.labels), [addressesLabel]: isGated ? "gated" : "planned" };
   const planned = { ...asBag(spec), template: { ...template, metadata: { ...own, labels } } };
   const { labels: marks, ...names } = asBag(metadata) ?? {};
@@ -88,11 +110,27 @@ export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined
 
 /** The networks of the pods in a ConfigMap of a workload, each pod with its key and its place; what cannot be read is left out. */
 export function entriesOfMap(map: Bag, workload: WorkloadName) {
-  return Object.entries(asBag(map.data) ?? {}).map(([key, text]) => ({
+  const { [nodesKey]: nodes, ...pods } = asBag(map.data) ?? {};
+  const reaching = nodesIn(nodes);
+  return Object.entries(pods).map(([key, text]) => ({
     key,
     place: Number(key.slice(entryKey(workload, 0).length - 1)),
     networks: parsePodNetworks(text, workload.namespace).value ?? [],
+    nodes: asList(reaching[key]) as readonly LabelExpression[],
   }));
+}
+
+/** Are its pods for certain nodes? */
+export function isForNodes({ data }: Bag): boolean {
+  return asBag(data)?.[nodesKey] !== undefined;
+}
+
+function nodesIn(text: unknown): Bag {
+  try {
+    return asBag(JSON.parse(`${text ?? "{}"}`)) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** The addresses in it, which are the workload's. */

@@ -6,6 +6,7 @@ import { isManaged } from "../in-cluster.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import type { Tending, TendStep } from "../tending.ts";
+import { affinityWith } from "./node-constraint.ts";
 import { entriesOfMap, entryKey, mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { networksOfPod, ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { ownerOfWorkload } from "./workload-object.ts";
@@ -134,7 +135,10 @@ function tell(pod: Bag, place: number, { workload, map }: Addresses): TendStep[]
     [networksAnnotation]: JSON.stringify(told),
     [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
   };
-  const fields = { metadata: { annotations }, spec: { schedulingGates: otherGates(pod) } };
+  const fields = {
+    metadata: { annotations },
+    spec: { ...affinityWith(pod.spec, entry.nodes), schedulingGates: otherGates(pod) },
+  };
   const all = { kind: workloadPods.kind, namespace: workload.namespace };
   const needs = { keys: [objectKey(map as never)], ...(workload.kind === "Deployment" && { all }) };
   return [{ verb: "change", object: pod, fields, needs }];

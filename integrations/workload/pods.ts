@@ -5,6 +5,7 @@ import { networksAnnotation } from "../attachment-definition.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import { nameOf, ownersOf } from "../object-metadata.ts";
+import { affinityIn } from "./node-constraint.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
 import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 import {
@@ -26,7 +27,7 @@ export const workloadPods: WatchedKind = {
   plural: "pods",
   where: { labels: addressesLabel },
   keep: ({ spec, status }) => ({
-    spec: { schedulingGates: asBag(spec)?.schedulingGates },
+    spec: isGated({ spec }) ? { schedulingGates: asBag(spec)?.schedulingGates, affinity: affinityIn(spec) } : {},
     status: { phase: asBag(status)?.phase },
   }),
 };

@@ -22,7 +22,15 @@ import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
 import { entriesOfMap, mapNameOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
 import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { maySelect, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
-import { claimsOfWorkload, ipsIn, isServed, readModel, readsOf, type WorkloadModel, wrongWith } from "./workload.ts";
+import {
+  addressesByNic,
+  claimsOfWorkload,
+  isServed,
+  readModel,
+  readsOf,
+  type WorkloadModel,
+  wrongWith,
+} from "./workload.ts";
 import {
   claimOfPlace,
   isGatedWorkload,
@@ -106,7 +114,7 @@ function claimsOfPlaces(workload: Workload, model: WorkloadModel, facts: Facts):
 function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings): Rendered {
   const instead = model.workloads.map(({ value, source }): [typeof source, RenderedObject[]] => {
     if (wrongWith(value, model, facts) !== undefined || !isServed(value, model, facts)) return [source, []];
-    const map = podAddresses(value, ipsIn(snapshot.allocations, value, model, facts));
+    const map = podAddresses(value, addressesByNic(snapshot.allocations, value, model, facts));
     if (Object.keys(asBag(asBag(map)?.data) ?? {}).length === 0) return [source, []];
     const { apiVersion, kind } = source.object;
     const owner = { apiVersion, kind, name: value.name, uid: uidOf(source.object) };

@@ -26,7 +26,14 @@ import { nameOf } from "../object-metadata.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { namespaceKind, readNamespace } from "./namespace.ts";
-import { podAddresses, usesOfPodAddresses, withPlannedPods, workloadOfMap } from "./pod-addresses.ts";
+import { nodesReaching } from "./node-constraint.ts";
+import {
+  type NicAddresses,
+  podAddresses,
+  usesOfPodAddresses,
+  withPlannedPods,
+  workloadOfMap,
+} from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { asksOf, ownNetworks, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import {
@@ -139,22 +146,28 @@ export function wrongWith(workload: Workload, sources: PoolSources, facts: Facts
   return servedNetworks(workload, sources, facts).issues?.[0];
 }
 
-/** What the pods of a workload are told of the record: the lines by pool and claim; undefined where one is missing. */
-export function ipsIn(lines: readonly Allocation[], workload: Workload, model: WorkloadModel, facts: Facts) {
+/** What the pods of a workload have by the record; undefined on a network where something is missing. */
+export function addressesByNic(
+  lines: readonly Allocation[],
+  workload: Workload,
+  model: WorkloadModel,
+  { pools, ...facts }: Facts,
+) {
   const byClaim = new Map(lines.map((line) => [identityOf(line), line]));
-  const own = new Map(ownNetworks(workload, model, facts).map(({ network, pools }) => [network, pools]));
-  return (network: PodNetwork, place: number): readonly string[] | undefined => {
+  const own = new Map(ownNetworks(workload, model, { pools, ...facts }).map((one) => [one.network, one.pools]));
+  return (network: PodNetwork, place: number): NicAddresses | undefined => {
     const families = own.get(network) ?? [];
     const claim = claimKey(ownerOfWorkload(workload), claimOfPlace(place, network.nic));
-    const ips = families.flatMap((family) => {
+    const found = families.flatMap((family) => {
       const lines = poolsAsked(asksOf(family)).flatMap((pool) => byClaim.get(identityOf({ pool, claim })) ?? []);
-      const ips = lines.flatMap(({ address, pool }) => {
-        const { prefix } = facts.pools.get(pool) ?? {};
-        return prefix === undefined ? [] : `${formatAddress(address)}/${prefix.length}`;
+      const known = lines.flatMap(({ address, pool: name }) => {
+        const pool = pools.get(name);
+        return pool === undefined ? [] : [{ ip: `${formatAddress(address)}/${pool.prefix.length}`, pool }];
       });
-      return ips.slice(0, 1);
+      return known.slice(0, 1);
     });
-    return ips.length < families.length ? undefined : ips;
+    if (found.length < families.length) return undefined;
+    return { ips: found.map(({ ip }) => ip), nodes: found.flatMap(({ pool }) => nodesReaching(pool)) };
   };
 }
 
@@ -162,14 +175,15 @@ export function ipsIn(lines: readonly Allocation[], workload: Workload, model: W
 function renderWorkloads(model: WorkloadModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
   const rendered = ({ value, source }: ReadObject<Workload>): readonly RenderedObject[] => {
     if (!isServed(value, model, facts)) return [source.object as unknown as RenderedObject];
-    const known = ipsIn(snapshot.allocations, value, model, facts);
-    const ipsOf = (network: PodNetwork, place: number) => {
-      const ips = known(network, place);
-      if (ips !== undefined) return ips;
+    const known = addressesByNic(snapshot.allocations, value, model, facts);
+    const addressesOn = (network: PodNetwork, place: number) => {
+      const has = known(network, place);
+      if (has !== undefined) return has;
       const key = claimKey(ownerOfWorkload(value), claimOfPlace(place, network.nic));
       throw new IpamError("stale", `no address of network ${network.definition} is recorded for ${key}`);
     };
-    return [podAddresses(value, ipsOf), withPlannedPods(source.object)];
+    const map = podAddresses(value, addressesOn);
+    return [map, withPlannedPods(source.object, map)];
   };
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.workloads.map((one) => [one.source, rendered(one)]),

@@ -29,8 +29,8 @@ async function told(folder: string): Promise<string[]> {
   const objects = parseAllDocuments(await done(folder, "render", "m")).map((document) => document.toJS());
   return objects
     .filter(({ kind }) => kind === "ConfigMap")
-    .flatMap(({ data }) =>
-      Object.entries(data).flatMap(([name, text]) =>
+    .flatMap(({ data: { nodes: _, ...pods } }) =>
+      Object.entries(pods).flatMap(([name, text]) =>
         JSON.parse(`${text}`).map((one: Bag) => [name, one.interface, ...((one.ips ?? []) as string[])].join(" ")),
       ),
     );
@@ -218,6 +218,15 @@ describe("pools that are selected", () => {
     const folder = folderOfAll(...objects);
     await done(folder, "allocate", "m");
     expect((await told(folder)).map((one) => /(10\.\S+)\/24/.exec(one)?.[1])).toEqual(want);
+  });
+
+  it("S20: pods with addresses for certain nodes say so, and wait for the controller", async () => {
+    const folder = folderOfAll(macvlanNetwork("red", "rack-b"), web({}));
+    await done(folder, "allocate", "m");
+    const objects = parseAllDocuments(await done(folder, "render", "m")).map((document) => document.toJS());
+    const [map, set] = ["ConfigMap", "StatefulSet"].map((kind) => objects.find((one) => one.kind === kind));
+    expect(JSON.parse(map.data.nodes)).toEqual({ "web-0": [{ key: "rack", operator: "In", values: ["b"] }] });
+    expect(set.spec.template.metadata.labels["nodeippool.nmstate.io/addresses"]).toBe("gated");
   });
 
   it("S33, I13: what pools say now moves nobody, and who is new goes by it", async () => {

@@ -168,3 +168,21 @@ describe("a StatefulSet with several pools", () => {
     expect(told()).toEqual([...two, "web-2 10.1.0.1/24", "web-3 10.1.0.2/24"]);
   });
 });
+
+it("S2, S20: a pod with an address of a pool for certain nodes runs on one of these", async () => {
+  const { apps, create, pass, told } = beginWorkloads({ last: 1, pools: "lan, rack-b" });
+  const rules = { nodeAffinity: { matchLabels: { rack: "b" } } };
+  apps.create(pool("rack-b", "10.1.0.0/24", "10.1.0.9", rules));
+  create("Deployment", "web", { replicas: 2, strategy: { type: "Recreate" } });
+  await pass();
+  expect(
+    told()
+      .map((text) => text.split(" ")[1])
+      .sort(),
+  ).toEqual(["10.1.0.1/24", "10.1.0.2/24"]);
+  const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: "rack", operator: "In", values: ["b"] }] }] };
+  for (const pod of apps.all("Pod"))
+    expect(asBag(pod.spec)?.affinity).toEqual({
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required },
+    });
+});

@@ -16,6 +16,7 @@ export interface Selectable {
 
 /** Where candidates come from, the highest first. */
 export const poolSources = ["subnet", "workload", "namespace", "network", "cluster"] as const;
+/** Where a candidate comes from. */
 export type PoolSource = (typeof poolSources)[number];
 
 /** Who asks for an address on one NIC. */

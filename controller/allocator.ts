@@ -289,7 +289,8 @@ export class Allocator implements Finder {
   /** What is listed with others' stands for itself: a node has its slice of a network also where another network is full. */
   private shareOf(claim: string): string {
     const source = this.sourceOf(claim) ?? "";
-    const share = this.renderer.isShared(source) ? source : this.integrationOf(claim)?.name;
+    const { name, inCluster } = this.integrationOf(claim) ?? {};
+    const share = this.renderer.isShared(source) ? source : (inCluster?.shareOf?.(claim) ?? name);
     return `${ownerOfKey(claim)} ${share}`;
   }
 

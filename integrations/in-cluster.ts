@@ -103,6 +103,8 @@ export interface InCluster {
   concerns(object: Bag): Concern;
   /** The key of the object that asked for a claim of its own. */
   sourceOf(claim: string): string;
+  /** Of the claims of one owner, those with one word are served together or not at all; absent where all are. */
+  shareOf?(claim: string): string;
   /** The key of the one object that has the address of a claim; absent where a claim's address is in objects of other names. */
   objectOf?(claim: string): string;
   /** The keys of objects of others by which an address may be free: the server is asked for them first. */

@@ -6,6 +6,7 @@ import {
   formatOwner,
   nameOfKey,
   ownerOfKey,
+  policyOfKey,
   type Use,
 } from "../../core/index.ts";
 import { asBag, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
@@ -71,6 +72,8 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
     kinds: kinds(),
     concerns,
     sourceOf: (claim) => keyOfWorkload(ownerOfKey(claim)),
+    // One pod more than there are addresses waits by itself.
+    shareOf: policyOfKey,
     evidenceOf: ({ claim }) => [keyOfMap(ownerOfKey(claim))],
     has: isStillNamed,
     gone,

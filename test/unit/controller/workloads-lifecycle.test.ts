@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { asBag, asList, type Bag } from "../../../schema/objects.ts";
+import { pool } from "../../support/ipam-claims.ts";
+import { beginWorkloads } from "../../support/workloads.ts";
+
+describe("the addresses of pods", () => {
+  it("S1: are for any node, where their pool says nothing else", async () => {
+    const { apps, create, pass } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 1 });
+    await pass();
+    expect(asBag(apps.find("Pod", "web-0")?.spec)?.affinity).toBeUndefined();
+  });
+
+  it("S7, S9, S10: are recorded with the workload that has them, and those of a StatefulSet are used again", async () => {
+    const { sim, apps, create, pass, told } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 1 });
+    await pass();
+    expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
+    const [owner] = asList(asBag(apps.find("ConfigMap", "nodeippool-web")?.metadata)?.ownerReferences);
+    expect(owner).toMatchObject({
+      kind: "StatefulSet",
+      name: "web",
+      uid: apps.find("StatefulSet", "web")?.metadata.uid,
+    });
+    create("StatefulSet", "app", { replicas: 1 });
+    apps.remove(apps.find("Pod", "web-0") ?? {});
+    await pass(10_000);
+    expect(told()).toEqual(["app-0 10.0.0.2/24", "web-0 10.0.0.1/24"]);
+  });
+
+  it("S8: of a Deployment go from pod to pod within its own set", async () => {
+    const { sim, apps, create, pass, told } = beginWorkloads();
+    create("Deployment", "web", { replicas: 2 });
+    await pass();
+    const before = sim.lines();
+    apps.roll("Deployment", "web");
+    await pass(60_000);
+    expect(sim.lines()).toEqual(before);
+    const used = told().flatMap((text) => text.split(" ").slice(1));
+    expect(used).toHaveLength(2);
+    for (const ip of used) expect(before.some((line) => line.startsWith(`${ip.replace("/24", "")} `))).toBe(true);
+  });
+
+  it("S38, S39, S45: of a workload that is deleted are free once its pods are gone, and nothing is left of it", async () => {
+    const { sim, apps, create, pass } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 2 });
+    create("Deployment", "api", { replicas: 1 });
+    await pass();
+    for (const kind of ["StatefulSet", "Deployment"] as const) for (const one of apps.all(kind)) apps.remove(one);
+    await pass(90_000);
+    expect([sim.lines(), apps.all("ConfigMap"), apps.all("Pod")]).toEqual([[], [], []]);
+  });
+
+  it("S40, S41: of pods whose end nobody saw are free after the next look at everything", async () => {
+    const { sim, apps, create, pass } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass();
+    sim.isFrozen = true;
+    apps.edit("StatefulSet", "web", { replicas: 1 });
+    await pass(5000);
+    expect(sim.lines()).toHaveLength(2);
+    sim.isFrozen = false;
+    await pass(90_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
+  });
+
+  it("S44, I6: of a pod that runs and shows none stay its", async () => {
+    const { sim, apps, create, pass } = beginWorkloads();
+    create("Deployment", "web", { replicas: 1, strategy: { type: "Recreate" } });
+    await pass();
+    for (const pod of apps.all("Pod"))
+      apps.change(pod, (one) => ({ ...one, status: { phase: "Running", podIPs: [] } }));
+    apps.remove(apps.find("Deployment", "web") ?? {});
+    apps.areNodesStuck = true;
+    await pass(90_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 Deployment/default:web/0/net1 releasing"]);
+  });
+
+  it("I16: are never those of the gateway, the network or its broadcast", async () => {
+    const { sim, apps, create, pass, told } = beginWorkloads({ pools: "small" });
+    const spec = { range: { cidr: "10.9.0.0/29" }, gateway: "10.9.0.1", authority: "Cluster" };
+    apps.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name: "small" }, spec });
+    create("StatefulSet", "web", { replicas: 6 });
+    await pass();
+    expect(told().slice(0, 5)).toEqual([2, 3, 4, 5, 6].map((n, i) => `web-${i} 10.9.0.${n}/29`));
+    expect(told()[5]).toBe("web-5");
+    expect(sim.said.join()).toContain("pool small is exhausted");
+  });
+});
+
+describe("a pool with addresses of pods", () => {
+  const deletePool = (apps: ReturnType<typeof beginWorkloads>["apps"]) => {
+    const there = apps.find("NodeIPPool", "lan");
+    if (there !== undefined) apps.remove(there);
+  };
+
+  it("S35, S36, S37, I14: stays while it is in use, gives nothing new, takes addresses back, and goes once all are free", async () => {
+    const { sim, apps, create, pass, told } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass();
+    deletePool(apps);
+    apps.edit("StatefulSet", "web", { replicas: 3 });
+    await pass(10_000);
+    expect(told()).toEqual(["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2"]);
+    expect(asList(asBag(apps.find("NodeIPPool", "lan")?.metadata)?.finalizers)).toHaveLength(1);
+    apps.edit("NodeIPPool", "lan", {
+      range: { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.9", exclude: ["10.0.0.9"] },
+    });
+    apps.edit("StatefulSet", "web", { replicas: 1 });
+    await pass(90_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
+    apps.remove(apps.find("StatefulSet", "web") ?? {});
+    await pass(90_000);
+    expect([apps.find("NodeIPPool", "lan"), sim.lines()]).toEqual([undefined, []]);
+  });
+
+  it("S14: has none of another pool: neither gives anything, and both say so", async () => {
+    const { sim, apps, create, pass, told } = beginWorkloads();
+    apps.create(pool("twin", "10.0.0.0/24", "10.0.0.5"));
+    create("StatefulSet", "web", { replicas: 1 });
+    await pass();
+    expect(told()).toEqual(["web-0"]);
+    const reasons = ["lan", "twin"].map((name) =>
+      asList(asBag(apps.find("NodeIPPool", name)?.status)?.conditions).map((one) => (one as Bag).reason),
+    );
+    for (const all of reasons) expect(all).toContain("OverlappingIPPool");
+    expect(sim.lines()).toEqual([]);
+  });
+});

@@ -83,14 +83,16 @@ export class AddressPlan extends Construct {
   private last: { readonly count: number; readonly others: string; readonly holders: Holders } | undefined;
   private record = new AppRecord();
   private added: ApiObject[] = [];
-  /** While the app is read: who is to hold what. */
-  private planned: Holders | undefined;
+  /** While the app is read: who is to hold what, as far as that is known. */
+  private reading: { readonly holders: Holders | undefined } | undefined;
 
   private constructor(app: App) {
     super(app, "AddressPlan");
     plans.set(app, this);
     this.node.addValidation({ validate: () => this.validate() });
-    app.resolvers.unshift(new TokenResolver(() => this.planned ?? this.last?.holders ?? this.holders()));
+    app.resolvers.unshift(
+      new TokenResolver(() => (this.reading ?? { holders: this.last?.holders ?? this.holders() }).holders),
+    );
   }
 
   /**
@@ -170,16 +172,16 @@ export class AddressPlan extends Construct {
     return proposal;
   }
 
-  /** Tokens of the objects that are looked at become addresses meanwhile. */
+  /** Tokens of the objects that are looked at become addresses meanwhile; before it is known which, they stay. */
   private read(present: AppObjects, holders: Holders | undefined): AppDesired {
-    this.planned = holders;
+    this.reading = { holders };
     try {
       return readApp(present, holders);
     } catch (error) {
       if (error instanceof IpamError) throw new IpamError(error.code, error.issues.map(withPath), { cause: error });
       throw error;
     } finally {
-      this.planned = undefined;
+      this.reading = undefined;
     }
   }
 
@@ -195,8 +197,10 @@ export class AddressPlan extends Construct {
   }
 }
 
-function othersOf({ others }: AppDesired): string {
-  return JSON.stringify(others.map(({ object }) => object));
+/** What may change without a word: objects of others, also those that constructs of ours speak for. */
+function othersOf({ others, constructs }: AppDesired): string {
+  const spoken = [...constructs].flatMap(([source, { subject }]) => (subject === undefined ? [] : source));
+  return JSON.stringify([...others, ...spoken].map(({ object }) => object));
 }
 
 /** A construct has a path, and no line; what it is made of has fields. */

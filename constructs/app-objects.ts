@@ -30,7 +30,7 @@ export interface AppObjects {
 }
 
 /**
- * Reads an app like a folder of manifests. With `holders`, tokens are addresses, and the objects that others make count.
+ * Reads an app like a folder of manifests. With `holders`, tokens are addresses.
  * Throws IpamError `invalid` with everything that is wrong with them.
  */
 export function readApp(
@@ -46,7 +46,7 @@ export function readApp(
     if (refusal !== undefined) throw refusal;
   }
   const constructs = new Map(objects.map((one) => [sourceOf(one, holders), one]));
-  const others = holders === undefined ? [] : otherObjects(app, added, known);
+  const others = otherObjects(app, [...added, ...objects.flatMap(({ subject = [] }) => subject)], known);
   const unexpanded = others.filter(({ object }) => isUnexpanded(object, known));
   if (unexpanded.length > 0)
     throw new IpamError(

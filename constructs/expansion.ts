@@ -21,9 +21,10 @@ export function addRendered(rendered: Rendered, objects: AppObjects, { construct
     .flatMap(chartOf)
     .sort((a, b) => byCodeUnit(a.node.path, b.node.path));
   const additions = [
-    ...[...constructs].flatMap(([source, scope]): Addition[] =>
-      (rendered.instead.get(source) ?? []).map((object) => ({ scope, object })),
-    ),
+    ...[...constructs].flatMap(([source, scope]): Addition[] => {
+      const made = rendered.instead.get(source) ?? [];
+      return (scope.takes?.(made) ?? made).map((object) => ({ scope, object }));
+    }),
     ...(home === undefined ? [] : rendered.added.map((object): Addition => ({ scope: home, object }))),
   ];
   const names = new Names();

@@ -13,3 +13,4 @@ export { NodeIPPoolController, type NodeIPPoolControllerProps } from "./node-ip-
 export { NodeNetworkPolicy, type NodeNetworkPolicyProps, type PolicyMetadata } from "./node-network-policy.ts";
 export { NodeSliceNetwork, type NodeSliceNetworkProps } from "./node-slice-network.ts";
 export { type NodeProps, Nodes } from "./nodes.ts";
+export { WorkloadAddresses, type WorkloadAddressesProps } from "./workload-addresses.ts";

@@ -1,5 +1,7 @@
+import type { ApiObject } from "cdk8s";
 import type { Construct } from "constructs";
 import type { IpamError, Pool } from "../core/index.ts";
+import type { RenderedObject } from "../integrations/integration.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { Bag } from "../schema/objects.ts";
 
@@ -19,4 +21,8 @@ export interface PlannedObject extends Construct {
   readonly nodes?: readonly ClusterNode[];
   /** What is wrong with it beside these pools. */
   refusal?(pools: readonly Pool[]): IpamError | undefined;
+  /** The object of the app that it speaks for. */
+  readonly subject?: ApiObject;
+  /** Makes of that what is rendered of it; the rest is to be added. */
+  takes?(rendered: readonly RenderedObject[]): readonly RenderedObject[];
 }

@@ -113,7 +113,8 @@ export function readModel({ owned, others }: ReadObjects, isServed: (object: Bag
     parseWorkload,
   );
   if (workloads.issues) return workloads;
-  const networks = owned.flatMap(({ object }) => (isBound(object) ? readBound(object) : []));
+  // In a cdk8s app, networks are objects like any other.
+  const networks = [...owned, ...others].flatMap(({ object }) => (isBound(object) ? readBound(object) : []));
   const namespaces = [...owned, ...others].filter(({ object }) => object.kind === namespaceKind);
   return {
     value: {

@@ -73,6 +73,7 @@ const rules: Rules = {
     "integrations/nmstate",
     "integrations/metal3",
     "integrations/whereabouts",
+    "integrations/workload",
     "pipeline",
     "state",
     "cdk8s",

@@ -74,6 +74,13 @@ export interface NodeIPPoolControllerProps {
    * @default false
    */
   readonly vmAddresses?: boolean;
+
+  /**
+   * Whether pods of StatefulSets and Deployments wait for addresses, and get them. Needs Kubernetes 1.36 or newer.
+   *
+   * @default false
+   */
+  readonly workloadAddresses?: boolean;
 }
 
 /** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */

@@ -30,6 +30,7 @@ const components: readonly Component[] = [
   { value: "ipamClaims", name: "ipam-claims" },
   { value: "vmClaims", name: "vm-claims" },
   { value: "vmAddresses", name: "vm-addresses", files: ["rbac.yaml", "admission.yaml"] },
+  { value: "workloadAddresses", name: "workload-addresses", files: ["rbac.yaml", "admission.yaml"] },
 ];
 
 function filesOf({ name, files = ["rbac.yaml"] }: Component): string[] {

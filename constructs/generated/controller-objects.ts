@@ -1785,4 +1785,160 @@ export const components = {
     }
   }
 ] as ApiObjectProps[] },
+  workloadAddresses: { flag: "--workload-addresses", objects: [
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+      "name": "nodeippool-controller-workload-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          "k8s.cni.cncf.io"
+        ],
+        "resources": [
+          "network-attachment-definitions"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          "apps"
+        ],
+        "resources": [
+          "statefulsets",
+          "deployments"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "configmaps"
+        ],
+        "verbs": [
+          "get",
+          "list",
+          "watch",
+          "create",
+          "patch",
+          "delete"
+        ]
+      },
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "pods"
+        ],
+        "verbs": [
+          "list",
+          "watch",
+          "patch"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller-workload-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "ClusterRole",
+      "name": "nodeippool-controller-workload-addresses"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicy",
+    "metadata": {
+      "name": "nodeippool-workload-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "failurePolicy": "Fail",
+      "reinvocationPolicy": "Never",
+      "matchConstraints": {
+        "objectSelector": {
+          "matchLabels": {
+            "nodeippool.nmstate.io/addresses": "gated"
+          }
+        },
+        "resourceRules": [
+          {
+            "apiGroups": [
+              ""
+            ],
+            "apiVersions": [
+              "v1"
+            ],
+            "operations": [
+              "CREATE"
+            ],
+            "resources": [
+              "pods"
+            ]
+          }
+        ]
+      },
+      "matchConditions": [
+        {
+          "name": "is-of-a-workload",
+          "expression": "object.metadata.?ownerReferences.orValue([]).exists(one, one.kind == \"StatefulSet\" || one.kind == \"ReplicaSet\")\n"
+        }
+      ],
+      "mutations": [
+        {
+          "patchType": "ApplyConfiguration",
+          "applyConfiguration": {
+            "expression": "Object{\n  spec: Object.spec{\n    schedulingGates: [Object.spec.schedulingGates{name: \"nodeippool.nmstate.io/addresses\"}]\n  }\n}\n"
+          }
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicyBinding",
+    "metadata": {
+      "name": "nodeippool-workload-addresses",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "policyName": "nodeippool-workload-addresses"
+    }
+  }
+] as ApiObjectProps[] },
 };

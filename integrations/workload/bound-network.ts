@@ -1,7 +1,15 @@
 import type { Bag } from "../../schema/objects.ts";
 import { asBag } from "../../schema/objects.ts";
-import { attachmentKind, attachmentTitle, configText, parseNetworkConfig } from "../attachment-definition.ts";
+import {
+  attachmentGroup,
+  attachmentKind,
+  attachmentPlural,
+  attachmentTitle,
+  configText,
+  parseNetworkConfig,
+} from "../attachment-definition.ts";
 import { boundPools, takesTold } from "../bound-pools.ts";
+import type { WatchedKind } from "../in-cluster.ts";
 import { type NamedPools, namedBy } from "./named-pools.ts";
 
 /** A network on which pods may have addresses of NodeIPPools. */
@@ -12,6 +20,14 @@ export interface BoundNetwork {
   /** Do its pods take the addresses that they are told (`ips`)? */
   readonly takesIps: boolean;
 }
+
+/** The definitions of networks, as they are watched. */
+export const definitionsKind: WatchedKind = {
+  apiVersion: `${attachmentGroup}/v1`,
+  kind: attachmentKind,
+  plural: attachmentPlural,
+  keep: (object) => (isBound(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+};
 
 /** Does it name pools, or do its pods take the addresses that they are told? */
 export function isBound(object: Bag): boolean {

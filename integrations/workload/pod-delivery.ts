@@ -1,21 +1,24 @@
 import { byCodeUnit, formatOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { networksAnnotation } from "../attachment-definition.ts";
-import { isGated, isOver, otherGates } from "../gated-pod.ts";
-import { isManaged } from "../in-cluster.ts";
-import { objectKey } from "../object-key.ts";
+import { attachmentKind } from "../attachment-definition.ts";
+import { isGated, isOver } from "../gated-pod.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import type { Tending, TendStep } from "../tending.ts";
-import { affinityWith } from "./node-constraint.ts";
-import { entriesOfMap, entryKey, mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
-import { networksOfPod, ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { definitionsKind } from "./bound-network.ts";
+import { entriesOfMap, mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
+import { type Addresses, tell, warn } from "./pod-told.ts";
+import { ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { ownerOfWorkload } from "./workload-object.ts";
 
 /** The pods of workloads: each waits until its addresses are written into it, as the ConfigMap of its workload has them. Who wrote that does not matter. */
 export const podDelivery: Tending = {
-  kinds: [workloadPods, mapsKind],
-  belongsTo: (object) => [...new Set(workloadsOf(object).map((workload) => formatOwner(ownerOfWorkload(workload))))],
-  steps: (_, belonging) => {
+  kinds: [workloadPods, mapsKind, definitionsKind],
+  // A pod may wait for a network.
+  belongsTo: (object) =>
+    object.kind === attachmentKind
+      ? "all"
+      : [...new Set(workloadsOf(object).map((workload) => formatOwner(ownerOfWorkload(workload))))],
+  steps: (_, belonging, find) => {
     const map = belonging.find(isItsMap);
     const workload = map && workloadOfMap(map);
     if (map === undefined || workload === undefined) return [];
@@ -23,16 +26,10 @@ export const podDelivery: Tending = {
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     if (workload.kind === "StatefulSet")
-      return waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), { workload, map }));
-    return stepsOfDeployment(waiting, pods, { workload, map });
+      return waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), { workload, map, find }));
+    return stepsOfDeployment(waiting, pods, { workload, map, find });
   },
 };
-
-/** A workload, and the ConfigMap with the addresses of its pods. */
-interface Addresses {
-  readonly workload: WorkloadName;
-  readonly map: Bag;
-}
 
 function workloadsOf(object: Bag): WorkloadName[] {
   if (object.kind === mapsKind.kind) return [workloadOfMap(object) ?? []].flat();
@@ -97,53 +94,4 @@ function stepsOfDeployment(waiting: readonly Bag[], pods: readonly Bag[], addres
 
 function noPlace({ name }: WorkloadName, count: number): string {
   return `each of the ${count} places of Deployment ${name} has a pod, so this one waits until one of these ends. They are replicas and maxSurge`;
-}
-
-/**
- * What a pod is told: the addresses of its place, on those of its networks that have some.
- *
- *  the ConfigMap                  | the pod
- *  -------------------------------+------------------------------------------------------------------
- *  has not its place, and is ours | waits: it will have it, or an Event on the workload says why not
- *  the same of a plan             | waits, and an Event says so
- *  has not one of its networks    | waits, and an Event says so: its template is another one
- *  has all                        | is told, and scheduled
- */
-function tell(pod: Bag, place: number, { workload, map }: Addresses): TendStep[] {
-  const key = entryKey(workload, place);
-  const entry = entriesOfMap(map, workload).find((one) => one.key === key);
-  const title = `ConfigMap ${nameOf(map)}`;
-  if (entry === undefined)
-    return isManaged(map)
-      ? []
-      : [warn(pod, `${title} has no addresses for it: allocate, render and apply ${workload.kind} ${workload.name}`)];
-  const networks = networksOfPod(pod);
-  const told = networks.map(({ definition, nic, element }) => {
-    const its = entry.networks.find((one) => one.definition === definition && one.nic === nic);
-    const { ips } = its?.element ?? {};
-    return its && (ips === undefined ? element : { ...element, interface: nic, ips });
-  });
-  const strange = networks[told.indexOf(undefined)];
-  if (strange !== undefined)
-    return [
-      warn(
-        pod,
-        `${title} has nothing for network ${strange.definition} (${strange.nic}) of this pod: is it of an earlier template? Then delete it`,
-      ),
-    ];
-  const annotations = {
-    [networksAnnotation]: JSON.stringify(told),
-    [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
-  };
-  const fields = {
-    metadata: { annotations },
-    spec: { ...affinityWith(pod.spec, entry.nodes), schedulingGates: otherGates(pod) },
-  };
-  const all = { kind: workloadPods.kind, namespace: workload.namespace };
-  const needs = { keys: [objectKey(map as never)], ...(workload.kind === "Deployment" && { all }) };
-  return [{ verb: "change", object: pod, fields, needs }];
-}
-
-function warn(pod: Bag, message: string): TendStep {
-  return { verb: "warn", about: objectKey(pod as never), message };
 }

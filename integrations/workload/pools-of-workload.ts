@@ -79,7 +79,7 @@ export function ownNetworks(workload: Workload, sources: PoolSources, facts: Fac
 /** Does whoever names pools for a network of a workload name this one? Where nobody does, each with `default` might be. */
 export function maySelect(
   pool: string,
-  { annotations, namespace, networks: all }: Workload,
+  { annotations, namespace, networks: all }: Pick<Workload, "annotations" | "namespace" | "networks">,
   network: PodNetwork,
   { networks, namespaces }: PoolSources,
 ): boolean {

@@ -10,14 +10,14 @@ import {
   type Use,
 } from "../../core/index.ts";
 import { asBag, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural, keyOfDefinition } from "../attachment-definition.ts";
+import { attachmentKind, keyOfDefinition } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { type Concern, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Conflict, Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
-import { type BoundNetwork, isBound, readBound } from "./bound-network.ts";
+import { type BoundNetwork, definitionsKind, isBound, readBound } from "./bound-network.ts";
 import { aboutPools } from "./named-pools.ts";
 import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
 import { entriesOfMap, mapNameOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
@@ -93,12 +93,7 @@ function kinds(): WatchedKind[] {
         ...{ ...one, apiVersion: `${workloadGroup}/v1`, isOwner: true, hasMereStatus: true, keep: keepWorkload },
       }),
     ),
-    {
-      apiVersion: `${attachmentGroup}/v1`,
-      kind: attachmentKind,
-      plural: attachmentPlural,
-      keep: (object) => (isBound(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
-    },
+    definitionsKind,
     {
       ...{ apiVersion: "v1", kind: namespaceKind, plural: "namespaces" },
       keep: ({ metadata }) => ({ metadata: { annotations: aboutPools(asBag(asBag(metadata)?.annotations) ?? {}) } }),
@@ -189,7 +184,10 @@ function isStillNamed(owner: Bag, { claim, pool }: Allocation, find: (key: strin
 }
 
 /** What says which pools it may have addresses of, as it is in the cluster. */
-function sourcesFound({ namespace, networks }: Workload, find: (key: string) => Bag | undefined): PoolSources {
+function sourcesFound(
+  { namespace, networks }: Pick<Workload, "namespace" | "networks">,
+  find: (key: string) => Bag | undefined,
+): PoolSources {
   const object = find(`${namespaceKind}/${namespace}`);
   return {
     networks: new Map(networks.flatMap(({ definition }) => boundBy(definition, find))),
@@ -204,30 +202,42 @@ function sourcesFound({ namespace, networks }: Workload, find: (key: string) => 
  *  --------------------------------------------------+---------------------------------------------------
  *  a pod with it that has not come to its end        | no
  *  a pod that waits, may be told this place, and has | no: somebody may be about to tell it, by what the
- *   this network                                     |  ConfigMap said
+ *   a network of this name and pool                  |  ConfigMap said
  *  a ConfigMap with it                               | no: the next pod would be told
  *  none of these                                     | yes
  */
-function gone(objects: readonly Bag[], _: Facts, releasing: readonly Allocation[]): readonly Allocation[] {
+function gone(
+  objects: readonly Bag[],
+  _: Facts,
+  releasing: readonly Allocation[],
+  __: boolean,
+  find: (key: string) => Bag | undefined,
+): readonly Allocation[] {
   const located = objects.map((object) => placeless(object as never));
   const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
   const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
-  const awaited = new Set(objects.flatMap(awaitedBy));
-  return releasing.filter(({ address, claim }) => {
-    const owner = ownerOfKey(claim);
-    const nic = claim.slice(claim.lastIndexOf("/") + 1);
-    if (used.has(`${formatAddress(address)} ${owner}`)) return false;
-    return !awaited.has(claim) && !awaited.has(`${owner}/*/${nic}`);
+  const awaited = objects.flatMap((object) => awaitedBy(object, find));
+  return releasing.filter(({ address, claim, pool }) => {
+    const isUsed = used.has(`${formatAddress(address)} ${ownerOfKey(claim)}`);
+    return !isUsed && !awaited.some((one) => one.isOf(claim) && one.mayHave(pool));
   });
 }
 
-/** The claims whose addresses a pod may be told that waits; any place of a Deployment may be. */
-function awaitedBy(object: Bag): string[] {
-  const workload =
-    object.kind === workloadPods.kind && isGated(object) && !isOver(object) ? workloadOfPod(object) : undefined;
+/** What a pod that waits may be told: for which claims, and of which pools. Any place of a Deployment may be its. */
+function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
+  const isWaiting = object.kind === workloadPods.kind && isGated(object) && !isOver(object);
+  const workload = isWaiting ? workloadOfPod(object) : undefined;
   if (workload === undefined) return [];
-  const place = workload.kind === "StatefulSet" ? `${ordinalOf(object, workload)}` : "*";
-  return networksOfPod(object).map(({ nic }) => `${formatOwner(ownerOfWorkload(workload))}/${place}/${nic}`);
+  const owner = `${formatOwner(ownerOfWorkload(workload))}/`;
+  const place = workload.kind === "StatefulSet" ? `${ordinalOf(object, workload)}/` : "";
+  const networks = networksOfPod(object);
+  const annotations = asBag(asBag(object.metadata)?.annotations) ?? {};
+  const asking = { ...workload, networks, annotations };
+  const sources = sourcesFound(asking, find);
+  return networks.map((network) => ({
+    isOf: (claim: string) => claim.startsWith(`${owner}${place}`) && claim.endsWith(`/${network.nic}`),
+    mayHave: (pool: string) => maySelect(pool, asking, network, sources),
+  }));
 }
 
 /**

@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
@@ -16,7 +13,7 @@ import { pool } from "../support/ipam-claims.ts";
 import { createLab } from "../support/lab.ts";
 import { tries } from "../support/long.ts";
 import { Multus } from "../support/multus.ts";
-import { tool } from "../support/tools.ts";
+import { typeInto, uninstallOf } from "../support/uninstall.ts";
 import { VirtController } from "../support/virt-controller.ts";
 import { macvlanNetwork, vm } from "../support/vm-objects.ts";
 
@@ -24,13 +21,6 @@ const claims = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
 const pods = { apiVersion: "v1", plural: "pods" };
 const definition = macvlanNetwork("red", "lan");
 const nic = podInterfaceOf("red");
-
-/** The commands of the last section of a page. */
-function uninstallOf(page: string): string {
-  const text = readFileSync(join(root, `docs/${page}-controller.md`), "utf8");
-  const blocks = [...text.slice(text.lastIndexOf("\n## ")).matchAll(/```sh\n(.*?)```/gs)];
-  return blocks.map(([, block = ""]) => block).join("\n");
-}
 
 type Any = KubeObject & Bag;
 
@@ -68,13 +58,6 @@ describe("virtual machines on a network of macvlan", () => {
 
   /** With the rights that deploy/ gives, and no others. */
   const served = (work: () => Promise<void>) => servedAs(user, work, roles);
-
-  /** Runs commands as a reader of a page does. */
-  async function type(commands: string): Promise<void> {
-    const path = [dirname(await tool("kubectl")), process.env.PATH].join(delimiter);
-    const env = { ...process.env, PATH: path, KUBECONFIG: cluster().kubeconfig };
-    await promisify(execFile)("bash", ["-eo", "pipefail", "-c", commands], { env, timeout: 60_000 });
-  }
 
   const until = (what: () => Promise<unknown>, expected: unknown) =>
     expect.poll(what, { timeout: 30_000, interval: 50 }).toEqual(expected);
@@ -155,7 +138,7 @@ describe("virtual machines on a network of macvlan", () => {
     });
     await create(vm("vm-b", { red: "red" }));
     const waiting = await virt.start("vm-b");
-    for (const page of ["vm-addresses", "vm-claims", "ipam-claims"]) await type(uninstallOf(page));
+    for (const page of ["vm-addresses", "vm-claims", "ipam-claims"]) await typeInto(cluster(), uninstallOf(page));
     expect(await gates(waiting)).toBe(0);
     const later = await virt.launch("vm-b");
     expect(await gates(later)).toBe(0);

@@ -76,6 +76,7 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     ["ipam-claims", { ipamClaims: true }, 2],
     ["vm-claims", { vmClaims: true }, 2],
     ["vm-addresses", { vmAddresses: true }, 4],
+    ["workload-addresses", { workloadAddresses: true }, 4],
   ])("make the same objects with %s", (name, props, more) => {
     const kustomize = objectsIn(run(kubectl, "kustomize", withComponent(name)));
     expect(kustomize).toHaveLength(12 + more);

@@ -25,6 +25,7 @@ export async function withController(
     readonly ipamClaims?: boolean;
     readonly vmClaims?: boolean;
     readonly vmAddresses?: boolean;
+    readonly workloadAddresses?: boolean;
   } = {},
 ): Promise<void> {
   const stop = new AbortController();

@@ -203,7 +203,8 @@ export abstract class Play {
     else for (const world of one.worlds) tellWorld(world, [event]);
   }
 
-  private kill(): void {
+  /** All controllers end where they are, and are started anew: one, or two. */
+  protected kill(): void {
     this.kills++;
     this.trace.push("kill");
     for (const one of this.running) one.isDead = true;

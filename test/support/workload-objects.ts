@@ -26,7 +26,9 @@ export function workload(kind: string, name: string, spec: Bag, networks = "red"
 }
 
 /** The networks of a pod, as Multus is told them. */
-export function elementsOf({ metadata }: Bag): { readonly name: string; readonly ips?: readonly string[] }[] {
+export function elementsOf({
+  metadata,
+}: Bag): { readonly name: string; readonly interface?: string; readonly ips?: readonly string[] }[] {
   const text = `${asBag(asBag(metadata)?.annotations)?.[networksKey]}`;
   return text.startsWith("[") ? JSON.parse(text) : [];
 }

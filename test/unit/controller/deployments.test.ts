@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { keep } from "../../../controller/seen.ts";
+import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { isRunning } from "../../support/sim-apps.ts";
-import { ipsOf } from "../../support/workload-objects.ts";
+import { SimTender } from "../../support/sim-tender.ts";
+import { gate, ipsOf } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const rolling = (replicas: number, maxSurge = 1) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
@@ -93,6 +96,42 @@ describe("a Deployment whose pods wait for the controller", () => {
     expect(found).toEqual(places.map((place) => `Deployment/web/${place}`));
     expect(new Set(told()).size).toBe(2);
   });
+});
+
+it("of two controllers, the one that sees a pod as it was before gives its place to no other one", async () => {
+  const { apps, create, pass, told, tending, sim } = beginWorkloads();
+  create("Deployment", "web", rolling(1, 1));
+  tending.isFrozen = true;
+  for (let i = 0; i < 2; i++) for (const step of apps.steps()) step();
+  await sim.pass(3000);
+  const late = new SimTender(podDelivery, sim.server);
+  const created = (creationTimestamp: string) => (one: Bag) => ({
+    ...one,
+    metadata: { ...asBag(one.metadata), creationTimestamp },
+  });
+  apps.change(apps.all("Pod")[0] as Bag, created("2025-01-02T00:00:00Z"));
+  // It knows the pod and the ConfigMap, and hears no more of them.
+  for (const one of [...apps.all("Pod"), ...apps.all("ConfigMap"), ...apps.all("NetworkAttachmentDefinition")])
+    late.tender.world.set(keep(late.tender.world.kindFor(one as never), one));
+  tending.isFrozen = false;
+  await pass();
+  const [first] = told();
+  // The clock of another API server is late: the next pod seems to be older.
+  const [{ metadata, spec }] = apps.all("Pod") as unknown as [{ metadata: Bag; spec: Bag }];
+  const next = apps.create({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...metadata,
+      ...{ name: "next", creationTimestamp: "2025-01-01T00:00:00Z", finalizers: [] },
+      annotations: { "k8s.v1.cni.cncf.io/networks": "red" },
+    },
+    spec: { ...spec, schedulingGates: [{ name: gate }] },
+  });
+  late.isFrozen = true;
+  late.tender.world.set(keep(late.tender.world.kindFor(next as never), next));
+  await late.pass(5000);
+  expect(told()).toEqual(["next 10.0.0.2/24", first]);
 });
 
 describe("the ConfigMap of a plan", () => {

@@ -54,6 +54,19 @@ describe("a StatefulSet whose pods wait for the controller", () => {
     expect(sim.lines()).toHaveLength(2);
   });
 
+  it("an address is not free while a pod waits that somebody may be about to tell it", async () => {
+    const { sim, apps, create, pass, told } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 2 });
+    for (const step of apps.steps()) step();
+    await sim.pass(3000);
+    expect(told()).toEqual(["web-0", "web-1"]);
+    apps.edit("StatefulSet", "web", { replicas: 1 });
+    await sim.pass(90_000);
+    expect(sim.lines()).toHaveLength(2);
+    await pass(90_000);
+    expect([told(), sim.lines()]).toEqual([["web-0 10.0.0.1/24"], ["10.0.0.1 StatefulSet/default:web/0/net1"]]);
+  });
+
   it("S11: deleted, its addresses are free once its pods are gone; made again before that, it has the same ones", async () => {
     const { sim, apps, create, pass, told } = beginWorkloads();
     create("StatefulSet", "web", { replicas: 3 });

@@ -1,0 +1,102 @@
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { attachmentKind, keyOfDefinition, networksAnnotation } from "../attachment-definition.ts";
+import { boundPools } from "../bound-pools.ts";
+import { otherGates } from "../gated-pod.ts";
+import { isManaged } from "../in-cluster.ts";
+import { objectKey } from "../object-key.ts";
+import { nameOf } from "../object-metadata.ts";
+import type { TendStep } from "../tending.ts";
+import { isBound } from "./bound-network.ts";
+import { type NicOfPod, namedByPod } from "./named-pools.ts";
+import { affinityWith } from "./node-constraint.ts";
+import { entriesOfMap, entryKey, type WorkloadName } from "./pod-addresses.ts";
+import type { PodNetwork } from "./pod-networks.ts";
+import { networksOfPod, placeAnnotation, workloadPods } from "./pods.ts";
+
+/** A workload, and the ConfigMap with the addresses of its pods. */
+export interface Addresses {
+  readonly workload: WorkloadName;
+  readonly map: Bag;
+  /** Finds other objects by their keys. */
+  readonly find: (key: string) => Bag | undefined;
+}
+
+/**
+ * Tells a pod the addresses of its place, and lets it be scheduled. The server is asked first whether what says so is as it is seen.
+ *
+ *  the ConfigMap                        | the pod
+ *  -------------------------------------+------------------------------------------------------------------
+ *  has its place                        | is told, once all its networks can be
+ *  has not, and the controller made it  | waits: it will have it, or an Event on the workload says why not
+ *  has not, and a plan made it          | waits, and an Event says so
+ */
+export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] {
+  const { workload, map } = addresses;
+  const key = entryKey(workload, place);
+  const entry = entriesOfMap(map, workload).find((one) => one.key === key);
+  const next = `allocate, render and apply ${workload.kind} ${workload.name}`;
+  if (entry === undefined)
+    return isManaged(map) ? [] : [warn(pod, `ConfigMap ${nameOf(map)} has no addresses for it: ${next}`)];
+  const told = networksOfPod(pod).map((network, i) => {
+    const one = toldOf(network, entry.networks, addresses);
+    const isToHave = "object" in one && namesPoolsFor(one.object, pod, { nic: network.nic, place: i });
+    return isToHave ? {} : one;
+  });
+  const waits = told.flatMap((one) => ("element" in one ? [] : one));
+  if (waits.length > 0) return waits.flatMap(({ why }) => (why === undefined ? [] : warn(pod, why)));
+  const annotations = {
+    [networksAnnotation]: JSON.stringify(told.flatMap((one) => ("element" in one ? one.element : []))),
+    [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
+  };
+  const fields = {
+    metadata: { annotations },
+    spec: { ...affinityWith(pod.spec, entry.nodes), schedulingGates: otherGates(pod) },
+  };
+  const others = told.flatMap((one) => ("key" in one && one.key !== undefined ? one.key : []));
+  const all = { kind: workloadPods.kind, namespace: workload.namespace };
+  const keys = [objectKey(map as never), ...others];
+  const needs = { keys, ...(workload.kind === "Deployment" && { all }) };
+  return [{ verb: "change", object: pod, fields, needs }];
+}
+
+/** What a network of a pod becomes, and by which definition it is told nothing; or why the pod waits, if that is to be said. */
+type Told = { readonly element: Bag; readonly object?: Bag; readonly key?: string } | { readonly why?: string };
+
+/**
+ * A network of a pod.
+ *
+ *  in the ConfigMap it     | its definition         | the pod
+ *  ------------------------+------------------------+-----------------------------------------------
+ *  has addresses           | any                    | is told these
+ *  is not                  | any                    | waits, and an Event says so: another template
+ *  has none                | is not there           | waits, and an Event says so
+ *  has none                | or the pod, names pools | waits: it will have some
+ *  has none                | any other              | is told nothing on it
+ */
+function toldOf(
+  { definition, nic, element }: PodNetwork,
+  known: readonly PodNetwork[],
+  { map, find }: Addresses,
+): Told {
+  const its = known.find((one) => one.definition === definition && one.nic === nic);
+  const wrong = `ConfigMap ${nameOf(map)} has nothing for network ${definition} (${nic}) of this pod`;
+  if (its === undefined) return { why: `${wrong}: is it of an earlier template? Then delete it` };
+  const { ips } = its.element;
+  if (ips !== undefined) return { element: { ...element, interface: nic, ips } };
+  const key = keyOfDefinition(definition);
+  const object = find(key);
+  if (object === undefined)
+    return { why: `there is no ${attachmentKind} ${definition}: define it, or name another one` };
+  return { element, object, key };
+}
+
+/** Does a definition name pools, or a pod for this NIC? */
+function namesPoolsFor(definition: Bag | undefined, pod: Bag, nic: NicOfPod): boolean {
+  const { subnet = {}, workload = {} } = namedByPod(asBag(asBag(pod.metadata)?.annotations) ?? {}, nic).value ?? {};
+  const own = [subnet, workload].flatMap((named) => Object.values(named).flat());
+  return definition !== undefined && (boundPools(definition) !== undefined || (isBound(definition) && own.length > 0));
+}
+
+export function warn(pod: Bag, message: string): TendStep {
+  return { verb: "warn", about: objectKey(pod as never), message };
+}

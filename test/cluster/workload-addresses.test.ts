@@ -1,0 +1,192 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { formatAddress } from "../../core/index.ts";
+import { isGated } from "../../integrations/gated-pod.ts";
+import { type Access, findAccess, type Objects, objectsOf } from "../../kube/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
+import { installIpamClaims } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { root } from "../support/console.ts";
+import { ownAccess, prepareController, servedAs } from "../support/controller-rights.ts";
+import { hurried } from "../support/controller-timing.ts";
+import { pool } from "../support/ipam-claims.ts";
+import { createLab } from "../support/lab.ts";
+import { Multus } from "../support/multus.ts";
+import { PodRunner } from "../support/pod-runner.ts";
+import { typeInto, uninstallOf } from "../support/uninstall.ts";
+import { macvlanNetwork } from "../support/vm-objects.ts";
+import { gate, ipsOf, workload } from "../support/workload-objects.ts";
+
+const network = macvlanNetwork("red", "lan");
+
+describe("StatefulSets and Deployments of a cluster, served by the controller", () => {
+  const cluster = clusterOfFile(async (started) => {
+    await prepareController(started, [installIpamClaims], "workload-addresses");
+    await started.kubectl(["apply", "-f", join(root, "deploy/workload-addresses/admission.yaml")]);
+    const names = ["statefulset", "deployment", "replicaset", "garbage-collector"];
+    await started.startControllers(...names.map((name) => `${name}-controller`));
+  });
+  let kube: Objects;
+  let user: Access;
+  let runner: PodRunner;
+  beforeAll(async () => {
+    kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));
+    user = await ownAccess(cluster());
+    return () => kube.close();
+  });
+  beforeEach(async () => {
+    // The policy is in force a moment after it is there.
+    await until(async () => isGated(JSON.parse(await kubectl("create --dry-run=server -o json -f -", stray))), true);
+    runner = new PodRunner(kube);
+    await create(pool("lan", "10.0.0.0/24", "10.0.0.9"));
+    await create(network);
+  });
+  afterEach(async () => {
+    await served(async () => {
+      await kubectl("delete statefulsets,deployments --all");
+      await until(async () => (await runner.pods()).length, 0);
+      await until(lines, []);
+      await until(() => kubectl("get configmaps -l nodeippool.nmstate.io/addresses -o name"), "");
+      await kubectl("delete network-attachment-definitions,nodeippools --all --timeout=30s");
+    });
+    await runner.stop();
+    expect(runner.broken).toEqual([]);
+  });
+
+  const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "x", uid: "x" };
+  const stray = JSON.stringify({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "stray", labels: { [gate]: "gated" }, ownerReferences: [owner] },
+    spec: { containers: [{ name: "main", image: "main" }] },
+  });
+  const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
+  const create = (object: Bag) => kubectl("create -f -", JSON.stringify(object));
+  /** With the rights that deploy/ gives, and no others. */
+  const served = (work: () => Promise<void>) => servedAs(user, work, { workloadAddresses: true });
+  const until = (what: () => Promise<unknown>, expected: unknown) =>
+    expect.poll(what, { timeout: 60_000, interval: 100 }).toEqual(expected);
+  /** `web-0 10.0.0.1/24` of each pod; one that waits has none. */
+  const told = async () => (await runner.pods()).map((pod) => [pod.metadata.name, ...ipsOf(pod)].join(" ")).sort();
+  const lines = async () => {
+    const { allocations, releasing } = await kubernetes(kube, "nodeippool").read();
+    return [...allocations, ...releasing].map(({ address, claim }) => `${formatAddress(address)} ${claim}`).sort();
+  };
+  const web = (count: number) => Array.from({ length: count }, (_, i) => `web-${i} 10.0.0.${i + 1}/24`);
+  const uids = async () => (await runner.pods()).map((pod) => pod.metadata.uid).sort();
+
+  it("S10: each pod of a StatefulSet keeps its address: scaled, rolled, deleted, and with the controller started anew", async () => {
+    await served(async () => {
+      await create(workload("StatefulSet", "web", { replicas: 3 }));
+      await until(told, web(3));
+      for (const count of [5, 2, 4]) {
+        await kubectl(`scale statefulset web --replicas=${count}`);
+        await until(told, web(count));
+      }
+    });
+    await served(async () => {
+      const before = await uids();
+      await kubectl("rollout restart statefulset web");
+      await kubectl("rollout status statefulset web --timeout=60s");
+      await until(told, web(4));
+      expect((await uids()).filter((uid) => before.includes(uid))).toEqual([]);
+      await kubectl("delete pod web-1 --wait=false");
+      await sleep(500);
+      await until(told, web(4));
+      await kubectl("scale statefulset web --replicas=2");
+      await until(async () => (await lines()).length, 2);
+    });
+    expect([...runner.had].map(([name, ips]) => `${name} ${[...ips]}`).sort()).toEqual(web(5));
+  });
+
+  it("a pod has its address where it runs, by Multus and the plugins of CNI", async () => {
+    const lab = await createLab(["n1"], ["eth1"]);
+    onTestFinished(() => lab.close());
+    const multus = await Multus.on(lab.nodes[0] as never);
+    await served(async () => {
+      await create(workload("Deployment", "web", { replicas: 1 }));
+      await until(async () => (await told()).map((text) => text.replace(/.* /, "")), ["10.0.0.1/24"]);
+      const running = await multus.run((await runner.pods())[0] as Bag, [network]);
+      expect(await running.addresses("net1")).toEqual(["10.0.0.1/24"]);
+      await running.end();
+    });
+  });
+
+  it("S5: a Deployment is rolled and scaled with as many addresses as it may have pods, none in two of them", async () => {
+    const strategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+    await served(async () => {
+      await create(workload("Deployment", "web", { replicas: 3, strategy }));
+      for (let i = 0; i < 3; i++) {
+        await kubectl("rollout status deployment web --timeout=60s");
+        await kubectl("rollout restart deployment web");
+      }
+      await kubectl("rollout status deployment web --timeout=60s");
+      const places = (count: number) =>
+        Array.from({ length: count }, (_, i) => `10.0.0.${i + 1} Deployment/default:web/${i}/net1`);
+      expect(await lines()).toEqual(places(4));
+      await kubectl("scale deployment web --replicas=6");
+      await kubectl("rollout status deployment web --timeout=60s");
+      expect(await lines()).toEqual(places(7));
+      await kubectl("scale deployment web --replicas=1");
+      await kubectl("rollout restart deployment web");
+      await kubectl("rollout status deployment web --timeout=60s");
+      await until(lines, places(2));
+    });
+    expect(new Set([...runner.had.values()].flatMap((ips) => [...ips])).size).toBeLessThanOrEqual(7);
+    for (const [name, ips] of runner.had) expect([name, ips.size]).toEqual([name, 1]);
+  });
+
+  it("S5: two controllers at once tell no two pods one place", async () => {
+    await served(() =>
+      served(async () => {
+        await create(workload("Deployment", "web", { replicas: 6, strategy: { rollingUpdate: { maxSurge: 3 } } }));
+        for (let i = 0; i < 3; i++) {
+          await kubectl("rollout status deployment web --timeout=60s");
+          await kubectl("rollout restart deployment web");
+        }
+        await kubectl("rollout status deployment web --timeout=60s");
+        expect(await lines()).toHaveLength(9);
+      }),
+    );
+  });
+
+  it("S11: made again under its name while its pods end, a StatefulSet has its addresses again; nobody else had them meanwhile", async () => {
+    runner.ending = 2 * hurried.hold;
+    await served(async () => {
+      await create(workload("StatefulSet", "web", { replicas: 2 }));
+      await until(told, web(2));
+      await kubectl("delete statefulset web");
+      await create(workload("StatefulSet", "app", { replicas: 2 }));
+      await until(async () => (await told()).slice(0, 2), ["app-0 10.0.0.3/24", "app-1 10.0.0.4/24"]);
+      runner.ending = 100;
+      await create(workload("StatefulSet", "web", { replicas: 2 }));
+      await until(async () => (await told()).slice(2), web(2));
+    });
+  });
+
+  it("switched off by the commands of the page, pods start, and nothing is left", async () => {
+    await served(async () => {
+      await create(workload("StatefulSet", "web", { replicas: 1 }));
+      await until(told, web(1));
+    });
+    await create(workload("StatefulSet", "app", { replicas: 1 }));
+    await until(async () => (await runner.pods()).filter(isGated).length, 1);
+    await typeInto(cluster(), uninstallOf("workloads"));
+    await until(async () => (await runner.pods()).filter(isGated).length, 0);
+    expect(await told()).toEqual(["app-0", ...web(1)]);
+    expect(await kubectl("get configmaps -A -l nodeippool.nmstate.io/addresses -o name")).toBe("");
+    await kubectl(`apply -f ${join(root, "deploy/workload-addresses/admission.yaml")}`);
+  });
+
+  it("without the controller pods wait; one without the label does not", async () => {
+    await create(workload("StatefulSet", "web", { replicas: 1 }));
+    await create(workload("StatefulSet", "plain", { replicas: 1 }, "red", {}));
+    await until(told, ["plain-0", "web-0"]);
+    const gated = async () => (await runner.pods()).filter(isGated).map((pod) => pod.metadata.name);
+    expect(await gated()).toEqual(["web-0"]);
+    await served(() => until(told, ["plain-0", "web-0 10.0.0.1/24"]));
+    expect(asBag((await runner.pods())[0]?.metadata)?.annotations).toEqual({ "k8s.v1.cni.cncf.io/networks": "red" });
+  });
+});

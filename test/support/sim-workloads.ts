@@ -1,0 +1,300 @@
+import { formatAddress, ownerOfKey } from "../../core/index.ts";
+import { isGated, isOver } from "../../integrations/gated-pod.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { isDeleting, ownersOf } from "../../integrations/object-metadata.ts";
+import { podDelivery } from "../../integrations/workload/pod-delivery.ts";
+import { workloadsInCluster } from "../../integrations/workload/workload-in-cluster.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { pool } from "./ipam-claims.ts";
+import { isRunning, SimApps, type SimKind, type SimObject } from "./sim-apps.ts";
+import { type Odds, Play } from "./sim-play.ts";
+import { macvlanNetwork } from "./vm-objects.ts";
+import { elementsOf, ipsOf, workload } from "./workload-objects.ts";
+
+const owners = [
+  ["StatefulSet", "db"],
+  ["StatefulSet", "mq"],
+  ["Deployment", "web"],
+  ["Deployment", "api"],
+] as const;
+const watched = ["StatefulSet", "Deployment", "Pod", "ConfigMap", "NetworkAttachmentDefinition"];
+const subnets: Readonly<Record<string, RegExp>> = { red: /^10\.0\.0\./, blue: /^10\.0\.2\./ };
+
+/** Workloads come and go, are scaled and rolled; their pods fail, and are killed; nodes are stuck; watches are late; the record is lost. */
+export class WorkloadsPlay extends Play {
+  readonly seen = { running: 0, handed: 0, frozen: 0, lost: 0 };
+  private readonly apps: SimApps;
+  private readonly ran = new Set<string>();
+  private readonly hands = new Map<string, string>();
+  /** The address of each pod of a StatefulSet, for as long as that asks for it. */
+  private readonly fixed = new Map<string, string>();
+
+  constructor(seed: number, odds: Odds) {
+    super(seed, odds, [workloadsInCluster as Integration], [podDelivery]);
+    this.apps = new SimApps(this.server, (what) => this.trace.push(what));
+    // Fewer addresses than claims, now and then.
+    this.apps.create(pool("lan", "10.0.0.0/24", "10.0.0.12"));
+    this.apps.create(pool("lan2", "10.0.2.0/24", "10.0.2.12"));
+    this.apps.create(macvlanNetwork("red", "lan"));
+    this.apps.create(macvlanNetwork("blue", "lan2"));
+  }
+
+  protected goesOn() {
+    const steps = this.apps.steps();
+    return steps.length === 0 ? [] : [() => this.some(steps)?.()];
+  }
+
+  /** What people do, and what happens to nodes. */
+  protected change(): void {
+    const [kind, name] = this.some(owners) as (typeof owners)[number];
+    const there = this.apps.find(kind, name);
+    if (this.pick(3) === 0) this.changeAround();
+    else if (there === undefined) this.make(kind, name);
+    else this.changeWorkload(there);
+  }
+
+  private changeAround(): void {
+    this.some([
+      () => this.killPod(),
+      () => this.failPod(),
+      () => this.deleteMap(),
+      () => this.stick(this.pick(2) === 0),
+      () => this.loseRecord(),
+      () => this.define(this.some(["gone", "broken", "back"]) as string),
+      () => this.freezeSome(this.pick(2) === 0),
+      () => this.freezeSome(this.pick(2) === 0),
+      () => this.freezeSome(this.pick(2) === 0),
+    ])?.();
+  }
+
+  private stick(is: boolean): void {
+    this.trace.push(`nodes are ${is ? "stuck" : "well"}`);
+    this.apps.areNodesStuck = is;
+  }
+
+  private killPod(): void {
+    const pod = this.some(this.apps.all("Pod"));
+    this.trace.push(`kill ${pod?.metadata.name}`);
+    if (pod !== undefined) this.apps.remove(pod);
+  }
+
+  private failPod(): void {
+    const pod = this.some(this.apps.all("Pod").filter(isRunning));
+    this.trace.push(`${pod?.metadata.name} fails`);
+    if (pod !== undefined) this.apps.change(pod, (one) => ({ ...one, status: { phase: "Failed" } }));
+  }
+
+  private deleteMap(): void {
+    const map = this.some(this.apps.all("ConfigMap"));
+    this.trace.push(`delete ${map?.metadata.name}`);
+    if (map !== undefined) this.apps.remove(map);
+  }
+
+  /**
+   * The controllers are started anew: what one still writes by the record that is lost, the next record knows nothing of. The network
+   * is well: what nobody can ask for is not put on record again, and a pod that ends then takes its address with it.
+   */
+  private loseRecord(): void {
+    // Before that, more is known.
+    if (this.steps < 1000) return;
+    this.trace.push("the record is lost");
+    this.seen.lost++;
+    this.melt();
+    this.mend();
+    this.kill();
+    this.record = { ...this.record, allocations: [], releasing: [], pools: [], base: new Map() };
+    this.fixed.clear();
+  }
+
+  private melt(): void {
+    for (const one of [this, ...this.running]) for (const kind of watched) this.freeze(kind, false, one);
+  }
+
+  private define(how: string): void {
+    const there = this.apps.find("NetworkAttachmentDefinition", "red");
+    this.trace.push(`definition of red: ${how}`);
+    const good = macvlanNetwork("red", "lan");
+    if (how === "back" && there === undefined) this.apps.create(good);
+    else if (there !== undefined && how === "gone") this.apps.remove(there);
+    else if (there !== undefined)
+      this.apps.change(there, (one) => ({ ...one, spec: how === "broken" ? { config: "{" } : good.spec }));
+  }
+
+  private mend(): void {
+    this.define("back");
+    this.define("good");
+  }
+
+  /** Mostly of one of two controllers: what that one sees late, the other one has acted upon. */
+  private freezeSome(is: boolean): void {
+    if (is) this.seen.frozen++;
+    this.freeze(this.some(watched) as string, is, this.some([this, ...this.running, ...this.running]));
+  }
+
+  private networks(): string {
+    return this.some(["red", "red", "red, blue", "blue"]) as string;
+  }
+
+  private make(kind: SimKind, name: string): void {
+    const spec = { replicas: this.pick(4), strategy: { rollingUpdate: { maxSurge: this.pick(3) } } };
+    this.trace.push(`create ${kind} ${name} ${JSON.stringify(spec)}`);
+    this.apps.create(workload(kind, name, spec, this.networks()));
+  }
+
+  private changeWorkload(there: SimObject): void {
+    const { kind, metadata } = there as SimObject & { kind: SimKind };
+    const replicas = this.pick(5);
+    this.some([
+      () => this.scale(kind, metadata.name, replicas),
+      () => this.scale(kind, metadata.name, replicas),
+      () => this.roll(kind, metadata.name),
+      () => this.roll(kind, metadata.name),
+      () => this.roll(kind, metadata.name, { "k8s.v1.cni.cncf.io/networks": this.networks() }),
+      () => this.end(there),
+    ])?.();
+  }
+
+  private scale(kind: SimKind, name: string, replicas: number): void {
+    this.trace.push(`scale ${name} ${replicas}`);
+    this.apps.edit(kind, name, { replicas });
+  }
+
+  private roll(kind: SimKind, name: string, annotations?: Bag): void {
+    this.trace.push(`roll ${name} ${JSON.stringify(annotations)}`);
+    this.apps.roll(kind, name, annotations);
+  }
+
+  private end(there: SimObject): void {
+    this.trace.push(`delete ${there.metadata.name}`);
+    this.apps.remove(there);
+  }
+
+  protected check(): void {
+    this.checkHands();
+    const pods = this.apps.all("Pod");
+    this.forgetUnasked();
+    const had = new Map<string, string>();
+    const lines = [...this.record.allocations, ...this.record.releasing];
+    const ownerOfIp = new Map(lines.map(({ address, claim }) => [formatAddress(address), ownerOfKey(claim)]));
+    for (const pod of pods.filter((one) => !isGated(one) && !isOver(one))) {
+      const { name } = pod.metadata;
+      if (!this.ran.has(name)) this.seen.running++;
+      this.ran.add(name);
+      for (const { name: network, interface: nic, ips = [] } of elementsOf(pod)) {
+        const ip = `${ips}`.replace("/24", "");
+        if (ips.length !== 1 || !subnets[network]?.test(ip)) throw this.broken(`${name} has [${ips}] on ${network}`);
+        if (had.has(ip)) throw this.broken(`${ip} is in ${name} and ${had.get(ip)}`);
+        had.set(ip, name);
+        const owner = ownerOfIp.get(ip);
+        // A pod that bears what nobody asks for now is not put on record again, once that was lost.
+        const isUnknown = owner === undefined && this.seen.lost > 0;
+        if (!isUnknown && owner !== ownerOfPod(pod)) throw this.broken(`${name} has ${ip}; on record it is ${owner}'s`);
+        this.checkFixed(`${name} ${network} ${nic}`, ip);
+      }
+    }
+  }
+
+  /** What a StatefulSet asks for without a break stays the same. */
+  private checkFixed(which: string, ip: string): void {
+    if (!which.startsWith("db") && !which.startsWith("mq")) return;
+    const before = this.fixed.get(which) ?? ip;
+    if (before !== ip) throw this.broken(`${which} had ${before}, and has ${ip}`);
+    this.fixed.set(which, ip);
+  }
+
+  private forgetUnasked(): void {
+    for (const which of this.fixed.keys()) {
+      const [, set = "", ordinal, network, nic] = /^(\w+)-(\d+) (\w+) net(\d)$/.exec(which) ?? [];
+      const { replicas = 0, template } = (this.apps.find("StatefulSet", set)?.spec ?? {}) as {
+        replicas?: number;
+        template?: { metadata: { annotations: Record<string, string> } };
+      };
+      const named = template?.metadata.annotations["k8s.v1.cni.cncf.io/networks"]?.split(", ") ?? [];
+      const isAsked = replicas > Number(ordinal) && named[Number(nic) - 1] === network;
+      if (!isAsked) this.fixed.delete(which);
+    }
+  }
+
+  private checkHands(): void {
+    for (const { address, claim } of this.record.allocations) {
+      const ip = formatAddress(address);
+      if ((this.hands.get(ip) ?? claim) !== claim) this.seen.handed++;
+      this.hands.set(ip, claim);
+    }
+  }
+
+  /** Nobody is killed or frozen, nothing changes; the network is defined, and nodes are well. */
+  async calm(): Promise<void> {
+    this.melt();
+    this.stick(false);
+    this.mend();
+    await this.rest(() => this.server.events.length);
+  }
+
+  /** At rest all pods have their addresses, but where there are too few; what is on record is asked for, or borne. */
+  checkRest(): void {
+    const borne = new Set(
+      this.apps
+        .all("Pod")
+        .filter((pod) => !isOver(pod))
+        .flatMap(ipsOf),
+    );
+    for (const { address, claim } of this.record.releasing)
+      if (!borne.has(`${formatAddress(address)}/24`))
+        throw this.broken(`${formatAddress(address)} of ${claim} is never free`);
+    const isFull = (name: string) => {
+      const count = this.apps.all("ConfigMap").find(({ metadata }) => metadata.name.endsWith(name));
+      return count === undefined || this.lacks(name);
+    };
+    for (const [kind, name] of owners) {
+      const there = this.apps.find(kind, name);
+      const waiting =
+        there === undefined
+          ? []
+          : this.apps.all("Pod").filter((pod) => isGated(pod) && ownerOfPod(pod)?.endsWith(`:${name}`));
+      if (waiting.length > 0 && !isFull(name)) throw this.broken(`${waiting[0]?.metadata.name} waits`);
+      for (const pod of this.apps.all("Pod")) if (isDeleting(pod)) throw this.broken(`${pod.metadata.name} never ends`);
+    }
+  }
+
+  /** Has a workload fewer addresses than it asks for? */
+  private lacks(name: string): boolean {
+    const [kind] = owners.find(([, one]) => one === name) ?? [];
+    const spec = this.apps.find(kind as SimKind, name)?.spec as {
+      replicas: number;
+      strategy: { rollingUpdate: { maxSurge: number } };
+      template: { metadata: { annotations: Record<string, string> } };
+    };
+    const places = spec.replicas + (kind === "Deployment" ? spec.strategy.rollingUpdate.maxSurge : 0);
+    const networks = `${spec.template.metadata.annotations["k8s.v1.cni.cncf.io/networks"]}`.split(", ").length;
+    const live = this.record.allocations.filter(({ claim }) => ownerOfKey(claim).endsWith(`:${name}`));
+    return live.length < places * networks;
+  }
+
+  /** All workloads are deleted. */
+  async finish(): Promise<void> {
+    for (const kind of ["StatefulSet", "Deployment"] as const) for (const one of this.apps.all(kind)) this.end(one);
+    // What is held back begins anew where time leaps.
+    for (let i = 0; i === 0 || (i < 5 && this.record.releasing.length > 0); i++)
+      await this.rest(() => this.server.events.length);
+  }
+
+  checkEnd(): void {
+    const left = [...this.apps.all("Pod"), ...this.apps.all("ConfigMap")].map(({ metadata }) => metadata.name);
+    const lines = [...this.record.allocations, ...this.record.releasing].map(({ claim }) => claim);
+    if (left.length + lines.length > 0) throw this.broken(`left: ${[...left, ...lines]}`);
+  }
+
+  private some<T>(all: readonly T[]): T | undefined {
+    return all[this.pick(all.length)];
+  }
+}
+
+/** Its owner by the workload that made it, as the record has it. */
+function ownerOfPod(pod: SimObject): string | undefined {
+  const [owner] = ownersOf(pod);
+  const { labels } = (pod.metadata ?? {}) as { labels?: Bag };
+  const hash = `-${asBag(labels)?.["pod-template-hash"]}`;
+  if (owner?.kind === "StatefulSet") return `StatefulSet/default:${owner.name}`;
+  return owner === undefined ? undefined : `Deployment/default:${`${owner.name}`.slice(0, -hash.length)}`;
+}

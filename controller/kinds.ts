@@ -3,7 +3,7 @@ import type { Concern } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { kindInGroup, nameOfKind } from "../integrations/object-key.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
-import type { WorldKind } from "./world.ts";
+import { selectionsOf, type WorldKind } from "./world.ts";
 
 /** NodeIPPool, as keys have it. */
 export const poolKind = kindInGroup("NodeIPPool", "nmstate.io");
@@ -57,7 +57,8 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     ...a,
     keep: (object) => union(a.keep(object), b.keep(object)),
     keepMade: (object) => union(a.keepMade?.(object) ?? {}, b.keepMade?.(object) ?? {}),
-    fixed: (object) => [a, b].map((one) => one.fixed?.(object) ?? {}),
+    // Whoever watches it alone must find the same.
+    ...fixedInBoth(a, b),
     isOwner: either("isOwner"),
     isShared: either("isShared"),
     isOwnSource: either("isOwnSource"),
@@ -67,8 +68,22 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     // Where it is a reason to decide anew for one of them.
     hasMereStatus: a.hasMereStatus === true && b.hasMereStatus === true,
     hasPlainStatus: either("hasPlainStatus"),
+    selections: bothSelect(selectionsOf(a), selectionsOf(b)),
     concerns: (object) => concernOf(a.concerns(object), b.concerns(object)),
   };
+}
+
+function fixedInBoth({ fixed: a }: WorldKind, { fixed: b }: WorldKind): Pick<WorldKind, "fixed"> {
+  const own = a ?? b;
+  if (own === undefined) return {};
+  return { fixed: a === undefined || b === undefined || a === b ? own : (object) => [a(object), b(object)] };
+}
+
+/** Each selection once; who selects nothing watches all. */
+function bothSelect(...all: readonly ReturnType<typeof selectionsOf>[]): ReturnType<typeof selectionsOf> {
+  const found = new Map(all.flat().map((one) => [JSON.stringify(one), one]));
+  const whole = found.get("{}");
+  return whole === undefined ? [...found.values()] : [whole];
 }
 
 /** Of a list, of which each may keep a part, the longer one. */

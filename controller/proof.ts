@@ -65,7 +65,9 @@ export class Proof {
     const facts = factsOf(this.world, scene);
     return this.ground.integrations.flatMap(({ inCluster, isClaim }) => {
       const own = lines.filter(({ claim }) => isClaim(claim));
-      return own.length === 0 ? [] : (inCluster?.gone(objects, facts, own, isReset) ?? []);
+      return own.length === 0
+        ? []
+        : (inCluster?.gone(objects, facts, own, isReset, (key) => this.world.get(key)) ?? []);
     });
   }
 

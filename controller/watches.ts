@@ -4,7 +4,8 @@ import type { Engine } from "./engine.ts";
 import type { Ground } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
 import { keep, type Seen } from "./seen.ts";
-import type { WorldKind } from "./world.ts";
+import { Selections } from "./selections.ts";
+import { selectionsOf, type WorldKind } from "./world.ts";
 
 /** What looks at the world, and acts upon it: the engine, and each tender. */
 export type Looking = Pick<Engine, "world" | "queue" | "open" | "lookAgain">;
@@ -18,41 +19,73 @@ type States = Map<string, WatchState>;
 /** The watches of all kinds that they look at, each once. They begin with `run`, and end when the signal aborts. */
 export function watchesOf(source: ReturnType<typeof transport>, looking: readonly Looking[], watching: Watching) {
   const kinds = mergedKinds(looking.flatMap(({ world }) => world.allKinds()));
-  const states: States = new Map(kinds.map((kind) => [nameOfKind(kind), "listing"]));
+  const states: States = new Map(kinds.flatMap((kind) => namesOf(kind).map((name) => [name, "listing"])));
   const running = { signal: watching.signal, clock: realClock, random: Math.random };
   const run = () =>
-    kinds.map((kind) => {
-      const selection = { ...kind.where, resource: kind, project: (object: object) => keep(kind, object) };
-      return watch(source, selection, sinkOf(looking, kind, states, watching), running);
+    kinds.flatMap((kind) => {
+      const joined = new Selections(selectionsOf(kind).length, worldsOf(looking, kind));
+      return selectionsOf(kind).map((where, i) => {
+        const selection = { ...where, resource: kind, project: (object: object) => keep(kind, object) };
+        return watch(source, selection, sinkOf(looking, kind, i, joined, states, watching), running);
+      });
     });
   return { states, run };
 }
 
-/** What a watch tells goes into the world. Once all are known, that is acted upon. */
-function sinkOf(looking: readonly Looking[], watched: WorldKind, states: States, { log, timing, signal }: Watching) {
+/** What each watch of a kind is called: as the kind; where there are several, with a number. */
+function namesOf(kind: WorldKind): string[] {
+  return selectionsOf(kind).map((_, i) => (i === 0 ? nameOfKind(kind) : `${nameOfKind(kind)} ${i + 1}`));
+}
+
+/** Whoever looks at a kind, together. */
+function worldsOf(looking: readonly Looking[], watched: WorldKind) {
   const kind = nameOfKind(watched);
   const worlds = looking.map(({ world }) => world).filter((world) => world.hasKind(kind));
-  const isKnown = (one: WorldKind) => ["synced", "absent"].includes(`${states.get(nameOfKind(one))}`);
-  const follow = async (state: WatchState) => {
-    // What was missed comes after the watch is open again.
-    if (state === "synced") await realClock.sleep(timing.fresh, signal);
-    if (states.get(kind) === state) for (const world of worlds) world.follow(kind, state === "synced");
-  };
   return {
-    replace: (all: Map<string, Seen>) => {
-      for (const world of worlds) world.replace(kind, [...all.values()]);
+    replace: (all: readonly Seen[]) => {
+      for (const world of worlds) world.replace(kind, all);
     },
-    set: (_: string, object: Seen) => {
+    set: (object: Seen) => {
       for (const world of worlds) world.set(object);
     },
     delete: (key: string) => {
-      for (const world of worlds) world.delete(`${kind}/${key.replace("/", ":")}`);
+      for (const world of worlds) world.delete(key);
     },
+    follow: (isFollowed: boolean) => {
+      for (const world of worlds) world.follow(kind, isFollowed);
+    },
+  };
+}
+
+/** What a watch tells goes into the world. Once all are known, that is acted upon. */
+function sinkOf(
+  looking: readonly Looking[],
+  watched: WorldKind,
+  i: number,
+  joined: Selections,
+  states: States,
+  { log, timing, signal }: Watching,
+) {
+  const kind = nameOfKind(watched);
+  const name = `${namesOf(watched)[i]}`;
+  const { follow: followIn } = worldsOf(looking, watched);
+  const statesOf = (one: WorldKind) =>
+    [...states].flatMap(([each, state]) => (each.split(" ")[0] === nameOfKind(one) ? state : []));
+  const isKnown = (one: WorldKind) => statesOf(one).every((state) => ["synced", "absent"].includes(state));
+  const follow = async (state: WatchState) => {
+    // What was missed comes after the watch is open again.
+    if (state === "synced") await realClock.sleep(timing.fresh, signal);
+    if (states.get(name) === state) followIn(statesOf(watched).every((each) => each === "synced"));
+  };
+  return {
+    replace: (all: Map<string, Seen>) => joined.replace(i, [...all.values()]),
+    set: (_: string, object: Seen) => joined.set(i, object),
+    delete: (key: string) => joined.delete(i, `${kind}/${key.replace("/", ":")}`),
     state: (state: WatchState, error?: unknown) => {
-      states.set(kind, state);
+      states.set(name, state);
       follow(state);
-      if (state === "failing") log({ level: "warn", message: "a watch fails", kind, error });
-      else log({ level: "info", message: `a watch is ${state}`, kind });
+      if (state === "failing") log({ level: "warn", message: "a watch fails", kind: name, error });
+      else log({ level: "info", message: `a watch is ${state}`, kind: name });
       for (const one of looking) if (one.world.allKinds().every(isKnown)) one.open();
     },
   };

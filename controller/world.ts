@@ -6,7 +6,17 @@ import { keep, type Seen } from "./seen.ts";
 
 /** A kind that is watched, and whom its objects concern. */
 export interface WorldKind extends WatchedKind {
+  /** Where several watch it, what each of them selects; absent where `where` says it. */
+  readonly selections?: readonly NonNullable<WatchedKind["where"]>[];
   concerns(object: Bag): Concern;
+}
+
+/** What is watched of a kind: all that any of these selects. */
+export function selectionsOf({
+  where = {},
+  selections = [where],
+}: WorldKind): readonly NonNullable<WorldKind["where"]>[] {
+  return selections;
 }
 
 /** So many objects that are gone are remembered. */
@@ -89,10 +99,11 @@ export class World {
   }
 
   /** Is it gone since? Where labels select what a watch shows, one that lost its label is gone there, and has a new version. */
-  private isOver({ metadata }: Seen, { where }: WorldKind): boolean {
+  private isOver({ metadata }: Seen, kind: WorldKind): boolean {
     const last = this.ended.get(metadata.uid);
     const isNewer = last !== undefined && BigInt(metadata.resourceVersion) > BigInt(last);
-    return last !== undefined && !(isNewer && where?.labels !== undefined);
+    const isSelected = selectionsOf(kind).some(({ labels }) => labels !== undefined);
+    return last !== undefined && !(isNewer && isSelected);
   }
 
   delete(key: string): void {

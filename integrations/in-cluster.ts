@@ -137,13 +137,14 @@ export interface InCluster {
   barred?(facts: Facts): ReadonlyMap<string, string>;
   /**
    * Those of its releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
-   * time. In a reset somebody says that the reports of the owners are up to date.
+   * time. In a reset somebody says that the reports of the owners are up to date. `find` finds other objects by their keys.
    */
   gone(
     objects: readonly Bag[],
     facts: Facts,
     releasing: readonly Allocation[],
     isReset: boolean,
+    find: (key: string) => Bag | undefined,
   ): readonly Allocation[];
   report(known: Known, facts: Facts): Report;
   /** Have conditions of its kinds `lastHeartbeatTime`? */

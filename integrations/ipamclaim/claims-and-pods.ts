@@ -22,9 +22,9 @@ export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
     kinds: [...ipamClaimsPart.kinds, { ...podsKind, isReport: true }],
     concerns,
     claimed: (objects, facts) => claimedIn(objects, facts, objects.flatMap(usesOfPod)),
-    gone: (objects, facts, releasing, isReset) => {
+    gone: (objects, facts, releasing, isReset, find) => {
       const used = new Set(objects.flatMap(usesIn).map(({ address, owner = "" }) => placeOf(address, owner)));
-      const free = ipamClaimsPart.gone?.(objects, facts, releasing, isReset) ?? [];
+      const free = ipamClaimsPart.gone?.(objects, facts, releasing, isReset, find) ?? [];
       return free.filter(({ address, claim }) => !used.has(placeOf(address, ownerOfKey(claim))));
     },
   },

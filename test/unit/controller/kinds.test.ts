@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kindsOf } from "../../../controller/kinds.ts";
+import { keep } from "../../../controller/seen.ts";
 import type { Concern, InCluster, WatchedKind } from "../../../integrations/in-cluster.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
@@ -39,6 +40,19 @@ describe("a kind that two integrations watch", () => {
   it("is watched once, and what either keeps is kept", () => {
     const kind = merged(watching(type, one), watching(data, one));
     expect(kind.keep({ type: "Opaque", data: { b: 2, c: 3 } })).toEqual({ type: "Opaque", data: { a: 1, b: 2 } });
+  });
+
+  it("of what one made is the same to who watches it alone, and to both", () => {
+    const [alone] = kindsOf([watching(data, one)]).filter(({ kind }) => kind === "Secret");
+    const made = { metadata: { name: "a", labels: { "app.kubernetes.io/managed-by": "nodeippool-controller" } } };
+    const both = merged(watching(data, one), watching(data, one));
+    expect(keep(both, made)).toEqual(keep(alone as typeof both, made));
+  });
+
+  it("is watched by each selection once, or as a whole", () => {
+    const by = (labels: string) => watching({ ...type, where: { labels } }, one);
+    expect(merged(by("a"), by("b"), by("a")).selections).toEqual([{ labels: "a" }, { labels: "b" }]);
+    expect(merged(by("a"), watching(type, one)).selections).toEqual([{}]);
   });
 
   it("keeps the longer of two lists, whoever keeps it", () => {

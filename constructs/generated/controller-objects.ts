@@ -1811,6 +1811,18 @@ export const components = {
       },
       {
         "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "namespaces"
+        ],
+        "verbs": [
+          "list",
+          "watch"
+        ]
+      },
+      {
+        "apiGroups": [
           "apps"
         ],
         "resources": [

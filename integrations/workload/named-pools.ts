@@ -51,10 +51,17 @@ export function namedByPod(
   return issues.length > 0 ? { issues } : { value: { subnet, workload } };
 }
 
+/** Where a pod says which pools it wants. */
+const naming = [poolAnnotation, ...["subnets", "subnet", "ippools", "ippool"].map((name) => `${spiderpool}${name}`)];
+
 /** Does a pod say which pools it wants? */
 export function namesPools(annotations: Bag): boolean {
-  const own = ["subnets", "subnet", "ippools", "ippool"].map((name) => `${spiderpool}${name}`);
-  return [poolAnnotation, ...own].some((name) => annotations[name] !== undefined);
+  return naming.some((name) => annotations[name] !== undefined);
+}
+
+/** Which pools it wants, as it says that: another text where it says otherwise. */
+export function wishOf(annotations: Bag): string {
+  return JSON.stringify(naming.map((name) => annotations[name] ?? ""));
 }
 
 /** What a NetworkAttachmentDefinition, or a pod, names in our own annotation. */

@@ -1,12 +1,12 @@
-import type { Labels } from "../../core/index.ts";
+import type { Labels, Parsed } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { type NamedPools, namedByNamespace } from "./named-pools.ts";
 
 /** A namespace, as pools and its pods see it. */
 export interface Namespace {
   readonly labels: Labels;
-  /** The pools of its pods that name none. */
-  readonly named: NamedPools;
+  /** The pools of its pods that name none; issues where that cannot be read. */
+  readonly named: Parsed<NamedPools>;
 }
 
 export const namespaceKind = "Namespace";
@@ -15,12 +15,11 @@ export function isNamespace({ apiVersion, kind }: Bag): boolean {
   return apiVersion === "v1" && kind === namespaceKind;
 }
 
-/** One whose annotations cannot be read names no pools. */
 export function readNamespace({ metadata }: Bag): Namespace {
   const { name, labels, annotations } = asBag(metadata) ?? {};
   // The API server gives each this label.
   const all = { ...asBag(labels), "kubernetes.io/metadata.name": `${name}` };
-  return { labels: all as Labels, named: namedByNamespace(asBag(annotations) ?? {}).value ?? {} };
+  return { labels: all as Labels, named: namedByNamespace(asBag(annotations) ?? {}) };
 }
 
 /** What is known of one without its object. */

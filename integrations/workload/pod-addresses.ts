@@ -13,6 +13,9 @@ export type WorkloadName = Pick<Workload, "kind" | "namespace" | "name">;
 /** On a ConfigMap with the addresses of pods: the workload that makes them. */
 const labelOf = (kind: WorkloadKind) => `${ownPrefix}${kind.toLowerCase()}`;
 
+/** On one that the controller makes: what the pods that it is for say of pools. It may be older than the template of a pod. */
+export const wishAnnotation = `${ownPrefix}pools-of-pods`;
+
 /** The ConfigMaps with addresses of pods, as they are watched. */
 export const mapsKind: WatchedKind = {
   apiVersion: "v1",

@@ -7,9 +7,9 @@ import { objectKey } from "../object-key.ts";
 import { nameOf } from "../object-metadata.ts";
 import type { TendStep } from "../tending.ts";
 import { isBound } from "./bound-network.ts";
-import { type NicOfPod, namedByPod } from "./named-pools.ts";
+import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
-import { entriesOfMap, entryKey, type WorkloadName } from "./pod-addresses.ts";
+import { entriesOfMap, entryKey, type WorkloadName, wishAnnotation } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { networksOfPod, placeAnnotation, workloadPods } from "./pods.ts";
 
@@ -27,6 +27,7 @@ export interface Addresses {
  *  the ConfigMap                        | the pod
  *  -------------------------------------+------------------------------------------------------------------
  *  has its place                        | is told, once all its networks can be
+ *  is for pods that name other pools    | waits, and an Event says so: it, or the pod, is of an earlier template
  *  has not, and the controller made it  | waits: it will have it, or an Event on the workload says why not
  *  has not, and a plan made it          | waits, and an Event says so
  */
@@ -37,6 +38,13 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
   const next = `allocate, render and apply ${workload.kind} ${workload.name}`;
   if (entry === undefined)
     return isManaged(map) ? [] : [warn(pod, `ConfigMap ${nameOf(map)} has no addresses for it: ${next}`)];
+  if (isOfOtherPools(pod, map))
+    return [
+      warn(
+        pod,
+        `ConfigMap ${nameOf(map)} is not for the pools of this pod: is it of an earlier template? Then delete it`,
+      ),
+    ];
   const told = networksOfPod(pod).map((network, i) => {
     const one = toldOf(network, entry.networks, addresses);
     const isToHave = "object" in one && namesPoolsFor(one.object, pod, { nic: network.nic, place: i });
@@ -88,6 +96,13 @@ function toldOf(
   if (object === undefined)
     return { why: `there is no ${attachmentKind} ${definition}: define it, or name another one` };
   return { element, object, key };
+}
+
+/** Do pods that it is for say otherwise of pools? What a plan has made says nothing of them. */
+function isOfOtherPools(pod: Bag, map: Bag): boolean {
+  const annotationsOf = ({ metadata }: Bag) => asBag(asBag(metadata)?.annotations) ?? {};
+  const wish = annotationsOf(map)[wishAnnotation];
+  return wish !== undefined && wish !== wishOf(annotationsOf(pod));
 }
 
 /** Does a definition name pools, or a pod for this NIC? */

@@ -1,4 +1,14 @@
-import { type Claim, formatOwner, type Issue, isCalled, isPlanned, type Parsed, type Pool } from "../../core/index.ts";
+import {
+  type Allocation,
+  type Claim,
+  familyOf,
+  formatOwner,
+  type Issue,
+  isCalled,
+  isPlanned,
+  type Parsed,
+  type Pool,
+} from "../../core/index.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { BoundNetwork } from "./bound-network.ts";
@@ -44,6 +54,7 @@ export function servedNetworks(
   const { annotations, labels, namespace } = workload;
   const { named, ...known } = namespaces.get(namespace) ?? unknownNamespace(namespace);
   const owner = formatOwner(ownerOfWorkload(workload));
+  const isByPod = namesPools(annotations);
   const issues: Issue[] = [];
   const served = workload.networks.flatMap((network, place): ServedNetwork[] => {
     const bound = networks.get(network.definition);
@@ -53,18 +64,17 @@ export function servedNetworks(
       return [];
     }
     const byPod = namedByPod(annotations, { nic: network.nic, place });
-    issues.push(...(byPod.issues ?? []));
-    const sources = { ...byPod.value, namespace: named, network: bound.named };
+    issues.push(...(byPod.issues ?? []), ...((!isByPod && named.issues) || []));
+    const sources = { ...byPod.value, namespace: named.value ?? {}, network: bound.named };
     const request = { namespace: { name: namespace, ...known }, labels, network: bound.title, owner, named: sources };
     const found = poolsForNic(request, pools, freeIn);
-    const isOfNetwork = !namesPools(annotations);
     for (const { message, ...issue } of found.issues ?? [])
-      issues.push({ ...issue, message: isOfNetwork ? `${attachmentKind} ${bound.title}: ${message}` : message });
+      issues.push({ ...issue, message: isByPod ? message : `${attachmentKind} ${bound.title}: ${message}` });
     if (found.value === undefined || found.value.length === 0) return [];
     if (network.element.ips !== undefined) issues.push(writtenOut(network));
     return [{ network, pools: found.value }];
   });
-  if (issues.length === 0 && served.length === 0 && namesPools(annotations)) issues.push(noneTakesAny);
+  if (issues.length === 0 && served.length === 0 && isByPod) issues.push(noneTakesAny);
   issues.push(...mixed(served, pools));
   return issues.length > 0 ? { issues: issues.map((issue) => ({ path: networksPath, ...issue })) } : { value: served };
 }
@@ -76,19 +86,21 @@ export function ownNetworks(workload: Workload, sources: PoolSources, facts: Fac
   return value.filter(({ pools }) => pools.every(({ choice }) => isOwn(firstOf(choice))));
 }
 
-/** Does whoever names pools for a network of a workload name this one? Where nobody does, each with `default` might be. */
+/** Does whoever names pools for a network of a workload name that of a line? Where nobody does, or that cannot be read, each might be. */
 export function maySelect(
-  pool: string,
+  { pool, address }: Pick<Allocation, "pool" | "address">,
   { annotations, namespace, networks: all }: Pick<Workload, "annotations" | "namespace" | "networks">,
   network: PodNetwork,
   { networks, namespaces }: PoolSources,
 ): boolean {
   const bound = networks.get(network.definition);
   const byPod = namedByPod(annotations, { nic: network.nic, place: all.indexOf(network) }).value;
-  if (bound === undefined || byPod === undefined) return true;
-  const sources = [byPod.subnet, byPod.workload, namespaces.get(namespace)?.named ?? {}, bound.named];
-  const names = sources.map((named) => Object.values(named).flat()).find((list) => list.length > 0);
-  return names === undefined || names.some((name) => isCalled(pool, name));
+  const { named } = namespaces.get(namespace) ?? unknownNamespace(namespace);
+  if (bound === undefined || byPod === undefined || (!namesPools(annotations) && named.issues)) return true;
+  const sources = [byPod.subnet, byPod.workload, named.value ?? {}, bound.named];
+  const first = sources.find((one) => Object.values(one).some((list) => list.length > 0));
+  const names = [...(first?.[familyOf(address)] ?? []), ...(first?.any ?? [])];
+  return first === undefined || names.some((name) => isCalled(pool, name));
 }
 
 /** What a claim says of its pools. */

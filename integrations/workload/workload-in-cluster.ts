@@ -1,7 +1,6 @@
 import {
   type Allocation,
   type Claim,
-  claimKey,
   formatAddress,
   formatOwner,
   nameOfKey,
@@ -14,13 +13,13 @@ import { attachmentKind, keyOfDefinition } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { type Concern, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
-import type { Conflict, Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
+import type { Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import { type BoundNetwork, definitionsKind, isBound, readBound } from "./bound-network.ts";
-import { aboutPools } from "./named-pools.ts";
+import { aboutPools, wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
-import { entriesOfMap, mapNameOf, mapsKind, podAddresses, workloadOfMap } from "./pod-addresses.ts";
+import { entriesOfMap, mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { maySelect, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import {
@@ -58,12 +57,6 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
   read: (objects) => readModel(objects, isOurs),
   claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfPlaces(value, model, facts)),
   isClaim: isOfWorkload,
-  conflicts: (model, facts) =>
-    model.workloads.flatMap(({ value }): Conflict[] => {
-      const wrong = wrongWith(value, model, facts);
-      const claims = claimsOfWorkload(value, model, facts).map(({ owner, name }) => claimKey(owner, name));
-      return wrong === undefined ? [] : [{ ...wrong, claims }];
-    }),
   render: renderMaps,
   uses: () => (located, found) => {
     found.uses.push(...usesOfWorkloadPod(located), ...usesOfMap(located));
@@ -116,7 +109,8 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
     if (Object.keys(asBag(asBag(map)?.data) ?? {}).length === 0) return [source, []];
     const { apiVersion, kind } = source.object;
     const owner = { apiVersion, kind, name: value.name, uid: uidOf(source.object) };
-    return [source, [{ ...map, metadata: { ...map.metadata, ownerReferences: [owner] } }]];
+    const annotations = { ...asBag(map.metadata.annotations), [wishAnnotation]: wishOf(value.annotations) };
+    return [source, [{ ...map, metadata: { ...map.metadata, annotations, ownerReferences: [owner] } }]];
   });
   return { instead: new Map(instead), added: [], left: [] };
 }
@@ -173,14 +167,14 @@ function keyOfMap(owner: string): string {
 }
 
 /** Names the template of a workload the place and the network of a line still, and somebody its pool? While that network cannot be read, or its pool, the line stays. */
-function isStillNamed(owner: Bag, { claim, pool }: Allocation, find: (key: string) => Bag | undefined): boolean {
+function isStillNamed(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean {
   const workload = isOurs(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
   if (workload === undefined) return false;
-  const name = nameOfKey(claim);
+  const name = nameOfKey(line.claim);
   const network = workload.networks.find(({ nic }) =>
     workload.places.some((place) => claimOfPlace(place, nic) === name),
   );
-  return network !== undefined && maySelect(pool, workload, network, sourcesFound(workload, find));
+  return network !== undefined && maySelect(line, workload, network, sourcesFound(workload, find));
 }
 
 /** What says which pools it may have addresses of, as it is in the cluster. */
@@ -217,9 +211,9 @@ function gone(
   const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
   const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
   const awaited = objects.flatMap((object) => awaitedBy(object, find));
-  return releasing.filter(({ address, claim, pool }) => {
-    const isUsed = used.has(`${formatAddress(address)} ${ownerOfKey(claim)}`);
-    return !isUsed && !awaited.some((one) => one.isOf(claim) && one.mayHave(pool));
+  return releasing.filter((line) => {
+    const isUsed = used.has(`${formatAddress(line.address)} ${ownerOfKey(line.claim)}`);
+    return !isUsed && !awaited.some((one) => one.isOf(line.claim) && one.mayHave(line));
   });
 }
 
@@ -236,7 +230,7 @@ function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
   const sources = sourcesFound(asking, find);
   return networks.map((network) => ({
     isOf: (claim: string) => claim.startsWith(`${owner}${place}`) && claim.endsWith(`/${network.nic}`),
-    mayHave: (pool: string) => maySelect(pool, asking, network, sources),
+    mayHave: (line: Allocation) => maySelect(line, asking, network, sources),
   }));
 }
 

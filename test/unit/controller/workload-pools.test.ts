@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { asBag } from "../../../schema/objects.ts";
+import { pool } from "../../support/ipam-claims.ts";
+import { beginWorkloads } from "../../support/workloads.ts";
+
+const own = "nodeippool.nmstate.io/pool";
+
+describe("what says of which pools pods have addresses", () => {
+  const begin = (pools = "lan") => {
+    const run = beginWorkloads({ pools });
+    const { apps, sim } = run;
+    apps.create(pool("more", "10.1.0.0/24", "10.1.0.9"));
+    const said = () => sim.said.join("\n");
+    const kill = (name: string) => apps.remove(apps.find("Pod", name) ?? {});
+    return { ...run, said, kill };
+  };
+
+  it.each([
+    [own, "more"],
+    ["ipam.spidernet.io/ippool", '{"ipv4": ["more"]}'],
+    ["ipam.spidernet.io/ippools", '[{"interface": "net1", "ipv4": ["more"]}]'],
+  ])("S34: they themselves, in %s", async (annotation, text) => {
+    const { apps, create, pass, told, said } = begin();
+    create("StatefulSet", "web", { replicas: 1 });
+    apps.roll("StatefulSet", "web", { [annotation]: text });
+    await pass();
+    expect([told(), said()]).toEqual([["web-0 10.1.0.1/24"], ""]);
+  });
+
+  it("a pod of a new template is not told what was for the earlier one", async () => {
+    const { sim, apps, create, pass, told } = begin();
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass();
+    sim.isFrozen = true;
+    apps.roll("StatefulSet", "web", { [own]: "more" });
+    await pass();
+    expect(told()).toEqual(["web-0", "web-1"]);
+    sim.isFrozen = false;
+    await pass(60_000);
+    expect(told()).toEqual(["web-0 10.1.0.1/24", "web-1 10.1.0.2/24"]);
+    expect(sim.lines()).toHaveLength(2);
+  });
+
+  it("of one family, they lose those of the other one", async () => {
+    const { sim, apps, create, pass, told } = begin("lan*");
+    create("StatefulSet", "web", { replicas: 1 });
+    await pass();
+    expect(told()).toEqual(["web-0 10.0.0.1/24 fd20::1/64"]);
+    apps.roll("StatefulSet", "web", { "ipam.spidernet.io/ippool": '{"ipv4": ["lan*"]}' });
+    await pass(60_000);
+    expect([told(), sim.lines()]).toEqual([["web-0 10.0.0.1/24"], ["10.0.0.1 StatefulSet/default:web/0/net1"]]);
+  });
+
+  it("a namespace that cannot be read: they keep what they have, and new ones wait", async () => {
+    const { sim, create, pass, told, said, kill } = begin("more");
+    const named = (text: string) => ({ annotations: { "ipam.spidernet.io/default-ipv4-ippool": text } });
+    sim.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "default", ...named('["lan"]') } });
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass();
+    const say = (text: string) =>
+      sim.change("Namespace", "default", ({ metadata, ...rest }) => ({
+        ...rest,
+        metadata: { ...asBag(metadata), ...named(text) },
+      }));
+    say('["lan"');
+    await pass();
+    kill("web-1");
+    await pass(60_000);
+    expect(told()).toEqual(["web-0 10.0.0.1/24", "web-1"]);
+    expect(said()).toContain("annotation ipam.spidernet.io/default-ipv4-ippool is no JSON");
+    say('["lan"]');
+    await pass();
+    expect(told()).toEqual(["web-0 10.0.0.1/24", "web-1 10.0.0.2/24"]);
+  });
+});

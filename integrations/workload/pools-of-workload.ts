@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  type Authority,
   type Claim,
   familyOf,
   formatOwner,
@@ -42,13 +43,14 @@ export interface ServedNetwork {
  *  the same, and the template writes out ips | is an error: all pods would have the same ones
  *  takes none, and names pools itself        | is an error
  *  takes none                                | has addresses from whoever gave them before
+ *  is not there                              | is an error in the cluster; a plan knows only those in its folder
  *
  * Of pods that name pools, one network must take addresses.
  */
 export function servedNetworks(
   workload: Workload,
   { networks, namespaces }: PoolSources,
-  { pools }: Facts,
+  { pools, authority = "Plan" }: Facts,
   freeIn?: FreeIn,
 ): Parsed<readonly ServedNetwork[]> {
   const { annotations, labels, namespace } = workload;
@@ -58,9 +60,8 @@ export function servedNetworks(
   const issues: Issue[] = [];
   const served = workload.networks.flatMap((network, place): ServedNetwork[] => {
     const bound = networks.get(network.definition);
-    if (bound === undefined) return [];
-    if (!bound.takesIps) {
-      issues.push(takesNone(network));
+    if (bound === undefined || !bound.takesIps) {
+      issues.push(...whyNone(network, bound, authority));
       return [];
     }
     const byPod = namedByPod(annotations, { nic: network.nic, place });
@@ -117,7 +118,16 @@ function isPlannedBy(pool: Pool | undefined): boolean {
   return pool !== undefined && isPlanned(pool);
 }
 
-function takesNone({ definition }: PodNetwork): Issue {
+/** Why a network cannot give addresses; nothing of one that never was to. */
+function whyNone({ definition }: PodNetwork, bound: BoundNetwork | undefined, authority: Authority): Issue[] {
+  if (bound === undefined)
+    return authority === "Plan"
+      ? []
+      : [{ message: `there is no ${attachmentKind} ${definition}: define it, or name another one` }];
+  return Object.keys(bound.named).length === 0 ? [] : [takesNone(definition)];
+}
+
+function takesNone(definition: string): Issue {
   return {
     message: `${attachmentKind} ${definition} takes no addresses`,
     hint: 'Give its plugin "capabilities": {"ips": true} and "ipam": {"type": "static"}.',

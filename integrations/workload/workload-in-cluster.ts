@@ -16,7 +16,7 @@ import { type Concern, isManaged, type Known, type Report, type WatchedKind } fr
 import type { Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
-import { type BoundNetwork, definitionsKind, isBound, readBound } from "./bound-network.ts";
+import { type BoundNetwork, definitionsKind, readBound } from "./bound-network.ts";
 import { aboutPools, wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
 import { entriesOfMap, mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
@@ -52,7 +52,7 @@ import {
  */
 export const workloadsInCluster: Integration<WorkloadModel> = {
   name: "workload",
-  reads: readsOf(isOurs, isNamespace),
+  reads: readsOf(isOurs, isAbout),
   usedIn: ["ConfigMap", workloadPods.kind],
   read: (objects) => readModel(objects, isOurs),
   claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfPlaces(value, model, facts)),
@@ -73,6 +73,11 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
     report,
   },
 };
+
+/** Does it tell about networks of pods? Those that are not bound are known, too: so it is known which one is not there. */
+function isAbout(object: Bag): boolean {
+  return isNamespace(object) || object.kind === attachmentKind;
+}
 
 /** Does the controller see to its pods? Where a plan has rendered it, that has made the ConfigMap. */
 function isOurs(object: Bag): boolean {
@@ -130,8 +135,8 @@ function usesOfMap({ object, at }: LocatedObject): Use[] {
  *  object                                | owners                                    | tells about
  *  --------------------------------------+-------------------------------------------+-----------------
  *  StatefulSet, Deployment of ours       | itself                                    | itself
- *  definition that is bound to pools,    | all                                       | itself
- *  or a namespace                        |                                           |
+ *  definition of a network               | all                                       | itself
+ *  namespace                             | all                                       | nothing
  *  ConfigMap with addresses of pods      | its workload                              | its workload
  *  pod                                   | whose addresses it bears, and, while it   | nothing
  *                                        |  waits, who made it                       |
@@ -140,7 +145,7 @@ function usesOfMap({ object, at }: LocatedObject): Use[] {
 function concerns(object: Bag): Concern {
   const self = () => objectKey(object as never);
   if (isWorkload(object)) return isOurs(object) ? { owners: [ownerIn(object)], sources: [self()] } : nobody;
-  if (object.kind === attachmentKind) return isBound(object) ? { owners: "all", sources: [self()] } : nobody;
+  if (object.kind === attachmentKind) return { owners: "all", sources: [self()] };
   if (object.kind === namespaceKind) return { owners: "all", sources: [] };
   const workload = workloadOfMap(object);
   if (workload !== undefined) {
@@ -265,5 +270,5 @@ const planned =
 
 function boundBy(definition: string, find: (key: string) => Bag | undefined): [string, BoundNetwork][] {
   const object = find(keyOfDefinition(definition));
-  return object !== undefined && isBound(object) ? [[definition, readBound(object)]] : [];
+  return object === undefined ? [] : [[definition, readBound(object)]];
 }

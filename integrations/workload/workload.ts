@@ -83,11 +83,8 @@ export const workload: Integration<WorkloadModel> = {
   freeOnce: "its pod is gone (kubectl get pods -A)",
 };
 
-/** `looksAt` says which namespaces: a plan looks at those that happen to be in its folder, and owns none. */
-export function readsOf(
-  owns: (object: Bag) => boolean,
-  looksAt: (namespace: Bag) => boolean = () => false,
-): ReadKind[] {
+/** `looksAt` says which namespaces, and which networks beside those that are bound: a plan looks at those that happen to be in its folder, and owns none. */
+export function readsOf(owns: (object: Bag) => boolean, looksAt: (object: Bag) => boolean = () => false): ReadKind[] {
   return [
     ...workloadKinds.map((one) => ({
       ...{ ...one, group: workloadGroup, owns, mark: /cni\.cncf\.io\/networks/, runsAsIs: true },
@@ -96,7 +93,7 @@ export function readsOf(
       group: attachmentGroup,
       kind: attachmentKind,
       plural: attachmentPlural,
-      owns: isBound,
+      owns: (object: Bag) => isBound(object) || looksAt(object),
       mark: /nodeippool\.nmstate\.io\/pool|"ips|ips\\"/,
       runsAsIs: true,
     },
@@ -114,7 +111,9 @@ export function readModel({ owned, others }: ReadObjects, isServed: (object: Bag
   );
   if (workloads.issues) return workloads;
   // In a cdk8s app, networks are objects like any other.
-  const networks = [...owned, ...others].flatMap(({ object }) => (isBound(object) ? readBound(object) : []));
+  const networks = [...owned, ...others].flatMap(({ object }) =>
+    object.kind === attachmentKind ? readBound(object) : [],
+  );
   const namespaces = [...owned, ...others].filter(({ object }) => object.kind === namespaceKind);
   return {
     value: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/vm-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const own = "nodeippool.nmstate.io/pool";
@@ -49,6 +50,22 @@ describe("what says of which pools pods have addresses", () => {
     apps.roll("StatefulSet", "web", { "ipam.spidernet.io/ippool": '{"ipv4": ["lan*"]}' });
     await pass(60_000);
     expect([told(), sim.lines()]).toEqual([["web-0 10.0.0.1/24"], ["10.0.0.1 StatefulSet/default:web/0/net1"]]);
+  });
+
+  it("the cluster, and a network is not there: pods wait until it is known what they have on it", async () => {
+    const { sim, apps, create, pass, told, said } = begin();
+    apps.edit("NodeIPPool", "lan", { default: true });
+    create("StatefulSet", "web", { replicas: 1 }, "red, blue");
+    await pass();
+    expect([told(), said()]).toEqual([["web-0"], expect.stringContaining("there is no NetworkAttachmentDefinition")]);
+    sim.isFrozen = true;
+    const { metadata, ...blue } = macvlanNetwork("blue", "");
+    apps.create({ ...blue, metadata: { ...asBag(metadata), annotations: {} } });
+    await pass();
+    expect(told()).toEqual(["web-0"]);
+    sim.isFrozen = false;
+    await pass();
+    expect(told()).toEqual(["web-0 10.0.0.1/24 10.0.0.2/24"]);
   });
 
   it("a namespace that cannot be read: they keep what they have, and new ones wait", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const three = ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2 10.0.0.3/24"];
@@ -132,6 +132,7 @@ describe("a StatefulSet whose pods wait for the controller", () => {
     apps.create(pool("own", "10.1.0.0/24", "10.1.0.9", { authority: "Plan" }));
     apps.create(macvlanNetwork("blue", "own"));
     apps.create(macvlanNetwork("green", "nowhere"));
+    apps.create(definition("other", "default", { type: "macvlan", ipam: { type: "dhcp" } }));
     create("StatefulSet", "web", { replicas: 1, ...spec }, networks);
     create("StatefulSet", "app", { replicas: 1 });
     await pass(5000);

@@ -22,7 +22,7 @@ export interface BoundNetwork {
 }
 
 /** The definitions of networks, as they are watched. */
-export const definitionsKind: WatchedKind = {
+export const networksKind: WatchedKind = {
   apiVersion: `${attachmentGroup}/v1`,
   kind: attachmentKind,
   plural: attachmentPlural,

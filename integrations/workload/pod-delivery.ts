@@ -4,7 +4,7 @@ import { attachmentKind } from "../attachment-definition.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import type { Tending, TendStep } from "../tending.ts";
-import { definitionsKind } from "./bound-network.ts";
+import { networksKind } from "./bound-network.ts";
 import { entriesOfMap, mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { type Addresses, tell, warn } from "./pod-told.ts";
 import { ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
@@ -12,7 +12,7 @@ import { ownerOfWorkload } from "./workload-object.ts";
 
 /** The pods of workloads: each waits until its addresses are written into it, as the ConfigMap of its workload has them. Who wrote that does not matter. */
 export const podDelivery: Tending = {
-  kinds: [workloadPods, mapsKind, definitionsKind],
+  kinds: [workloadPods, mapsKind, networksKind],
   // A pod may wait for a network.
   belongsTo: (object) =>
     object.kind === attachmentKind

@@ -16,7 +16,7 @@ import { type Concern, isManaged, type Known, type Report, type WatchedKind } fr
 import type { Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
-import { type BoundNetwork, definitionsKind, readBound } from "./bound-network.ts";
+import { type BoundNetwork, networksKind, readBound } from "./bound-network.ts";
 import { aboutPools, wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
 import { entriesOfMap, mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
@@ -91,7 +91,7 @@ function kinds(): WatchedKind[] {
         ...{ ...one, apiVersion: `${workloadGroup}/v1`, isOwner: true, hasMereStatus: true, keep: keepWorkload },
       }),
     ),
-    definitionsKind,
+    networksKind,
     {
       ...{ apiVersion: "v1", kind: namespaceKind, plural: "namespaces" },
       keep: ({ metadata }) => ({ metadata: { annotations: aboutPools(asBag(asBag(metadata)?.annotations) ?? {}) } }),

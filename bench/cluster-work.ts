@@ -2,7 +2,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Access, transport } from "../kube/index.ts";
-import type { Cluster } from "../test/support/cluster.ts";
+import { type Cluster, startCluster } from "../test/support/cluster.ts";
+import { installIpamClaims, installNodeIPPool } from "../test/support/cluster-kinds.ts";
+import { root } from "../test/support/console.ts";
+import type { Result } from "./measure.ts";
 
 /** Requests in flight of a bare client: more gain nothing. */
 const parallel = 32;
@@ -13,6 +16,23 @@ export async function inParallel<T>(all: readonly T[], work: (one: T) => Promise
     for (const one of left) await work(one);
   };
   await Promise.all(Array.from({ length: parallel }, lane));
+}
+
+/** On a cluster with the kinds of networks, pools and IPAMClaims, where the controller has the rights of a role. */
+export async function onCluster(
+  { role, ...options }: { readonly role: string; readonly fsync?: boolean },
+  work: (cluster: Cluster) => Promise<Result[]>,
+): Promise<Result[]> {
+  const cluster = await startCluster(options);
+  try {
+    await installNodeIPPool(cluster);
+    await installIpamClaims(cluster);
+    await cluster.kubectl(["apply", "-k", join(root, "deploy")]);
+    await cluster.kubectl(["apply", "-f", join(root, `deploy/${role}/rbac.yaml`)]);
+    return await work(cluster);
+  } finally {
+    await cluster.stop();
+  }
 }
 
 /** The path of a kubeconfig of the controller's service account. */

@@ -1,12 +1,10 @@
 import { join } from "node:path";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
-import { type Cluster, startCluster } from "../test/support/cluster.ts";
-import { installIpamClaims, installNodeIPPool } from "../test/support/cluster-kinds.ts";
-import { root } from "../test/support/console.ts";
+import type { Cluster } from "../test/support/cluster.ts";
 import { claim, pool, stake } from "../test/support/ipam-claims.ts";
 import { macvlanNetwork } from "../test/support/vm-objects.ts";
-import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";
+import { controllerKubeconfig, inParallel, onCluster, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";
 import { figures, type Result, ratio } from "./measure.ts";
@@ -18,25 +16,12 @@ const written = ["configmaps", "events", "nodeippools", "ipamclaims"];
 
 /** IPAMClaims, on real API servers; where they are created all at once, its etcd waits for the disk. */
 export async function run(short: boolean): Promise<Result[]> {
-  const created = await onCluster({ fsync: true }, (cluster) => atOnce(cluster, short ? 200 : 1_000, short ? 1 : 3));
-  const kept = await onCluster({}, (cluster) => restarted(cluster, short ? 1_000 : 10_000, short ? 1 : 5));
+  const role = "ipam-claims";
+  const created = await onCluster({ fsync: true, role }, (cluster) =>
+    atOnce(cluster, short ? 200 : 1_000, short ? 1 : 3),
+  );
+  const kept = await onCluster({ role }, (cluster) => restarted(cluster, short ? 1_000 : 10_000, short ? 1 : 5));
   return [...created, ...kept];
-}
-
-async function onCluster(
-  options: { readonly fsync?: boolean },
-  work: (cluster: Cluster) => Promise<Result[]>,
-): Promise<Result[]> {
-  const cluster = await startCluster(options);
-  try {
-    await installNodeIPPool(cluster);
-    await installIpamClaims(cluster);
-    await cluster.kubectl(["apply", "-k", join(root, "deploy")]);
-    await cluster.kubectl(["apply", "-f", join(root, "deploy/ipam-claims/rbac.yaml")]);
-    return await work(cluster);
-  } finally {
-    await cluster.stop();
-  }
 }
 
 /** In each round a network of its own, and a pool. */

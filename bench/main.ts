@@ -19,6 +19,7 @@ const subjects = {
   claims: () => import("./claims.ts"),
   "ipam-claims": () => import("./ipam-claims.ts"),
   "virtual-machines": () => import("./virtual-machines.ts"),
+  workloads: () => import("./workloads.ts"),
   slices: () => import("./slices.ts"),
   hosts: () => import("./hosts.ts"),
   handlers: () => import("./handlers.ts"),

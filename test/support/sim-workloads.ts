@@ -1,7 +1,7 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { isGated, isOver } from "../../integrations/gated-pod.ts";
 import type { Integration } from "../../integrations/integration.ts";
-import { isDeleting, ownersOf } from "../../integrations/object-metadata.ts";
+import { isDeleting, ownersOf, uidOf } from "../../integrations/object-metadata.ts";
 import { podDelivery } from "../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../integrations/workload/workload-in-cluster.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
@@ -189,14 +189,19 @@ export class WorkloadsPlay extends Play {
         // A pod that bears what nobody asks for now is not put on record again, once that was lost.
         const isUnknown = owner === undefined && this.seen.lost > 0;
         if (!isUnknown && owner !== ownerOfPod(pod)) throw this.broken(`${name} has ${ip}; on record it is ${owner}'s`);
-        this.checkFixed(`${name} ${network} ${nic}`, ip);
+        if (this.isOfSet(pod)) this.checkFixed(`${name} ${network} ${nic}`, ip);
       }
     }
   }
 
+  /** Is there still the StatefulSet that made it? One that was made again under its name has the same addresses only if they are known. */
+  private isOfSet(pod: SimObject): boolean {
+    const [owner] = ownersOf(pod);
+    return owner?.kind === "StatefulSet" && this.apps.all("StatefulSet").some((one) => uidOf(one) === owner.uid);
+  }
+
   /** What a StatefulSet asks for without a break stays the same. */
   private checkFixed(which: string, ip: string): void {
-    if (!which.startsWith("db") && !which.startsWith("mq")) return;
     const before = this.fixed.get(which) ?? ip;
     if (before !== ip) throw this.broken(`${which} had ${before}, and has ${ip}`);
     this.fixed.set(which, ip);

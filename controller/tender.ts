@@ -6,7 +6,7 @@ import type { Bag } from "../schema/objects.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
 import { edit } from "./metadata.ts";
-import { isOutdated } from "./refresh.ts";
+import { inParallel, isOutdated } from "./refresh.ts";
 import type { Seen } from "./seen.ts";
 import { World } from "./world.ts";
 
@@ -65,30 +65,33 @@ export class Tender {
   private async tend(name: string): Promise<undefined> {
     const find = (key: string) => this.world.get(key);
     const failures: unknown[] = [];
-    for (const step of this.tending.steps(name, this.world.ofOwner(name), find)) {
-      try {
-        await this.take(step);
-      } catch (error) {
-        // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
-        if (error instanceof IpamError && error.code === "conflict") throw error;
-        failures.push(error);
-      }
+    for (const steps of together(this.tending.steps(name, this.world.ofOwner(name), find))) {
+      const failed = await this.takeAll(steps);
+      // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
+      const outdated = failed.find((error) => error instanceof IpamError && error.code === "conflict");
+      if (outdated !== undefined) throw outdated;
+      failures.push(...failed);
     }
     if (failures.length > 0) throw failures[0];
   }
 
-  /** Throws as the API server refuses: it is tried again, with what is seen by then. */
+  /** What they need is looked at once for all of them. Returns how the API server refuses: it is tried again, with what is seen by then. */
+  private async takeAll(steps: readonly TendStep[]): Promise<unknown[]> {
+    const needs = steps[0] && needsOf(steps[0]);
+    const failures: unknown[] = [];
+    const fails = (error: unknown) => void failures.push(error);
+    if (needs !== undefined) await this.check(needs).catch(fails);
+    if (failures.length === 0) await inParallel(steps, (step) => this.take(step).catch(fails));
+    return failures;
+  }
+
   private async take(step: TendStep): Promise<void> {
     if (step.verb === "warn") return this.ground.observer?.wrong(step.about, "Refused", step.message);
     const { objects } = this.ground;
     const object = step.object as Seen;
     const kind = this.world.kindFor(object);
-    if (step.verb === "create") {
-      this.world.take(kind, await objects.create(kind, step.object));
-      return;
-    }
-    if (step.needs !== undefined) await this.check(step.needs);
-    if (step.verb === "change") await edit(object, step.fields, this.world, objects);
+    if (step.verb === "create") this.world.take(kind, await objects.create(kind, step.object));
+    else if (step.verb === "change") await edit(object, step.fields, this.world, objects);
     else await objects.delete(kind, object as unknown as Stored);
   }
 
@@ -107,4 +110,24 @@ export class Tender {
     if (outdated.length > 0)
       throw new IpamError("conflict", `${outdated[0]} is otherwise on the server than it was seen`);
   }
+}
+
+/** How many steps are taken by one look at what they need. */
+const most = 100;
+
+/** Steps one by one; those that share what they need may be taken at the same time. */
+function together(steps: readonly TendStep[]): TendStep[][] {
+  const groups: TendStep[][] = [];
+  for (const step of steps) {
+    const last = groups.at(-1);
+    const needs = needsOf(step);
+    const isAlike = needs !== undefined && last?.[0] !== undefined && needsOf(last[0]) === needs && last.length < most;
+    if (isAlike) last.push(step);
+    else groups.push([step]);
+  }
+  return groups;
+}
+
+function needsOf(step: TendStep): Needs | undefined {
+  return "needs" in step ? step.needs : undefined;
 }

@@ -11,7 +11,10 @@ export type TendStep =
   /** An Event about an object, by its key: why nothing can be done. */
   | { readonly verb: "warn"; readonly about: string; readonly message: string };
 
-/** What a step is right by. The server is asked first whether it is as it is seen. */
+/**
+ * What a step is right by. The server is asked first whether it is as it is seen. Steps that share it (one and the same object) are
+ * about different objects, and may be taken at the same time.
+ */
 export interface Needs {
   /** Objects, by their keys. */
   readonly keys: readonly string[];

@@ -111,8 +111,17 @@ export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined
   return { kind: found.kind, namespace: `${namespace}`, name: `${asBag(labels)?.[labelOf(found.kind)]}` };
 }
 
-/** The networks of the pods in a ConfigMap of a workload, each pod with its key and its place; what cannot be read is left out. */
-export function entriesOfMap(map: Bag, workload: WorkloadName) {
+/** The networks of a pod in a ConfigMap. */
+export interface PodEntry {
+  readonly key: string;
+  readonly place: number;
+  readonly networks: readonly PodNetwork[];
+  /** Which nodes reach all of its addresses. */
+  readonly nodes: readonly LabelExpression[];
+}
+
+/** What is in the ConfigMap of a workload; what cannot be read is left out. */
+export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
   const { [nodesKey]: nodes, ...pods } = asBag(map.data) ?? {};
   const reaching = nodesIn(nodes);
   return Object.entries(pods).map(([key, text]) => ({

@@ -1,12 +1,15 @@
 import { byCodeUnit, formatOwner } from "../../core/index.ts";
+import { partition } from "../../core/partition.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
-import type { Tending, TendStep } from "../tending.ts";
+
+import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
-import { entriesOfMap, mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
-import { type Addresses, tell, warn } from "./pod-told.ts";
+import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
+import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
+
 import { ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { ownerOfWorkload } from "./workload-object.ts";
 
@@ -25,9 +28,10 @@ export const podDelivery: Tending = {
     const pods = belonging.filter((one) => one.kind === workloadPods.kind && !isOver(one));
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
+    const addresses = addressesToTell(map, workload, find);
     if (workload.kind === "StatefulSet")
-      return waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), { workload, map, find }));
-    return stepsOfDeployment(waiting, pods, { workload, map, find });
+      return waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), addresses));
+    return stepsOfDeployment(waiting, pods, addresses);
   },
 };
 
@@ -65,17 +69,16 @@ function byAge(a: Bag, b: Bag): number {
  *  a place                | others that wait                          | nothing: they choose another one
  */
 function stepsOfDeployment(waiting: readonly Bag[], pods: readonly Bag[], addresses: Addresses): TendStep[] {
-  const { workload, map } = addresses;
-  const places = entriesOfMap(map, workload)
-    .map(({ place }) => place)
-    .sort((a, b) => a - b);
+  const { workload, entries } = addresses;
+  const places = [...entries.values()].map(({ place }) => place).sort((a, b) => a - b);
+  const needs: Needs = { keys: [], all: podsOf(workload) };
   const placeOf = (pod: Bag) => {
     const its = placeOfPod(pod);
     return sameWorkload(its?.workload, workload) ? its?.place : undefined;
   };
   const holders = Map.groupBy(pods, placeOf);
   const taken = new Set(holders.keys());
-  return waiting.flatMap((pod): TendStep[] => {
+  const steps = waiting.flatMap((pod): TendStep[] => {
     const own = placeOf(pod);
     const others = (holders.get(own) ?? []).filter((one) => one !== pod);
     const isTheirs = others.some((one) => !isGated(one) || isDeleting(one) || byAge(one, pod) < 0);
@@ -86,10 +89,12 @@ function stepsOfDeployment(waiting: readonly Bag[], pods: readonly Bag[], addres
     const chosen = free === undefined ? null : `${workload.kind}/${workload.name}/${free}`;
     const fields = { metadata: { annotations: { [placeAnnotation]: chosen } } };
     return [
-      ...(own === undefined && chosen === null ? [] : [{ verb: "change", object: pod, fields } as const]),
+      ...(own === undefined && chosen === null ? [] : [{ verb: "change", object: pod, fields, needs } as const]),
       ...(chosen === null ? [warn(pod, noPlace(workload, places.length))] : []),
     ];
   });
+  // Those that choose come first: the server is then asked once for all that are told.
+  return partition(steps, (step) => "needs" in step && step.needs === needs).flat();
 }
 
 function noPlace({ name }: WorkloadName, count: number): string {

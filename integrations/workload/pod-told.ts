@@ -5,11 +5,11 @@ import { otherGates } from "../gated-pod.ts";
 import { isManaged } from "../in-cluster.ts";
 import { objectKey } from "../object-key.ts";
 import { nameOf } from "../object-metadata.ts";
-import type { TendStep } from "../tending.ts";
+import type { Needs, TendStep } from "../tending.ts";
 import { isBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
-import { entriesOfMap, entryKey, type WorkloadName, wishAnnotation } from "./pod-addresses.ts";
+import { entriesOfMap, entryKey, type PodEntry, type WorkloadName, wishAnnotation } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { networksOfPod, placeAnnotation, workloadPods } from "./pods.ts";
 
@@ -17,8 +17,32 @@ import { networksOfPod, placeAnnotation, workloadPods } from "./pods.ts";
 export interface Addresses {
   readonly workload: WorkloadName;
   readonly map: Bag;
+  /** What is in it, by the keys of the pods. */
+  readonly entries: ReadonlyMap<string, PodEntry>;
   /** Finds other objects by their keys. */
   readonly find: (key: string) => Bag | undefined;
+  /** What steps are right by; pods of one template share it. */
+  readonly needs: (definitions: readonly string[]) => Needs;
+}
+
+/** All pods among which those of a workload are. */
+export function podsOf({ namespace }: WorkloadName) {
+  return { kind: workloadPods.kind, namespace };
+}
+
+/** What is right by what is seen now. */
+export function addressesToTell(map: Bag, workload: WorkloadName, find: Addresses["find"]): Addresses {
+  const known = new Map<string, Needs>();
+  const entries = new Map(entriesOfMap(map, workload).map((entry) => [entry.key, entry]));
+  const all = podsOf(workload);
+  const needs = (definitions: readonly string[]) => {
+    const keys = [objectKey(map as never), ...new Set(definitions)];
+    const same = known.get(keys.join());
+    const own = same ?? { keys, ...(workload.kind === "Deployment" && { all }) };
+    known.set(keys.join(), own);
+    return own;
+  };
+  return { workload, map, entries, find, needs };
 }
 
 /**
@@ -34,7 +58,7 @@ export interface Addresses {
 export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] {
   const { workload, map } = addresses;
   const key = entryKey(workload, place);
-  const entry = entriesOfMap(map, workload).find((one) => one.key === key);
+  const entry = addresses.entries.get(key);
   const next = `allocate, render and apply ${workload.kind} ${workload.name}`;
   if (entry === undefined)
     return isManaged(map) ? [] : [warn(pod, `ConfigMap ${nameOf(map)} has no addresses for it: ${next}`)];
@@ -61,10 +85,7 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
     spec: { ...affinityWith(pod.spec, entry.nodes), schedulingGates: otherGates(pod) },
   };
   const others = told.flatMap((one) => ("key" in one && one.key !== undefined ? one.key : []));
-  const all = { kind: workloadPods.kind, namespace: workload.namespace };
-  const keys = [objectKey(map as never), ...others];
-  const needs = { keys, ...(workload.kind === "Deployment" && { all }) };
-  return [{ verb: "change", object: pod, fields, needs }];
+  return [{ verb: "change", object: pod, fields, needs: addresses.needs(others) }];
 }
 
 /** What a network of a pod becomes, and by which definition it is told nothing; or why the pod waits, if that is to be said. */

@@ -23,6 +23,6 @@ export interface PlannedObject extends Construct {
   refusal?(pools: readonly Pool[]): IpamError | undefined;
   /** The object of the app that it speaks for. */
   readonly subject?: ApiObject;
-  /** Makes of that what is rendered of it; the rest is to be added. */
+  /** Takes what is rendered of that; the rest is to be added. */
   takes?(rendered: readonly RenderedObject[]): readonly RenderedObject[];
 }

@@ -1,4 +1,4 @@
-import { ApiObject, Chart, JsonPatch } from "cdk8s";
+import { ApiObject, Chart } from "cdk8s";
 import { Construct, type IConstruct } from "constructs";
 import { IpamError } from "../core/index.ts";
 import { networksAnnotation } from "../integrations/attachment-definition.ts";
@@ -39,7 +39,10 @@ export class WorkloadAddresses extends Construct implements PlannedObject {
   /** @internal */
   readonly subject: ApiObject;
   private readonly annotations: Bag;
-  private readonly patched = new Map<string, string>();
+  /** The workload as the app has it. */
+  private readonly raw: () => Bag;
+  /** What the plan renders of it. */
+  private planned: Bag = {};
 
   /** Throws IpamError `invalid` for what is no StatefulSet or Deployment. */
   constructor(scope: Construct, id: string, props: WorkloadAddressesProps) {
@@ -61,17 +64,18 @@ export class WorkloadAddresses extends Construct implements PlannedObject {
       ...(networks && { [networksAnnotation]: networks.join(", ") }),
       ...(pools && { [poolAnnotation]: pools.join(", ") }),
     };
+    this.raw = this.subject.toJson.bind(this.subject);
+    this.subject.toJson = () => labelled(this.object, this.planned);
     this.subject.node.addDependency(this);
     AddressPlan.of(this).addObject(this);
   }
 
-  /** @internal The workload as it is now. */
+  /** @internal The workload as it is now, with the annotations of its pods. */
   get object(): Bag {
-    const { spec, ...object }: Bag = this.subject.toJson();
-    const template = asBag(asBag(spec)?.template);
-    const metadata = asBag(template?.metadata);
-    const annotations = { ...asBag(metadata?.annotations), ...this.annotations };
-    return { ...object, spec: { ...asBag(spec), template: { ...template, metadata: { ...metadata, annotations } } } };
+    return withPods(this.raw(), ({ annotations, ...rest }) => ({
+      ...rest,
+      annotations: { ...asBag(annotations), ...this.annotations },
+    }));
   }
 
   /** @internal Throws IpamError `invalid` if nothing is rendered beside the workload. */
@@ -83,17 +87,26 @@ export class WorkloadAddresses extends Construct implements PlannedObject {
         `${this.node.path}: no network of ${this.subject.kind} ${this.subject.name} takes addresses that this app plans`,
         { hint: "Put its NetworkAttachmentDefinition into the app, and have it name a NodeIPPool of authority Plan." },
       );
-    const { metadata, spec }: Bag = { ...rendered.find((one) => !others.includes(one)) };
-    this.patch("/spec/template/metadata", asBag(asBag(spec)?.template)?.metadata);
-    this.patch("/metadata/labels", asBag(metadata)?.labels);
+    this.planned = { ...rendered.find((one) => !others.includes(one)) };
     return others;
   }
+}
 
-  /** The app may be planned again: nothing is patched twice. */
-  private patch(path: string, value: unknown): void {
-    const text = JSON.stringify(value);
-    if (value === undefined || this.patched.get(path) === text) return;
-    this.patched.set(path, text);
-    this.subject.addJsonPatch(JsonPatch.add(path, value));
-  }
+/** With the labels that the plan gives it and its pods. */
+function labelled(object: Bag, planned: Bag): Bag {
+  const add = (metadata: Bag, more: unknown) => {
+    const labels = { ...asBag(metadata.labels), ...asBag(asBag(more)?.labels) };
+    return Object.keys(labels).length === 0 ? metadata : { ...metadata, labels };
+  };
+  const pods = withPods(object, (metadata) => add(metadata, templateOf(planned)?.metadata));
+  return { ...pods, metadata: add(asBag(object.metadata) ?? {}, planned.metadata) };
+}
+
+function withPods(object: Bag, change: (metadata: Bag) => Bag): Bag {
+  const template = { ...templateOf(object), metadata: change(asBag(templateOf(object)?.metadata) ?? {}) };
+  return { ...object, spec: { ...asBag(object.spec), template } };
+}
+
+function templateOf({ spec }: Bag): Bag | undefined {
+  return asBag(asBag(spec)?.template);
 }

@@ -48,9 +48,9 @@ export class Manifests extends pulumi.ComponentResource {
     super("nodeippool:index:Manifests", name, {}, opts);
     const { objects, nodes = [], ...rest } = args;
     const given = flat(objects).map(({ object }) => object);
-    const { manifests, desired } = orRunError(name, () => read(given, nodes));
+    const { manifests, desired, claims } = orRunError(name, () => read(given, nodes));
     const pools = { ...poolSpecs(given), ...definedSpecs(desired) };
-    this.allocations = new AllocationSet(name, { ...rest, pools, claims: claimsOf(desired) }, { parent: this });
+    this.allocations = new AllocationSet(name, { ...rest, pools, claims }, { parent: this });
     const { set = "default", state = { backend: "stack" } } = args;
     const { addresses, releasing } = this.allocations;
     this.objects = pulumi.all([addresses, releasing]).apply(([addresses, releasing]) => {
@@ -81,7 +81,7 @@ function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]
   const desired = readDesired(source, integrations);
   // By name alone, one of two pools would be gone unnoticed.
   checkPools(desired.pools, emptySnapshot);
-  return { manifests, desired };
+  return { manifests, desired, claims: claimsOf(desired) };
 }
 
 function claimsOf({ claims }: Desired): ClaimArgs[] {

@@ -108,7 +108,7 @@ export function workFolder(page: string): { folder: string; start: string } {
     cpSync(join(root, "Pulumi.yaml"), join(folder, "Pulumi.yaml"));
     writeFileSync(join(folder, "package.json"), '{ "private": true, "type": "module" }\n');
   }
-  for (const name of ["cdk8s", "constructs", "@pulumi", ".bin"])
+  for (const name of ["cdk8s", "cdk8s-plus-33", "constructs", "@pulumi", ".bin"])
     symlinkSync(join(root, "node_modules", name), join(folder, "node_modules", name));
   const start = isExample ? join(folder, dirname(page)) : folder;
   if (isExample) symlinkSync("../../node_modules", join(start, "node_modules"));

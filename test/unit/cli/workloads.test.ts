@@ -109,9 +109,15 @@ describe("StatefulSets of a folder", () => {
     expect(await done(folder, "audit", "r", "m")).toContain("14 addresses checked, 0 findings");
   });
 
-  it("one without such networks passes as it is", async () => {
+  it("one without such networks passes as it is, and so does what makes pods otherwise", async () => {
+    const { spec } = statefulSet("red") as { spec: Bag };
+    const template = { metadata: { annotations: { "v1.multus-cni.io/default-network": "red" } }, spec: {} };
     const plain = [
       statefulSet("other"),
+      { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "eth0" }, spec: { template } },
+      { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "d" }, spec },
+      { apiVersion: "batch/v1", kind: "Job", metadata: { name: "j" }, spec },
+      { apiVersion: "v1", kind: "Pod", ...(spec.template as Bag) },
       { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { name: "x" }, spec: {} },
     ];
     const folder = folderWith(...plain);

@@ -142,18 +142,24 @@ describe("WorkloadAddresses", () => {
     expect(objects["StatefulSet/db"]?.metadata.annotations).toEqual({ peer: "10.0.0.1" });
   });
 
-  it("plans what the workload is when the app is synthesised", async () => {
+  it("plans what the workload is when the app is synthesised, and keeps what is added later", async () => {
+    const sets: ApiObject[] = [];
     const app: Build = (chart) => {
       pool(chart);
       object(chart, red());
       const set = object(chart, db(1));
       new WorkloadAddresses(chart, "a", { workload: set, ...props });
       set.addJsonPatch(JsonPatch.replace("/spec/replicas", 2));
+      sets.push(set);
     };
     const record = await recordAfter(app);
     expect(linesOf(record)).toHaveLength(2);
     const made = appOf(app, { record });
-    expect(synthesised(made)).toEqual(synthesised(made));
+    const before = synthesised(made);
+    expect(synthesised(made)).toEqual(before);
+    sets.at(-1)?.addJsonPatch(JsonPatch.add("/spec/template/metadata/labels/late", "yes"));
+    const set = synthesised(made).find(({ kind }) => kind === "StatefulSet");
+    expect(template(set).labels).toEqual({ app: "db", [gate]: "planned", late: "yes" });
   });
 
   it.each<[string, (chart: Chart) => unknown, string]>([

@@ -4,7 +4,9 @@ import { root } from "../../support/console.ts";
 import { dataOf, exampleText } from "../../support/metal3-infra.ts";
 import { monitorOfFile } from "../../support/monitor-of-file.ts";
 import { toyObjects } from "../../support/toy-integration.ts";
+import { macvlanNetwork } from "../../support/vm-objects.ts";
 import { attachment } from "../../support/whereabouts-objects.ts";
+import { gate, workload } from "../../support/workload-objects.ts";
 
 const { pool } = toyObjects;
 const policy = (name: string, spec: object, more: object = {}) => ({
@@ -64,6 +66,39 @@ describe("networks with node slices in Manifests", () => {
       { metadata: { name: "a--n1" } },
       { metadata: { name: "a--n2" } },
     ]);
+  });
+});
+
+describe("workloads in Manifests", () => {
+  const monitor = monitorOfFile();
+  const up = (...objects: object[]) => monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects });
+  const lan = { ...pool, metadata: { name: "lan" } };
+  const spare = { ...pool, metadata: { name: "spare" }, spec: { range: { cidr: "10.9.0.0/24" } } };
+  const pods = [
+    workload("StatefulSet", "db", { replicas: 2 }, "red", {}),
+    workload("Deployment", "web", { replicas: 1, strategy: { type: "Recreate" } }, "red", {}),
+  ];
+
+  it("have their ConfigMap before them, with the addresses of the set", async () => {
+    const { errors, outputs } = await up(lan, spare, macvlanNetwork("red", "lan"), ...pods);
+    expect(errors).toEqual([]);
+    const told = (address: string) => `[{"name":"red","interface":"net1","ips":["${address}/29"]}]`;
+    const labelled = (value: string) => ({ template: { metadata: { labels: { [gate]: value } } } });
+    expect(outputs.objects).toMatchObject([
+      { kind: "NodeIPPool" },
+      { kind: "NodeIPPool" },
+      { kind: "NetworkAttachmentDefinition" },
+      { kind: "ConfigMap", data: { "db-0": told("10.0.0.2"), "db-1": told("10.0.0.3") } },
+      { kind: "StatefulSet", spec: labelled("planned") },
+      { kind: "ConfigMap", data: { 0: told("10.0.0.1") } },
+      { kind: "Deployment", metadata: { labels: { [gate]: "planned" } }, spec: labelled("gated") },
+    ]);
+  });
+
+  it("are refused where they have a choice of pools", async () => {
+    const { errors } = await up(lan, spare, macvlanNetwork("red", "lan, spare"), ...pods);
+    const said = "Manifests net: StatefulSet/default:db/0/net1 may ask pools lan, spare";
+    expect(errors.join("\n")).toBe(`${said}\n  A Pulumi program needs one pool of a family for it.`);
   });
 });
 

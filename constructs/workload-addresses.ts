@@ -8,7 +8,6 @@ import { isWorkload } from "../integrations/workload/workload-object.ts";
 import { unknownField } from "../schema/nearest.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import { AddressPlan } from "./address-plan.ts";
-import type { PlannedObject } from "./planned-construct.ts";
 
 /** A workload, and where its pods have addresses. */
 export interface WorkloadAddressesProps {
@@ -35,7 +34,7 @@ export interface WorkloadAddressesProps {
  * NetworkAttachmentDefinitions of its networks, too. In the manifests is the ConfigMap with the addresses, and the workload says
  * that its pods wait for them.
  */
-export class WorkloadAddresses extends Construct implements PlannedObject {
+export class WorkloadAddresses extends Construct {
   /** @internal */
   readonly subject: ApiObject;
   private readonly annotations: Bag;

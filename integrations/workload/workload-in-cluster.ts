@@ -17,7 +17,7 @@ import type { Holdings, Integration, Rendered, RenderedObject } from "../integra
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import { type BoundNetwork, networksKind, readBound } from "./bound-network.ts";
-import { aboutPools, wishOf } from "./named-pools.ts";
+import { wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
 import { entriesOfMap, mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
@@ -92,10 +92,7 @@ function kinds(): WatchedKind[] {
       }),
     ),
     networksKind,
-    {
-      ...{ apiVersion: "v1", kind: namespaceKind, plural: "namespaces" },
-      keep: ({ metadata }) => ({ metadata: { annotations: aboutPools(asBag(asBag(metadata)?.annotations) ?? {}) } }),
-    },
+    { apiVersion: "v1", kind: namespaceKind, plural: "namespaces", keep: () => ({}) },
     { ...mapsKind, isReport: "made" },
     { ...workloadPods, isReport: true, mayHaveAny: true },
   ];

@@ -97,6 +97,8 @@ for (;;) {
   const strange = found.filter((line) => !mine?.includes(line) && ![...now, ...before].includes(claimed(line)));
   const gone = mine.filter((line) => !found.includes(line) && before.includes(claimed(line)));
   if (strange.length > 0 || gone.length > 0) throw new Error(`${name}: found ${strange}, lost ${gone}`);
+  // What the one before sent may arrive late: it is on record then without having been told.
+  for (const line of found) if (!mine.includes(line)) writeSync(1, `${line}\n`);
   mine = found;
 
   round ??= nextRound(snapshot);

@@ -337,7 +337,8 @@ describe("the hosts of a ConfigMap, on a real API server", () => {
       for (const name of ["pool-a", "pool-b"]) await host(name);
       const work = async (refused: ReadonlySet<string>) => {
         const reached = async (isReached: () => Promise<boolean>) => {
-          for (let i = 0; i < 300 && !refused.has(right) && !(await isReached()); i++) await sleep(100);
+          // Never in step with the controller: what it writes is to meet what others write meanwhile.
+          for (let i = 0; i < 300 && !refused.has(right) && !(await isReached()); i++) await sleep(150 * Math.random());
         };
         await create(file(["a", "b"]));
         await cluster().kubectl(["annotate", "cm", "nodeippool-infra", "-n", namespace, `${resetAnnotation}=`]);

@@ -36,6 +36,8 @@ export interface Cluster {
    * that are installed after it only half a minute later.
    */
   startControllers(...names: readonly string[]): Promise<void>;
+  /** Starts the scheduler: pods without a gate get a node. */
+  startScheduler(): Promise<void>;
   /** A backup of etcd as it is now: the path of a file. */
   backUp(): Promise<string>;
   /**
@@ -92,6 +94,15 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
     const startApiServer = (flags: readonly string[] = []) =>
       run("kube-apiserver", [...apiServerFlags(folder, etcd, port, certificates), ...flags], `${server}/readyz`);
 
+    const runClient = async (name: string, flags: readonly string[]) => {
+      tools[name] = await tool(name);
+      const own = await freePort();
+      await run(
+        name,
+        [...clientFlags(kubeconfig, own, certificates.server), ...flags],
+        `https://127.0.0.1:${own}/healthz`,
+      );
+    };
     const startEtcd = (data: string) => run("etcd", etcdFlags(data, etcd, options.fsync === true), `${etcd}/health`);
     const kill = async (name: string) => running.get(name)?.stop();
     await startEtcd(join(folder, "etcd"));
@@ -103,11 +114,9 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
       ...{ folder, server, kubeconfig, tokens, certificates, etcd, stop, startApiServer },
       killApiServer: () => kill("kube-apiserver"),
       async startControllers(...controllers) {
-        tools["kube-controller-manager"] = await tool("kube-controller-manager");
-        const managerPort = await freePort();
-        const flags = managerFlags(kubeconfig, managerPort, certificates.server, controllers);
-        await run("kube-controller-manager", flags, `https://127.0.0.1:${managerPort}/healthz`);
+        await runClient("kube-controller-manager", [`--controllers=${controllers.join(",")}`]);
       },
+      startScheduler: () => runClient("kube-scheduler", []),
       backUp: () => backUp(etcd, folder),
       async restore(backup) {
         await Promise.all([kill("kube-apiserver"), kill("etcd")]);
@@ -159,7 +168,8 @@ function apiServerFlags(folder: string, etcd: string, port: number, certificates
   ];
 }
 
-function managerFlags(kubeconfig: string, port: number, server: KeyPair, controllers: readonly string[]): string[] {
+/** The flags that the controller manager and the scheduler share. */
+function clientFlags(kubeconfig: string, port: number, server: KeyPair): string[] {
   return [
     `--kubeconfig=${kubeconfig}`,
     `--tls-cert-file=${server.certificate}`,
@@ -167,7 +177,6 @@ function managerFlags(kubeconfig: string, port: number, server: KeyPair, control
     "--bind-address=127.0.0.1",
     `--secure-port=${port}`,
     "--leader-elect=false",
-    `--controllers=${controllers.join(",")}`,
   ];
 }
 

@@ -10,6 +10,9 @@ export const attachmentPlural = "network-attachment-definitions";
 /** Where a pod says which networks Multus attaches it to. */
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
+/** Where it says which one is its eth0, in place of the cluster's. */
+export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
+
 /** Where it has its configuration of CNI, as JSON. */
 export const configPath = ["spec", "config"];
 

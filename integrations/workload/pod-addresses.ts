@@ -2,9 +2,10 @@ import { formatOwner, type LabelExpression, parseAddress } from "../../core/inde
 import { type Findings, useOf } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { defaultNetworkAnnotation } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import type { RenderedObject } from "../integration.ts";
-import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
+import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
 import { addressesLabel, ownerOfWorkload, type Workload, type WorkloadKind, workloadKinds } from "./workload-object.ts";
 
 /** Which workload it is. */
@@ -36,6 +37,14 @@ export function entryKey({ kind, name }: WorkloadName, place: number): string {
   return kind === "StatefulSet" ? `${name}-${place}` : `${place}`;
 }
 
+/** Its default network stands by itself: the API server writes texts as they are. */
+const defaultSuffix = ".default-network";
+
+/** Where its networks of an annotation are. */
+function dataKey(key: string, annotation: string): string {
+  return annotation === defaultNetworkAnnotation ? `${key}${defaultSuffix}` : key;
+}
+
 /** What a pod has on a network. */
 export interface NicAddresses {
   readonly ips: readonly string[];
@@ -59,14 +68,13 @@ export function podAddresses(
   const data = workload.places.flatMap((place): [string, string][] => {
     const all = workload.networks.map((network) => ({ network, has: addressesOn(network, place) }));
     const told = all.flatMap(({ network, has }) =>
-      has === undefined
-        ? []
-        : [{ ...network.element, ...(has.ips.length > 0 && { interface: network.nic, ips: has.ips }) }],
+      has === undefined ? [] : [has.ips.length > 0 ? { ...network, element: toldElement(network, has.ips) } : network],
     );
     if (told.length < all.length) return [];
     const reaching = all.flatMap(({ has }) => has?.nodes ?? []);
-    if (reaching.length > 0) nodes[entryKey(workload, place)] = reaching;
-    return [[entryKey(workload, place), JSON.stringify(told)]];
+    const key = entryKey(workload, place);
+    if (reaching.length > 0) nodes[key] = reaching;
+    return Object.entries(sayNetworks(told)).map(([annotation, text]) => [dataKey(key, annotation), text]);
   });
   return {
     apiVersion: "v1",
@@ -80,6 +88,11 @@ export function podAddresses(
     },
     data: { ...Object.fromEntries(data), ...(Object.keys(nodes).length > 0 && { [nodesKey]: JSON.stringify(nodes) }) },
   } as RenderedObject;
+}
+
+/** A network of a pod with its addresses. */
+export function toldElement({ nic, element }: PodNetwork, ips: unknown): Bag {
+  return { ...element, interface: nic, ips };
 }
 
 /**
@@ -124,12 +137,16 @@ export interface PodEntry {
 export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
   const { [nodesKey]: nodes, ...pods } = asBag(map.data) ?? {};
   const reaching = nodesIn(nodes);
-  return Object.entries(pods).map(([key, text]) => ({
-    key,
-    place: Number(key.slice(entryKey(workload, 0).length - 1)),
-    networks: parsePodNetworks(text, workload.namespace).value ?? [],
-    nodes: asList(reaching[key]) as readonly LabelExpression[],
-  }));
+  const keys = new Set(Object.keys(pods).map((key) => key.replace(defaultSuffix, "")));
+  return [...keys].map((key) => {
+    const said = Object.fromEntries(networkAnnotations.map((one) => [one, pods[dataKey(key, one)]]));
+    return {
+      key,
+      place: Number(key.slice(entryKey(workload, 0).length - 1)),
+      networks: readPodNetworks(said, workload.namespace),
+      nodes: asList(reaching[key]) as readonly LabelExpression[],
+    };
+  });
 }
 
 /** Are its pods for certain nodes? */
@@ -150,8 +167,10 @@ export function usesOfPodAddresses({ object, at }: LocatedObject, workload: Work
   const owner = formatOwner(ownerOfWorkload(workload));
   found.speaks = true;
   for (const { key, networks } of entriesOfMap(object, workload))
-    for (const ip of networks.flatMap(({ element }) => asList(element.ips))) {
-      const address = parseAddress(`${ip}`.split("/")[0]).value;
-      if (address !== undefined) found.uses.push(useOf(address, owner, undefined, at(["data", key], `${ip}`)));
-    }
+    for (const { element, annotation } of networks)
+      for (const ip of asList(element.ips)) {
+        const address = parseAddress(`${ip}`.split("/")[0]).value;
+        const path = ["data", dataKey(key, annotation)];
+        if (address !== undefined) found.uses.push(useOf(address, owner, undefined, at(path, `${ip}`)));
+      }
 }

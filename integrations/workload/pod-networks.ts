@@ -1,5 +1,6 @@
 import type { Parsed } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../attachment-definition.ts";
 
 /** A network of a pod. */
 export interface PodNetwork {
@@ -9,10 +10,43 @@ export interface PodNetwork {
   readonly nic: string;
   /** As the pod says it. */
   readonly element: Bag;
+  /** The annotation in which it says it. */
+  readonly annotation: string;
+}
+
+/** Where a pod says its networks, in the order in which Multus makes them. */
+export const networkAnnotations = [defaultNetworkAnnotation, networksAnnotation] as const;
+
+/** The networks of a pod of a namespace, by its annotations. The path of an issue is the annotation. */
+export function parsePodNetworks(annotations: Bag, namespace: string): Parsed<readonly PodNetwork[]> {
+  const parsed = parseEach(annotations, namespace);
+  const issues = parsed.flatMap((one) => one.issues ?? []);
+  return issues.length > 0 ? { issues } : { value: parsed.flatMap(({ value = [] }) => value) };
+}
+
+/** Those of its networks that can be read. */
+export function readPodNetworks(annotations: Bag, namespace: string): readonly PodNetwork[] {
+  return parseEach(annotations, namespace).flatMap(({ value = [] }) => value);
+}
+
+/** What the annotations of a pod are to say of such networks. */
+export function sayNetworks(networks: readonly PodNetwork[]): Readonly<Record<string, string>> {
+  const byAnnotation = Map.groupBy(networks, ({ annotation }) => annotation);
+  return Object.fromEntries(
+    [...byAnnotation].map(([annotation, all]) => [annotation, JSON.stringify(all.map(({ element }) => element))]),
+  );
+}
+
+function parseEach(annotations: Bag, namespace: string): Parsed<readonly PodNetwork[]>[] {
+  const said = networkAnnotations.filter((annotation) => annotations[annotation] !== undefined);
+  return said.map((annotation) => {
+    const { value, issues } = parseNetworks(annotations[annotation], annotation, namespace);
+    return issues === undefined ? { value } : { issues: issues.map((issue) => ({ ...issue, path: [annotation] })) };
+  });
 }
 
 /**
- * Reads the networks of a pod of a namespace as Multus does.
+ * Reads the networks in an annotation as Multus does.
  *
  *  it says                            | network             | its interface
  *  -----------------------------------+---------------------+------------------------------
@@ -21,18 +55,27 @@ export interface PodNetwork {
  *  [{"name": "lan", "namespace": ..., | likewise            | what it says
  *    "interface": ..., ...}]          |                     |
  *  no interface                       |                     | net1, net2, by its place
+ *  one, as the default network        | of kube-system, or  | what it says, else eth0
+ *                                     |  that               |
  */
-export function parsePodNetworks(text: unknown, namespace: string): Parsed<readonly PodNetwork[]> {
+function parseNetworks(text: unknown, annotation: string, own: string): Parsed<readonly PodNetwork[]> {
+  const isDefault = annotation === defaultNetworkAnnotation;
+  const namespace = isDefault ? multusNamespace : own;
   if (typeof text !== "string") return { issues: [{ message: "the networks of a pod are text" }] };
   const parsed = text.trimStart().startsWith("[") ? parseList(text) : { value: text.split(",").map(parseShort) };
   if (parsed.issues !== undefined) return parsed;
   const networks = parsed.value.map((element, i): PodNetwork => {
-    const { name, namespace: of = namespace, interface: nic = `net${i + 1}` } = element;
-    return { definition: `${of}/${name}`, nic: `${nic}`, element };
+    const { name, namespace: of = namespace, interface: nic = isDefault ? "eth0" : `net${i + 1}` } = element;
+    return { definition: `${of}/${name}`, nic: `${nic}`, element, annotation };
   });
   const nameless = networks.some(({ element: { name } }) => typeof name !== "string" || name === "");
-  return nameless ? { issues: [{ message: "a network of a pod needs a name" }] } : { value: networks };
+  if (nameless) return { issues: [{ message: "a network of a pod needs a name" }] };
+  if (isDefault && networks.length !== 1) return { issues: [{ message: "a pod has one default network" }] };
+  return { value: networks };
 }
+
+/** Where Multus looks for default networks, unless its configuration says otherwise. */
+const multusNamespace = "kube-system";
 
 function parseList(text: string): Parsed<readonly Bag[]> {
   try {

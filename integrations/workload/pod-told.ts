@@ -1,5 +1,5 @@
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { attachmentKind, keyOfDefinition, networksAnnotation } from "../attachment-definition.ts";
+import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../attachment-definition.ts";
 import { boundPools } from "../bound-pools.ts";
 import { otherGates } from "../gated-pod.ts";
 import { isManaged } from "../in-cluster.ts";
@@ -9,8 +9,15 @@ import type { Needs, TendStep } from "../tending.ts";
 import { isBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
-import { entriesOfMap, entryKey, type PodEntry, type WorkloadName, wishAnnotation } from "./pod-addresses.ts";
-import type { PodNetwork } from "./pod-networks.ts";
+import {
+  entriesOfMap,
+  entryKey,
+  type PodEntry,
+  toldElement,
+  type WorkloadName,
+  wishAnnotation,
+} from "./pod-addresses.ts";
+import { type PodNetwork, sayNetworks } from "./pod-networks.ts";
 import { networksOfPod, placeAnnotation, workloadPods } from "./pods.ts";
 
 /** A workload, and the ConfigMap with the addresses of its pods. */
@@ -74,10 +81,10 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
     const isToHave = "object" in one && namesPoolsFor(one.object, pod, { nic: network.nic, place: i });
     return isToHave ? {} : one;
   });
-  const waits = told.flatMap((one) => ("element" in one ? [] : one));
+  const waits = told.flatMap((one) => ("network" in one ? [] : one));
   if (waits.length > 0) return waits.flatMap(({ why }) => (why === undefined ? [] : warn(pod, why)));
   const annotations = {
-    [networksAnnotation]: JSON.stringify(told.flatMap((one) => ("element" in one ? one.element : []))),
+    ...sayNetworks(told.flatMap((one) => ("network" in one ? one.network : []))),
     [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
   };
   const fields = {
@@ -89,7 +96,7 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
 }
 
 /** What a network of a pod becomes, and by which definition it is told nothing; or why the pod waits, if that is to be said. */
-type Told = { readonly element: Bag; readonly object?: Bag; readonly key?: string } | { readonly why?: string };
+type Told = { readonly network: PodNetwork; readonly object?: Bag; readonly key?: string } | { readonly why?: string };
 
 /**
  * A network of a pod.
@@ -98,25 +105,24 @@ type Told = { readonly element: Bag; readonly object?: Bag; readonly key?: strin
  *  ------------------------+------------------------+-----------------------------------------------
  *  has addresses           | any                    | is told these
  *  is not                  | any                    | waits, and an Event says so: another template
+ *  is not, but the default | is not bound           | is told nothing on it: older ConfigMaps have none of these
  *  has none                | is not there           | waits, and an Event says so
  *  has none                | or the pod, names pools | waits: it will have some
  *  has none                | any other              | is told nothing on it
  */
-function toldOf(
-  { definition, nic, element }: PodNetwork,
-  known: readonly PodNetwork[],
-  { map, find }: Addresses,
-): Told {
+function toldOf(network: PodNetwork, known: readonly PodNetwork[], { map, find }: Addresses): Told {
+  const { definition, nic, annotation } = network;
   const its = known.find((one) => one.definition === definition && one.nic === nic);
   const wrong = `ConfigMap ${nameOf(map)} has nothing for network ${definition} (${nic}) of this pod`;
-  if (its === undefined) return { why: `${wrong}: is it of an earlier template? Then delete it` };
-  const { ips } = its.element;
-  if (ips !== undefined) return { element: { ...element, interface: nic, ips } };
   const key = keyOfDefinition(definition);
   const object = find(key);
+  const isLeft = annotation === defaultNetworkAnnotation && object !== undefined && !isBound(object);
+  if (its === undefined && !isLeft) return { why: `${wrong}: is it of an earlier template? Then delete it` };
+  const { ips } = its?.element ?? {};
+  if (ips !== undefined) return { network: { ...network, element: toldElement(network, ips) } };
   if (object === undefined)
     return { why: `there is no ${attachmentKind} ${definition}: define it, or name another one` };
-  return { element, object, key };
+  return { network, object, key };
 }
 
 /** Do pods that it is for say otherwise of pools? What a plan has made says nothing of them. */

@@ -1,13 +1,12 @@
 import { formatOwner, parseAddress, type Use } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
-import { networksAnnotation } from "../attachment-definition.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import { nameOf, ownersOf } from "../object-metadata.ts";
 import { affinityIn } from "./node-constraint.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
-import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
+import { type PodNetwork, readPodNetworks } from "./pod-networks.ts";
 import {
   addressesLabel,
   claimOfPlace,
@@ -77,7 +76,7 @@ export function ordinalOf(pod: Bag, { name }: WorkloadName): number {
 /** What a pod says as its networks; nothing that cannot be read. */
 export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
   const { namespace = "default", annotations } = asBag(metadata) ?? {};
-  return parsePodNetworks(asBag(annotations)?.[networksAnnotation], `${namespace}`).value ?? [];
+  return readPodNetworks(asBag(annotations) ?? {}, `${namespace}`);
 }
 
 /** The addresses that a pod may run with, each the claim's of its place. */
@@ -87,7 +86,7 @@ export function usesOfWorkloadPod({ object, at }: LocatedObject): Use[] {
   if (!isOurs || isGated(object) || isOver(object)) return [];
   const its = placeOfPod(object);
   return networksOfPod(object).flatMap((network) =>
-    usesOfNetwork(network, its, at(["metadata", "annotations", networksAnnotation], "")),
+    usesOfNetwork(network, its, at(["metadata", "annotations", network.annotation], "")),
   );
 }
 

@@ -10,14 +10,14 @@ import {
   type Parsed,
   type Pool,
 } from "../../core/index.ts";
-import { attachmentKind } from "../attachment-definition.ts";
+import { attachmentKind, networksAnnotation } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { BoundNetwork } from "./bound-network.ts";
 import { namedByPod, namesPools } from "./named-pools.ts";
 import { type Namespace, unknownNamespace } from "./namespace.ts";
 import { type FreeIn, type NicPools, poolsForNic } from "./nic-pools.ts";
 import type { PodNetwork } from "./pod-networks.ts";
-import { networksPath, ownerOfWorkload, type Workload } from "./workload-object.ts";
+import { ownerOfWorkload, pathOfAnnotation, type Workload } from "./workload-object.ts";
 
 /** What says which pools a workload may have addresses of, beside itself. */
 export interface PoolSources {
@@ -61,23 +61,28 @@ export function servedNetworks(
   const served = workload.networks.flatMap((network, place): ServedNetwork[] => {
     const bound = networks.get(network.definition);
     if (bound === undefined || !bound.takesIps) {
-      issues.push(...whyNone(network, bound, authority));
+      issues.push(...placedAt(network, whyNone(network, bound, authority)));
       return [];
     }
     const byPod = namedByPod(annotations, { nic: network.nic, place });
-    issues.push(...(byPod.issues ?? []), ...((!isByPod && named.issues) || []));
+    issues.push(...placedAt(network, [...(byPod.issues ?? []), ...((!isByPod && named.issues) || [])]));
     const sources = { ...byPod.value, namespace: named.value ?? {}, network: bound.named };
     const request = { namespace: { name: namespace, ...known }, labels, network: bound.title, owner, named: sources };
     const found = poolsForNic(request, pools, freeIn);
-    for (const { message, ...issue } of found.issues ?? [])
+    for (const { message, ...issue } of placedAt(network, found.issues ?? []))
       issues.push({ ...issue, message: isByPod ? message : `${attachmentKind} ${bound.title}: ${message}` });
     if (found.value === undefined || found.value.length === 0) return [];
-    if (network.element.ips !== undefined) issues.push(writtenOut(network));
+    if (network.element.ips !== undefined) issues.push(...placedAt(network, [writtenOut(network)]));
     return [{ network, pools: found.value }];
   });
   if (issues.length === 0 && served.length === 0 && isByPod) issues.push(noneTakesAny);
   issues.push(...mixed(served, pools));
-  return issues.length > 0 ? { issues: issues.map((issue) => ({ path: networksPath, ...issue })) } : { value: served };
+  const path = pathOfAnnotation(workload.networks[0]?.annotation ?? networksAnnotation);
+  return issues.length > 0 ? { issues: issues.map((issue) => ({ path, ...issue })) } : { value: served };
+}
+
+function placedAt({ annotation }: PodNetwork, issues: readonly Issue[]): Issue[] {
+  return issues.map((issue) => ({ ...issue, path: pathOfAnnotation(annotation) }));
 }
 
 /** What of it is decided by who asks: of pools of the other authority, that one gives addresses. */

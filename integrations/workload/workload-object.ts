@@ -1,10 +1,9 @@
 import { type Labels, type Owner, type Parsed, parseOwner } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { networksAnnotation } from "../attachment-definition.ts";
 import { kindInGroup } from "../object-key.ts";
 import { aboutPools, countAnnotation } from "./named-pools.ts";
-import { type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
+import { networkAnnotations, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 
 export type WorkloadKind = "StatefulSet" | "Deployment";
 
@@ -28,8 +27,10 @@ export interface Workload {
   readonly annotations: Bag;
 }
 
-/** Where it says which networks its pods have. */
-export const networksPath = ["spec", "template", "metadata", "annotations", networksAnnotation];
+/** Where it says something of its pods. */
+export function pathOfAnnotation(annotation: string): string[] {
+  return ["spec", "template", "metadata", "annotations", annotation];
+}
 
 /** On a pod, and in a template: who writes its addresses into it. On a workload: a plan has rendered it. */
 export const addressesLabel = `${ownPrefix}addresses`;
@@ -40,7 +41,7 @@ export function isWorkload({ apiVersion, kind }: Bag): boolean {
 
 /** Does an object ask for networks of its pods? */
 export function hasNetworks(object: Bag): boolean {
-  return isWorkload(object) && networksText(object) !== undefined;
+  return isWorkload(object) && networkAnnotations.some((one) => annotationsOf(object)[one] !== undefined);
 }
 
 /** Do its pods wait for the controller? */
@@ -62,19 +63,13 @@ function annotationsOf(object: Bag): Bag {
   return asBag(asBag(templateOf(object)?.metadata)?.annotations) ?? {};
 }
 
-function networksText(object: Bag): unknown {
-  return annotationsOf(object)[networksAnnotation];
-}
-
 /** What is kept of one in memory. */
 export function keepWorkload(object: Bag): Bag {
   const { replicas, ordinals, strategy } = asBag(object.spec) ?? {};
   const { labels } = asBag(templateOf(object)?.metadata) ?? {};
-  const text = networksText(object);
-  const annotations = {
-    ...aboutPools(annotationsOf(object)),
-    ...(text === undefined ? {} : { [networksAnnotation]: text }),
-  };
+  const all = annotationsOf(object);
+  const said = networkAnnotations.filter((one) => all[one] !== undefined);
+  const annotations = { ...aboutPools(all), ...Object.fromEntries(said.map((one) => [one, all[one]])) };
   return { spec: { replicas, ordinals, strategy, template: { metadata: { labels, annotations } } } };
 }
 
@@ -83,9 +78,9 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
   const kind = object.kind as WorkloadKind;
   const places = kind === "Deployment" ? placesOfDeployment(object) : ordinalsOf(object);
   if (places.issues) return places;
-  const text = networksText(object);
-  const networks = text === undefined ? { value: [] } : parsePodNetworks(text, `${namespace}`);
-  if (networks.issues) return { issues: networks.issues.map((issue) => ({ ...issue, path: networksPath })) };
+  const networks = parsePodNetworks(annotationsOf(object), `${namespace}`);
+  if (networks.issues)
+    return { issues: networks.issues.map((issue) => ({ ...issue, path: pathOfAnnotation(`${issue.path?.[0]}`) })) };
   // It is the value of a label, too.
   if (`${name}`.length > 63)
     return { issues: [{ message: "a name of more than 63 characters is too long here", path: ["metadata", "name"] }] };
@@ -152,7 +147,7 @@ function placesAsked(text: string, replicas: number): Parsed<readonly number[]> 
   const [, plus, digits] = /^(\+?)(\d+)$/.exec(text) ?? [];
   const all = Number(digits) + (plus === "+" ? replicas : 0);
   if (isCount(all)) return { value: numbers(all) };
-  const path = ["spec", "template", "metadata", "annotations", countAnnotation];
+  const path = pathOfAnnotation(countAnnotation);
   return {
     issues: [
       { message: `annotation ${countAnnotation} must be a number as in "5" or "+1", for at most ${most} pods`, path },

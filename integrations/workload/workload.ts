@@ -87,7 +87,7 @@ export const workload: Integration<WorkloadModel> = {
 export function readsOf(owns: (object: Bag) => boolean, looksAt: (object: Bag) => boolean = () => false): ReadKind[] {
   return [
     ...workloadKinds.map((one) => ({
-      ...{ ...one, group: workloadGroup, owns, mark: /cni\.cncf\.io\/networks/, runsAsIs: true },
+      ...{ ...one, group: workloadGroup, owns, mark: /cni\.cncf\.io\/networks|default-network/, runsAsIs: true },
     })),
     {
       group: attachmentGroup,

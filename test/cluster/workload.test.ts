@@ -10,8 +10,10 @@ import { createLab } from "../support/lab.ts";
 import { Multus } from "../support/multus.ts";
 import { cli, folderOf } from "../support/schema-cli.ts";
 import { macvlanNetwork } from "../support/vm-objects.ts";
+import { defaultKey, ipsOf, networksKey } from "../support/workload-objects.ts";
 
 const network = macvlanNetwork("red", "lan");
+const eth = macvlanNetwork("eth", "lan");
 const pool = {
   apiVersion: "nmstate.io/v1",
   kind: "NodeIPPool",
@@ -19,24 +21,31 @@ const pool = {
   spec: { range: { cidr: "10.0.0.0/24", start: "10.0.0.10", end: "10.0.0.29" } },
 };
 
-function statefulSet(replicas: number): Bag {
-  const labels = { app: "web" };
+const both = { [defaultKey]: "default/eth", [networksKey]: "red" };
+
+function statefulSet(replicas: number, annotations: Bag = both, name = "web"): Bag {
+  const labels = { app: name };
   return {
     apiVersion: "apps/v1",
     kind: "StatefulSet",
-    metadata: { name: "web", namespace: "default" },
+    metadata: { name, namespace: "default" },
     spec: {
       replicas,
       podManagementPolicy: "Parallel",
-      serviceName: "web",
+      serviceName: name,
       selector: { matchLabels: labels },
       template: {
-        metadata: { labels, annotations: { "k8s.v1.cni.cncf.io/networks": "red" } },
+        metadata: { labels, annotations },
         spec: { containers: [{ name: "web", image: "web" }] },
       },
     },
   };
 }
+
+const others = [
+  statefulSet(1, { [defaultKey]: "default/eth" }, "one"),
+  statefulSet(1, { [networksKey]: "red" }, "plain"),
+];
 
 describe("a StatefulSet on a network of macvlan, without a controller", () => {
   const cluster = clusterOfFile(async (started) => {
@@ -49,13 +58,9 @@ describe("a StatefulSet on a network of macvlan, without a controller", () => {
   const podsNow = async (): Promise<Bag[]> => JSON.parse(await kubectl("get pods -o json")).items;
   const podNamed = async (name: string) => (await podsNow()).find(({ metadata }) => asBag(metadata)?.name === name);
 
-  /** `web-0 10.0.0.10/24` of each pod. */
+  /** `web-0 10.0.0.12/24 10.0.0.13/24` of each pod: that of eth0 comes first. */
   async function addresses(): Promise<string[]> {
-    return (await podsNow()).map(({ metadata }) => {
-      const { name, annotations } = asBag(metadata) ?? {};
-      const [element] = JSON.parse(`${asBag(annotations)?.["k8s.v1.cni.cncf.io/networks"]}`);
-      return `${name} ${element.ips}`;
-    });
+    return (await podsNow()).map((pod) => [asBag(pod.metadata)?.name, ...ipsOf(pod)].join(" "));
   }
 
   async function until(work: () => Promise<void>): Promise<void> {
@@ -70,7 +75,7 @@ describe("a StatefulSet on a network of macvlan, without a controller", () => {
 
   it("has the addresses that were planned, each pod its own, and no pod more", async () => {
     const text = (replicas: number) =>
-      [pool, network, statefulSet(replicas)].map((one) => JSON.stringify(one)).join("\n---\n");
+      [pool, network, eth, ...others, statefulSet(replicas)].map((one) => JSON.stringify(one)).join("\n---\n");
     const folder = folderOf({ "m/all.yaml": text(3) });
     const apply = async () => {
       for (const words of [
@@ -92,15 +97,22 @@ describe("a StatefulSet on a network of macvlan, without a controller", () => {
       await expect(refused).rejects.toThrow(/nodeippool-pod-addresses/);
     });
     await apply();
-    const three = ["web-0 10.0.0.10/24", "web-1 10.0.0.11/24", "web-2 10.0.0.12/24"];
+    const three = [
+      "one-0 10.0.0.10/24",
+      "plain-0 10.0.0.11/24",
+      "web-0 10.0.0.12/24 10.0.0.13/24",
+      "web-1 10.0.0.14/24 10.0.0.15/24",
+      "web-2 10.0.0.16/24 10.0.0.17/24",
+    ];
     await until(async () => expect(await addresses()).toEqual(three));
 
     const lab = await createLab(["n1"]);
     onTestFinished(() => lab.close());
     const multus = await Multus.on(lab.nodes[0] as never);
-    const running = await multus.run((await podNamed("web-1")) as Bag, [network]);
+    const running = await multus.run((await podNamed("web-1")) as Bag, [network, eth]);
     onTestFinished(() => running.end());
-    expect(await running.addresses("net1")).toEqual(["10.0.0.11/24"]);
+    expect(await running.addresses("eth0")).toEqual(["10.0.0.14/24"]);
+    expect(await running.addresses("net1")).toEqual(["10.0.0.15/24"]);
 
     const uid = asBag((await podNamed("web-1"))?.metadata)?.uid;
     await kubectl("delete pod web-1 --force --grace-period=0");
@@ -116,6 +128,6 @@ describe("a StatefulSet on a network of macvlan, without a controller", () => {
     expect(await addresses()).toEqual(three);
     writeFileSync(join(folder, "m/all.yaml"), text(4));
     await apply();
-    await until(async () => expect(await addresses()).toEqual([...three, "web-3 10.0.0.13/24"]));
+    await until(async () => expect(await addresses()).toEqual([...three, "web-3 10.0.0.18/24 10.0.0.19/24"]));
   });
 });

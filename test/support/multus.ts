@@ -5,10 +5,12 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Held, hold } from "./hold.ts";
 import { type LabNode, runIn } from "./lab.ts";
 import { command, tool } from "./tools.ts";
+import { elementsOf } from "./workload-objects.ts";
 
 /**
  * A stand-in for Multus and the runtime of a node: it has the real plugins of CNI attach a pod, a network namespace, to the networks
- * in its annotation. A plugin is told of `ips` and `mac` what it says it can do.
+ * in its annotations. A plugin is told of `ips` and `mac` what it says it can do. As from Multus, that of the default network hears of
+ * addresses in CNI_ARGS alone.
  */
 export class Multus {
   private readonly node: LabNode;
@@ -28,9 +30,7 @@ export class Multus {
   /** Starts a pod on networks that are defined so; `end` gives them back. */
   async run(pod: Bag, definitions: readonly Bag[]): Promise<RunningPod> {
     const held = await hold(command("unshare"), ["--net", "--mount"], "mount -t sysfs sysfs /sys; ip link set lo up");
-    const { annotations } = asBag(pod.metadata) ?? {};
-    const elements = JSON.parse(`${asBag(annotations)?.["k8s.v1.cni.cncf.io/networks"]}`);
-    const calls = elements.map((element: Bag) => {
+    const calls = elementsOf(pod).map((element) => {
       const definition = definitions.find(({ metadata }) => asBag(metadata)?.name === element.name);
       return { element, config: JSON.parse(`${asBag(definition?.spec)?.config}`) };
     });
@@ -63,8 +63,9 @@ export class Multus {
       for (const listed of asList(config.plugins)) {
         const plugin = asBag(listed) ?? {};
         const can = asBag(plugin.capabilities) ?? {};
+        const told = element.interface === "eth0" ? [] : ["ips", "mac"];
         const runtimeConfig = Object.fromEntries(
-          ["ips", "mac"].flatMap((key) => (can[key] === true && element[key] ? [[key, element[key]]] : [])),
+          told.flatMap((key) => (can[key] === true && element[key] ? [[key, element[key]]] : [])),
         );
         const { name, cniVersion } = config;
         const env = [
@@ -72,6 +73,7 @@ export class Multus {
           `CNI_CONTAINERID=pod-${pid}`,
           `CNI_NETNS=/proc/${pid}/ns/net`,
           `CNI_IFNAME=${element.interface}`,
+          `CNI_ARGS=IgnoreUnknown=true${element.ips ? `;IP=${element.ips}` : ""}`,
           `CNI_PATH=${this.plugins}`,
         ];
         const input = JSON.stringify({ ...plugin, name, cniVersion, runtimeConfig });

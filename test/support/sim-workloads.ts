@@ -18,7 +18,9 @@ const owners = [
   ["Deployment", "api"],
 ] as const;
 const watched = ["StatefulSet", "Deployment", "Pod", "ConfigMap", "NetworkAttachmentDefinition"];
-const subnets: Readonly<Record<string, RegExp>> = { red: /^10\.0\.0\./, blue: /^10\.0\.2\./ };
+const subnets: Readonly<Record<string, RegExp>> = { red: /^10\.0\.0\./, blue: /^10\.0\.2\./, eth: /^10\.0\.4\./ };
+/** Those whose eth0 is of network `eth`. */
+const withEth0: readonly string[] = ["mq", "api"];
 
 /** Workloads come and go, are scaled and rolled; their pods fail, and are killed; nodes are stuck; watches are late; the record is lost. */
 export class WorkloadsPlay extends Play {
@@ -35,6 +37,8 @@ export class WorkloadsPlay extends Play {
     // Fewer addresses than claims, now and then.
     this.apps.create(pool("lan", "10.0.0.0/24", "10.0.0.12"));
     this.apps.create(pool("lan2", "10.0.2.0/24", "10.0.2.12"));
+    this.apps.create(pool("lan4", "10.0.4.0/24", "10.0.4.12"));
+    this.apps.create(macvlanNetwork("eth", "lan4", "kube-system"));
     this.apps.create(macvlanNetwork("red", "lan"));
     this.apps.create(macvlanNetwork("blue", "lan2"));
   }
@@ -138,7 +142,8 @@ export class WorkloadsPlay extends Play {
   private make(kind: SimKind, name: string): void {
     const spec = { replicas: this.pick(4), strategy: { rollingUpdate: { maxSurge: this.pick(3) } } };
     this.trace.push(`create ${kind} ${name} ${JSON.stringify(spec)}`);
-    this.apps.create(workload(kind, name, spec, this.networks()));
+    const eth0 = withEth0.includes(name) ? "eth" : undefined;
+    this.apps.create(workload(kind, name, spec, this.networks(), undefined, eth0));
   }
 
   private changeWorkload(there: SimObject): void {
@@ -209,13 +214,13 @@ export class WorkloadsPlay extends Play {
 
   private forgetUnasked(): void {
     for (const which of this.fixed.keys()) {
-      const [, set = "", ordinal, network, nic] = /^(\w+)-(\d+) (\w+) net(\d)$/.exec(which) ?? [];
+      const [, set = "", ordinal, network, nic] = /^(\w+)-(\d+) (\w+) (?:net|eth)(\d)$/.exec(which) ?? [];
       const { replicas = 0, template } = (this.apps.find("StatefulSet", set)?.spec ?? {}) as {
         replicas?: number;
         template?: { metadata: { annotations: Record<string, string> } };
       };
       const named = template?.metadata.annotations["k8s.v1.cni.cncf.io/networks"]?.split(", ") ?? [];
-      const isAsked = replicas > Number(ordinal) && named[Number(nic) - 1] === network;
+      const isAsked = replicas > Number(ordinal) && (nic === "0" || named[Number(nic) - 1] === network);
       if (!isAsked) this.fixed.delete(which);
     }
   }
@@ -271,7 +276,9 @@ export class WorkloadsPlay extends Play {
       template: { metadata: { annotations: Record<string, string> } };
     };
     const places = spec.replicas + (kind === "Deployment" ? spec.strategy.rollingUpdate.maxSurge : 0);
-    const networks = `${spec.template.metadata.annotations["k8s.v1.cni.cncf.io/networks"]}`.split(", ").length;
+    const networks =
+      `${spec.template.metadata.annotations["k8s.v1.cni.cncf.io/networks"]}`.split(", ").length +
+      (withEth0.includes(name) ? 1 : 0);
     const live = this.record.allocations.filter(({ claim }) => ownerOfKey(claim).endsWith(`:${name}`));
     return live.length < places * networks;
   }

@@ -25,8 +25,7 @@ export function beginWorkloads({
   apps.create(pool("lan", "10.0.0.0/24", `10.0.0.${last}`, spec));
   apps.create(pool("lan6", "fd20::/64", "fd20::9"));
   apps.create(macvlanNetwork("red", pools));
-  const create = (kind: string, name: string, fields: Bag, networks?: string, labels?: Bag) =>
-    apps.create(workload(kind, name, fields, networks, labels));
+  const create = (...fields: Parameters<typeof workload>) => apps.create(workload(...fields));
   /** Time passes for all: Kubernetes' controllers, then ours. */
   const pass = async (ms = 3000) => {
     for (let left = ms; left > 0; left -= 100) {

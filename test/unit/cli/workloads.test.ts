@@ -7,6 +7,7 @@ import { asBag, type Bag } from "../../../schema/objects.ts";
 import { done, refused } from "../../support/cli-outcome.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
 import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
+import { defaultKey, networksKey } from "../../support/workload-objects.ts";
 
 const pool = (name: string, cidr: string, more: Bag = {}) => ({
   apiVersion: "nmstate.io/v1",
@@ -78,6 +79,29 @@ describe("StatefulSets of a folder", () => {
     ]);
   });
 
+  it("eth0 has one, too, where the template says its network, and stands by itself", async () => {
+    const template = (annotations: Bag) => ({ replicas: 1, template: { metadata: { annotations }, spec: {} } });
+    const folder = folderWith(
+      macvlanNetwork("eth", "lan", "kube-system"),
+      statefulSet("", template({ [defaultKey]: "eth", [networksKey]: "red" })),
+      statefulSet("", template({ [defaultKey]: "eth" }), "one"),
+      statefulSet("", template({ [defaultKey]: "flannel", [networksKey]: "red" }), "old"),
+    );
+    await done(folder, "allocate", "m");
+    expect(await told(folder)).toEqual([
+      "web-0.default-network eth0 10.0.0.3/24",
+      "web-0 net1 10.0.0.4/24 fd00::2/64",
+      "one-0.default-network eth0 10.0.0.2/24",
+      "old-0.default-network ",
+      "old-0 net1 10.0.0.1/24 fd00::1/64",
+    ]);
+    expect(await done(folder, "explain", "--workload", "m/all.yaml", "--pools", "m")).toContain(
+      "eth0 (kube-system/eth)",
+    );
+    await done(folder, "render", "m", "--out", "r");
+    expect(await done(folder, "audit", "r", "m")).toContain("6 addresses checked, 0 findings");
+  });
+
   it("an address that is reserved for a pod is the pod's", async () => {
     const reservations = [{ address: "10.0.0.9", owner: "StatefulSet/default:web", claim: "1/net1" }];
     const objects = [
@@ -133,6 +157,11 @@ describe("StatefulSets of a folder", () => {
     ],
     ["text that is no JSON", [statefulSet("[{")], "the networks of a pod are no JSON"],
     ["a network without a name", [statefulSet("[{}]")], "a network of a pod needs a name"],
+    [
+      "two default networks",
+      [statefulSet("", { template: { metadata: { annotations: { [defaultKey]: "red, red" } } } })],
+      "a pod has one default network",
+    ],
     ["a number of pods that is none", [statefulSet("red", { replicas: -1 })], "replicas must be a number"],
     [
       "a surge that is none",
@@ -161,9 +190,21 @@ describe("networks of a pod", () => {
     ['[{"name": "lan", "namespace": "x", "interface": "a"}, {"name": "lan"}]', ["x/lan a", "shop/lan net2"]],
     [" [] ", []],
   ])("%s", (text, want) => {
-    const { value = [] } = parsePodNetworks(text, "shop");
+    const { value = [] } = parsePodNetworks({ [networksKey]: text }, "shop");
     expect(value.map(({ definition: of, nic }) => `${of} ${nic}`)).toEqual(want);
     expect(asBag(value[0]?.element)?.name).toBe(want.length === 0 ? undefined : "lan");
+  });
+
+  it.each([
+    ["lan", ["kube-system/lan eth0", "shop/red net1"]],
+    ["shop/lan", ["shop/lan eth0", "shop/red net1"]],
+    ['[{"name": "lan", "interface": "eth5"}]', ["kube-system/lan eth5", "shop/red net1"]],
+    ["lan, lan", undefined],
+    ["[]", undefined],
+    ["", undefined],
+  ])("with default network %s", (text, want) => {
+    const { value } = parsePodNetworks({ [networksKey]: "red", [defaultKey]: text }, "shop");
+    expect(value?.map(({ definition: of, nic }) => `${of} ${nic}`)).toEqual(want);
   });
 });
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { asBag } from "../../../schema/objects.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
 import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
+import { defaultKey, gate, networksKey, workload } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const three = ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2 10.0.0.3/24"];
@@ -149,6 +150,67 @@ describe("a StatefulSet whose pods wait for the controller", () => {
     expect([told(), sim.lines()]).toEqual([["web-0"], []]);
   });
 });
+
+describe("eth0, where the template says its network", () => {
+  const begin = (kind: string, networks = "") => {
+    const run = beginWorkloads();
+    run.apps.create(macvlanNetwork("eth", "lan", "kube-system"));
+    run.apps.create(definition("flannel", "kube-system", { type: "flannel" }));
+    run.create(kind, "web", { replicas: 2, strategy: { type: "Recreate" } }, networks, { [gate]: "gated" }, "eth");
+    return run;
+  };
+  const said = ({ metadata }: Bag) => asBag(asBag(metadata)?.annotations) ?? {};
+
+  it.each(["StatefulSet", "Deployment"])("a pod of a %s is told it beside its other networks", async (kind) => {
+    const { apps, sim, pass } = begin(kind, "red");
+    await pass();
+    for (const [i, pod] of apps.all("Pod").entries()) {
+      expect(JSON.parse(`${said(pod)[defaultKey]}`)).toEqual([
+        { name: "eth", interface: "eth0", ips: [`10.0.0.${2 * i + 1}/24`] },
+      ]);
+      expect(JSON.parse(`${said(pod)[networksKey]}`)).toMatchObject([{ name: "red", interface: "net1" }]);
+    }
+    expect(sim.lines()).toContain(`10.0.0.3 ${kind}/default:web/1/eth0`);
+    expect(sim.said).toEqual([]);
+  });
+
+  it("alone; it is free once the pod is gone, and not before", async () => {
+    const { apps, sim, pass, told } = begin("StatefulSet");
+    await pass();
+    expect(told()).toEqual(three.slice(0, 2));
+    expect(apps.all("Pod").map((pod) => said(pod)[networksKey])).toEqual([undefined, undefined]);
+    apps.areNodesStuck = true;
+    apps.remove(apps.find("StatefulSet", "web") ?? {});
+    await pass(90_000);
+    expect(sim.lines()).toEqual([1, 2].map((i) => `10.0.0.${i} StatefulSet/default:web/${i - 1}/eth0 releasing`));
+    apps.areNodesStuck = false;
+    await pass(90_000);
+    expect(sim.lines()).toEqual([]);
+  });
+
+  it("one that is not bound stays as it is, also where an older ConfigMap has none", async () => {
+    const { apps, create, pass, told } = begin("StatefulSet");
+    await pass();
+    create("StatefulSet", "old", { replicas: 1 }, "red", { [gate]: "gated" }, "flannel");
+    const data = { "plan-0": '[{"name":"red","interface":"net1","ips":["10.0.0.9/24"]}]' };
+    const labels = { "nodeippool.nmstate.io/statefulset": "plan", [gate]: "pods" };
+    const metadata = { name: "nodeippool-plan", namespace: "default", labels };
+    apps.create({ apiVersion: "v1", kind: "ConfigMap", metadata, data });
+    const marks = { [gate]: "gated" };
+    apps.create({ ...workload("StatefulSet", "plan", { replicas: 1 }, "red", marks, "flannel"), ...planned("plan") });
+    await pass();
+    expect(told().slice(0, 2)).toEqual(["old-0 10.0.0.3/24", "plan-0 10.0.0.9/24"]);
+    apps.edit("StatefulSet", "plan", {
+      replicas: 1,
+      template: workload("StatefulSet", "plan", {}, "red", marks, "eth").spec.template,
+    });
+    apps.remove(apps.find("Pod", "plan-0") ?? {});
+    await pass();
+    expect(told()[1]).toEqual("plan-0");
+  });
+});
+
+const planned = (name: string) => ({ metadata: { name, namespace: "default", labels: { [gate]: "planned" } } });
 
 describe("a StatefulSet with several pools", () => {
   const begin = () => {

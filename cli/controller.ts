@@ -2,7 +2,10 @@ import type { LogLevel } from "../controller/ground.ts";
 import { logger } from "../controller/log.ts";
 import { parseListen } from "../controller/server.ts";
 import { type ControllerOptions, runController } from "../controller/start.ts";
+import { timing } from "../controller/timing.ts";
+import { IpamError } from "../core/errors.ts";
 import { findAccess } from "../kube/index.ts";
+import { parseDuration } from "./duration.ts";
 
 interface Options {
   readonly context?: string;
@@ -15,6 +18,9 @@ interface Options {
   readonly vmClaims?: boolean;
   readonly vmAddresses?: boolean;
   readonly workloadAddresses?: boolean;
+  readonly freeTerminating: ControllerOptions["freeTerminating"];
+  readonly freeTerminatingAfter: string;
+  readonly lookEvery: string;
   readonly logLevel: LogLevel;
 }
 
@@ -22,7 +28,14 @@ interface Options {
  * Runs until SIGTERM or SIGINT, and ends what it has begun; a second signal ends it at once. Logs one JSON object a line to
  * standard error.
  */
-export async function controllerVerb({ context, namespace, listen, logLevel, ...served }: Options, version: string) {
+export async function controllerVerb(options: Options, version: string) {
+  const { context, namespace, listen, logLevel, freeTerminatingAfter: after, lookEvery, ...served } = options;
+  const again = parseDuration("--look-every", lookEvery, 10_000);
+  const freeTerminatingAfter = parseDuration("--free-terminating-after", after);
+  if (served.freeTerminating !== "never" && !served.workloadAddresses)
+    throw new IpamError("invalid", "--free-terminating is about pods whose addresses the controller gives", {
+      hint: "Add --workload-addresses.",
+    });
   const stop = new AbortController();
   for (const [name, number] of [
     ["SIGTERM", 15],
@@ -36,6 +49,8 @@ export async function controllerVerb({ context, namespace, listen, logLevel, ...
     namespace: namespace ?? access.namespace,
     server: at && { at, version },
     ...served,
+    freeTerminatingAfter,
+    timing: { ...timing, again },
     signal: stop.signal,
     log: logger(
       logLevel,

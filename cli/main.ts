@@ -212,6 +212,16 @@ program
   .option("--vm-addresses", "also write the addresses of IPAMClaims into the pods of VMs")
   .option("--workload-addresses", "also give addresses to the pods of StatefulSets and Deployments")
   .addOption(
+    new Option(
+      "--free-terminating <nodes>",
+      "on which nodes a Deployment's pod that is deleted and does not end loses its addresses",
+    )
+      .choices(["never", "ready-nodes", "all-nodes"])
+      .default("never"),
+  )
+  .option("--free-terminating-after <duration>", "how long after its grace period", "1m")
+  .option("--look-every <duration>", "how often everything is looked at once more", "10m")
+  .addOption(
     new Option("--log-level <level>", "what is logged").choices(["error", "warn", "info", "debug"]).default("info"),
   )
   .action(async (options) => (await import("./controller.ts")).controllerVerb(options, versions().nodeippool));

@@ -81,6 +81,27 @@ export interface NodeIPPoolControllerProps {
    * @default false
    */
   readonly workloadAddresses?: boolean;
+
+  /**
+   * On which nodes a pod of a Deployment that is deleted and does not end loses its addresses. Where its node is not heard of, it may still run.
+   *
+   * @default "never"
+   */
+  readonly freeTerminating?: "never" | "ready-nodes" | "all-nodes";
+
+  /**
+   * How long after its grace period.
+   *
+   * @default "1m"
+   */
+  readonly freeTerminatingAfter?: string;
+
+  /**
+   * How often everything is looked at once more.
+   *
+   * @default "10m"
+   */
+  readonly lookEvery?: string;
 }
 
 /** The controller, and all that it needs in a cluster: the objects of `kubectl apply -k deploy/`. */

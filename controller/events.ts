@@ -70,7 +70,8 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  ---------------------------------------------------------------------+-------------------------
  *  InvalidSpec, InvalidReset                                            | Invalid
  *  IPCollision                                                          | Collision
- *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused     | the same
+ *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
+ *   Freed                                                               |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -85,6 +86,7 @@ const reasons: Readonly<Record<string, string>> = {
   OverlappingIPPool: "OverlappingIPPool",
   UnsynchronizedIPPool: "UnsynchronizedIPPool",
   Refused: "Refused",
+  Freed: "Freed",
   InvalidReset: "Invalid",
 };
 

@@ -2,6 +2,7 @@ import { nodeOwner } from "../core/index.ts";
 import type { Concern } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { kindInGroup, nameOfKind } from "../integrations/object-key.ts";
+import { watchedNodes } from "../integrations/watched-nodes.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
 import { selectionsOf, type WorldKind } from "./world.ts";
 
@@ -11,18 +12,8 @@ export const poolKind = kindInGroup("NodeIPPool", "nmstate.io");
 /** What every integration needs: nodes and pools. */
 const common: readonly WorldKind[] = [
   {
-    apiVersion: "v1",
-    kind: "Node",
-    plural: "nodes",
+    ...watchedNodes,
     isOwner: true,
-    keep: ({ status }) => ({
-      status: {
-        conditions: asList(asBag(status)?.conditions)
-          .map((one) => asBag(one) ?? {})
-          .filter(({ type }) => type === "Ready")
-          .map(({ type, status }) => ({ type, status })),
-      },
-    }),
     concerns: ({ metadata }) => ({ owners: [nodeOwner(`${asBag(metadata)?.name}`)], sources: [] }),
   },
   {

@@ -11,11 +11,12 @@ import {
 } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { nameOfKind, objectKey } from "../integrations/object-key.ts";
+import { isReadyNode } from "../integrations/watched-nodes.ts";
 import { conflictsIn, type Desired, readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import { asBag, conditionOf, placeless } from "../schema/objects.ts";
+import { placeless } from "../schema/objects.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
 import { poolKind } from "./kinds.ts";
 import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
@@ -228,7 +229,6 @@ function uidsOf(pools: readonly ClusterPool[]): ReadonlyMap<string, string> {
 }
 
 function readNode({ metadata, status }: Seen): ClusterNode {
-  const ready = conditionOf(asBag(status)?.conditions, "Ready");
   const { name, uid, labels = {} } = metadata;
-  return { name, uid, labels: new Map(Object.entries(labels)), bare: false, isReady: ready?.status === "True" };
+  return { name, uid, labels: new Map(Object.entries(labels)), bare: false, isReady: isReadyNode({ status }) };
 }

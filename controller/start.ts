@@ -1,5 +1,6 @@
 import { emptySnapshot } from "../core/index.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
+import type { FreeingNodes } from "../integrations/freeing-nodes.ts";
 import { type Access, objectsOf, realClock, type Sent, transport } from "../kube/index.ts";
 import { integrationsInCluster, tendingInCluster } from "../pipeline/integrations.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
@@ -33,6 +34,9 @@ export interface ControllerOptions {
   readonly vmAddresses?: boolean | undefined;
   /** Give the pods of StatefulSets and Deployments their addresses, too. */
   readonly workloadAddresses?: boolean | undefined;
+  /** Of these, pods that never end: on which nodes they lose their addresses, and how many milliseconds after they should have. */
+  readonly freeTerminating?: FreeingNodes | undefined;
+  readonly freeTerminatingAfter?: number | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;

@@ -6,6 +6,7 @@ import type { Bag } from "../schema/objects.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
 import { edit } from "./metadata.ts";
+import { Patience } from "./patience.ts";
 import { inParallel, isOutdated } from "./refresh.ts";
 import type { Seen } from "./seen.ts";
 import { World } from "./world.ts";
@@ -25,6 +26,7 @@ export class Tender {
   readonly queue: Queue;
   private readonly tending: Tending;
   private readonly ground: TenderGround;
+  private readonly patience = new Patience();
   private isOpen = false;
 
   constructor(ground: TenderGround, tending: Tending) {
@@ -62,10 +64,12 @@ export class Tender {
     for (const name of names === "all" ? this.world.owners() : names) this.queue.add(name);
   }
 
-  private async tend(name: string): Promise<undefined> {
+  private async tend(name: string): Promise<number | undefined> {
     const find = (key: string) => this.world.get(key);
     const failures: unknown[] = [];
-    for (const steps of together(this.tending.steps(name, this.world.ofOwner(name), find))) {
+    const asked = this.tending.steps(name, this.world.ofOwner(name), find);
+    const due = this.patience.due(name, asked, this.ground.clock.now());
+    for (const steps of together(due.steps)) {
       const failed = await this.takeAll(steps);
       // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
       const outdated = failed.find((error) => error instanceof IpamError && error.code === "conflict");
@@ -73,6 +77,7 @@ export class Tender {
       failures.push(...failed);
     }
     if (failures.length > 0) throw failures[0];
+    return due.again;
   }
 
   /** What they need is looked at once for all of them. Returns how the API server refuses: it is tried again, with what is seen by then. */
@@ -86,7 +91,7 @@ export class Tender {
   }
 
   private async take(step: TendStep): Promise<void> {
-    if (step.verb === "warn") return this.ground.observer?.wrong(step.about, "Refused", step.message);
+    if (step.verb === "warn") return this.ground.observer?.wrong(step.about, step.problem ?? "Refused", step.message);
     const { objects } = this.ground;
     const object = step.object as Seen;
     const kind = this.world.kindFor(object);

@@ -7,9 +7,16 @@ export type TendStep =
   | { readonly verb: "create"; readonly object: RenderedObject }
   | { readonly verb: "delete"; readonly object: Bag; readonly needs: Needs }
   /** Changes these fields as a merge patch does, if the object is still as it is seen. */
-  | { readonly verb: "change"; readonly object: Bag; readonly fields: Bag; readonly needs?: Needs }
-  /** An Event about an object, by its key: why nothing can be done. */
-  | { readonly verb: "warn"; readonly about: string; readonly message: string };
+  | {
+      readonly verb: "change";
+      readonly object: Bag;
+      readonly fields: Bag;
+      readonly needs?: Needs;
+      /** It is taken once it was right at every look for so many milliseconds; absent where at once. */
+      readonly after?: number;
+    }
+  /** An Event about an object, by its key: why nothing can be done, or, in a word, what is wrong besides. */
+  | { readonly verb: "warn"; readonly about: string; readonly message: string; readonly problem?: "Freed" };
 
 /**
  * What a step is right by. The server is asked first whether it is as it is seen. Steps that share it (one and the same object) are

@@ -1,6 +1,7 @@
 import type { Allocation } from "../core/index.ts";
 import { capi } from "../integrations/capi/capi.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
+import type { FreeingNodes } from "../integrations/freeing-nodes.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { ipamClaimsAndPods } from "../integrations/ipamclaim/claims-and-pods.ts";
 import { ipamClaimsInCluster } from "../integrations/ipamclaim/claims-in-cluster.ts";
@@ -12,6 +13,7 @@ import { nmstate } from "../integrations/nmstate/nmstate.ts";
 import type { Tending } from "../integrations/tending.ts";
 import { slicesInCluster } from "../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../integrations/whereabouts/whereabouts.ts";
+import { freedPods } from "../integrations/workload/freed-pods.ts";
 import { podDelivery } from "../integrations/workload/pod-delivery.ts";
 import { workload } from "../integrations/workload/workload.ts";
 import { workloadsInCluster } from "../integrations/workload/workload-in-cluster.ts";
@@ -47,14 +49,19 @@ interface AskedInCluster {
   readonly vmAddresses?: boolean | undefined;
   /** The pods of StatefulSets and Deployments: addresses for them, in a ConfigMap each, which are written into them. */
   readonly workloadAddresses?: boolean | undefined;
+  /** Of these, pods that never end: on which nodes their addresses are free, so many milliseconds after they should have. */
+  readonly freeTerminating?: FreeingNodes | undefined;
+  readonly freeTerminatingAfter?: number | undefined;
 }
 
 /** What it sees to besides, where no addresses are decided. */
 export function tendingInCluster(asked: AskedInCluster): Tending[] {
   const { vmClaims = false, vmAddresses = false, workloadAddresses = false } = asked;
+  const { freeTerminating = "never", freeTerminatingAfter = 60_000 } = asked;
   return [
     ...(vmClaims || vmAddresses ? [virtualMachines({ claims: vmClaims, addresses: vmAddresses })] : []),
     ...(workloadAddresses ? [podDelivery] : []),
+    ...(workloadAddresses && freeTerminating !== "never" ? [freedPods(freeTerminating, freeTerminatingAfter)] : []),
   ];
 }
 

@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from "yaml";
 const folder = "deploy";
 const parking = "parking.yaml";
 
-/** What the controller serves if it is asked to: the value and the folder, which is also the flag. One with a text takes that: a namespace. */
+/** What the controller does if it is asked to: the value and the folder, which is also the flag. One with a text takes that. */
 interface Component {
   readonly value: string;
   readonly name: string;
@@ -31,6 +31,9 @@ const components: readonly Component[] = [
   { value: "vmClaims", name: "vm-claims" },
   { value: "vmAddresses", name: "vm-addresses", files: ["rbac.yaml", "admission.yaml"] },
   { value: "workloadAddresses", name: "workload-addresses", files: ["rbac.yaml", "admission.yaml"] },
+  { value: "freeTerminating", name: "free-terminating", hasText: true, files: [] },
+  { value: "freeTerminatingAfter", name: "free-terminating-after", hasText: true, files: [] },
+  { value: "lookEvery", name: "look-every", hasText: true, files: [] },
 ];
 
 function filesOf({ name, files = ["rbac.yaml"] }: Component): string[] {

@@ -1953,4 +1953,7 @@ export const components = {
     }
   }
 ] as ApiObjectProps[] },
+  freeTerminating: { flag: "--free-terminating", objects: [] as ApiObjectProps[] },
+  freeTerminatingAfter: { flag: "--free-terminating-after", objects: [] as ApiObjectProps[] },
+  lookEvery: { flag: "--look-every", objects: [] as ApiObjectProps[] },
 };

@@ -2,7 +2,7 @@ import { byCodeUnit, formatOwner } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
-import { isGated, isOver } from "../gated-pod.ts";
+import { isGated } from "../gated-pod.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 
 import type { Needs, Tending, TendStep } from "../tending.ts";
@@ -10,7 +10,7 @@ import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
 
-import { ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { hasEnded, ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { ownerOfWorkload } from "./workload-object.ts";
 
 /** The pods of workloads: each waits until its addresses are written into it, as the ConfigMap of its workload has them. Who wrote that does not matter. */
@@ -25,7 +25,7 @@ export const podDelivery: Tending = {
     const map = belonging.find(isItsMap);
     const workload = map && workloadOfMap(map);
     if (map === undefined || workload === undefined) return [];
-    const pods = belonging.filter((one) => one.kind === workloadPods.kind && !isOver(one));
+    const pods = belonging.filter((one) => one.kind === workloadPods.kind && !hasEnded(one));
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     const addresses = addressesToTell(map, workload, find);

@@ -3,7 +3,7 @@ import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
-import { nameOf, ownersOf } from "../object-metadata.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
 import { affinityIn } from "./node-constraint.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
 import { type PodNetwork, readPodNetworks } from "./pod-networks.ts";
@@ -19,14 +19,20 @@ import {
 /** On a pod: the place that it has of its workload, `Deployment/web/2`. */
 export const placeAnnotation = `${ownPrefix}place`;
 
+/** On a pod that is being deleted and never ends: its uid, once its addresses are free. A copy of it has another one. */
+export const freedAnnotation = `${ownPrefix}freed`;
+
 /** The pods whose addresses somebody writes, as they are watched. */
 export const workloadPods: WatchedKind = {
   apiVersion: "v1",
   kind: "Pod",
   plural: "pods",
   where: { labels: addressesLabel },
-  keep: ({ spec, status }) => ({
-    spec: isGated({ spec }) ? { schedulingGates: asBag(spec)?.schedulingGates, affinity: affinityIn(spec) } : {},
+  keep: ({ metadata, spec, status }) => ({
+    spec: {
+      ...(isGated({ spec }) && { schedulingGates: asBag(spec)?.schedulingGates, affinity: affinityIn(spec) }),
+      ...(isDeleting({ metadata }) && { nodeName: asBag(spec)?.nodeName }),
+    },
     status: { phase: asBag(status)?.phase },
   }),
 };
@@ -73,6 +79,18 @@ export function ordinalOf(pod: Bag, { name }: WorkloadName): number {
   return Number(nameOf(pod).slice(name.length + 1));
 }
 
+/** Has a pod come to its end, or is it taken for one that has? */
+export function hasEnded(pod: Bag): boolean {
+  return isOver(pod) || isFreed(pod);
+}
+
+/** Is it one that never ends, and whose addresses are free all the same? */
+export function isFreed(pod: Bag): boolean {
+  const { annotations } = asBag(pod.metadata) ?? {};
+  const isMarked = asBag(annotations)?.[freedAnnotation] === uidOf(pod);
+  return isMarked && isDeleting(pod) && workloadOfPod(pod)?.kind === "Deployment";
+}
+
 /** What a pod says as its networks; nothing that cannot be read. */
 export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
   const { namespace = "default", annotations } = asBag(metadata) ?? {};
@@ -83,7 +101,7 @@ export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
 export function usesOfWorkloadPod({ object, at }: LocatedObject): Use[] {
   const { labels } = asBag(object.metadata) ?? {};
   const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
-  if (!isOurs || isGated(object) || isOver(object)) return [];
+  if (!isOurs || isGated(object) || hasEnded(object)) return [];
   const its = placeOfPod(object);
   return networksOfPod(object).flatMap((network) =>
     usesOfNetwork(network, its, at(["metadata", "annotations", network.annotation], "")),

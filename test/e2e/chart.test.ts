@@ -95,8 +95,11 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     const image = "registry.example.net/nodeippool:2";
     const props = { namespace: "network", image, replicas: 2, metal3: "hosts", nodeSlices: "cni", ipamClaims: true };
     const own = ["metal3=hosts", "nodeSlices=cni", "ipamClaims=true", "vmClaims=true", "vmAddresses=true"];
-    const values = [`image=${image}`, "replicas=2", ...own, "parkAtAdmission=true"];
-    const made = construct({ ...props, vmClaims: true, vmAddresses: true, parkAtAdmission: true });
+    const freeing = { workloadAddresses: true, freeTerminating: "all-nodes", freeTerminatingAfter: "5m" } as const;
+    const more = Object.entries({ ...freeing, lookEvery: "1h" }).map(([key, value]) => `${key}=${value}`);
+    const values = [`image=${image}`, "replicas=2", ...own, "parkAtAdmission=true", ...more];
+    const asked = { ...props, ...freeing, lookEvery: "1h", vmClaims: true, vmAddresses: true, parkAtAdmission: true };
+    const made = construct(asked);
     expect(withoutPolicy(chart("network", ...values))).toEqual(withoutNamespace(made));
     expect(made.map(keyOf)).toEqual(
       expect.arrayContaining(["Namespace/network", "MutatingAdmissionPolicy/nodeippool-parking"]),

@@ -12,6 +12,7 @@ const kinds = {
   Pod: { apiVersion: "v1", plural: "pods" },
   ConfigMap: { apiVersion: "v1", plural: "configmaps" },
   NetworkAttachmentDefinition: { apiVersion: "k8s.cni.cncf.io/v1", plural: "network-attachment-definitions" },
+  Node: { apiVersion: "v1", plural: "nodes" },
   NodeIPPool: { apiVersion: "nmstate.io/v1", plural: "nodeippools" },
 } as const;
 export type SimKind = keyof typeof kinds;
@@ -26,6 +27,8 @@ export class SimApps {
   readonly server: SimServer;
   /** The nodes that do nothing: pods there neither begin nor end. */
   areNodesStuck = false;
+  /** Where the next pod runs. */
+  node = "n1";
   private readonly say: (what: string) => void;
   private pods = 0;
 
@@ -69,6 +72,14 @@ export class SimApps {
     const metadata = asBag(template?.metadata);
     const changed = { ...metadata, annotations: { ...asBag(metadata?.annotations), ...annotations } };
     this.edit(kind, name, { template: { ...template, metadata: changed } });
+  }
+
+  /** A node says how it is; it is made, if it is not there. */
+  says(name: string, isReady: boolean): void {
+    const status = { conditions: [{ type: "Ready", status: isReady ? "True" : "Unknown" }] };
+    const there = this.find("Node", name);
+    if (there !== undefined) this.change(there, (one) => ({ ...one, status }));
+    else this.create({ apiVersion: "v1", kind: "Node", metadata: { name }, status });
   }
 
   podsOf({ metadata }: SimObject): SimObject[] {
@@ -161,7 +172,11 @@ export class SimApps {
     const edited = (metadata: Bag, status: Bag) =>
       this.change(pod, (one) => ({ ...one, metadata: { ...asBag(one.metadata), ...metadata }, status }));
     if (isDeleting(pod)) return isHere ? [() => edited({ finalizers: [] }, { phase: "Succeeded" })] : [];
-    return isGated(pod) || isHere || isOver(pod) ? [] : [() => edited({ finalizers: [kubelet] }, { phase: "Running" })];
+    const begin = () => {
+      this.change(pod, (one) => ({ ...one, spec: { ...asBag(one.spec), nodeName: this.node } }));
+      edited({ finalizers: [kubelet] }, { phase: "Running" });
+    };
+    return isGated(pod) || isHere || isOver(pod) ? [] : [begin];
   }
 }
 

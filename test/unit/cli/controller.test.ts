@@ -81,6 +81,8 @@ describe("the process of the controller", () => {
     [["--listen", "8080"], /expected HOST:PORT/],
     [["--context", "none"], /no context "none"/],
     [["--log-level", "loud"], /Allowed choices are error, warn, info, debug/],
+    [["--look-every", "5s"], /Write a duration as in 90s, 10m or 2h, from 10s to 168h/],
+    [["--free-terminating", "all-nodes"], /Add --workload-addresses/],
   ])("exit status 2 for %j", (args, why) => {
     const { status, stderr } = nodeippool(["controller", ...args], folder);
     expect(stderr).toMatch(why);

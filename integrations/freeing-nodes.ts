@@ -1,0 +1,2 @@
+/** On which nodes pods that never end lose their addresses. */
+export type FreeingNodes = "never" | "ready-nodes" | "all-nodes";

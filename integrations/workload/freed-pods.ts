@@ -1,0 +1,70 @@
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { FreeingNodes } from "../freeing-nodes.ts";
+import { isGated, isOver } from "../gated-pod.ts";
+import { objectKey } from "../object-key.ts";
+import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
+import type { Tending, TendStep } from "../tending.ts";
+import { isReadyNode, watchedNodes } from "../watched-nodes.ts";
+import { freedAnnotation, isFreed, networksOfPod, workloadOfPod, workloadPods } from "./pods.ts";
+
+/**
+ * Pods of Deployments that are being deleted and do not end. Once one was seen so for its grace period, and so many milliseconds more,
+ * it is marked, and counts from then on as one that has ended: its addresses are the next pod's. The mark is in the pod, so it
+ * needs no record, and holds whatever becomes of the controller and of its flags.
+ *
+ *  its node                            | ready-nodes                     | all-nodes
+ *  ------------------------------------+---------------------------------+----------
+ *  there is none yet: it never runs    | marked                          | marked
+ *  is Ready, also when the server is   | marked                          | marked
+ *   asked, and was all the time        |                                 |
+ *  is not Ready, or not there: the pod | nothing                         | marked
+ *   may run without anybody knowing    |                                 |
+ *
+ * A pod of a StatefulSet is never marked: there is no next one as long as it is there.
+ */
+export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number): Tending {
+  return {
+    kinds: [workloadPods, watchedNodes],
+    // So a node that says that it is alive is a reason to look at its own pods alone.
+    belongsTo: (object) => {
+      if (object.kind === watchedNodes.kind) return [nameOf(object)];
+      return isStuck(object) ? [nodeOf(object)] : [];
+    },
+    steps: (name, belonging) => {
+      const node = belonging.find((one) => one.kind === watchedNodes.kind);
+      const isToBeFreed = nodes === "all-nodes" || name === "" || (node !== undefined && isReadyNode(node));
+      const needs = nodes === "all-nodes" || node === undefined ? undefined : { keys: [objectKey(node as never)] };
+      return belonging.filter(isStuck).flatMap((pod): TendStep[] => {
+        if (isFreed(pod))
+          return [{ verb: "warn", about: objectKey(pod as never), problem: "Freed", message: told(pod) }];
+        const fields = { metadata: { annotations: { [freedAnnotation]: uidOf(pod) } } };
+        const step = { verb: "change", object: pod, fields, after: graceOf(pod) + after } as const;
+        return isToBeFreed ? [{ ...step, ...(needs && { needs }) }] : [];
+      });
+    },
+  };
+}
+
+/** Is it to end, and has not? */
+function isStuck(pod: Bag): boolean {
+  const isTold = isDeleting(pod) && !isGated(pod) && addressesOf(pod).length > 0;
+  return isTold && !isOver(pod) && workloadOfPod(pod)?.kind === "Deployment";
+}
+
+/** Empty where it has none. */
+function nodeOf({ spec }: Bag): string {
+  return `${asBag(spec)?.nodeName ?? ""}`;
+}
+
+function graceOf({ metadata }: Bag): number {
+  return 1000 * Number(asBag(metadata)?.deletionGracePeriodSeconds ?? 0);
+}
+
+function addressesOf(pod: Bag): string[] {
+  return networksOfPod(pod).flatMap(({ element }) => asList(element.ips).map((ip) => `${ip}`));
+}
+
+function told(pod: Bag): string {
+  const where = nodeOf(pod) === "" ? "it" : `node ${nodeOf(pod)}`;
+  return `${addressesOf(pod).join(", ")} may be another pod's by now: this one was deleted, and ${where} did not end it in time. See that it runs no more, and delete it by force`;
+}

@@ -45,6 +45,29 @@ export class ControllerProcess {
     throw new Error(`the controller ended:\n${readFileSync(this.log, "utf8").slice(-2000)}`);
   }
 
+  /** Milliseconds that its first look at everything takes, with all that follows from it. It logs at level debug, and looks every so often. */
+  async look(every: number): Promise<number> {
+    const begun = Date.parse(`${this.lines().find(({ message }) => message === "started")?.time}`) + every;
+    while (this.daemon.isRunning()) {
+      const runs = this.lines().filter(({ message, time }) => message === "ran" && Date.parse(`${time}`) >= begun);
+      const last = Date.parse(`${runs.at(-1)?.time}`);
+      const [first] = runs;
+      if (first !== undefined && Date.now() - last > 2_000)
+        return last - Date.parse(`${first.time}`) + Number(first.ms);
+      await sleep(500);
+    }
+    throw new Error("the controller ended");
+  }
+
+  /** What it has logged so far; the last line may be one that it still writes. */
+  private lines(): Readonly<Record<string, unknown>>[] {
+    const text = readFileSync(this.log, "utf8");
+    return text
+      .slice(0, text.lastIndexOf("\n"))
+      .split("\n")
+      .flatMap((line) => (line.startsWith("{") ? JSON.parse(line) : []));
+  }
+
   /** Requests that it has sent so far, by its own count. */
   async requests(): Promise<number> {
     const reply = await fetch(`http://127.0.0.1:${this.port()}/metrics`, { headers: { connection: "close" } });

@@ -27,6 +27,8 @@ export class SimApps {
   readonly server: SimServer;
   /** The nodes that do nothing: pods there neither begin nor end. */
   areNodesStuck = false;
+  /** Pods, by their uids, that their nodes cannot end. */
+  readonly hanging = new Set<string>();
   /** Where the next pod runs. */
   node = "n1";
   private readonly say: (what: string) => void;
@@ -171,6 +173,7 @@ export class SimApps {
     const isHere = finalizers.includes(kubelet);
     const edited = (metadata: Bag, status: Bag) =>
       this.change(pod, (one) => ({ ...one, metadata: { ...asBag(one.metadata), ...metadata }, status }));
+    if (this.hanging.has(uidOf(pod))) return [];
     if (isDeleting(pod)) return isHere ? [() => edited({ finalizers: [] }, { phase: "Succeeded" })] : [];
     const begin = () => {
       this.change(pod, (one) => ({ ...one, spec: { ...asBag(one.spec), nodeName: this.node } }));

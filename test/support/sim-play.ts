@@ -63,6 +63,11 @@ export abstract class Play {
     this.tended = tended;
   }
 
+  /** What a controller sees to besides, as it is started. */
+  protected tendings(): readonly Tending[] {
+    return this.tended;
+  }
+
   /** What people and machines do now and then. */
   protected abstract change(): void;
 
@@ -139,7 +144,7 @@ export abstract class Play {
       integrations: this.integrations,
       today: this.today,
     });
-    const looking = [engine, ...this.tended.map((one) => new Tender(ground, one))];
+    const looking = [engine, ...this.tendings().map((one) => new Tender(ground, one))];
     me = {
       worlds: looking.map(({ world }) => world),
       heard: this.server.events.length,

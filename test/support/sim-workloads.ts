@@ -1,9 +1,10 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
-import { isGated, isOver } from "../../integrations/gated-pod.ts";
+import { isGated } from "../../integrations/gated-pod.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { isDeleting, ownersOf, uidOf } from "../../integrations/object-metadata.ts";
-import { podDelivery } from "../../integrations/workload/pod-delivery.ts";
+import { hasEnded, isFreed } from "../../integrations/workload/pods.ts";
 import { workloadsInCluster } from "../../integrations/workload/workload-in-cluster.ts";
+import { tendingInCluster } from "../../pipeline/integrations.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { pool } from "./ipam-claims.ts";
 import { isRunning, SimApps, type SimKind, type SimObject } from "./sim-apps.ts";
@@ -24,7 +25,8 @@ const withEth0: readonly string[] = ["mq", "api"];
 
 /** Workloads come and go, are scaled and rolled; their pods fail, and are killed; nodes are stuck; watches are late; the record is lost. */
 export class WorkloadsPlay extends Play {
-  readonly seen = { running: 0, handed: 0, frozen: 0, lost: 0 };
+  readonly seen = { running: 0, handed: 0, frozen: 0, lost: 0, freed: 0 };
+  private readonly freed = new Set<string>();
   private readonly apps: SimApps;
   private readonly ran = new Set<string>();
   private readonly hands = new Map<string, string>();
@@ -32,7 +34,7 @@ export class WorkloadsPlay extends Play {
   private readonly fixed = new Map<string, string>();
 
   constructor(seed: number, odds: Odds) {
-    super(seed, odds, [workloadsInCluster as Integration], [podDelivery]);
+    super(seed, odds, [workloadsInCluster as Integration]);
     this.apps = new SimApps(this.server, (what) => this.trace.push(what));
     // Fewer addresses than claims, now and then.
     this.apps.create(pool("lan", "10.0.0.0/24", "10.0.0.12"));
@@ -41,6 +43,13 @@ export class WorkloadsPlay extends Play {
     this.apps.create(macvlanNetwork("eth", "lan4", "kube-system"));
     this.apps.create(macvlanNetwork("red", "lan"));
     this.apps.create(macvlanNetwork("blue", "lan2"));
+  }
+
+  /** Whoever starts a controller says which pods are freed: of two, each may be told otherwise. */
+  protected override tendings() {
+    const nodes = this.some(["never", "ready-nodes", "all-nodes", "all-nodes"] as const) ?? "never";
+    this.trace.push(`a controller frees pods: ${nodes}`);
+    return tendingInCluster({ workloadAddresses: true, freeTerminating: nodes, freeTerminatingAfter: 2000 });
   }
 
   protected goesOn() {
@@ -63,6 +72,9 @@ export class WorkloadsPlay extends Play {
       () => this.failPod(),
       () => this.deleteMap(),
       () => this.stick(this.pick(2) === 0),
+      () => this.hangPod(),
+      () => this.hangPod(),
+      () => this.turn(this.some(["n1", "n2"]) as string),
       () => this.loseRecord(),
       () => this.define(this.some(["gone", "broken", "back"]) as string),
       () => this.freezeSome(this.pick(2) === 0),
@@ -76,10 +88,30 @@ export class WorkloadsPlay extends Play {
     this.apps.areNodesStuck = is;
   }
 
+  /** A node is Ready, or not, or is not there; the next pods run there. */
+  private turn(name: string): void {
+    const how = this.some(["ready", "unknown", "gone"] as const);
+    this.trace.push(`node ${name} is ${how}`);
+    this.apps.node = name;
+    const there = this.apps.find("Node", name);
+    if (how !== "gone") this.apps.says(name, how === "ready");
+    else if (there !== undefined) this.apps.remove(there);
+  }
+
   private killPod(): void {
     const pod = this.some(this.apps.all("Pod"));
     this.trace.push(`kill ${pod?.metadata.name}`);
     if (pod !== undefined) this.apps.remove(pod);
+  }
+
+  /** It is deleted, and its node cannot end it: until another one is. */
+  private hangPod(): void {
+    const pod = this.some(this.apps.all("Pod").filter((one) => isRunning(one) && !isDeleting(one)));
+    if (pod === undefined) return;
+    this.trace.push(`${pod.metadata.name} is deleted, and hangs`);
+    if (this.apps.hanging.size > 1) this.apps.hanging.clear();
+    this.apps.hanging.add(uidOf(pod));
+    this.apps.remove(pod);
   }
 
   private failPod(): void {
@@ -181,7 +213,11 @@ export class WorkloadsPlay extends Play {
     const had = new Map<string, string>();
     const lines = [...this.record.allocations, ...this.record.releasing];
     const ownerOfIp = new Map(lines.map(({ address, claim }) => [formatAddress(address), ownerOfKey(claim)]));
-    for (const pod of pods.filter((one) => !isGated(one) && !isOver(one))) {
+    for (const pod of pods.filter((one) => isFreed(one) && !this.freed.has(uidOf(one)))) {
+      this.freed.add(uidOf(pod));
+      this.seen.freed++;
+    }
+    for (const pod of pods.filter((one) => !isGated(one) && !hasEnded(one))) {
       const { name } = pod.metadata;
       if (!this.ran.has(name)) this.seen.running++;
       this.ran.add(name);
@@ -237,6 +273,7 @@ export class WorkloadsPlay extends Play {
   async calm(): Promise<void> {
     this.melt();
     this.stick(false);
+    this.apps.hanging.clear();
     this.mend();
     await this.rest(() => this.server.events.length);
   }
@@ -246,7 +283,7 @@ export class WorkloadsPlay extends Play {
     const borne = new Set(
       this.apps
         .all("Pod")
-        .filter((pod) => !isOver(pod))
+        .filter((pod) => !hasEnded(pod))
         .flatMap(ipsOf),
     );
     for (const { address, claim } of this.record.releasing)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import { parseDuration } from "../../../cli/duration.ts";
+import { timing } from "../../../controller/timing.ts";
 import { nodeippool, root } from "../../support/console.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nodeippool-controller-"));
@@ -75,6 +77,17 @@ describe("the process of the controller", () => {
       silent.closeAllConnections();
       silent.close();
     }
+  });
+
+  it("I10: the defaults that its flags say are those that it has, and durations are durations", () => {
+    const { stdout } = nodeippool(["controller", "--help"], folder);
+    const usual = (flag: string) =>
+      new RegExp(`--${flag} (?:(?!--)[^])*?default: "(\\w+)"`).exec(stdout.replace(/\s+/g, " "))?.[1] ?? "";
+    expect(parseDuration("it", usual("look-every"))).toBe(timing.again);
+    expect(parseDuration("it", usual("free-terminating-after"))).toBe(60_000);
+    expect(usual("free-terminating")).toBe("never");
+    const page = readFileSync(join(root, "docs/operate.md"), "utf8");
+    expect(page).toContain(`--look-every ${usual("look-every")}`);
   });
 
   it.each([

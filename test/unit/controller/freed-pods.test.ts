@@ -3,6 +3,7 @@ import { isGated } from "../../../integrations/gated-pod.ts";
 import { isDeleting } from "../../../integrations/object-metadata.ts";
 import { freedPods } from "../../../integrations/workload/freed-pods.ts";
 import { freedAnnotation } from "../../../integrations/workload/pods.ts";
+import { tendingInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { SimTender } from "../../support/sim-tender.ts";
 import { ipsOf } from "../../support/workload-objects.ts";
@@ -148,4 +149,23 @@ it("a pod of a StatefulSet that is deleted and does not end keeps its address", 
   await pass(5 * minute);
   expect(had()).toEqual(["10.0.0.1/24"]);
   expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
+});
+
+it("S52: other flags move nothing, and take nothing back", async () => {
+  const { sim, apps, create, pass, told, had } = await stuck("all-nodes", false);
+  create("StatefulSet", "db", { replicas: 2 });
+  await pass(2 * minute);
+  apps.areNodesStuck = false;
+  await pass();
+  const before = () => [sim.lines(), told(), had()];
+  const known = before();
+  for (const freeTerminating of ["never", "ready-nodes", "all-nodes"] as const) {
+    const asked = { workloadAddresses: true, freeTerminating, freeTerminatingAfter: 0 };
+    const all = tendingInCluster(asked).map((one) => new SimTender(one, sim.server));
+    expect(all).toHaveLength(freeTerminating === "never" ? 1 : 2);
+    sim.engine.lookAgain();
+    for (const one of all) await one.pass(5000);
+    await pass(5000);
+    expect(before()).toEqual(known);
+  }
 });

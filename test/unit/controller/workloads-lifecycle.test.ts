@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { timing } from "../../../controller/timing.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
@@ -28,6 +29,43 @@ describe("the addresses of pods", () => {
     expect(told()).toEqual(["app-0 10.0.0.2/24", "web-0 10.0.0.1/24"]);
   });
 
+  it("I7, S9: hold nobody back: neither pods nor their ConfigMap have a finalizer, and a set that is made again before they end has the same", async () => {
+    const { apps, create, pass, told } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass();
+    for (const { metadata } of [...apps.all("Pod"), ...apps.all("ConfigMap"), ...apps.all("StatefulSet")])
+      expect(asList((metadata as Bag).finalizers).filter((one) => one !== "sim/kubelet")).toEqual([]);
+    const [owner] = asList(asBag(apps.find("ConfigMap", "nodeippool-web")?.metadata)?.ownerReferences);
+    expect(owner).not.toHaveProperty("blockOwnerDeletion");
+    const before = told();
+    apps.areNodesStuck = true;
+    apps.remove(apps.find("StatefulSet", "web") ?? {});
+    await pass(60_000);
+    create("StatefulSet", "app", { replicas: 2 });
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass(60_000);
+    apps.areNodesStuck = false;
+    await pass(60_000);
+    expect(told()).toEqual(["app-0 10.0.0.3/24", "app-1 10.0.0.4/24", ...before]);
+  });
+
+  it("S6: are free half a minute after their last pod has ended, and not before that", async () => {
+    const { sim, apps, create, pass } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 2 });
+    create("StatefulSet", "app", { replicas: 2 });
+    await pass();
+    apps.edit("StatefulSet", "web", { replicas: 1 });
+    await pass(30_000);
+    expect(sim.lines()).toHaveLength(3);
+    apps.areNodesStuck = true;
+    apps.edit("StatefulSet", "app", { replicas: 1 });
+    await pass(120_000);
+    expect(sim.lines()).toHaveLength(3);
+    apps.areNodesStuck = false;
+    await pass(30_000);
+    expect(sim.lines()).toHaveLength(2);
+  });
+
   it("S8: of a Deployment go from pod to pod within its own set", async () => {
     const { sim, apps, create, pass, told } = beginWorkloads();
     create("Deployment", "web", { replicas: 2 });
@@ -51,7 +89,24 @@ describe("the addresses of pods", () => {
     expect([sim.lines(), apps.all("ConfigMap"), apps.all("Pod")]).toEqual([[], [], []]);
   });
 
-  it("S40, S41: of pods whose end nobody saw are free after the next look at everything", async () => {
+  it("S40: of pods whose end no event has told are free by the next look at everything", async () => {
+    const { sim, apps, create, pass } = beginWorkloads();
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass();
+    const { queue } = sim.engine;
+    const add = queue.add.bind(queue);
+    queue.add = () => {};
+    apps.edit("StatefulSet", "web", { replicas: 1 });
+    await pass(5000);
+    queue.add = add;
+    await pass(timing.again / 2);
+    expect(sim.lines()).toHaveLength(2);
+    sim.engine.lookAgain();
+    await pass(60_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
+  });
+
+  it("S41: of pods whose end nobody saw are free once it is seen", async () => {
     const { sim, apps, create, pass } = beginWorkloads();
     create("StatefulSet", "web", { replicas: 2 });
     await pass();

@@ -85,10 +85,11 @@ describe.each([four, six])("conflict of $address", (check) => {
     expect([asked.length, now]).toEqual([3, 2000]);
   });
 
-  it("S48, S49 silence, or an answer after 101 ms, is not detected, with one probe", async () => {
+  it("S48, S49, I12 silence, or an answer after 101 ms, is not detected, which is not free, with one probe", async () => {
     for (const event of [silence, answer(other, 101)]) {
-      const { lines, asked } = await run([check], { [address]: [event] });
+      const { lines, detections, asked } = await run([check], { [address]: [event] });
       expect(lines).toEqual([`not-detected ${address} net1`]);
+      expect(detections.map(formatDetection).join()).toContain("a host that is silent may have it");
       expect(asked).toEqual([address]);
     }
   });

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { codes, IpamError, parseAddress, unwrap } from "../core/index.ts";
+import { partition } from "../core/partition.ts";
 import { checksOf } from "../detect/checks.ts";
 import { detect } from "../detect/detect.ts";
 import { blocks, formatDetection } from "../detect/detection.ts";
@@ -12,7 +13,7 @@ interface Options {
   readonly terminationLog: string;
 }
 
-/** Prints what it found. What keeps a pod from starting goes to standard error and to the termination log. */
+/** Prints what it found, and leaves it in the termination log. What keeps a pod from starting goes to standard error. */
 export async function detectVerb(addresses: readonly string[], { conflict, gateway, terminationLog }: Options) {
   if (!conflict && gateway.length === 0)
     throw new IpamError("invalid", "nothing is left to ask", { hint: "Name a gateway, or leave --no-conflict out." });
@@ -23,12 +24,13 @@ export async function detectVerb(addresses: readonly string[], { conflict, gatew
   };
   const nics = await readNics();
   const found = await detect(checksOf(nics, wanted), new Set(nics.map(({ mac }) => mac)), kernel);
-  const bad = found.filter(blocks);
-  print(...found.filter((one) => !bad.includes(one)).map(formatDetection));
+  const [bad, good] = partition(found, blocks);
+  const text = (some: typeof found) => some.map((one) => `${formatDetection(one)}\n`).join("");
+  print(...good.map(formatDetection));
+  // Only the beginning of a long one is kept.
+  leaveBehind(text([...bad, ...good]), terminationLog);
   if (bad.length === 0) return;
-  const text = bad.map((one) => `${formatDetection(one)}\n`).join("");
-  process.stderr.write(text);
-  leaveBehind(text, terminationLog);
+  process.stderr.write(text(bad));
   process.exitCode = bad.some(({ kind }) => kind === "conflict") ? codes.conflict.exit : codes.unavailable.exit;
 }
 

@@ -2,7 +2,6 @@ import {
   type Allocation,
   byCodeUnit,
   clusterSet,
-  contains,
   emptySnapshot,
   formatOwner,
   IpamError,
@@ -12,7 +11,7 @@ import {
   type Plan,
   type Snapshot,
 } from "../core/index.ts";
-import type { Facts, Integration, RenderedObject } from "../integrations/integration.ts";
+import type { Integration, RenderedObject } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
 import { type AskedBeside, askedBeside } from "./asked-beside.ts";
@@ -30,7 +29,7 @@ import { inParallel } from "./refresh.ts";
 import { type Look, Renderer } from "./renderer.ts";
 import type { SourceOf } from "./reset.ts";
 import { Resets } from "./resets.ts";
-import { conflictingIn, factsOf, readScene, type Scene } from "./scene.ts";
+import { conflictingIn, factsOf, readScene, type Scene, toLookAgain } from "./scene.ts";
 import { Shown } from "./shown.ts";
 import type { World } from "./world.ts";
 
@@ -165,7 +164,7 @@ export class Allocator implements Finder {
       asOf,
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
-        ...this.toLookAgain(plan, facts).map((owner) => [owner, 0] as const),
+        ...toLookAgain(plan, facts, scene, this.world).map((owner) => [owner, 0] as const),
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
@@ -216,13 +215,6 @@ export class Allocator implements Finder {
       if (await this.proof.isBack(owner)) unseen.add(owner);
     });
     return unseen;
-  }
-
-  /** Who keeps an address that its pool gives no more: that is said when it is looked at again. Who is gone loses then what was put on record for it. */
-  private toLookAgain({ assign }: Plan, { pools }: Facts): string[] {
-    const isOutside = (line: Allocation) => !contains(pools.get(line.pool)?.assignable ?? [], line.address);
-    const isMeant = (line: Allocation) => isOutside(line) || this.world.isGone(ownerOfKey(line.claim));
-    return assign.filter(isMeant).map(({ claim }) => ownerOfKey(claim));
   }
 
   private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> & AskedBeside {

@@ -9,7 +9,8 @@ import { Applier } from "./applier.ts";
 import { poolObjects } from "./asking.ts";
 import { fingerprint } from "./change.ts";
 import type { Ground, Observer } from "./ground.ts";
-import { kindsOf } from "./kinds.ts";
+import { kindsOf, poolKind } from "./kinds.ts";
+import { Quarantine } from "./quarantine.ts";
 import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
 import { usesIn } from "./scene.ts";
@@ -42,6 +43,7 @@ export class Engine {
   readonly allocator: Allocator;
   private readonly applier: Applier;
   private readonly reporter: Reporter;
+  private readonly quarantine: Quarantine;
   private readonly resetter: Resetter;
   private readonly observer: Observer | undefined;
   private readonly timing: Timing;
@@ -79,7 +81,8 @@ export class Engine {
     this.timing = timing;
     this.allocator = new Allocator(ground, this.world);
     this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) => this.queue.add(key));
-    this.reporter = new Reporter(ground, this.world, this.wanted, this.allocator);
+    this.quarantine = new Quarantine(ground, this.world);
+    this.reporter = new Reporter(ground, this.world, this.wanted, this.allocator, this.quarantine);
     this.resetter = new Resetter(ground, this.world, this.allocator, this.reporter);
   }
 
@@ -105,7 +108,8 @@ export class Engine {
       for (const owner of owners)
         if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
     if (this.world.asksReset(key) || this.allocator.resets.hasBegun(key)) this.lookAgain();
-    if (this.world.kind(kindOf(key)).isReport) this.heard(key);
+    if (this.world.kind(kindOf(key)).isReport || kindOf(key) === poolKind) this.heard(key);
+    if (this.quarantine.heard(key) && this.isOpen) this.tellPools();
     if (kindOf(key) === "Node" && this.allocator.shown.hasMachines()) this.tellPools();
     if (!this.isOpen) return;
     if (this.isAll || this.waiting.size > 0) this.queue.add("allocate");

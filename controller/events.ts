@@ -71,7 +71,7 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  InvalidSpec, InvalidReset                                            | Invalid
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
- *   Freed                                                               |
+ *   Freed, IPConflict, GatewayUnreachable                               |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -87,6 +87,8 @@ const reasons: Readonly<Record<string, string>> = {
   UnsynchronizedIPPool: "UnsynchronizedIPPool",
   Refused: "Refused",
   Freed: "Freed",
+  IPConflict: "IPConflict",
+  GatewayUnreachable: "GatewayUnreachable",
   InvalidReset: "Invalid",
 };
 

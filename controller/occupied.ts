@@ -25,6 +25,8 @@ export interface Showing extends Use {
   readonly isGiven?: boolean;
   /** An owner only asks for it: a plan decides between those that do. */
   readonly isAsked?: boolean;
+  /** A host that is nobody's here answers for it. */
+  readonly isForeign?: boolean;
 }
 
 /** What nobody else is given. */
@@ -66,6 +68,7 @@ export type IsMachine = (owner: string, node: string) => boolean;
  *  several, given to one of them,   | nobody        | taken: only a claim of that one may get it, likewise
  *   or others only ask for it       |               |
  *  several owners, otherwise        | nobody        | taken
+ *  a host that is nobody's here     | nobody        | taken; where an owner shows it, too, it is that one's
  *  anybody                          | another one   | that one's
  *
  * Two that have an address, by the record or by what is shown, are a collision, unless one is a node that the cluster says to be
@@ -114,7 +117,7 @@ export function occupied(
 /** Whose an address is: what is given counts before what is observed, and that before what is asked for. */
 function ownerIn(shown: readonly Showing[]): { readonly use: Showing; readonly isOnly: boolean } {
   const given = shown.filter(({ isGiven, isTemporary }) => isGiven && !isTemporary);
-  const reported = shown.filter(({ isAsked }) => !isAsked);
+  const reported = shown.filter(({ isAsked, isForeign }) => !isAsked && !isForeign);
   const said = [given, reported].find((some) => some.length > 0) ?? shown;
   const use = said.find(({ isTemporary }) => !isTemporary) ?? (said[0] as Showing);
   return { use, isOnly: said.every(({ owner }) => owner === use.owner) };

@@ -96,13 +96,14 @@ export class Renderer {
     return [...this.rendered(own, looked, false), ...[...shared].flatMap(given)];
   }
 
-  private read(objects: ReadObjects, { nodes, poolUids }: Facts, { scene, standing }: Look): Desired {
+  private read(objects: ReadObjects, { nodes, poolUids, conflicting }: Facts, { scene, standing }: Look): Desired {
     const source = {
       ...objects,
       pools: scene.sound,
       hasAllPools: true,
       nodes,
       ...(poolUids && { poolUids }),
+      ...(conflicting && { conflicting }),
       authority: "Cluster" as const,
       isBarred: (integration: Integration, owner: string) => standing.isBarred(integration, owner),
     };

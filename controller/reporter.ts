@@ -12,6 +12,7 @@ import type { OwnLines } from "./lines-by-owner.ts";
 import { editMetadata } from "./metadata.ts";
 import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
 import { type ClusterPool, isDefinedBy } from "./pools.ts";
+import type { Quarantine } from "./quarantine.ts";
 import { isOutdated, refresh } from "./refresh.ts";
 import { factsOf, isPaused, type Scene } from "./scene.ts";
 import type { Seen } from "./seen.ts";
@@ -25,12 +26,14 @@ export class Reporter {
   private readonly world: World;
   private readonly wanted: Wanted;
   private readonly allocator: Allocator;
+  private readonly quarantine: Quarantine;
 
-  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator) {
+  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, quarantine: Quarantine) {
     this.ground = ground;
     this.world = world;
     this.wanted = wanted;
     this.allocator = allocator;
+    this.quarantine = quarantine;
   }
 
   async report(key: string): Promise<undefined> {
@@ -72,7 +75,8 @@ export class Reporter {
     if (isNewReset)
       await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
     const status = poolStatus(isNewReset ? { ...facts, isResetting: true } : facts);
-    const latest = this.world.get(objectKey(object)) ?? object;
+    const last = this.world.get(objectKey(object)) ?? object;
+    const latest = await this.quarantine.write(last, live, scene.conflicting);
     const written = await this.write(latest, status, { generation, hasHeartbeat: false });
     // Whoever defines pools of its own has addresses of those, also where one has the same name.
     const isOurs = ({ set, claim }: Allocation) => {

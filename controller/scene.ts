@@ -1,13 +1,16 @@
 import {
+  type Allocation,
   byCodeUnit,
   checkPools,
   clusterSet,
+  contains,
   formatOwner,
   IpamError,
   type Issue,
+  ownerOfKey,
+  type Plan,
   type Pool,
   type Snapshot,
-  type Use,
 } from "../core/index.ts";
 import type { Facts, Integration } from "../integrations/integration.ts";
 import { nameOfKind, objectKey } from "../integrations/object-key.ts";
@@ -17,8 +20,11 @@ import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { placeless } from "../schema/objects.ts";
+import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
+import { changedBy } from "./decide.ts";
 import { poolKind } from "./kinds.ts";
+import type { Showing } from "./occupied.ts";
 import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
@@ -30,6 +36,8 @@ export interface Scene {
   readonly pools: ReadonlyMap<string, ClusterPool>;
   /** The pools that may be planned. */
   readonly sound: readonly Pool[];
+  /** Claims for whose addresses other hosts answer, as the pools say. */
+  readonly conflicting: ReadonlySet<string>;
   /** The objects that ask for all owners and can be acted upon. */
   readonly shared: readonly SourceObject[];
   /** Whom these ask for besides nodes: owners that need not be objects. */
@@ -71,7 +79,26 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   );
   const rejected = new Set([...[...broken].map(objectKey), ...sourcesOf(broken), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
-  return { record: snapshot, pools, sound, shared: asking.map(placeless), owners, rejected, whyRejected };
+  const conflicting = new Set(conflictingOf(snapshot.allocations, pools).map(({ claim }) => claim));
+  return { record: snapshot, pools, sound, conflicting, shared: asking.map(placeless), owners, rejected, whyRejected };
+}
+
+/** Those of some lines that have an address which its pool says to be of others, too. */
+function conflictingOf(lines: readonly Allocation[], pools: Scene["pools"]): readonly Allocation[] {
+  const known = new Map([...pools].map(([name, { object }]) => [name, poolConflictsOf(object)] as const));
+  if ([...known.values()].every(({ size }) => size === 0)) return [];
+  return lines.filter(({ pool, address }) => known.get(pool)?.has(address));
+}
+
+/**
+ * Who is looked at again after a plan: who keeps an address that its pool gives no more, as that is said then; who has one that
+ * others have, too, and may ask for more then; and who is gone, and loses then what was put on record for it.
+ */
+export function toLookAgain(plan: Plan, { pools }: Facts, scene: Scene, world: World): string[] {
+  const isOutside = (line: Allocation) => !contains(pools.get(line.pool)?.assignable ?? [], line.address);
+  const isMeant = (line: Allocation) => isOutside(line) || world.isGone(ownerOfKey(line.claim));
+  const found = [...plan.assign.filter(isMeant), ...conflictingOf(changedBy(plan), scene.pools)];
+  return found.map(({ claim }) => ownerOfKey(claim));
 }
 
 /**
@@ -176,11 +203,21 @@ export function isPaused(object: Seen, world: World, integrations: readonly Inte
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */
-export function usesIn(report: Seen | undefined, integrations: readonly Integration[]): readonly Use[] {
+export function usesIn(report: Seen | undefined, integrations: readonly Integration[]): readonly Showing[] {
   if (report === undefined) return [];
+  if (isNodeIPPool(report)) return foreignUses(report);
   const found = emptyFindings();
   for (const integration of integrations) integration.uses([])(placeless(report), found);
   return found.uses;
+}
+
+/** The addresses of a pool that hosts have which are nobody's here. */
+function foreignUses(object: Seen): Showing[] {
+  const { at } = placeless(object);
+  return [...poolConflictsOf(object)].map(([address, mac]) => ({
+    ...{ address, owner: `the host with MAC address ${mac}`, pool: object.metadata.name, at: at([], "") },
+    ...{ isTemporary: true, isForeign: true },
+  }));
 }
 
 /** A pool whose lines on record do not fit what it says now gives nothing until that is settled. Most often all fit. */
@@ -215,11 +252,12 @@ export function clusterNode(seen: Seen): ClusterNode {
 }
 
 /** What integrations are told of a scene, besides the objects that they ask for. */
-export function factsOf(world: World, { sound, pools }: Scene): Facts {
+export function factsOf(world: World, { sound, pools, conflicting }: Scene): Facts {
   return {
     nodes: world.all("Node").map(clusterNode),
     pools: new Map(sound.map((pool) => [pool.name, pool])),
     poolUids: uidsOf([...pools.values()]),
+    conflicting,
   };
 }
 

@@ -7,6 +7,8 @@ export interface Facts {
   readonly pools: ReadonlyMap<string, Pool>;
   /** In a cluster: the uid of each NodeIPPool. */
   readonly poolUids?: ReadonlyMap<string, string>;
+  /** In a cluster: claims, by their keys, for whose addresses hosts answer that are none of its own. */
+  readonly conflicting?: ReadonlySet<string>;
   /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
   readonly authority?: Authority;
 }

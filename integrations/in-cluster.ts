@@ -1,4 +1,4 @@
-import type { Allocation, Use } from "../core/index.ts";
+import type { Address, Allocation, Use } from "../core/index.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Facts } from "./facts.ts";
@@ -97,6 +97,16 @@ export interface Report {
   readonly finalizer?: { readonly name: string; readonly isWanted: boolean };
 }
 
+/** What an object has found out about an address of its own: does another host answer for it? */
+export interface Detected {
+  readonly address: Address;
+  /** The claim that it has it for, by its key. */
+  readonly claim: string;
+  readonly isConflict: boolean;
+  /** The MAC address of that host; `unknown` where nobody knows it. */
+  readonly mac: string;
+}
+
 /** What the controller asks an integration, besides what every surface asks. Pure. */
 export interface InCluster {
   readonly kinds: readonly WatchedKind[];
@@ -119,6 +129,10 @@ export interface InCluster {
    * objects by their keys. Absent where none shows that itself.
    */
   has?(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean;
+  /** What an object has found out about its addresses. Absent where none does. */
+  detected?(object: Bag): readonly Detected[];
+  /** May the address of a claim be left out, beside those of others, because another host answers for it? Absent where each may. */
+  mayLeaveOut?(claim: string, conflicting: ReadonlySet<string>): boolean;
   /** Is an owner, by its object, not to get anything new yet? Absent where each may at once. */
   isWaiting?(owner: Bag): boolean;
   /**

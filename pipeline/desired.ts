@@ -46,6 +46,7 @@ export interface Source extends ReadObjects {
   readonly hasAllPools?: boolean;
   readonly nodes: readonly ClusterNode[];
   readonly poolUids?: NonNullable<Facts["poolUids"]>;
+  readonly conflicting?: NonNullable<Facts["conflicting"]>;
   readonly authority?: Authority;
   /** Can an integration make nothing for an owner? It is not told of the node that this is; others are. */
   readonly isBarred?: (integration: Integration, owner: string) => boolean;
@@ -63,7 +64,7 @@ export function objectsFor({ reads, usedIn }: Integration, { owned, others }: Re
 
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
 export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
-  const { nodes, poolUids, authority = "Plan", isBarred = () => false } = source;
+  const { nodes, poolUids, conflicting, authority = "Plan", isBarred = () => false } = source;
   const issues = [...(source.issues ?? [])];
   const read = integrations.map((integration) => {
     const { value: model, issues: found = [] } = integration.read(objectsFor(integration, source));
@@ -74,7 +75,7 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   const defined = read.flatMap(({ integration, model }) => integration.pools?.(model) ?? []);
   const pools = source.hasAllPools ? source.pools : [...source.pools, ...defined.map(({ pool }) => pool)];
   const named = new Map(pools.map((pool) => [pool.name, pool]));
-  const facts = { nodes, pools: named, authority, ...(poolUids && { poolUids }) };
+  const facts = { nodes, pools: named, authority, ...(poolUids && { poolUids }), ...(conflicting && { conflicting }) };
   const parts = read.map(({ integration, model }): Part => {
     const served = nodes.filter(({ name }) => !isBarred(integration, nodeOwner(name)));
     const own = { ...facts, nodes: served };

@@ -1859,9 +1859,11 @@ export const components = {
           "pods"
         ],
         "verbs": [
+          "get",
           "list",
           "watch",
-          "patch"
+          "patch",
+          "delete"
         ]
       }
     ]

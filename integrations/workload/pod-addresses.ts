@@ -55,15 +55,20 @@ export interface NicAddresses {
 /** Beside the networks of each pod, the nodes that it may run on, by its key: where its addresses are not for all. */
 const nodesKey = "nodes";
 
+/** The keys of places for whose addresses other hosts answer: no pod is told these. */
+const conflictsKey = "conflicts";
+
 /**
  * What each pod of a workload is to have as its networks, by its place. `addressesOn` says the addresses on a network: none on one of
- * others; undefined where they are still missing, and then the place is left out.
+ * others; undefined where they are still missing, and then the place is missing. `isLeftOut` says which places no pod is to be told.
  */
 export function podAddresses(
   workload: Workload,
   addressesOn: (network: PodNetwork, place: number) => NicAddresses | undefined,
+  isLeftOut: (place: number) => boolean = () => false,
 ): RenderedObject {
   const { kind, namespace, name } = workload;
+  const leftOut = workload.places.filter(isLeftOut).map((place) => entryKey(workload, place));
   const nodes: Record<string, readonly LabelExpression[]> = {};
   const data = workload.places.flatMap((place): [string, string][] => {
     const all = workload.networks.map((network) => ({ network, has: addressesOn(network, place) }));
@@ -86,7 +91,11 @@ export function podAddresses(
       // The pods need it when they are made.
       annotations: { "argocd.argoproj.io/sync-wave": "-1" },
     },
-    data: { ...Object.fromEntries(data), ...(Object.keys(nodes).length > 0 && { [nodesKey]: JSON.stringify(nodes) }) },
+    data: {
+      ...Object.fromEntries(data),
+      ...(Object.keys(nodes).length > 0 && { [nodesKey]: JSON.stringify(nodes) }),
+      ...(leftOut.length > 0 && { [conflictsKey]: leftOut.join(" ") }),
+    },
   } as RenderedObject;
 }
 
@@ -131,11 +140,14 @@ export interface PodEntry {
   readonly networks: readonly PodNetwork[];
   /** Which nodes reach all of its addresses. */
   readonly nodes: readonly LabelExpression[];
+  /** Is no pod to be told it? */
+  readonly isLeftOut: boolean;
 }
 
 /** What is in the ConfigMap of a workload; what cannot be read is left out. */
 export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
-  const { [nodesKey]: nodes, ...pods } = asBag(map.data) ?? {};
+  const { [nodesKey]: nodes, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
+  const conflicts = new Set(`${leftOut}`.split(" "));
   const reaching = nodesIn(nodes);
   const keys = new Set(Object.keys(pods).map((key) => key.replace(defaultSuffix, "")));
   return [...keys].map((key) => {
@@ -145,6 +157,7 @@ export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
       place: Number(key.slice(entryKey(workload, 0).length - 1)),
       networks: readPodNetworks(said, workload.namespace),
       nodes: asList(reaching[key]) as readonly LabelExpression[],
+      isLeftOut: conflicts.has(key),
     };
   });
 }

@@ -8,6 +8,7 @@ import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
+import { isStuck, warnOfDetected, wayOf } from "./pod-conflict.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
 
 import { hasEnded, ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
@@ -29,9 +30,12 @@ export const podDelivery: Tending = {
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     const addresses = addressesToTell(map, workload, find);
-    if (workload.kind === "StatefulSet")
-      return waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), addresses));
-    return stepsOfDeployment(waiting, pods, addresses);
+    const started = pods.filter((pod) => !isGated(pod) && isOfIt(pod)).sort(byAge);
+    if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, pods, addresses);
+    return [
+      ...waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), addresses)),
+      ...started.flatMap((pod) => warnOfDetected(pod, "waits")),
+    ];
   },
 };
 
@@ -64,13 +68,21 @@ function byAge(a: Bag, b: Bag): number {
  *  the pod that waits has | other pods that may run, or wait, have it | to do
  *  -----------------------+-------------------------------------------+-----------------------------------------
  *  no place               |                                           | choose the lowest place that nobody has
+ *  a place that is left   | any                                       | choose another one
+ *   out, or is no more    |                                           |
  *  a place                | no                                        | tell it its addresses
  *  a place                | one that does not wait, or comes first    | choose another one
  *  a place                | others that wait                          | nothing: they choose another one
  */
-function stepsOfDeployment(waiting: readonly Bag[], pods: readonly Bag[], addresses: Addresses): TendStep[] {
+function stepsOfDeployment(
+  waiting: readonly Bag[],
+  started: readonly Bag[],
+  pods: readonly Bag[],
+  addresses: Addresses,
+): TendStep[] {
   const { workload, entries } = addresses;
-  const places = [...entries.values()].map(({ place }) => place).sort((a, b) => a - b);
+  const usable = [...entries.values()].filter(({ isLeftOut }) => !isLeftOut);
+  const places = usable.map(({ place }) => place).sort((a, b) => a - b);
   const needs: Needs = { keys: [], all: podsOf(workload) };
   const placeOf = (pod: Bag) => {
     const its = placeOfPod(pod);
@@ -94,7 +106,25 @@ function stepsOfDeployment(waiting: readonly Bag[], pods: readonly Bag[], addres
     ];
   });
   // Those that choose come first: the server is then asked once for all that are told.
-  return partition(steps, (step) => "needs" in step && step.needs === needs).flat();
+  const replaced = stepsOfStuck(started, places.filter((place) => !taken.has(place)).length, addresses);
+  return [...partition(steps, (step) => "needs" in step && step.needs === needs).flat(), ...replaced];
+}
+
+/** Pods that do not start make way for others, as far as there are places for these; `free` is how many. */
+function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresses): TendStep[] {
+  const { workload, entries } = addresses;
+  const leftOut = [...entries.values()].filter((one) => one.isLeftOut);
+  const needs: Needs = { keys: addresses.needs([]).keys };
+  let left = free;
+  return started.flatMap((pod): TendStep[] => {
+    if (!isStuck(pod)) return warnOfDetected(pod, "waits");
+    const place = placeOfPod(pod)?.place;
+    const isLeftOut = leftOut.some((one) => one.place === place);
+    const way = wayOf(workload.kind, { isLeftOut, isOtherFree: left > 0, leftOut: leftOut.length });
+    if (way !== "replaced") return warnOfDetected(pod, way);
+    left--;
+    return [...warnOfDetected(pod, way), { verb: "delete", object: pod, needs }];
+  });
 }
 
 function noPlace({ name }: WorkloadName, count: number): string {

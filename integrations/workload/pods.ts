@@ -4,6 +4,7 @@ import { asBag, asList, type Bag, type LocatedObject } from "../../schema/object
 import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
+import { keepDetected } from "./detect-status.ts";
 import { affinityIn } from "./node-constraint.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
 import { type PodNetwork, readPodNetworks } from "./pod-networks.ts";
@@ -33,7 +34,7 @@ export const workloadPods: WatchedKind = {
       ...(isGated({ spec }) && { schedulingGates: asBag(spec)?.schedulingGates, affinity: affinityIn(spec) }),
       ...(isDeleting({ metadata }) && { nodeName: asBag(spec)?.nodeName }),
     },
-    status: { phase: asBag(status)?.phase },
+    status: { phase: asBag(status)?.phase, ...keepDetected(status) },
   }),
 };
 

@@ -20,6 +20,7 @@ import { type BoundNetwork, networksKind, readBound } from "./bound-network.ts";
 import { wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind, readNamespace } from "./namespace.ts";
 import { entriesOfMap, mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
+import { detectedByPod, isLeftOut, mayLeaveOut, withPlacesInstead } from "./pod-detected.ts";
 import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { maySelect, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import {
@@ -68,6 +69,8 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
     // One pod more than there are addresses waits by itself.
     shareOf: policyOfKey,
     evidenceOf: ({ claim }) => [keyOfMap(ownerOfKey(claim))],
+    detected: (object) => (object.kind === workloadPods.kind ? detectedByPod(object) : []),
+    mayLeaveOut,
     has: isStillNamed,
     gone,
     report,
@@ -100,14 +103,21 @@ function kinds(): WatchedKind[] {
 
 /** The address of a place says its place, so that what a pod shows is that claim's and no other one's. */
 function claimsOfPlaces(workload: Workload, model: WorkloadModel, facts: Facts): Claim[] {
-  return claimsOfWorkload(workload, model, facts).map((claim) => ({ ...claim, interface: claim.name }));
+  return claimsOfWorkload(withPlacesInstead(workload, facts), model, facts).map((claim) => ({
+    ...claim,
+    interface: claim.name,
+  }));
 }
 
 /** A workload that lacks an address of some of its pods has a ConfigMap with the others. */
 function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings): Rendered {
   const instead = model.workloads.map(({ value, source }): [typeof source, RenderedObject[]] => {
     if (wrongWith(value, model, facts) !== undefined || !isServed(value, model, facts)) return [source, []];
-    const map = podAddresses(value, addressesByNic(snapshot.allocations, value, model, facts));
+    const map = podAddresses(
+      withPlacesInstead(value, facts),
+      addressesByNic(snapshot.allocations, value, model, facts),
+      (place) => isLeftOut(value, place, facts),
+    );
     if (Object.keys(asBag(asBag(map)?.data) ?? {}).length === 0) return [source, []];
     const { apiVersion, kind } = source.object;
     const owner = { apiVersion, kind, name: value.name, uid: uidOf(source.object) };

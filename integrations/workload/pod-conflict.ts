@@ -1,0 +1,80 @@
+import { formatAddress } from "../../core/index.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { conflictsAnnotation } from "../../schema/pool-conflicts.ts";
+import { objectKey } from "../object-key.ts";
+import { isDeleting } from "../object-metadata.ts";
+import type { TendStep } from "../tending.ts";
+import { hasRun } from "./detect-status.ts";
+import type { WorkloadName } from "./pod-addresses.ts";
+import { type DetectedLine, detectedIn, mostLeftOut } from "./pod-detected.ts";
+
+/** What becomes of a pod that does not start, because another host answers for its address. */
+export type Way = "waits" | "replaced" | "no place" | "too many";
+
+/** How the place of such a pod stands. */
+export interface StuckPlace {
+  /** Of a Deployment: does no other pod get it? */
+  readonly isLeftOut: boolean;
+  /** Is there a place for another pod? */
+  readonly isOtherFree: boolean;
+  /** So many places of the Deployment are left out. */
+  readonly leftOut: number;
+}
+
+/**
+ * Who goes on. A pod of which another container has run is none that does not start.
+ *
+ *  the pod is of          | its place       | another place | then
+ *  -----------------------+-----------------+---------------+------------------------------------------------
+ *  a StatefulSet          | any             | any           | it waits: the kubelet tries again
+ *  a Deployment           | is left out     | is free       | it is replaced: another one gets another place
+ *  a Deployment           | is left out     | is not        | it waits, as there is no place
+ *  a Deployment           | is not, as too  | any           | it waits: something answers for every address
+ *                         |  many are       |               |
+ *  a Deployment           | is not yet      | any           | it waits
+ */
+export function wayOf(kind: WorkloadName["kind"], { isLeftOut, isOtherFree, leftOut }: StuckPlace): Way {
+  if (kind === "StatefulSet") return "waits";
+  if (isLeftOut) return isOtherFree ? "replaced" : "no place";
+  return leftOut >= mostLeftOut ? "too many" : "waits";
+}
+
+/** Does another host answer for an address of a pod that has not started? */
+export function isStuck(pod: Bag): boolean {
+  return !isDeleting(pod) && !hasRun(pod) && detectedIn(pod).some(({ kind }) => kind === "conflict");
+}
+
+const ends: Readonly<Record<Way, string>> = {
+  waits: "The pod waits, and starts once that host is gone: find it by its MAC address, and take the address off it",
+  replaced: `Another pod gets another address. Find that host by its MAC address, take the address off it, and then out of annotation ${conflictsAnnotation} of the NodeIPPool`,
+  "no place":
+    "The pod waits, as no other address is free: take this one off that host, or let the NodeIPPool have more addresses",
+  "too many": `The pod waits, as ${mostLeftOut} addresses of its Deployment are in conflict already. Does something on the network answer for every address (a proxy of ARP or NDP)? Then switch that off; once the others are free, take them out of annotation ${conflictsAnnotation} of the NodeIPPool`,
+};
+
+/** Events about what was found in a pod. */
+export function warnOfDetected(pod: Bag, way: Way): TendStep[] {
+  const about = objectKey(pod as never);
+  const lines = detectedIn(pod);
+  const [conflicts, silent] = [lines.filter(isOf("conflict")), lines.filter(isOf("unreachable"))];
+  const step = (problem: string, message: string): TendStep => ({ verb: "warn", about, problem, message });
+  return [
+    ...(conflicts.length === 0 ? [] : [step("IPConflict", `${conflicts.map(saysConflict).join(", ")}. ${ends[way]}`)]),
+    ...(silent.length === 0 ? [] : [step("GatewayUnreachable", `${silent.map(saysSilent).join(", ")}. ${lookAt}`)]),
+  ];
+}
+
+function isOf(kind: DetectedLine["kind"]) {
+  return (line: DetectedLine) => line.kind === kind;
+}
+
+function saysConflict({ address, nic, mac }: DetectedLine): string {
+  return `another host, with MAC address ${mac}, answers for ${formatAddress(address)} on ${nic}`;
+}
+
+function saysSilent({ address, nic }: DetectedLine): string {
+  return `gateway ${formatAddress(address)} does not answer on ${nic}`;
+}
+
+const lookAt =
+  "The pod waits, and starts once it does: look at the gateway, and at the VLAN and the bridge of this network on the node";

@@ -1,0 +1,100 @@
+import { type Address, claimKey, formatAddress, ownerOfKey, parseAddress, policyOfKey } from "../../core/index.ts";
+import { type Bag, placeless } from "../../schema/objects.ts";
+import type { Facts } from "../facts.ts";
+import { isOver } from "../gated-pod.ts";
+import type { Detected } from "../in-cluster.ts";
+import { messageIn } from "./detect-status.ts";
+import { networksOfPod, usesOfWorkloadPod } from "./pods.ts";
+import { claimOfPlace, ownerOfWorkload, type Workload } from "./workload-object.ts";
+
+/** What it has found about one address. */
+export interface DetectedLine {
+  readonly kind: "conflict" | "not-detected" | "unreachable";
+  readonly address: Address;
+  readonly nic: string;
+  /** Of a conflict: the MAC address of who answers; `unknown` where nobody knows it. */
+  readonly mac: string;
+}
+
+/**
+ * What was found in a pod, of its own networks alone. The words are those of `nodeippool detect`:
+ *
+ *  a line of the container's last message  | it says
+ *  ----------------------------------------+-----------------------------------------------
+ *  conflict ADDRESS NIC MAC                | another host answers for an address of the pod
+ *  not-detected ADDRESS NIC                | nobody else does
+ *  unreachable ADDRESS NIC                 | a gateway does not answer
+ *  of an address or a NIC not told to it   | nothing
+ *  any other                               | nothing
+ */
+export function detectedIn(pod: Bag): DetectedLine[] {
+  const nics = new Set(networksOfPod(pod).map(({ nic }) => nic));
+  const told = new Set(usesOfPod(pod).map(({ address, nic }) => `${formatAddress(address)} ${nic}`));
+  return messageIn(pod)
+    .split("\n")
+    .flatMap((line): DetectedLine[] => {
+      const [kind, ip = "", nic = "", mac = "unknown"] = line.replace(/ \(.*$/, "").split(" ");
+      const { value: address } = parseAddress(ip);
+      if (address === undefined || !nics.has(nic)) return [];
+      if (kind === "unreachable") return [{ kind, address, nic, mac }];
+      const isTold = told.has(`${formatAddress(address)} ${nic}`);
+      return isTold && (kind === "conflict" || kind === "not-detected") ? [{ kind, address, nic, mac }] : [];
+    });
+}
+
+/** The addresses that a pod was told, each with the place and the NIC that it has it for. */
+function usesOfPod(pod: Bag) {
+  return usesOfWorkloadPod(placeless(pod as never)).flatMap(({ address, owner, interface: claim }) =>
+    owner === undefined || claim === undefined ? [] : [{ address, owner, claim, nic: claim.replace(/^\d+\//, "") }],
+  );
+}
+
+/** The same for the record: by the claims of its place. */
+export function detectedByPod(pod: Bag): Detected[] {
+  if (isOver(pod)) return [];
+  const lines = detectedIn(pod);
+  if (lines.length === 0) return [];
+  return usesOfPod(pod).flatMap(({ address, owner, claim, nic }) => {
+    const line = lines.find((one) => one.kind !== "unreachable" && one.address === address && one.nic === nic);
+    return line === undefined
+      ? []
+      : [{ address, claim: `${owner}/${claim}`, isConflict: line.kind === "conflict", mac: line.mac }];
+  });
+}
+
+/** So many places of one Deployment are left out; where all conflict, something answers for every address. */
+export const mostLeftOut = 3;
+
+/** May the address of a claim be left out, beside those of others? */
+export function mayLeaveOut(claim: string, conflicting: ReadonlySet<string>): boolean {
+  const owner = ownerOfKey(claim);
+  if (!owner.startsWith("Deployment/")) return true;
+  const its = [...conflicting, claim].filter((one) => ownerOfKey(one) === owner);
+  return new Set(its.map(policyOfKey)).size <= mostLeftOut;
+}
+
+/** Does another host answer for an address of a place? The next pod of a Deployment gets another place. */
+export function isLeftOut(workload: Workload, place: number, { conflicting = new Set() }: Facts): boolean {
+  const owner = ownerOfWorkload(workload);
+  const isOfDeployment = workload.kind === "Deployment" && conflicting.size > 0;
+  return (
+    isOfDeployment && workload.networks.some(({ nic }) => conflicting.has(claimKey(owner, claimOfPlace(place, nic))))
+  );
+}
+
+/**
+ * A workload with a place more for each that is left out. Those stay, with their addresses: nobody else is to have these.
+ *
+ *  places that are left out      | places besides
+ *  ------------------------------+---------------------------------
+ *  none, or of a StatefulSet     | none
+ *  some                          | as many as can be used instead
+ *  more than three               | three
+ */
+export function withPlacesInstead(workload: Workload, facts: Facts): Workload {
+  const asked = workload.places.length;
+  const places = [...workload.places];
+  const usable = () => places.filter((place) => !isLeftOut(workload, place, facts)).length;
+  while (usable() < asked && places.length < asked + mostLeftOut) places.push(places.length);
+  return places.length === asked ? workload : { ...workload, places };
+}

@@ -1,0 +1,217 @@
+import { describe, expect, it } from "vitest";
+import { nextConflicts } from "../../../controller/quarantine.ts";
+import { type Allocation, parseAddress } from "../../../core/index.ts";
+import { wayOf } from "../../../integrations/workload/pod-conflict.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { poolConflictsOf, formatConflicts } from "../../../schema/pool-conflicts.ts";
+import { detected } from "../../support/pod-detects.ts";
+import { beginWorkloads } from "../../support/workloads.ts";
+
+const mac = "02:00:00:00:00:99";
+const conflictsKey = "nodeippool.nmstate.io/conflicts";
+const conflict = (ip: string) => `conflict ${ip} net1 ${mac} (another host answers for this address)`;
+const none = (ip: string) => `not-detected ${ip} net1 (nobody else answers for this address)`;
+const strategy = { rollingUpdate: { maxSurge: 0 } };
+
+function begin(options = {}) {
+  const all = beginWorkloads(options);
+  const { sim, apps, tending } = all;
+  const says = (pod: string, status: Bag) => apps.change(apps.find("Pod", pod) ?? {}, (one) => ({ ...one, status }));
+  const pool = () => sim.object("NodeIPPool", "lan") as Bag;
+  const conflicts = () => formatConflicts(poolConflictsOf(pool()));
+  const annotate = (text: string | undefined) =>
+    apps.change(pool(), (one) => ({
+      ...one,
+      metadata: { ...asBag(one.metadata), annotations: { [conflictsKey]: text } },
+    }));
+  const reason = () => (pool() as { status?: { conditions?: Bag[] } }).status?.conditions?.[0]?.reason;
+  /** `web-x 10.0.0.1`, by the addresses. */
+  const byIp = () =>
+    new Map(all.told().map((text) => text.replace("/24", "").split(" ").reverse() as [string, string]));
+  const ips = () => [...byIp().keys()].sort();
+  /** The pod with this address finds that another host answers for it. */
+  const finds = (ip: string) => says(byIp().get(ip) ?? "", detected(4, conflict(ip)));
+  const events = () => tending.said.join("\n");
+  return { ...all, says, conflicts, annotate, reason, byIp, ips, finds, events };
+}
+
+const web = (count: number) =>
+  Array.from({ length: count }, (_, i) => `10.0.0.${i + 1} Deployment/default:web/${i}/net1`);
+
+describe("another host answers for the address of a pod", () => {
+  it("of a StatefulSet: the pod waits, the pool says so, and the address is nobody else's until the pod starts", async () => {
+    const { sim, create, pass, told, says, conflicts, reason, events } = begin();
+    create("StatefulSet", "db", { replicas: 2 });
+    await pass();
+    says("db-0", detected(4, conflict("10.0.0.1")));
+    await pass();
+    expect([conflicts(), reason()]).toEqual([`10.0.0.1 ${mac}`, "IPCollision"]);
+    expect(events()).toContain(
+      `Pod/default:db-0 IPConflict: another host, with MAC address ${mac}, answers for 10.0.0.1`,
+    );
+    expect(sim.said.join("\n")).toContain(
+      `10.0.0.1 at the host with MAC address ${mac} is colliding with StatefulSet/`,
+    );
+    expect(told()).toEqual(["db-0 10.0.0.1/24", "db-1 10.0.0.2/24"]);
+    says("db-0", detected(0, none("10.0.0.1")));
+    await pass();
+    expect([conflicts(), reason()]).toEqual([undefined, "ReconciledPool"]);
+  });
+
+  it("nobody gets it once its workload is gone, also after a restart and without the record, until somebody takes it out", async () => {
+    const { sim, apps, create, pass, told, finds, conflicts, annotate } = begin({ last: 1 });
+    create("StatefulSet", "db", { replicas: 1 });
+    await pass();
+    finds("10.0.0.1");
+    await pass();
+    apps.remove(apps.find("StatefulSet", "db") ?? {});
+    await pass(120_000);
+    expect(sim.lines()).toEqual([]);
+    create("StatefulSet", "app", { replicas: 1 });
+    await pass();
+    expect([told(), conflicts()]).toEqual([["app-0"], `10.0.0.1 ${mac}`]);
+    annotate(undefined);
+    await pass(60_000);
+    expect(told()).toEqual(["app-0 10.0.0.1/24"]);
+  });
+
+  it("of a Deployment: another pod gets another place, and the line stays; once it is well, the place is used again", async () => {
+    const { sim, create, pass, finds, conflicts, ips, annotate, apps, byIp, events } = begin();
+    create("Deployment", "web", { replicas: 2, strategy });
+    await pass();
+    finds("10.0.0.1");
+    await pass(10_000);
+    expect([conflicts(), ips(), sim.lines()]).toEqual([`10.0.0.1 ${mac}`, ["10.0.0.2", "10.0.0.3"], web(3)]);
+    expect(events()).toContain("Another pod gets another address");
+    apps.roll("Deployment", "web");
+    await pass(60_000);
+    expect([ips(), sim.lines()]).toEqual([["10.0.0.2", "10.0.0.3"], web(3)]);
+    annotate(undefined);
+    await pass();
+    expect(ips()).toEqual(["10.0.0.2", "10.0.0.3"]);
+    apps.remove(apps.find("Pod", byIp().get("10.0.0.3") ?? "") ?? {});
+    await pass(120_000);
+    expect([ips(), sim.lines()]).toEqual([["10.0.0.1", "10.0.0.2"], web(2)]);
+  });
+
+  it("of a lost record, the line is the same one's again", async () => {
+    const { sim, create, pass, finds, conflicts, ips } = begin();
+    create("Deployment", "web", { replicas: 2, strategy });
+    await pass();
+    finds("10.0.0.1");
+    await pass(10_000);
+    sim.record = { ...sim.record, allocations: [], releasing: [], pools: [], base: new Map() };
+    sim.engine.lookAgain();
+    await pass(10_000);
+    expect([conflicts(), ips(), sim.lines().sort()]).toEqual([`10.0.0.1 ${mac}`, ["10.0.0.2", "10.0.0.3"], web(3)]);
+  });
+
+  it("where all addresses conflict, a Deployment loses three, and then its pods wait", async () => {
+    const { sim, apps, create, pass, finds, conflicts, ips, events } = begin();
+    create("Deployment", "web", { replicas: 2, strategy });
+    await pass();
+    for (let i = 0; i < 20; i++) {
+      for (const ip of ips()) finds(ip);
+      await pass(1000);
+    }
+    expect(conflicts()?.split(", ")).toHaveLength(3);
+    expect([ips(), sim.lines()]).toEqual([["10.0.0.4", "10.0.0.5"], web(5)]);
+    expect(events()).toContain("answer for every address");
+    expect(apps.all("Pod")).toHaveLength(2);
+  });
+
+  it("where no other address is free, the pod waits, and starts once it may", async () => {
+    const { create, pass, finds, ips, says, byIp, conflicts, events } = begin({ last: 2 });
+    create("Deployment", "web", { replicas: 2, strategy });
+    await pass();
+    const before = byIp().get("10.0.0.1") ?? "";
+    finds("10.0.0.1");
+    await pass(10_000);
+    expect([ips(), byIp().get("10.0.0.1")]).toEqual([["10.0.0.1", "10.0.0.2"], before]);
+    expect(events()).toContain("no other address is free");
+    says(before, detected(0, none("10.0.0.1")));
+    await pass();
+    expect(conflicts()).toBeUndefined();
+  });
+
+  it.each([
+    ["an address that is not its own", detected(4, conflict("10.0.0.2"))],
+    ["an address of no pool", detected(4, conflict("10.9.9.9"))],
+    ["a NIC that it has not", detected(4, conflict("10.0.0.1").replace("net1", "net7"))],
+    ["nothing that can be read", detected(4, "conflict", "conflict x net1", "")],
+    ["a gateway that is silent", detected(6, "unreachable 10.0.0.254 net1")],
+  ])("the status of a pod that says %s keeps no address from anybody", async (_, status) => {
+    const { create, pass, says, conflicts, told, events } = begin();
+    create("Deployment", "web", { replicas: 1, strategy });
+    create("StatefulSet", "db", { replicas: 1 });
+    await pass();
+    const pod =
+      told()
+        .find((text) => text.includes("10.0.0.1"))
+        ?.split(" ")[0] ?? "";
+    says(pod, status);
+    await pass();
+    expect([conflicts(), told().some((text) => text.startsWith(pod))]).toEqual([undefined, true]);
+    expect(events()).not.toContain("IPConflict");
+    expect(events().includes(`${pod} GatewayUnreachable: gateway 10.0.0.254 does not answer on net1`)).toBe(
+      JSON.stringify(status).includes("unreachable"),
+    );
+  });
+
+  it("a pod whose containers have run is not deleted", async () => {
+    const { create, pass, says, byIp } = begin();
+    create("Deployment", "web", { replicas: 1, strategy });
+    await pass();
+    const pod = byIp().get("10.0.0.1") ?? "";
+    const status = detected(4, conflict("10.0.0.1"));
+    says(pod, { ...status, containerStatuses: [{ name: "main", restartCount: 1, state: { waiting: {} } }] });
+    await pass(10_000);
+    expect(byIp().get("10.0.0.1")).toBe(pod);
+  });
+});
+
+const at = (ip: string) => parseAddress(ip).value as Allocation["address"];
+
+describe("what a pool says of its addresses that others have", () => {
+  const line = (ip: string, claim: string) => ({ claim, address: at(ip) }) as Allocation;
+  const found = (claim: string, ip: string, isConflict: boolean) => {
+    return { claim, address: at(ip), isConflict, mac, by: claim };
+  };
+  const lines = [line("10.0.0.1", "a"), line("10.0.0.2", "b")];
+  it.each([
+    ["found", "", [found("a", "10.0.0.1", true)], `10.0.0.1 ${mac}`],
+    ["found by who has another one on record", "", [found("b", "10.0.0.1", true)], undefined],
+    ["found by who has nothing on record", "", [found("c", "10.0.0.1", true)], undefined],
+    ["not to be left out", "", [found("b", "10.0.0.2", true)], undefined],
+    ["said, and found again", "10.0.0.1 unknown", [found("a", "10.0.0.1", true)], "10.0.0.1 unknown"],
+    ["said, and nobody says anything", "10.0.0.1 x, 10.0.0.9 y", [], "10.0.0.1 x, 10.0.0.9 y"],
+    ["said, and nobody else answers", "10.0.0.1 x, 10.0.0.9 y", [found("a", "10.0.0.1", false)], "10.0.0.9 y"],
+    ["said, and who never had it hears nobody", "10.0.0.1 x", [found("b", "10.0.0.1", false)], "10.0.0.1 x"],
+    ["heard, and not heard", "10.0.0.1 x", [found("a", "10.0.0.1", false), found("a", "10.0.0.1", true)], "10.0.0.1 x"],
+    ["said by hand", "10.0.0.1,nonsense", [], "10.0.0.1 unknown"],
+  ])("%s", (_, text, all, expected) => {
+    const known = poolConflictsOf({ metadata: { annotations: { [conflictsKey]: text } } });
+    const mayLeaveOut = (claim: string) => claim !== "b";
+    const { next } = nextConflicts({ known, lines, found: all, mayLeaveOut, conflicting: new Set() });
+    expect(formatConflicts(next)).toBe(expected);
+  });
+
+  it("it says no more than a hundred", () => {
+    const many = Array.from({ length: 200 }, (_, i) => [`c${i}`, `10.0.1.${i}`] as const);
+    const all = many.map(([claim, ip]) => found(claim, ip, true));
+    const own = many.map(([claim, ip]) => line(ip, claim));
+    const asked = { known: new Map(), lines: own, found: all, mayLeaveOut: () => true, conflicting: new Set<string>() };
+    expect(nextConflicts(asked).next.size).toBe(100);
+  });
+});
+
+it.each([
+  ["StatefulSet", true, true, 0, "waits"],
+  ["Deployment", true, true, 1, "replaced"],
+  ["Deployment", true, false, 1, "no place"],
+  ["Deployment", false, true, 3, "too many"],
+  ["Deployment", false, true, 2, "waits"],
+] as const)("a pod of a %s, its place left out: %s, another one free: %s, left out in all: %s: %s", (...row) => {
+  const [kind, isLeftOut, isOtherFree, leftOut, way] = row;
+  expect(wayOf(kind, { isLeftOut, isOtherFree, leftOut })).toBe(way);
+});

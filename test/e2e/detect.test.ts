@@ -70,7 +70,7 @@ describe("conflicts", () => {
       status: 0,
       said: [`not-detected ${four} net1`, `not-detected ${six} net1`],
       complained: [],
-      left: "",
+      left: expect.stringMatching(/^not-detected .*\nnot-detected .*\n$/),
     });
   });
 
@@ -256,7 +256,7 @@ describe("gateways", () => {
       said: [`not-detected ${four} net1`, `not-detected ${six} net1`],
       complained: ["unreachable 10.30.0.1 net1", "unreachable 2001:db8:30::1 net1"],
     });
-    expect(left).toBe(stderr);
+    expect(left.startsWith(stderr)).toBe(true);
   });
 
   test("S51 each check alone", async () => {

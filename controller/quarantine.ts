@@ -1,7 +1,7 @@
 import { type Address, type Allocation, IpamError, ownerOfKey } from "../core/index.ts";
 import type { Detected } from "../integrations/in-cluster.ts";
 import { objectKey } from "../integrations/object-key.ts";
-import { conflictsAnnotation, poolConflictsOf, formatConflicts, type PoolConflicts } from "../schema/pool-conflicts.ts";
+import { conflictsAnnotation, formatConflicts, type PoolConflicts, poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { integrationOf } from "./asking.ts";
 import type { Ground } from "./ground.ts";
 import { poolKind } from "./kinds.ts";
@@ -78,7 +78,9 @@ export class Quarantine {
     const before = this.telling.get(key) ?? "";
     if (text === "") this.telling.delete(key);
     else this.telling.set(key, text);
-    return text !== before || (found.length > 0 && this.world.all(poolKind).some((one) => poolConflictsOf(one).size > 0));
+    return (
+      text !== before || (found.length > 0 && this.world.all(poolKind).some((one) => poolConflictsOf(one).size > 0))
+    );
   }
 
   /** Has a pool say what it is to; its lines are those that are live. Throws `conflict` where it, or who found that, is otherwise by now. */

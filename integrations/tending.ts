@@ -16,7 +16,12 @@ export type TendStep =
       readonly after?: number;
     }
   /** An Event about an object, by its key: why nothing can be done, or, in a word, what is wrong besides. */
-  | { readonly verb: "warn"; readonly about: string; readonly message: string; readonly problem?: "Freed" | "IPConflict" | "GatewayUnreachable" };
+  | {
+      readonly verb: "warn";
+      readonly about: string;
+      readonly message: string;
+      readonly problem?: "Freed" | "IPConflict" | "GatewayUnreachable";
+    };
 
 /**
  * What a step is right by. The server is asked first whether it is as it is seen. Steps that share it (one and the same object) are

@@ -57,7 +57,12 @@ export function warnOfDetected(pod: Bag, way: Way): TendStep[] {
   const about = objectKey(pod as never);
   const lines = detectedIn(pod);
   const [conflicts, silent] = [lines.filter(isOf("conflict")), lines.filter(isOf("unreachable"))];
-  const step = (problem: string, message: string): TendStep => ({ verb: "warn", about, problem, message });
+  const step = (problem: "IPConflict" | "GatewayUnreachable", message: string): TendStep => ({
+    verb: "warn",
+    about,
+    problem,
+    message,
+  });
   return [
     ...(conflicts.length === 0 ? [] : [step("IPConflict", `${conflicts.map(saysConflict).join(", ")}. ${ends[way]}`)]),
     ...(silent.length === 0 ? [] : [step("GatewayUnreachable", `${silent.map(saysSilent).join(", ")}. ${lookAt}`)]),

@@ -3,7 +3,7 @@ import { nextConflicts } from "../../../controller/quarantine.ts";
 import { type Allocation, parseAddress } from "../../../core/index.ts";
 import { wayOf } from "../../../integrations/workload/pod-conflict.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { poolConflictsOf, formatConflicts } from "../../../schema/pool-conflicts.ts";
+import { formatConflicts, poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { detected } from "../../support/pod-detects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 

@@ -141,6 +141,35 @@ describe("StatefulSets and Deployments of a cluster, served by the controller", 
     for (const [name, ips] of runner.had) expect([name, ips.size]).toEqual([name, 1]);
   });
 
+  it("S42, S43: what a pod has that never ends is the next one's where the controller is told so; its node is asked first, and an Event says it", async () => {
+    const after = { workloadAddresses: true, freeTerminatingAfter: 1000 };
+    await create({ apiVersion: "v1", kind: "Node", metadata: { name: "n1" } });
+    await served(async () => {
+      await create(workload("Deployment", "web", { replicas: 1, strategy: { rollingUpdate: { maxSurge: 0 } } }));
+      await kubectl("rollout status deployment web --timeout=60s");
+    });
+    const [old = ""] = (await told()).map((text) => text.replace(/ .*/, ""));
+    const target = { apiVersion: "v1", kind: "Node", name: "n1" };
+    const binding = { apiVersion: "v1", kind: "Binding", metadata: { name: old }, target };
+    await kubectl(`create --raw /api/v1/namespaces/default/pods/${old}/binding -f -`, JSON.stringify(binding));
+    runner.hanging.add(old);
+    await kubectl(`delete pod ${old} --wait=false`);
+    const had = async () => (await told()).map((text) => text.replace(/^\S+ ?/, "")).sort();
+    await servedAs(user, () => sleep(4000), { ...after, freeTerminating: "ready-nodes" });
+    expect(await had()).toEqual(["", "10.0.0.1/24"]);
+    await servedAs(user, () => until(had, ["10.0.0.1/24", "10.0.0.1/24"]), { ...after, freeTerminating: "all-nodes" });
+    await served(async () => {
+      const said = `get events --field-selector involvedObject.name=${old},reason=Freed -o jsonpath={.items[*].message}`;
+      await until(
+        async () => /^10.0.0.1.24 may be another pod's .* node n1 did not end it/.test(await kubectl(said)),
+        true,
+      );
+      runner.hanging.clear();
+      await until(had, ["10.0.0.1/24"]);
+    });
+    await kubectl("delete node n1");
+  });
+
   it("S5: two controllers at once tell no two pods one place", async () => {
     await served(() =>
       served(async () => {

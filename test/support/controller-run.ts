@@ -4,6 +4,7 @@ import type { LogEvent } from "../../controller/ground.ts";
 import { runController } from "../../controller/start.ts";
 import type { Timing } from "../../controller/timing.ts";
 import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
+import type { FreeingNodes } from "../../integrations/freeing-nodes.ts";
 import type { Access } from "../../kube/index.ts";
 import type { Cluster } from "./cluster.ts";
 
@@ -26,6 +27,8 @@ export async function withController(
     readonly vmClaims?: boolean;
     readonly vmAddresses?: boolean;
     readonly workloadAddresses?: boolean;
+    readonly freeTerminating?: FreeingNodes;
+    readonly freeTerminatingAfter?: number;
   } = {},
 ): Promise<void> {
   const stop = new AbortController();

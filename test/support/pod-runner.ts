@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGated } from "../../integrations/gated-pod.ts";
 import { isDeleting } from "../../integrations/object-metadata.ts";
+import { isFreed } from "../../integrations/workload/pods.ts";
 import type { KubeObject, Objects, Stored } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { ipsOf } from "./workload-objects.ts";
@@ -22,6 +23,8 @@ export class PodRunner {
   private readonly running: Promise<void>;
   /** How long the end of a pod takes, in milliseconds. */
   ending = 100;
+  /** Pods, by their names, that never end. */
+  readonly hanging = new Set<string>();
   /** What was wrong. */
   readonly broken: string[] = [];
   /** Each address that a pod has had, by the pod's name. */
@@ -44,7 +47,7 @@ export class PodRunner {
   private async run(): Promise<void> {
     while (!this.stopped.signal.aborted) {
       const pods = await this.pods();
-      this.look(pods.filter((pod) => !isGated(pod)));
+      this.look(pods.filter((pod) => !isGated(pod) && !isFreed(pod)));
       // Whoever was faster: it is looked at again.
       await Promise.all(pods.map((pod) => this.tend(pod).catch(() => {})));
       await sleep(50);
@@ -75,7 +78,7 @@ export class PodRunner {
         { type: "merge", ...(subresource && { subresource }) },
       );
     if (isDeleting(pod)) {
-      if (!isHere) return;
+      if (!isHere || this.hanging.has(name)) return;
       await sleep(this.ending);
       await patch({ metadata: { finalizers: null } });
     } else if (!isGated(pod) && !isHere) {

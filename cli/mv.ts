@@ -73,9 +73,10 @@ function linesOf({ allocations, releasing }: Snapshot, { set }: Sets): Allocatio
  * names several things.
  */
 function inFull(lines: readonly Allocation[], from: string, to: string): [string, string] {
+  for (const { claim } of lines) if (hostOfClaim(claim) && nameOfKey(claim) === from) refuseNetwork(from, to);
+  refuseAmbiguous(from, lines);
   const line = lines.find((one) => namingOf(one, from) === "owner");
   if (line === undefined) return [from, to];
-  refuseAmbiguous(from, lines);
   const first = ownerOfKey(line.claim);
   const owner = unwrap(parseOwner(first));
   return [first, to.includes("/") ? to : formatOwner({ ...owner, name: to })];

@@ -23,6 +23,8 @@ export interface Claim {
   readonly interface?: string;
   /** Owners other than Nodes: another uid under the same name is another owner and does not inherit the address. */
   readonly uid?: string;
+  /** It is that of one pod of its owner, by what its name has before the `/`: it never becomes one of another pod. */
+  readonly isOfPod?: boolean;
 }
 
 /** Pools of which each will do for a claim. */

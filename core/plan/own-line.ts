@@ -1,6 +1,6 @@
 import { type Allocation, byAddress, importedSet, isOfOtherSet, type PoolLines, sameLine } from "../allocation.ts";
 import { blocksOverlap, formatBlock, holds, isSingle } from "../block.ts";
-import { type Claim, formatOwner, policyOfKey } from "../claim.ts";
+import { type Claim, formatOwner, isOfNode, ownerOfKey, policyOfKey } from "../claim.ts";
 import type { Remedy } from "../errors.ts";
 import { isOfAddresses, type Pool } from "../pool.ts";
 import { fieldsOf } from "../pool-words.ts";
@@ -91,7 +91,8 @@ function refusedTaking(request: Request, { line, releasing, former }: Found, set
     return inUse(request, `${text} is releasing, and was imported`, "Free it when it is off the node.", ["release"]);
   if (isOfOtherSet(line, set)) {
     const held = releasing ? "is releasing, as the same claim of" : `is already held by ${line.claim} in`;
-    const takeOver: Remedy = ["to-set", policyOfKey(line.claim), line.set, set];
+    const whose = isOfNode(line) ? policyOfKey(line.claim) : ownerOfKey(line.claim);
+    const takeOver: Remedy = ["to-set", whose, line.set, set];
     const hint = "Rename the claim; or declare that it came from there.";
     return inUse(request, `${text} ${held} set ${line.set}`, hint, takeOver);
   }

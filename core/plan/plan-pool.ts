@@ -1,6 +1,6 @@
 import { type Allocation, importedSet, type PoolLines } from "../allocation.ts";
 import { formatBlock } from "../block.ts";
-import { formatOwner, nameOfKey, ownerOfKey } from "../claim.ts";
+import { formatOwner, isOfNode, nameOfKey, ownerOfKey, policyOfKey } from "../claim.ts";
 import { byCodeUnit } from "../errors.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
@@ -30,7 +30,7 @@ import { inUse, type Request, withSiblings } from "./request.ts";
  *  none               | -                     | ask anew
  *
  *  asks anew, returns,|
- *  ... adopts         | its owner loses a line of this pool in this plan: pending in-use, unless allowMove
+ *  ... adopts         | its owner, or its pod, loses a line of this pool in this plan: pending in-use, unless allowMove
  *  ... wanted         | not assignable: pending out-of-range; held: pending in-use; else assign
  *  ... any            | lowest free address; none left: pending exhausted
  *
@@ -154,7 +154,7 @@ function adoptions(
 }
 
 /**
- * Those whose owner would lose an address of this pool for the one that they get, and that address: renames nobody
+ * Those whose owner, or pod, would lose an address of this pool for the one that they get, and that address: renames nobody
  * declared. What stays on its NIC comes first.
  */
 function movesOf(coming: readonly Verdict[], lost: readonly Allocation[]): Map<Verdict, Allocation> {
@@ -163,17 +163,21 @@ function movesOf(coming: readonly Verdict[], lost: readonly Allocation[]): Map<V
   for (const isSame of [isSameNic, () => true])
     for (const verdict of coming) {
       const lines = lostBy.get(ownerOf(verdict)) ?? [];
-      const at = moves.has(verdict) ? -1 : lines.findIndex((line) => isSame(line, verdict));
+      const at = moves.has(verdict) ? -1 : lines.findIndex((line) => mayBecome(line, verdict) && isSame(line, verdict));
       for (const line of at < 0 ? [] : lines.splice(at, 1)) moves.set(verdict, line);
     }
   return moves;
+}
+
+function mayBecome({ claim }: Allocation, { request }: Verdict): boolean {
+  return request.claim.isOfPod !== true || policyOfKey(claim) === policyOfKey(request.key);
 }
 
 function isSameNic(line: Allocation, { request }: Verdict): boolean {
   return line.interface === request.claim.interface;
 }
 
-/** `asked` has the names of all claims: where nobody asks for the old one any more, it may be renamed for all owners. */
+/** `asked` has the names of all claims: where nobody asks for the old one any more, it may be renamed for all nodes. */
 function refusedMove({ request, keep }: Verdict, line: Allocation, asked: ReadonlySet<string>): Pending {
   const gets = keep === undefined ? "get another address" : `have ${formatBlock(keep.allocation)} again`;
   const [owner, name] = [ownerOfKey(line.claim), nameOfKey(line.claim)];
@@ -181,7 +185,9 @@ function refusedMove({ request, keep }: Verdict, line: Allocation, asked: Readon
     request,
     `${owner} would lose ${formatBlock(line)} (${name}) and ${gets}`,
     "Declare the rename, or allow the move.",
-    asked.has(name) ? ["rename", name, request.claim.name, owner] : ["rename", name, request.claim.name],
+    asked.has(name) || !isOfNode(line)
+      ? ["rename", name, request.claim.name, owner]
+      : ["rename", name, request.claim.name],
   );
 }
 

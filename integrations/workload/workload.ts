@@ -130,7 +130,7 @@ export function claimsOfWorkload(workload: Workload, sources: PoolSources, facts
     pools.flatMap((of) =>
       workload.places.map((place) => {
         const name = claimOfPlace(place, network.nic);
-        return { owner: ownerOfWorkload(workload), name, ...asksOf(of) };
+        return { owner: ownerOfWorkload(workload), name, isOfPod: true, ...asksOf(of) };
       }),
     ),
   );

@@ -1,7 +1,8 @@
 import { emptySnapshot } from "../core/index.ts";
 import type { ClusterApiVersion } from "../integrations/cluster-api.ts";
 import type { FreeingNodes } from "../integrations/freeing-nodes.ts";
-import { type Access, objectsOf, realClock, type Sent, transport } from "../kube/index.ts";
+import { objectKey } from "../integrations/object-key.ts";
+import { type Access, fullList, objectsOf, realClock, type Sent, transport } from "../kube/index.ts";
 import { integrationsInCluster, tendingInCluster } from "../pipeline/integrations.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
 import { Engine } from "./engine.ts";
@@ -9,6 +10,7 @@ import { EventWriter } from "./event-writer.ts";
 import type { LogEvent, Observer } from "./ground.ts";
 import { type Counted, counting, metricsOf } from "./metrics.ts";
 import { type ListenAt, serve } from "./server.ts";
+import { type KeysOf, sweep } from "./sweep.ts";
 import { Tender } from "./tender.ts";
 import { type Timing, timing as usual } from "./timing.ts";
 import { type Looking, watchesOf } from "./watches.ts";
@@ -79,17 +81,41 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const open = server && metrics && (await serve(server.at, { vitals, metrics: () => metrics.print() }));
   const running = watches.run();
   log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
-  await lookNowAndThen(looking, timing.again, signal);
+  await lookNowAndThen(looking, () => sweepBy(source, looking, { log, signal }), timing.again, signal);
   const isDone = await within(timing.stop, Promise.all([...running, ...looking.map(({ queue }) => queue.close())]));
   log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
   for (const one of [open, source, objects, recorded]) one?.close();
 }
 
-async function lookNowAndThen(looking: readonly Looking[], ms: number, signal: AbortSignal): Promise<void> {
+/** Before everything is looked at, it is found out what is gone. */
+async function lookNowAndThen(
+  looking: readonly Looking[],
+  sweeping: () => Promise<void>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     await realClock.sleep(ms, signal);
+    if (!signal.aborted) await sweeping();
     for (const one of signal.aborted ? [] : looking) one.lookAgain();
   }
+}
+
+async function sweepBy(
+  source: ReturnType<typeof transport>,
+  looking: readonly Looking[],
+  { log, signal }: Pick<ControllerOptions, "log" | "signal">,
+): Promise<void> {
+  const reading = { signal, clock: realClock, idle: 30_000 };
+  const keysOf: KeysOf = async (resource, where) => {
+    const project = (object: object) => objectKey({ ...resource, ...object } as never);
+    const { all } = await fullList(source, { ...where, resource, project }, reading);
+    return new Set(all.values());
+  };
+  const worlds = looking.map(({ world }) => world);
+  await sweep(worlds, keysOf).catch((error) => {
+    if (!signal.aborted) log({ level: "warn", message: "what is gone cannot be found out", error });
+  });
 }
 
 function counted({ allocator, queue }: Engine, watches: Counted["watches"]): Counted {

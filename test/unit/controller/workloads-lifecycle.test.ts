@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { sweep } from "../../../controller/sweep.ts";
 import { timing } from "../../../controller/timing.ts";
+import { objectKey } from "../../../integrations/object-key.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
@@ -104,6 +106,30 @@ describe("the addresses of pods", () => {
     sim.engine.lookAgain();
     await pass(60_000);
     expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
+  });
+
+  it("S40, S41: of pods whose end no watch has told are free by the next look at everything, and so are their places", async () => {
+    const { sim, tending, apps, create, pass, told } = beginWorkloads();
+    create("Deployment", "web", { replicas: 1, strategy: { rollingUpdate: { maxSurge: 0 } } });
+    create("StatefulSet", "db", { replicas: 1 });
+    await pass();
+    const worlds = [sim.engine.world, tending.tender.world];
+    const ghosts = worlds.flatMap((world) => world.all("Pod").map((pod) => () => world.set(pod)));
+    apps.remove(apps.find("StatefulSet", "db") ?? {});
+    for (const pod of apps.all("Pod")) {
+      apps.remove(pod);
+      apps.change(pod, (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }));
+    }
+    for (const one of [sim, tending]) await one.pass(100);
+    for (const show of ghosts) show();
+    await pass(90_000);
+    expect(told().map((text) => text.split(" ")[1])).toEqual([undefined]);
+    expect(sim.lines()).toHaveLength(2);
+    await sweep(worlds, async () => new Set(apps.all("Pod").map((pod) => objectKey(pod as never))));
+    sim.engine.lookAgain();
+    await pass(60_000);
+    expect(told().map((text) => text.split(" ")[1])).toEqual(["10.0.0.1/24"]);
+    expect(sim.lines()).toHaveLength(1);
   });
 
   it("S41: of pods whose end nobody saw are free once it is seen", async () => {

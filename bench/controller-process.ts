@@ -51,9 +51,7 @@ export class ControllerProcess {
     while (this.daemon.isRunning()) {
       const runs = this.lines().filter(({ message, time }) => message === "ran" && Date.parse(`${time}`) >= begun);
       const last = Date.parse(`${runs.at(-1)?.time}`);
-      const [first] = runs;
-      if (first !== undefined && Date.now() - last > 2_000)
-        return last - Date.parse(`${first.time}`) + Number(first.ms);
+      if (runs.length > 0 && Date.now() - last > 2_000) return last - begun;
       await sleep(500);
     }
     throw new Error("the controller ended");

@@ -23,7 +23,7 @@ export const timing = {
   settle: 100,
   /** How long it waits for how others fare: a rollout has thousands of them, and each report looks at all. */
   gather: 1_000,
-  /** After so long everything is looked at once more: nothing depends on it, it mends what nobody thought of. */
+  /** After so long everything is looked at once more, and it is found out what is gone: it mends what nobody thought of. */
   again: 10 * 60_000,
   /** When it is told to stop, it waits at most so long for what is in flight. */
   stop: 9_000,

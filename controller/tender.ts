@@ -85,8 +85,15 @@ export class Tender {
     const needs = steps[0] && needsOf(steps[0]);
     const failures: unknown[] = [];
     const fails = (error: unknown) => void failures.push(error);
+    const { clock, timing } = this.ground;
+    const asked = clock.now();
     if (needs !== undefined) await this.check(needs).catch(fails);
-    if (failures.length === 0) await inParallel(steps, (step) => this.take(step).catch(fails));
+    if (failures.length > 0) return failures;
+    await inParallel(steps, async (step) => {
+      // An address that was somebody's when that was asked may be another one's later.
+      const isLate = needs !== undefined && clock.now() - asked > timing.send;
+      await (isLate ? Promise.reject(tooLate) : this.take(step)).catch(fails);
+    });
     return failures;
   }
 
@@ -116,6 +123,8 @@ export class Tender {
       throw new IpamError("conflict", `${outdated[0]} is otherwise on the server than it was seen`);
   }
 }
+
+const tooLate = new IpamError("conflict", "what it is right by was asked too long ago");
 
 /** How many steps are taken by one look at what they need. */
 const most = 100;

@@ -146,19 +146,17 @@ export interface PodEntry {
 
 /** What is in the ConfigMap of a workload; what cannot be read is left out. */
 export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
-  const { [nodesKey]: nodes, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
+  const { [nodesKey]: reachable, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
   const conflicts = new Set(`${leftOut}`.split(" "));
-  const reaching = nodesIn(nodes);
+  const reaching = nodesIn(reachable);
   const keys = new Set(Object.keys(pods).map((key) => key.replace(defaultSuffix, "")));
-  return [...keys].map((key) => {
+  return [...keys].flatMap((key) => {
+    const place = Number(key.slice(entryKey(workload, 0).length - 1));
+    if (key !== entryKey(workload, place)) return [];
     const said = Object.fromEntries(networkAnnotations.map((one) => [one, pods[dataKey(key, one)]]));
-    return {
-      key,
-      place: Number(key.slice(entryKey(workload, 0).length - 1)),
-      networks: readPodNetworks(said, workload.namespace),
-      nodes: asList(reaching[key]) as readonly LabelExpression[],
-      isLeftOut: conflicts.has(key),
-    };
+    const networks = readPodNetworks(said, workload.namespace);
+    const nodes = asList(reaching[key]) as readonly LabelExpression[];
+    return { key, place, networks, nodes, isLeftOut: conflicts.has(key) };
   });
 }
 

@@ -1,6 +1,6 @@
 import { byCodeUnit, formatOwner } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import { isGated } from "../gated-pod.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
@@ -9,9 +9,17 @@ import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfDetected, wayOf } from "./pod-conflict.ts";
+import type { PodNetwork } from "./pod-networks.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
-
-import { hasEnded, ordinalOf, placeAnnotation, placeOfPod, workloadOfPod, workloadPods } from "./pods.ts";
+import {
+  hasEnded,
+  networksOfPod,
+  ordinalOf,
+  placeAnnotation,
+  placeOfPod,
+  workloadOfPod,
+  workloadPods,
+} from "./pods.ts";
 import { ownerOfWorkload } from "./workload-object.ts";
 
 /** The pods of workloads: each waits until its addresses are written into it, as the ConfigMap of its workload has them. Who wrote that does not matter. */
@@ -88,7 +96,7 @@ function stepsOfDeployment(
     const its = placeOfPod(pod);
     return sameWorkload(its?.workload, workload) ? its?.place : undefined;
   };
-  const holders = Map.groupBy(pods, placeOf);
+  const holders = holdersOf(pods, placeOf, addresses);
   const taken = new Set(holders.keys());
   const steps = waiting.flatMap((pod): TendStep[] => {
     const own = placeOf(pod);
@@ -125,6 +133,24 @@ function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresse
     left--;
     return [...warnOfDetected(pod, way), { verb: "delete", object: pod, needs }];
   });
+}
+
+/** The pods that have a place: they say so, or they run with an address of it. */
+function holdersOf(pods: readonly Bag[], placeOf: (pod: Bag) => number | undefined, { entries }: Addresses) {
+  const placeOfIp = new Map(
+    [...entries.values()].flatMap(({ place, networks }) => networks.flatMap(ipsOf).map((ip) => [ip, place])),
+  );
+  const held = pods.flatMap((pod) => {
+    const borne = isGated(pod) ? [] : networksOfPod(pod).flatMap(ipsOf);
+    const places = new Set([placeOf(pod), ...borne.map((ip) => placeOfIp.get(ip))]);
+    return [...places].map((place) => ({ place, pod }));
+  });
+  const holders = Map.groupBy(held, ({ place }) => place);
+  return new Map([...holders].map(([place, all]) => [place, all.map(({ pod }) => pod)]));
+}
+
+function ipsOf({ element }: PodNetwork): string[] {
+  return asList(element.ips).map(String);
 }
 
 function noPlace({ name }: WorkloadName, count: number): string {

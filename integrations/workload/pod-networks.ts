@@ -17,11 +17,16 @@ export interface PodNetwork {
 /** Where a pod says its networks, in the order in which Multus makes them. */
 export const networkAnnotations = [defaultNetworkAnnotation, networksAnnotation] as const;
 
-/** The networks of a pod of a namespace, by its annotations. The path of an issue is the annotation. */
+/** The networks of a pod of a namespace, by its annotations. No two have one interface. The path of an issue is the annotation. */
 export function parsePodNetworks(annotations: Bag, namespace: string): Parsed<readonly PodNetwork[]> {
   const parsed = parseEach(annotations, namespace);
   const issues = parsed.flatMap((one) => one.issues ?? []);
-  return issues.length > 0 ? { issues } : { value: parsed.flatMap(({ value = [] }) => value) };
+  if (issues.length > 0) return { issues };
+  const networks = parsed.flatMap(({ value = [] }) => value);
+  const twice = networks.find(({ nic }, i) => networks.findIndex((one) => one.nic === nic) < i);
+  if (twice === undefined) return { value: networks };
+  const message = `two networks of a pod have interface ${twice.nic}: give one of them another name`;
+  return { issues: [{ message, path: [twice.annotation] }] };
 }
 
 /** Those of its networks that can be read. */

@@ -77,7 +77,8 @@ export function placeOfPod(pod: Bag): PodPlace | undefined {
 
 /** The number of a pod of a StatefulSet. */
 export function ordinalOf(pod: Bag, { name }: WorkloadName): number {
-  return Number(nameOf(pod).slice(name.length + 1));
+  const digits = nameOf(pod).slice(name.length + 1);
+  return /^\d+$/.test(digits) ? Number(digits) : Number.NaN;
 }
 
 /** Has a pod come to its end, or is it taken for one that has? */
@@ -98,20 +99,24 @@ export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
   return readPodNetworks(asBag(annotations) ?? {}, `${namespace}`);
 }
 
-/** The addresses that a pod may run with, each the claim's of its place. */
+/** The addresses that a pod may run with, each the claim's of its place; of one that does not say its place, the workload's that made it. */
 export function usesOfWorkloadPod({ object, at }: LocatedObject): Use[] {
   const { labels } = asBag(object.metadata) ?? {};
   const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
   if (!isOurs || isGated(object) || hasEnded(object)) return [];
-  const its = placeOfPod(object);
+  const workload = workloadOfPod(object);
+  const its = placeOfPod(object) ?? (workload && { workload });
   return networksOfPod(object).flatMap((network) =>
     usesOfNetwork(network, its, at(["metadata", "annotations", network.annotation], "")),
   );
 }
 
 /** The addresses of a network of a pod. */
-export function usesOfNetwork({ nic, element }: PodNetwork, its: PodPlace | undefined, at: Use["at"]): Use[] {
-  const own = its && { owner: formatOwner(ownerOfWorkload(its.workload)), interface: claimOfPlace(its.place, nic) };
+export function usesOfNetwork({ nic, element }: PodNetwork, its: Partial<PodPlace> | undefined, at: Use["at"]): Use[] {
+  const own = {
+    ...(its?.workload && { owner: formatOwner(ownerOfWorkload(its.workload)) }),
+    ...(its?.place === undefined ? {} : { interface: claimOfPlace(its.place, nic) }),
+  };
   return asList(element.ips).flatMap((ip) => {
     const { value: address } = parseAddress(`${ip}`.replace(/\/.*/s, ""));
     return address === undefined ? [] : { address, ...own, at };

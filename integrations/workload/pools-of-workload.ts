@@ -4,6 +4,7 @@ import {
   type Claim,
   familyOf,
   formatOwner,
+  hasWildcards,
   type Issue,
   isCalled,
   isPlanned,
@@ -92,12 +93,16 @@ export function ownNetworks(workload: Workload, sources: PoolSources, facts: Fac
   return value.filter(({ pools }) => pools.every(({ choice }) => isOwn(firstOf(choice))));
 }
 
-/** Does whoever names pools for a network of a workload name that of a line? Where nobody does, or that cannot be read, each might be. */
+/**
+ * Does whoever names pools for a network of a workload name that of a line? Where nobody does, where that cannot be read, and where
+ * one of them is not there, each might be.
+ */
 export function maySelect(
   { pool, address }: Pick<Allocation, "pool" | "address">,
   { annotations, namespace, networks: all }: Pick<Workload, "annotations" | "namespace" | "networks">,
   network: PodNetwork,
   { networks, namespaces }: PoolSources,
+  isThere: (pool: string) => boolean,
 ): boolean {
   const bound = networks.get(network.definition);
   const byPod = namedByPod(annotations, { nic: network.nic, place: all.indexOf(network) }).value;
@@ -106,7 +111,8 @@ export function maySelect(
   const sources = [byPod.subnet, byPod.workload, named.value ?? {}, bound.named];
   const first = sources.find((one) => Object.values(one).some((list) => list.length > 0));
   const names = [...(first?.[familyOf(address)] ?? []), ...(first?.any ?? [])];
-  return first === undefined || names.some((name) => isCalled(pool, name));
+  if (first === undefined || names.some((name) => isCalled(pool, name))) return true;
+  return Object.values(first).some((list) => list.some((name) => !hasWildcards(name) && !isThere(name)));
 }
 
 /** What a claim says of its pools. */

@@ -45,14 +45,15 @@ export function hasNetworks(object: Bag): boolean {
 }
 
 /** Do its pods wait for the controller? */
-export function isGatedWorkload(object: Bag): boolean {
+function isGatedWorkload(object: Bag): boolean {
   const { labels } = asBag(templateOf(object)?.metadata) ?? {};
   return isWorkload(object) && asBag(labels)?.[addressesLabel] === "gated";
 }
 
-/** Are the addresses of its pods in a ConfigMap that a plan has rendered with it? */
-export function isRenderedWorkload({ metadata }: Bag): boolean {
-  return asBag(asBag(metadata)?.labels)?.[addressesLabel] !== undefined;
+/** Does the controller allocate for its pods? Where a plan has rendered it, that has made the ConfigMap. */
+export function isAllocatedInCluster(object: Bag): boolean {
+  const isRendered = asBag(asBag(object.metadata)?.labels)?.[addressesLabel] === "planned";
+  return isGatedWorkload(object) && !isRendered;
 }
 
 function templateOf({ spec }: Bag): Bag | undefined {

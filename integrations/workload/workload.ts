@@ -146,14 +146,20 @@ export function wrongWith(workload: Workload, sources: PoolSources, facts: Facts
   return servedNetworks(workload, sources, facts).issues?.[0];
 }
 
+/** Lines, each by its pool and claim. */
+type LinesByClaim = ReadonlyMap<string, Allocation>;
+
+export function linesByClaim(lines: readonly Allocation[]): LinesByClaim {
+  return new Map(lines.map((line) => [identityOf(line), line]));
+}
+
 /** What the pods of a workload have by the record; undefined on a network where something is missing. */
 export function addressesByNic(
-  lines: readonly Allocation[],
+  byClaim: LinesByClaim,
   workload: Workload,
   model: WorkloadModel,
   { pools, ...facts }: Facts,
 ) {
-  const byClaim = new Map(lines.map((line) => [identityOf(line), line]));
   const own = new Map(ownNetworks(workload, model, { pools, ...facts }).map((one) => [one.network, one.pools]));
   return (network: PodNetwork, place: number): NicAddresses | undefined => {
     const families = own.get(network) ?? [];
@@ -173,9 +179,10 @@ export function addressesByNic(
 
 /** Before a workload come the addresses of its pods; deploy/pod-addresses has the API server write them into these, or the controller does. */
 function renderWorkloads(model: WorkloadModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
+  const byClaim = linesByClaim(snapshot.allocations);
   const rendered = ({ value, source }: ReadObject<Workload>): readonly RenderedObject[] => {
     if (!isServed(value, model, facts)) return [source.object as unknown as RenderedObject];
-    const known = addressesByNic(snapshot.allocations, value, model, facts);
+    const known = addressesByNic(byClaim, value, model, facts);
     const addressesOn = (network: PodNetwork, place: number) => {
       const has = known(network, place);
       if (has !== undefined) return has;

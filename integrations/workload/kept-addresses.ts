@@ -1,0 +1,91 @@
+import { type Allocation, formatAddress, formatOwner, nameOfKey, ownerOfKey, type Use } from "../../core/index.ts";
+import { asBag, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
+import type { Facts } from "../facts.ts";
+import { isGated, isOver } from "../gated-pod.ts";
+import { isDeleting } from "../object-metadata.ts";
+import { aboutPools } from "./named-pools.ts";
+import { entriesOfMap, workloadOfMap } from "./pod-addresses.ts";
+import { networkAnnotations } from "./pod-networks.ts";
+import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { maySelect } from "./pools-of-workload.ts";
+import { isPoolIn, sourcesFound } from "./sources-in-cluster.ts";
+import { isAllocatedInCluster, ownerOfWorkload, parseWorkload } from "./workload-object.ts";
+
+/** The line stays while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
+export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean {
+  const workload = isAllocatedInCluster(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
+  if (workload === undefined) return false;
+  const [place = "", nic] = nameOfKey(line.claim).split("/");
+  const network = workload.places.includes(Number(place))
+    ? workload.networks.find((one) => one.nic === nic)
+    : undefined;
+  return network !== undefined && maySelect(line, workload, network, sourcesFound(workload, find), isPoolIn(find));
+}
+
+/**
+ * Is an address off its place?
+ *
+ *  there is                                          | it is
+ *  --------------------------------------------------+---------------------------------------------------
+ *  a pod with it that has not come to its end        | no
+ *  a pod that waits, may be told this place, and has | no: somebody may be about to tell it, by what the
+ *   a network of this name and pool                  |  ConfigMap said
+ *  a ConfigMap with it                               | no: the next pod would be told
+ *  none of these                                     | yes
+ */
+export function gone(
+  objects: readonly Bag[],
+  _: Facts,
+  releasing: readonly Allocation[],
+  __: boolean,
+  find: (key: string) => Bag | undefined,
+): readonly Allocation[] {
+  const located = objects.map((object) => placeless(object as never));
+  const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
+  const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
+  // Pods of one Deployment wait for the same.
+  const waiting = new Map(objects.filter(isWaitingPod).map((pod) => [sameWait(pod), pod]));
+  const awaited = [...waiting.values()].flatMap((pod) => awaitedBy(pod, find));
+  return releasing.filter((line) => {
+    const isUsed = used.has(`${formatAddress(line.address)} ${ownerOfKey(line.claim)}`);
+    return !isUsed && !awaited.some((one) => one.isOf(line.claim) && one.mayHave(line));
+  });
+}
+
+function isWaitingPod(object: Bag): boolean {
+  return object.kind === workloadPods.kind && isGated(object) && !isOver(object);
+}
+
+/** The same text for pods that may be told the same. */
+function sameWait(pod: Bag): string {
+  const { namespace, annotations, name } = asBag(pod.metadata) ?? {};
+  const workload = workloadOfPod(pod);
+  const networks = networkAnnotations.map((one) => asBag(annotations)?.[one]);
+  const asked = [aboutPools(asBag(annotations) ?? {}), networks];
+  return JSON.stringify([namespace, workload, workload?.kind === "Deployment" ? "" : name, asked]);
+}
+
+/** What a pod that waits may be told: for which claims, and of which pools. Any place of a Deployment may be its. */
+function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
+  const workload = workloadOfPod(object);
+  if (workload === undefined) return [];
+  const owner = `${formatOwner(ownerOfWorkload(workload))}/`;
+  const place = workload.kind === "StatefulSet" ? `${ordinalOf(object, workload)}/` : "";
+  const networks = networksOfPod(object);
+  const annotations = asBag(asBag(object.metadata)?.annotations) ?? {};
+  const asking = { ...workload, networks, annotations };
+  const sources = sourcesFound(asking, find);
+  return networks.map((network) => ({
+    isOf: (claim: string) => claim.startsWith(`${owner}${place}`) && claim.endsWith(`/${network.nic}`),
+    mayHave: (line: Allocation) => maySelect(line, asking, network, sources, isPoolIn(find)),
+  }));
+}
+
+/** What a ConfigMap says of places. */
+export function usesOfMap({ object, at }: LocatedObject): Use[] {
+  const workload = workloadOfMap(object);
+  if (workload === undefined) return [];
+  return entriesOfMap(object, workload).flatMap(({ key, place, networks }) =>
+    networks.flatMap((network) => usesOfNetwork(network, { workload, place }, at(["data", key], ""))),
+  );
+}

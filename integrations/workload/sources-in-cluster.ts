@@ -1,0 +1,30 @@
+import type { Bag } from "../../schema/objects.ts";
+import { keyOfDefinition } from "../attachment-definition.ts";
+import { objectKey } from "../object-key.ts";
+import { type BoundNetwork, readBound } from "./bound-network.ts";
+import { namespaceKind, readNamespace } from "./namespace.ts";
+import type { PoolSources } from "./pools-of-workload.ts";
+import type { Workload } from "./workload-object.ts";
+
+/** What says which pools it may have addresses of, as it is in the cluster. */
+export function sourcesFound(
+  { namespace, networks }: Pick<Workload, "namespace" | "networks">,
+  find: (key: string) => Bag | undefined,
+): PoolSources {
+  const object = find(`${namespaceKind}/${namespace}`);
+  return {
+    networks: new Map(networks.flatMap(({ definition }) => boundBy(definition, find))),
+    namespaces: new Map(object === undefined ? [] : [[namespace, readNamespace(object)]]),
+  };
+}
+
+function boundBy(definition: string, find: (key: string) => Bag | undefined): [string, BoundNetwork][] {
+  const object = find(keyOfDefinition(definition));
+  return object === undefined ? [] : [[definition, readBound(object)]];
+}
+
+/** Is a NodeIPPool of a name in the cluster? */
+export function isPoolIn(find: (key: string) => Bag | undefined) {
+  return (name: string) =>
+    find(objectKey({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name } })) !== undefined;
+}

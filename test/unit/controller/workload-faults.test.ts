@@ -1,0 +1,88 @@
+import { expect, it } from "vitest";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { gate } from "../../support/workload-objects.ts";
+import { beginWorkloads } from "../../support/workloads.ts";
+
+const place = "nodeippool.nmstate.io/place";
+
+function annotate(object: Bag, annotations: Bag): Bag {
+  const metadata = asBag(object.metadata);
+  return { ...object, metadata: { ...metadata, annotations: { ...asBag(metadata?.annotations), ...annotations } } };
+}
+
+it("two networks with one interface are refused, and others are served", async () => {
+  const { sim, create, pass, told } = beginWorkloads();
+  create("StatefulSet", "bad", { replicas: 1 }, "red, red@net1");
+  create("StatefulSet", "web", { replicas: 1 });
+  await pass();
+  expect(told()).toEqual(["bad-0", "web-0 10.0.0.1/24"]);
+  expect(sim.said.join()).toContain("two networks of a pod have interface net1: give one of them another name");
+});
+
+it("a pod that has lost its annotation with the place keeps its address", async () => {
+  const { apps, create, pass, told, sim } = beginWorkloads();
+  const strategy = { rollingUpdate: { maxSurge: 1 } };
+  create("Deployment", "web", { replicas: 1, strategy });
+  await pass();
+  for (const pod of apps.all("Pod")) apps.change(pod, (one) => annotate(one, { [place]: undefined }) as never);
+  apps.edit("Deployment", "web", { replicas: 2, strategy });
+  await pass();
+  const ips = () =>
+    told()
+      .map((text) => text.replace(/.* /, ""))
+      .sort();
+  expect(ips()).toEqual(["10.0.0.1/24", "10.0.0.2/24"]);
+  // Also where nobody asks for it any more.
+  apps.remove(apps.find("Deployment", "web") ?? {});
+  create("StatefulSet", "db", { replicas: 1 });
+  await pass(1_000);
+  expect(sim.lines().map((line) => line.replace(/ .*/, ""))).toContain("10.0.0.1");
+});
+
+it("the network names a pool that is not there: what pods have stays, also while one is restarted", async () => {
+  const { apps, create, pass, told } = beginWorkloads();
+  const name = (pools: string) =>
+    apps.change(
+      apps.find("NetworkAttachmentDefinition", "red") as never,
+      (one: Bag) => annotate(one, { "nodeippool.nmstate.io/pool": pools }) as never,
+    );
+  create("StatefulSet", "web", { replicas: 2 });
+  await pass();
+  name("lann");
+  await pass(1_000);
+  apps.remove(apps.find("Pod", "web-1") ?? {});
+  apps.create(macvlanNetwork("blue", "lan"));
+  await pass(60_000);
+  create("StatefulSet", "app", { replicas: 1 }, "blue");
+  await pass();
+  expect(told()).toEqual(["app-0 10.0.0.3/24", "web-0 10.0.0.1/24", "web-1"]);
+  name("lan");
+  await pass();
+  expect(told()).toEqual(["app-0 10.0.0.3/24", "web-0 10.0.0.1/24", "web-1 10.0.0.2/24"]);
+});
+
+it("a workload that bears the label of its template is served", async () => {
+  const { apps, create, pass, told } = beginWorkloads();
+  create("StatefulSet", "web", { replicas: 1 });
+  apps.change(
+    apps.find("StatefulSet", "web") as never,
+    ({ metadata, ...one }: Bag) => ({ ...one, metadata: { ...asBag(metadata), labels: { [gate]: "gated" } } }) as never,
+  );
+  await pass();
+  expect(told()).toEqual(["web-0 10.0.0.1/24"]);
+});
+
+it("what else is in a ConfigMap is nobody's place", async () => {
+  const { apps, sim, create, pass, told } = beginWorkloads({ last: 1 });
+  create("Deployment", "web", { replicas: 1, strategy: { type: "Recreate" } });
+  await pass();
+  sim.isFrozen = true;
+  const map = apps.find("ConfigMap", "nodeippool-deployment.web");
+  apps.change(map as never, (one: Bag) => ({ ...one, data: { README: "[]", ...asBag(one.data) } }) as never);
+  apps.edit("Deployment", "web", { replicas: 2 });
+  await pass();
+  expect(told().map((text) => text.split(" ")[1] ?? "none")).toEqual(expect.arrayContaining(["none", "10.0.0.1/24"]));
+  const places = apps.all("Pod").map((pod) => asBag(asBag(pod.metadata)?.annotations)?.[place] ?? "none");
+  expect(places.sort()).toEqual(["Deployment/web/0", "none"]);
+});

@@ -124,7 +124,7 @@ export class Reporter {
     const { report, hasHeartbeat = false } = integration.inCluster;
     const known = await this.knownOf(object, scene);
     const said = report(known, factsOf(this.world, scene));
-    for (const message of [said.refused, known.pending.find(({ code }) => code === "invalid")?.message])
+    for (const message of new Set([said.refused, known.pending.find(({ code }) => code === "invalid")?.message]))
       if (message !== undefined) this.ground.observer?.wrong(key, "Refused", message);
     await this.say(object, said, { hasHeartbeat });
   }

@@ -31,6 +31,7 @@ export { howToKeep, type PoolWords } from "./pool-words.ts";
 export { checkPools } from "./pools.ts";
 export * from "./range.ts";
 export * from "./reservation.ts";
+export * from "./selection/node-rules.ts";
 export type { PoolRules } from "./selection/pool-rules.ts";
 export * from "./selection/pool-selector.ts";
 export * from "./selection/select.ts";

@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import {
   checkPools,
+  choosePools,
   claimKey,
   emptySnapshot,
   formatAddress,
@@ -84,8 +85,8 @@ function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]
   return { manifests, desired, claims: claimsOf(desired) };
 }
 
-function claimsOf({ claims }: Desired): ClaimArgs[] {
-  const choosing = claims.find(({ choice }) => choice !== undefined);
+function claimsOf({ claims, pools }: Desired): ClaimArgs[] {
+  const choosing = claims.find((claim) => poolsAsked(claim).length > 1);
   if (choosing !== undefined)
     throw new IpamError(
       "invalid",
@@ -93,6 +94,13 @@ function claimsOf({ claims }: Desired): ClaimArgs[] {
       {
         hint: "A Pulumi program needs one pool of a family for it.",
       },
+    );
+  const [unserved] = choosePools(claims, pools, emptySnapshot).pending;
+  if (unserved !== undefined)
+    throw new IpamError(
+      "invalid",
+      `${unserved.claim}: ${unserved.message}`,
+      unserved.hint ? { hint: unserved.hint } : {},
     );
   return claims.map(({ owner, name, pool, wanted, interface: nic }) => ({
     owner,

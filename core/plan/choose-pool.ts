@@ -4,6 +4,8 @@ import { byCodeUnit } from "../errors.ts";
 import { freeSpaceOf } from "../free-space.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
+import { mayMeetAll, nodesReaching } from "../selection/node-rules.ts";
+import type { LabelExpression } from "../selection/pool-selector.ts";
 import type { Pending } from "./changes.ts";
 import { Renames } from "./moved.ts";
 import { mayHave, wantedBy } from "./request.ts";
@@ -27,8 +29,8 @@ export interface Chosen {
  *  the same, and none has room                    | the first one: it is exhausted
  *  the same, and there is no pool to try          | none: pending
  *
- * Claims of an owner that begin alike, as `0/net1` and `0/net2` do, are of one pod, and that runs on one node: of pools for certain
- * nodes it gets those for the same ones, or none.
+ * Claims of an owner that begin alike, as `0/net1` and `0/net2` do, are of one pod, and that runs on one node: what is given anew is of
+ * pools that one node may reach, with all that the pod has. If those that have room are for other nodes, none is given: pending.
  */
 export function choosePools(
   claims: readonly Claim[],
@@ -41,67 +43,90 @@ export function choosePools(
   const claimed = new Set(claims.map(keyOf));
   const record = new Recorded(pools, snapshot, (key) => renames.before(key, claimed));
   for (const claim of bound) if (!record.hasLive(claim, claim.pool)) record.take(claim.pool);
-  const pods = Map.groupBy(
-    free.toSorted((a, b) => byCodeUnit(keyOf(a), keyOf(b))),
-    (claim) => `${formatOwner(claim.owner)} ${policyOfKey(keyOf(claim))}`,
-  );
-  const all = [...pods.values()].map((pod) => chooseForPod(pod, record));
+  const beside = Map.groupBy(bound, podOf);
+  const pods = Map.groupBy(inOrder(free), podOf);
+  const all = [...pods].map(([pod, claims]) => chooseForPod(claims, beside.get(pod) ?? [], record));
   return {
     claims: [...bound, ...all.flatMap((one) => one.claims)],
     pending: all.flatMap((one) => one.pending),
   };
 }
 
-function chooseForPod(pod: readonly Claim[], record: Recorded): Chosen {
+/** What claims of one pod have in common. */
+function podOf(claim: Claim): string {
+  return `${formatOwner(claim.owner)} ${policyOfKey(keyOf(claim))}`;
+}
+
+function inOrder(claims: readonly Claim[]): Claim[] {
+  const keyed = claims.map((claim) => ({ claim, key: keyOf(claim) }));
+  return keyed.sort((a, b) => byCodeUnit(a.key, b.key)).map(({ claim }) => claim);
+}
+
+/** A claim that has nothing yet, the pools that it may try, and those of these that can give it an address. */
+interface Asking {
+  readonly claim: Claim;
+  readonly tried: readonly string[];
+  readonly roomy: readonly string[];
+}
+
+function chooseForPod(pod: readonly Claim[], beside: readonly Claim[], record: Recorded): Chosen {
   const chosen = new Map(pod.map((claim) => [claim, record.settledFor(claim)]));
-  const asking = pod.filter((claim) => chosen.get(claim) === undefined);
-  const [open, shut] = partition(asking, ({ choice }) => choice !== undefined && choice.tried.length > 0);
-  const nodes = [...chosen.values()].flatMap((name) => nodesOf(record.pool(name)) ?? [])[0];
-  const all = nodes === undefined ? nodesTried(open, record) : [nodes];
-  const together = all.map((one) => placesFor(open, one, record)).find((places) => places !== undefined);
-  for (const [claim, pool] of together ?? []) {
+  const asking = pod.filter((claim) => chosen.get(claim) === undefined).map((claim) => record.asking(claim));
+  const [open, shut] = partition(asking, ({ tried }) => tried.length > 0);
+  const own = [...chosen.values(), ...beside.map(({ pool }) => pool)].flatMap((name) => record.nodesOf(name));
+  const together = placesFor(open, own, record);
+  for (const [{ claim }, pool] of together ?? []) {
     chosen.set(claim, pool);
-    record.take(pool);
+    if (!record.wants({ ...claim, pool })) record.take(pool);
   }
-  const apart =
-    together === undefined && open.every(({ choice }) => choice?.tried.some((name) => record.hasRoom(name)));
+  const isApart = together === undefined && open.every(({ roomy }) => roomy.length > 0);
+  // Of a pool without room it is said that it has none.
+  if (together === undefined && !isApart) for (const { claim, tried } of open) chosen.set(claim, tried[0]);
   return {
-    claims: pod.flatMap(({ choice, ...claim }, i): Claim[] => {
-      const pool = chosen.get(pod[i] as Claim) ?? (apart ? undefined : choice?.tried[0]);
-      return pool === undefined ? [] : [{ ...claim, pool }];
+    claims: pod.flatMap((claim): Claim[] => {
+      const { choice: _, ...rest } = claim;
+      const pool = chosen.get(claim);
+      return pool === undefined ? [] : [{ ...rest, pool }];
     }),
-    pending: [...shut.map(unserved), ...(apart ? open.map(elsewhere) : [])],
+    pending: [...shut.map(({ claim }) => unserved(claim)), ...(isApart ? open.map(elsewhere) : [])],
   };
 }
 
-/** The nodes that pools are for which these may try, in that order; and all of them. */
-function nodesTried(open: readonly Claim[], record: Recorded): (string | undefined)[] {
-  const tried = open.flatMap(({ choice }) => choice?.tried ?? []);
-  return [...new Set([...tried.map((name) => nodesOf(record.pool(name))), undefined])];
+/** A pool with room for each of them, such that one node may reach all; first those for the nodes of the first pools. */
+function placesFor(
+  open: readonly Asking[],
+  own: readonly LabelExpression[],
+  record: Recorded,
+): ReadonlyMap<Asking, string> | undefined {
+  if (open.some(({ roomy }) => roomy.length === 0)) return undefined;
+  const tried = new Set(open.flatMap(({ roomy }) => roomy.map((name) => record.nodesOf(name))));
+  for (const some of [...tried, []]) {
+    const nodes = [...own, ...some];
+    const places = mayMeetAll(nodes) ? placesOn(open, nodes, record) : undefined;
+    if (places !== undefined) return places;
+  }
+  return undefined;
 }
 
-/** A pool for each of them that serves these nodes and has room. */
-function placesFor(
-  open: readonly Claim[],
-  nodes: string | undefined,
+function placesOn(
+  open: readonly Asking[],
+  first: readonly LabelExpression[],
   record: Recorded,
-): Map<Claim, string> | undefined {
-  const places = new Map<Claim, string>();
-  for (const claim of open) {
-    const isFor = (name: string) => [nodes, undefined].includes(nodesOf(record.pool(name)));
-    const before = (name: string) => [...places.values()].filter((one) => one === name).length;
-    const pool = claim.choice?.tried.find((name) => isFor(name) && record.hasRoom(name, before(name) + 1));
+): ReadonlyMap<Asking, string> | undefined {
+  const places = new Map<Asking, string>();
+  let nodes = first;
+  for (const one of open) {
+    const before = (name: string) => [...places.values()].filter((place) => place === name).length;
+    const pool = one.roomy.find((name) => {
+      const more = record.nodesOf(name);
+      const isFor = more.length === 0 || mayMeetAll([...nodes, ...more]);
+      return isFor && (before(name) === 0 || record.hasRoom(name, before(name) + 1));
+    });
     if (pool === undefined) return undefined;
-    places.set(claim, pool);
+    places.set(one, pool);
+    nodes = [...nodes, ...record.nodesOf(pool)];
   }
   return places;
-}
-
-/** What a pool says of the nodes that it is for; undefined where it is for all. */
-function nodesOf(pool: Pool | undefined): string | undefined {
-  const { nodeName = [], nodeAffinity } = pool?.rules ?? {};
-  if (nodeName.length > 0) return JSON.stringify(nodeName.toSorted(byCodeUnit));
-  return nodeAffinity && JSON.stringify(nodeAffinity);
 }
 
 /** What is on record of the pools, and how much room they have beside that. */
@@ -113,6 +138,8 @@ class Recorded {
   private readonly left: ReadonlySet<string>;
   private readonly namesOf: (key: string) => readonly string[];
   private readonly room = new Map<string, bigint>();
+  private readonly nodes = new Map<Pool, readonly LabelExpression[]>();
+  private readonly alike = new Map<string, readonly LabelExpression[]>();
 
   constructor(
     pools: readonly Pool[],
@@ -127,23 +154,34 @@ class Recorded {
     this.namesOf = namesOf;
   }
 
-  pool(name: string | undefined): Pool | undefined {
-    return name === undefined ? undefined : this.byName.get(name);
-  }
-
   hasLive(claim: Claim, pool: string): boolean {
     return this.has(this.held, claim, pool);
   }
 
-  /** The pool that a claim asks whatever room others have. */
+  /** The pool of which a claim has an address, or had it last. */
   settledFor(claim: Claim): string | undefined {
-    const { tried = [] } = claim.choice ?? {};
     const all = poolsAsked(claim).filter((name) => this.byName.has(name));
-    return (
-      all.find((name) => this.has(this.held, claim, name)) ??
-      all.find((name) => this.has(this.left, claim, name)) ??
-      tried.find((name) => this.wants({ ...claim, pool: name }))
-    );
+    return all.find((name) => this.has(this.held, claim, name)) ?? all.find((name) => this.has(this.left, claim, name));
+  }
+
+  asking(claim: Claim): Asking {
+    const { tried = [] } = claim.choice ?? {};
+    const wanted = tried.find((name) => this.wants({ ...claim, pool: name }));
+    if (wanted !== undefined) return { claim, tried: [wanted], roomy: [wanted] };
+    return { claim, tried, roomy: tried.filter((name) => this.hasRoom(name)) };
+  }
+
+  /** The nodes that reach a pool: where several say them alike, the same list. */
+  nodesOf(name: string | undefined): readonly LabelExpression[] {
+    const pool = name === undefined ? undefined : this.byName.get(name);
+    if (pool === undefined) return [];
+    const known = this.nodes.get(pool);
+    if (known !== undefined) return known;
+    const nodes = nodesReaching(pool);
+    const same = this.alike.get(JSON.stringify(nodes)) ?? nodes;
+    this.alike.set(JSON.stringify(nodes), same);
+    this.nodes.set(pool, same);
+    return same;
   }
 
   hasRoom(name: string, count = 1): boolean {
@@ -163,7 +201,8 @@ class Recorded {
     return free;
   }
 
-  private wants(claim: Claim): boolean {
+  /** Does it want, in its pool, an address that it may have, or is one reserved for it there? */
+  wants(claim: Claim): boolean {
     const pool = this.byName.get(claim.pool);
     const block = pool && wantedBy(claim, pool);
     return pool !== undefined && block !== undefined && mayHave(claim, block, pool);
@@ -181,11 +220,11 @@ function keyOf({ owner, name }: Claim): string {
 function unserved(claim: Claim): Pending {
   const { why = "" } = claim.choice ?? {};
   const hint = "Let one of its pools serve it, or name another one for it.";
-  return { claim: keyOf(claim), pool: claim.pool, code: "exhausted", message: `no pool serves it: ${why}`, hint };
+  return { claim: keyOf(claim), pool: claim.pool, code: "invalid", message: `no pool serves it: ${why}`, hint };
 }
 
-function elsewhere(claim: Claim): Pending {
+function elsewhere({ claim }: Asking): Pending {
   const message = "none of its pools that have room is for the same nodes as those of its other addresses";
   const hint = "Let pools for the same nodes have room, on each of its networks.";
-  return { claim: keyOf(claim), pool: claim.pool, code: "exhausted", message, hint };
+  return { claim: keyOf(claim), pool: claim.pool, code: "invalid", message, hint };
 }

@@ -1,15 +1,5 @@
-import type { LabelExpression, Pool } from "../../core/index.ts";
+import type { LabelExpression } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-
-/** Which nodes reach the addresses of a pool, as node affinity says it. A list of names counts before a selector. */
-export function nodesReaching({ rules }: Pick<Pool, "rules">): readonly LabelExpression[] {
-  const { nodeName = [], nodeAffinity: { matchLabels = {}, matchExpressions = [] } = {} } = rules;
-  if (nodeName.length > 0) return [{ key: "kubernetes.io/hostname", operator: "In", values: nodeName }];
-  const labels = Object.entries(matchLabels).map(
-    ([key, value]): LabelExpression => ({ key, operator: "In", values: [value] }),
-  );
-  return [...labels, ...matchExpressions];
-}
 
 /**
  * The node affinity of a pod that is to run on such nodes. While a pod waits, the API server lets each of its terms become narrower,

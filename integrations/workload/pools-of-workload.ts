@@ -8,6 +8,7 @@ import {
   type Issue,
   isCalled,
   isPlanned,
+  nodesReaching,
   type Parsed,
   type Pool,
 } from "../../core/index.ts";
@@ -115,9 +116,11 @@ export function maySelect(
   return Object.values(first).some((list) => list.some((name) => !hasWildcards(name) && !isThere(name)));
 }
 
-/** What a claim says of its pools. */
-export function asksOf({ choice }: NicPools): Pick<Claim, "pool" | "choice"> {
-  const isOne = choice.tried.length === 1 && choice.kept.length === 0;
+/** What a claim says of its pools. Where there is but one, and that for all nodes, nothing is to be chosen. */
+export function asksOf({ choice }: NicPools, pools: ReadonlyMap<string, Pool>): Pick<Claim, "pool" | "choice"> {
+  const pool = pools.get(firstOf(choice));
+  const isAny = pool !== undefined && nodesReaching(pool).length === 0;
+  const isOne = isAny && choice.tried.length === 1 && choice.kept.length === 0;
   return { pool: firstOf(choice), ...(isOne ? {} : { choice }) };
 }
 

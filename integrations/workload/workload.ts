@@ -7,6 +7,7 @@ import {
   IpamError,
   type Issue,
   identityOf,
+  nodesReaching,
   poolsAsked,
 } from "../../core/index.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
@@ -26,7 +27,6 @@ import { nameOf } from "../object-metadata.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { namespaceKind, readNamespace } from "./namespace.ts";
-import { nodesReaching } from "./node-constraint.ts";
 import {
   type NicAddresses,
   podAddresses,
@@ -130,7 +130,7 @@ export function claimsOfWorkload(workload: Workload, sources: PoolSources, facts
     pools.flatMap((of) =>
       workload.places.map((place) => {
         const name = claimOfPlace(place, network.nic);
-        return { owner: ownerOfWorkload(workload), name, isOfPod: true, ...asksOf(of) };
+        return { owner: ownerOfWorkload(workload), name, isOfPod: true, ...asksOf(of, facts.pools) };
       }),
     ),
   );
@@ -165,7 +165,7 @@ export function addressesByNic(
     const families = own.get(network) ?? [];
     const claim = claimKey(ownerOfWorkload(workload), claimOfPlace(place, network.nic));
     const found = families.flatMap((family) => {
-      const lines = poolsAsked(asksOf(family)).flatMap((pool) => byClaim.get(identityOf({ pool, claim })) ?? []);
+      const lines = poolsAsked(asksOf(family, pools)).flatMap((pool) => byClaim.get(identityOf({ pool, claim })) ?? []);
       const known = lines.flatMap(({ address, pool: name }) => {
         const pool = pools.get(name);
         return pool === undefined ? [] : [{ ip: `${formatAddress(address)}/${pool.prefix.length}`, pool }];

@@ -300,6 +300,16 @@ describe("pools that are selected", () => {
       "no pool serves it: gold dropped: it is not for pods with these labels",
     ],
     [
+      "one pool of one rack, and one of another, on two networks",
+      [macvlanNetwork("red", "rack-a"), macvlanNetwork("blue", "rack-b"), statefulSet("red, blue")],
+      "web/0/net1 in pool rack-a: none of its pools that have room is for the same nodes as those of its other addresses",
+    ],
+    [
+      "IPv4 of one rack, and IPv6 of another",
+      [pool("six", "fd00::/64", rack("b")), macvlanNetwork("red", "rack-a, six"), statefulSet("red")],
+      "none of its pools that have room is for the same nodes as those of its other addresses",
+    ],
+    [
       "pods that name pools, on no network that takes addresses",
       [statefulSet("blue", template({ "nodeippool.nmstate.io/pool": "any" }))],
       "none of their networks takes addresses",

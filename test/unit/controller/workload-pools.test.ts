@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asBag } from "../../../schema/objects.ts";
+import { asBag, conditionOf } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
@@ -66,6 +66,36 @@ describe("what says of which pools pods have addresses", () => {
     sim.isFrozen = false;
     await pass();
     expect(told()).toEqual(["web-0 10.0.0.1/24 10.0.0.2/24"]);
+  });
+
+  it.each([
+    ["two networks", "blue", "more", "red, blue"],
+    ["two families", "red", "lan, lan6", "red"],
+  ])("S4: of two racks, on %s, they wait, and it is said why", async (_, network, pools, networks) => {
+    const { sim, apps, create, pass, told, said } = begin();
+    const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
+    apps.edit("NodeIPPool", "lan", rack("a"));
+    for (const name of ["more", "lan6"]) apps.edit("NodeIPPool", name, rack("b"));
+    if (network === "red") apps.remove(apps.find("NetworkAttachmentDefinition", "red") ?? {});
+    apps.create(macvlanNetwork(network, pools));
+    create("StatefulSet", "web", { replicas: 1 }, networks);
+    await pass();
+    expect([told(), sim.lines()]).toEqual([["web-0"], []]);
+    expect(said()).toContain("StatefulSet.apps/default:web");
+    expect(said()).toContain("none of its pools that have room is for the same nodes");
+  });
+
+  it("S21: one that is for others is not exhausted, and nothing is said of it", async () => {
+    const { sim, apps, create, pass, told, said } = begin();
+    apps.edit("NodeIPPool", "lan", { namespaceAffinity: { matchLabels: { tier: "gold" } } });
+    create("StatefulSet", "web", { replicas: 1 });
+    await pass();
+    expect(told()).toEqual(["web-0"]);
+    expect(said()).toContain("no pool serves it: lan dropped: it is not for namespace default");
+    expect(said()).not.toContain("exhausted");
+    expect(conditionOf(asBag(sim.object("NodeIPPool", "lan")?.status)?.conditions, "Available")?.reason).toBe(
+      "ReconciledPool",
+    );
   });
 
   it("a namespace that cannot be read: they keep what they have, and new ones wait", async () => {

@@ -115,10 +115,41 @@ describe("addresses of one pod", () => {
     expect(planned(all, both(0), snapshot).got).toEqual(["0/net1 b1 10.2.0.1", "0/net2 b2 10.4.0.1"]);
   });
 
-  it("are none where no node can have them all", () => {
-    const none = planned(all, [claim("0/net1", ["a1"]), claim("0/net2", ["b2"])]);
-    expect(none.got).toEqual([]);
-    expect(none.pending[0]).toContain("none of its pools that have room is for the same nodes");
+  const [ab, notA, gpu] = [
+    pool("ab", 5, 9, { nodeAffinity: { matchExpressions: [{ key: "rack", operator: "In", values: ["b", "a"] }] } }),
+    pool("not-a", 6, 9, { nodeAffinity: { matchExpressions: [{ key: "rack", operator: "NotIn", values: ["a"] }] } }),
+    pool("gpu", 7, 9, { nodeAffinity: { matchExpressions: [{ key: "gpu", operator: "Exists" }] } }),
+  ];
+  const n1 = pool("n1", 8, 9, { nodeName: ["n1"] });
+  const held = pool("held", 9, 9, {
+    ...rack("a"),
+    reservations: [{ address: "10.9.0.5", owner: "StatefulSet/shop:db", claim: "0/net1" }],
+  });
+
+  it.each([
+    ["racks", [["a1"], ["b2"]], undefined],
+    ["racks, of one of which an address is reserved", [["held"], ["b2"]], undefined],
+    ["a rack, and all others", [["a1"], ["not-a"]], undefined],
+    ["two of three that go together", [["ab"], ["not-a"], ["a1"]], undefined],
+    ["labels that one node may have", [["a1"], ["gpu"], ["ab"]], ["a1", "gpu", "ab"]],
+    ["a node whose labels nobody knows", [["n1"], ["a2"]], ["n1", "a2"]],
+    [
+      "the first two, which go together, where the third then has one, too",
+      [["a1", "b1"], ["gpu"], ["b2"]],
+      ["b1", "gpu", "b2"],
+    ],
+  ])("of %s", (_, tried, want) => {
+    const claims = tried.map((names, i) => claim(`0/net${i + 1}`, names));
+    const { got, pending } = planned([...all, ab, notA, gpu, n1, held], claims);
+    expect(got.map((one) => one.split(" ")[1])).toEqual(want ?? []);
+    for (const one of pending) expect(one).toContain("none of its pools that have room is for the same nodes");
+    expect(pending).toHaveLength(want === undefined ? tried.length : 0);
+  });
+
+  it("are none beside one that it has of another rack", () => {
+    const { snapshot } = planned(all, [claim("0/net1", ["a1"])]);
+    const { got, pending } = planned(all, [claim("0/net1", ["a1"]), claim("0/net2", ["b2"])], snapshot);
+    expect([got, pending.length]).toEqual([["0/net1 a1 10.1.0.1"], 1]);
   });
 });
 

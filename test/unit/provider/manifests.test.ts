@@ -100,6 +100,21 @@ describe("workloads in Manifests", () => {
     const said = "Manifests net: StatefulSet/default:db/0/net1 may ask pools lan, spare";
     expect(errors.join("\n")).toBe(`${said}\n  A Pulumi program needs one pool of a family for it.`);
   });
+
+  it("are refused where no node reaches all of their networks", async () => {
+    const [a, b] = [lan, spare].map((one, i) => ({
+      ...one,
+      spec: { ...one.spec, nodeAffinity: { matchLabels: { rack: `${i}` } } },
+    }));
+    const networks = [macvlanNetwork("red", "lan"), macvlanNetwork("blue", "spare")];
+    const { errors } = await up(
+      a as object,
+      b as object,
+      ...networks,
+      workload("StatefulSet", "db", {}, "red, blue", {}),
+    );
+    expect(errors.join()).toContain("db/0/net1: none of its pools that have room is for the same nodes");
+  });
 });
 
 describe("the hosts of a configuration in Manifests", () => {

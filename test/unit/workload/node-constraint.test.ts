@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type PoolSpec, parsePool, unwrap } from "../../../core/index.ts";
-import { affinityWith, nodesReaching } from "../../../integrations/workload/node-constraint.ts";
+import { nodesReaching, type PoolSpec, parsePool, unwrap } from "../../../core/index.ts";
+import { affinityWith } from "../../../integrations/workload/node-constraint.ts";
 
 function nodesFor(rules: Partial<PoolSpec>) {
   return nodesReaching(unwrap(parsePool("p", { range: { cidr: "10.0.0.0/24" }, ...rules })));

@@ -1,7 +1,7 @@
 import { type Address, compareAddresses, familyOf, formatAddress } from "./address.ts";
 import { type Allocation, importedSet, isReportedBy, type Snapshot } from "./allocation.ts";
 import { BlockIndex, formatBlock, holds, isSingle, lengthOf, type MaybeBlock } from "./block.ts";
-import { ownerOfKey } from "./claim.ts";
+import { nameOfKey, ownerOfKey } from "./claim.ts";
 import { byCodeUnit, type Place } from "./errors.ts";
 import { hasGateway, type Pool } from "./pool.ts";
 import { howToKeep } from "./pool-words.ts";
@@ -10,7 +10,7 @@ import { describeUse, type Use } from "./use.ts";
 
 /** What can be wrong with an address. */
 export type FindingKind =
-  /** Two owners, or two NICs of one, configure one address. */
+  /** Two owners, or two NICs or claims of one, configure one address. */
   | "duplicate"
   /** A recorded allocation outside its pool's range. */
   | "out-of-pool"
@@ -22,7 +22,7 @@ export type FindingKind =
   | "unknown-owner"
   /** A plan might hand it out to somebody; it is used, but not recorded. */
   | "stranger"
-  /** Used by another owner than the record says. */
+  /** Used by another owner than the record says, or by another claim of its owner. */
   | "wrong-owner"
   /** Used by its owner, but on another NIC than the record says. */
   | "wrong-interface"
@@ -123,7 +123,7 @@ function misplaced({ pools, snapshot, used }: World): Finding[] {
     const { interface: nic } = line;
     const own = used.at(line).filter((use) => use.owner === ownerOfKey(line.claim));
     const found: Finding[] = [];
-    const elsewhere = own.find((use) => isLiteral(use.interface));
+    const elsewhere = own.find((use) => use.claim === undefined && isLiteral(use.interface));
     const isThere = own.some((use) => use.interface === nic || !isLiteral(use.interface));
     if (nic !== undefined && elsewhere !== undefined && !isThere)
       found.push(
@@ -194,8 +194,13 @@ function shownBy({ pools, shows, uses, recorded }: World): (line: Allocation, is
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */
 function lineOf(use: Use, recorded: World["recorded"]): Allocation | undefined {
-  const lines = recorded.at(use).filter((line) => ownerOfKey(line.claim) === use.owner);
+  const lines = recorded.at(use).filter((line) => isTheirs(line, use));
   return lines.find((line) => line.interface === use.interface) ?? lines[0];
+}
+
+/** Is the line the user's: its claim's, where that is known, else its owner's? */
+function isTheirs({ claim }: Allocation, { owner, claim: name }: Use): boolean {
+  return ownerOfKey(claim) === owner && (name === undefined || nameOfKey(claim) === name);
 }
 
 function duplicates(world: World): Finding[] {
@@ -244,7 +249,7 @@ function misused(use: Use, world: World): Finding[] {
   const { owner } = use;
   const lines = world.recorded.at(use);
   if (lines.length > 0) {
-    if (owner === undefined || lines.some((line) => ownerOfKey(line.claim) === owner)) return [];
+    if (owner === undefined || lines.some((line) => isTheirs(line, use))) return [];
     const claims = lines.map((line) => line.claim).join(", ");
     return [findingOf("wrong-owner", use, `is used by ${describeUse(use)}, but recorded for ${claims}`)];
   }

@@ -9,6 +9,8 @@ export interface Use {
   /** Who configures it, as `formatOwner` writes it; absent where a text only mentions it. */
   readonly owner?: string;
   readonly interface?: string;
+  /** The name of the claim that it is, where that is known: an owner may be several pods. */
+  readonly claim?: string;
   /** A line of a list says it, of what its header calls so. There, a network of a VM is what the VM calls it. */
   readonly listed?: "node" | "VM";
   /** The pool that it is of, where a text knows pools. */

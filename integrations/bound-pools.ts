@@ -18,14 +18,13 @@ export function takesTold(plugins: readonly Bag[]): boolean {
   return plugins.some((one) => asBag(one.capabilities)?.ips === true && asBag(one.ipam)?.type === "static");
 }
 
-/** Why these pools cannot give addresses to a network; undefined if they can. */
-export function whyUnbound(names: readonly string[], { pools }: Facts): Pick<Issue, "message"> | undefined {
-  const found = names.flatMap((name) => pools.get(name) ?? []);
-  const missing = names.find((name) => !pools.has(name));
-  if (missing !== undefined)
+/** Why a pool of this name cannot give addresses; undefined if it can. */
+export function whyUnbound(name: string, { pools }: Pick<Facts, "pools">): Pick<Issue, "message"> | undefined {
+  const pool = pools.get(name);
+  if (pool === undefined)
     return {
-      message: `there is no NodeIPPool ${missing || '""'} to take addresses from${didYouMean(missing, pools.keys())}`,
+      message: `there is no NodeIPPool ${name || '""'} to take addresses from${didYouMean(name, pools.keys())}`,
     };
-  const blocks = found.find((pool) => !isOfAddresses(pool));
-  return blocks && { message: `NodeIPPool ${blocks.name} gives blocks of /${blocks.blockLength}, not addresses` };
+  if (isOfAddresses(pool)) return undefined;
+  return { message: `NodeIPPool ${name} gives blocks of /${pool.blockLength}, not addresses` };
 }

@@ -1,4 +1,12 @@
-import { type Claim, familyOf, formatAddress, IpamError, type Pool } from "../../core/index.ts";
+import {
+  type Claim,
+  familyOf,
+  formatAddress,
+  hasWildcards,
+  IpamError,
+  type Issue,
+  type Pool,
+} from "../../core/index.ts";
 import { issueIn } from "../../schema/objects.ts";
 import { poolAnnotation, whyUnbound } from "../bound-pools.ts";
 import type { Facts } from "../facts.ts";
@@ -10,8 +18,9 @@ import type { AddressRequest } from "./requests.ts";
 /** One claim for each family of the network, called like its pool. Throws IpamError `invalid` for a pool that is not there, and for what a network cannot give. */
 export function claimsOfRequests(networks: Networks, requests: readonly AddressRequest[], facts: Facts): Claim[] {
   const issues = [...networks.byName.values()].flatMap(({ value, source }) => {
-    const why = whyUnbound(value.bound ?? [], facts);
-    return why === undefined ? [] : [issueIn(source, { path: ["metadata", "annotations", poolAnnotation], ...why })];
+    const isAsked = requests.some(({ network }) => network.network === value.network);
+    const why = (value.bound ?? []).flatMap((name) => whyNot(name, isAsked, facts) ?? []).slice(0, 1);
+    return why.map((one) => issueIn(source, { path: ["metadata", "annotations", poolAnnotation], ...one }));
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const claims = requests.flatMap((request) => {
@@ -34,6 +43,16 @@ export function claimsOfRequests(networks: Networks, requests: readonly AddressR
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
   return claims;
+}
+
+/** Pods of workloads keep the pool that they have. A VM would go to another one, as soon as that is called alike, so it has pools by their names. */
+function whyNot(name: string, isAsked: boolean, facts: Facts): Issue | undefined {
+  if (!hasWildcards(name)) return whyUnbound(name, facts);
+  if (!isAsked) return undefined;
+  return {
+    message: `a VM has addresses of pools that are named in full, not of ${name}`,
+    hint: "Names with wildcards are for pods of StatefulSets and Deployments: write out the names.",
+  };
 }
 
 /** The pools of a network that claims have addresses of: the first one of each family. */

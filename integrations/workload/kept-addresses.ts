@@ -1,12 +1,11 @@
-import { type Allocation, formatAddress, formatOwner, nameOfKey, ownerOfKey, type Use } from "../../core/index.ts";
-import { asBag, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
+import { type Allocation, formatAddress, formatOwner, nameOfKey, ownerOfKey } from "../../core/index.ts";
+import { asBag, type Bag, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../facts.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { isDeleting } from "../object-metadata.ts";
 import { aboutPools } from "./named-pools.ts";
-import { entriesOfMap, workloadOfMap } from "./pod-addresses.ts";
 import { networkAnnotations } from "./pod-networks.ts";
-import { networksOfPod, ordinalOf, usesOfNetwork, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { networksOfPod, ordinalOf, usesOfMap, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { maySelect } from "./pools-of-workload.ts";
 import { isPoolIn, sourcesFound } from "./sources-in-cluster.ts";
 import { isAllocatedInCluster, ownerOfWorkload, parseWorkload } from "./workload-object.ts";
@@ -79,13 +78,4 @@ function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
     isOf: (claim: string) => claim.startsWith(`${owner}${place}`) && claim.endsWith(`/${network.nic}`),
     mayHave: (line: Allocation) => maySelect(line, asking, network, sources, isPoolIn(find)),
   }));
-}
-
-/** What a ConfigMap says of places. */
-export function usesOfMap({ object, at }: LocatedObject): Use[] {
-  const workload = workloadOfMap(object);
-  if (workload === undefined) return [];
-  return entriesOfMap(object, workload).flatMap(({ key, place, networks }) =>
-    networks.flatMap((network) => usesOfNetwork(network, { workload, place }, at(["data", key], ""))),
-  );
 }

@@ -1,7 +1,6 @@
 import type { Issue, Parsed } from "../../core/index.ts";
-import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { poolAnnotation } from "../bound-pools.ts";
+import { boundPools, poolAnnotation } from "../bound-pools.ts";
 
 /** Names of pools as somebody writes them: those of one family, or of either. A name may have wildcards. */
 export type NamedPools = Partial<Readonly<Record<4 | 6 | "any", readonly string[]>>>;
@@ -12,13 +11,9 @@ const spiderpool = "ipam.spidernet.io/";
 /** How many addresses the pods of a Deployment have in all. */
 export const countAnnotation = `${spiderpool}ippool-ip-number`;
 
-/** On a pod, and in a template: what is looked for in the pod before it starts, `conflict`, `gateway`, both, or `none`. */
-export const detectAnnotation = `${ownPrefix}detect`;
-
-/** What the annotations of a pod say of pools, and of what is looked for with their addresses. */
+/** What the annotations of a pod say of pools. */
 export function aboutPools(annotations: Bag): Bag {
-  const isAbout = (name: string) => name === poolAnnotation || name === detectAnnotation || name.startsWith(spiderpool);
-  const own = Object.entries(annotations).filter(([name]) => isAbout(name));
+  const own = Object.entries(annotations).filter(([name]) => name === poolAnnotation || name.startsWith(spiderpool));
   return Object.fromEntries(own);
 }
 
@@ -71,8 +66,8 @@ export function wishOf(annotations: Bag): string {
 
 /** What a NetworkAttachmentDefinition, or a pod, names in our own annotation. */
 export function namedBy(annotations: Bag): NamedPools {
-  const text = annotations[poolAnnotation];
-  return text === undefined ? {} : { any: `${text}`.split(",").map((name) => name.trim()) };
+  const any = boundPools({ metadata: { annotations } });
+  return any === undefined ? {} : { any };
 }
 
 /** What a namespace names for the pods in it, as Spiderpool has it. */

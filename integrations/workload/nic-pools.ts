@@ -14,7 +14,7 @@ import {
   sizeOf,
   type Verdict,
 } from "../../core/index.ts";
-import { didYouMean } from "../../schema/nearest.ts";
+import { whyUnbound } from "../bound-pools.ts";
 import type { NamedPools } from "./named-pools.ts";
 
 /** A NIC of the pods of a workload. */
@@ -105,13 +105,8 @@ function isOf({ start }: Pool, family: 4 | 6): boolean {
 
 /** Why a pool that is named cannot give an address. A name with wildcards may stand for none. */
 function issueOf(name: string, pools: ReadonlyMap<string, Pool>): Issue[] {
-  const pool = pools.get(name);
-  if (pool !== undefined && !isOfAddresses(pool))
-    return [{ message: `NodeIPPool ${name} gives blocks of /${pool.blockLength}, not addresses` }];
-  if (pool !== undefined || hasWildcards(name)) return [];
-  return [
-    { message: `there is no NodeIPPool ${name || '""'} to take addresses from${didYouMean(name, pools.keys())}` },
-  ];
+  const why = hasWildcards(name) ? undefined : whyUnbound(name, { pools });
+  return why === undefined ? [] : [why];
 }
 
 /** How many addresses of a pool nobody has. Where a plan finds that out, all are free before it. */

@@ -1,13 +1,11 @@
-import { formatOwner, type LabelExpression, type Pool, parseAddress } from "../../core/index.ts";
-import { type Findings, useOf } from "../../schema/findings.ts";
+import type { LabelExpression } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { defaultNetworkAnnotation } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import type { RenderedObject } from "../integration.ts";
-import { checksOfPools, parseChecks } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
-import { addressesLabel, ownerOfWorkload, type Workload, type WorkloadKind, workloadKinds } from "./workload-object.ts";
+import { addressesLabel, type Workload, type WorkloadKind, workloadKinds } from "./workload-object.ts";
 
 /** Which workload it is. */
 export type WorkloadName = Pick<Workload, "kind" | "namespace" | "name">;
@@ -42,7 +40,7 @@ export function entryKey({ kind, name }: WorkloadName, place: number): string {
 const defaultSuffix = ".default-network";
 
 /** Where its networks of an annotation are. */
-function dataKey(key: string, annotation: string): string {
+export function dataKey(key: string, annotation: string): string {
   return annotation === defaultNetworkAnnotation ? `${key}${defaultSuffix}` : key;
 }
 
@@ -51,14 +49,10 @@ export interface NicAddresses {
   readonly ips: readonly string[];
   /** Which nodes reach them. */
   readonly nodes: readonly LabelExpression[];
-  readonly pools: readonly Pool[];
 }
 
 /** Beside the networks of each pod, the nodes that it may run on, by its key: where its addresses are not for all. */
 const nodesKey = "nodes";
-
-/** What pods look for before they start, by the pools of their addresses. */
-const checksKey = "detect";
 
 /** The keys of places for whose addresses other hosts answer: no pod is told these. */
 const conflictsKey = "conflicts";
@@ -75,20 +69,17 @@ export function podAddresses(
   const { kind, namespace, name } = workload;
   const leftOut = workload.places.filter(isLeftOut).map((place) => entryKey(workload, place));
   const nodes: Record<string, readonly LabelExpression[]> = {};
-  const pools = new Set<Pool>();
   const data = workload.places.flatMap((place): [string, string][] => {
     const all = workload.networks.map((network) => ({ network, has: addressesOn(network, place) }));
     const told = all.flatMap(({ network, has }) =>
       has === undefined ? [] : [has.ips.length > 0 ? { ...network, element: toldElement(network, has.ips) } : network],
     );
     if (told.length < all.length) return [];
-    for (const { has } of all) for (const pool of has?.pools ?? []) pools.add(pool);
     const reaching = all.flatMap(({ has }) => has?.nodes ?? []);
     const key = entryKey(workload, place);
     if (reaching.length > 0) nodes[key] = reaching;
     return Object.entries(sayNetworks(told)).map(([annotation, text]) => [dataKey(key, annotation), text]);
   });
-  const checks = checksOfPools(pools, workload.annotations);
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -102,7 +93,6 @@ export function podAddresses(
     data: {
       ...Object.fromEntries(data),
       ...(Object.keys(nodes).length > 0 && { [nodesKey]: JSON.stringify(nodes) }),
-      ...(checks.length > 0 && { [checksKey]: JSON.stringify(checks) }),
       ...(leftOut.length > 0 && { [conflictsKey]: leftOut.join(" ") }),
     },
   } as RenderedObject;
@@ -155,7 +145,7 @@ export interface PodEntry {
 
 /** What is in the ConfigMap of a workload; what cannot be read is left out. */
 export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
-  const { [nodesKey]: reachable, [checksKey]: _, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
+  const { [nodesKey]: reachable, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
   const conflicts = new Set(`${leftOut}`.split(" "));
   const reaching = nodesIn(reachable);
   const keys = new Set(Object.keys(pods).map((key) => key.replace(defaultSuffix, "")));
@@ -169,11 +159,6 @@ export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
   });
 }
 
-/** What its pods look for before they start. */
-export function checksInMap({ data }: Bag): ReturnType<typeof parseChecks> {
-  return parseChecks(asBag(data)?.[checksKey]);
-}
-
 /** Are its pods for certain nodes? */
 export function isForNodes({ data }: Bag): boolean {
   return asBag(data)?.[nodesKey] !== undefined;
@@ -185,17 +170,4 @@ function nodesIn(text: unknown): Bag {
   } catch {
     return {};
   }
-}
-
-/** The addresses in it, which are the workload's. */
-export function usesOfPodAddresses({ object, at }: LocatedObject, workload: WorkloadName, found: Findings): void {
-  const owner = formatOwner(ownerOfWorkload(workload));
-  found.speaks = true;
-  for (const { key, networks } of entriesOfMap(object, workload))
-    for (const { element, annotation } of networks)
-      for (const ip of asList(element.ips)) {
-        const address = parseAddress(`${ip}`.split("/")[0]).value;
-        const path = ["data", dataKey(key, annotation)];
-        if (address !== undefined) found.uses.push(useOf(address, owner, undefined, at(path, `${ip}`)));
-      }
 }

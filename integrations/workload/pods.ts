@@ -6,7 +6,7 @@ import type { WatchedKind } from "../in-cluster.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
 import { keepDetected } from "./detect-status.ts";
 import { affinityIn } from "./node-constraint.ts";
-import type { WorkloadName } from "./pod-addresses.ts";
+import { dataKey, entriesOfMap, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { type PodNetwork, readPodNetworks } from "./pod-networks.ts";
 import {
   addressesLabel,
@@ -107,18 +107,34 @@ export function usesOfWorkloadPod({ object, at }: LocatedObject): Use[] {
   const workload = workloadOfPod(object);
   const its = placeOfPod(object) ?? (workload && { workload });
   return networksOfPod(object).flatMap((network) =>
-    usesOfNetwork(network, its, at(["metadata", "annotations", network.annotation], "")),
+    usesOfNetwork(network, its, () => at(["metadata", "annotations", network.annotation], "")),
   );
 }
 
-/** The addresses of a network of a pod. */
-export function usesOfNetwork({ nic, element }: PodNetwork, its: Partial<PodPlace> | undefined, at: Use["at"]): Use[] {
+/** The addresses that a ConfigMap has for the pods of a workload, each the claim's of its place. */
+export function usesOfMap({ object, at }: LocatedObject): Use[] {
+  const workload = workloadOfMap(object);
+  if (workload === undefined) return [];
+  return entriesOfMap(object, workload).flatMap(({ key, place, networks }) =>
+    networks.flatMap((network) =>
+      usesOfNetwork(network, { workload, place }, (ip) => at(["data", dataKey(key, network.annotation)], ip)),
+    ),
+  );
+}
+
+/** The addresses of a network of a pod. `at` says where one stands. */
+function usesOfNetwork(
+  { nic, element }: PodNetwork,
+  its: Partial<PodPlace> | undefined,
+  at: (ip: string) => Use["at"],
+): Use[] {
+  const claim = its?.place === undefined ? undefined : claimOfPlace(its.place, nic);
   const own = {
     ...(its?.workload && { owner: formatOwner(ownerOfWorkload(its.workload)) }),
-    ...(its?.place === undefined ? {} : { interface: claimOfPlace(its.place, nic) }),
+    ...(claim === undefined ? {} : { interface: claim, claim }),
   };
   return asList(element.ips).flatMap((ip) => {
     const { value: address } = parseAddress(`${ip}`.replace(/\/.*/s, ""));
-    return address === undefined ? [] : { address, ...own, at };
+    return address === undefined ? [] : { address, ...own, at: at(`${ip}`) };
   });
 }

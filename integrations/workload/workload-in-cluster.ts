@@ -8,12 +8,12 @@ import type { Holdings, Integration, Rendered, RenderedObject } from "../integra
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import { networksKind } from "./bound-network.ts";
-import { gone, isStillNamed, usesOfMap } from "./kept-addresses.ts";
+import { gone, isStillNamed } from "./kept-addresses.ts";
 import { wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind } from "./namespace.ts";
 import { mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { detectedByPod, isLeftOut, mayLeaveOut, withPlacesInstead } from "./pod-detected.ts";
-import { usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { usesOfMap, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
 import { servedNetworks } from "./pools-of-workload.ts";
 import { sourcesFound } from "./sources-in-cluster.ts";
 import {

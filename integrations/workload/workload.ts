@@ -27,14 +27,9 @@ import { nameOf } from "../object-metadata.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { namespaceKind, readNamespace } from "./namespace.ts";
-import {
-  type NicAddresses,
-  podAddresses,
-  usesOfPodAddresses,
-  withPlannedPods,
-  workloadOfMap,
-} from "./pod-addresses.ts";
+import { type NicAddresses, podAddresses, withPlannedPods, workloadOfMap } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-networks.ts";
+import { usesOfMap } from "./pods.ts";
 import { asksOf, ownNetworks, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import {
   claimOfPlace,
@@ -68,8 +63,9 @@ export const workload: Integration<WorkloadModel> = {
   isClaim: isOfWorkload,
   render: renderWorkloads,
   uses: () => (located, found) => {
-    const its = workloadOfMap(located.object);
-    if (its !== undefined) usesOfPodAddresses(located, its, found);
+    if (workloadOfMap(located.object) === undefined) return;
+    found.speaks = true;
+    found.uses.push(...usesOfMap(located));
   },
   selected: (model, facts, freeIn) =>
     model.workloads.flatMap(({ value, source }) =>
@@ -80,7 +76,7 @@ export const workload: Integration<WorkloadModel> = {
         }),
       ),
     ),
-  freeOnce: "its pod is gone (kubectl get pods -A)",
+  freeOnce: "no pod has it in its annotations (kubectl get pods -A -o yaml)",
 };
 
 /** `looksAt` says which namespaces, and which networks beside those that are bound: a plan looks at those that happen to be in its folder, and owns none. */
@@ -173,8 +169,7 @@ export function addressesByNic(
       return known.slice(0, 1);
     });
     if (found.length < families.length) return undefined;
-    const its = found.map(({ pool }) => pool);
-    return { ips: found.map(({ ip }) => ip), nodes: its.flatMap(nodesReaching), pools: its };
+    return { ips: found.map(({ ip }) => ip), nodes: found.flatMap(({ pool }) => nodesReaching(pool)) };
   };
 }
 

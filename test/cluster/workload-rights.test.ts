@@ -7,9 +7,8 @@ import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
 import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller-rights.ts";
 import { pool } from "../support/ipam-claims.ts";
-import { detected } from "../support/pod-detects.ts";
 import { definition, macvlanNetwork } from "../support/vm-objects.ts";
-import { gate, ipsOf, networksKey, workload } from "../support/workload-objects.ts";
+import { gate, networksKey, workload } from "../support/workload-objects.ts";
 
 describe("the role for workloads needs each of its rights", () => {
   const cluster = clusterOfFile(async (started) => {
@@ -38,17 +37,6 @@ describe("the role for workloads needs each of its rights", () => {
     spec: { containers: [{ name: "main", image: "main" }] },
   });
 
-  /** The same of a Deployment. */
-  const podOf = (deployment: string) => ({
-    ...pod(`${deployment}-x-1`, "", ""),
-    metadata: {
-      name: `${deployment}-x-1`,
-      labels: { [gate]: "gated", "pod-template-hash": "x" },
-      annotations: { [networksKey]: "red" },
-      ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: `${deployment}-x`, uid: "x" }],
-    },
-  });
-
   it.each(rightsIn("workload-addresses"))("workload-addresses: %s", async (right) => {
     const access = await accessWithout(right, "workload-addresses", cluster());
     const work = async (refused: ReadonlySet<string>) => {
@@ -62,13 +50,6 @@ describe("the role for workloads needs each of its rights", () => {
       await create(workload("Deployment", "app", { replicas: 1 }));
       await create(pod("web-0", "web", await kubectl("get statefulset web -o jsonpath={.metadata.uid}")));
       await reached("pod web-0 -o jsonpath={.spec.schedulingGates}", /^$/);
-      await create(podOf("app"));
-      await reached("pod app-x-1 -o jsonpath={.spec.schedulingGates}", /^$/);
-      const told = JSON.parse(await kubectl("get pod app-x-1 --ignore-not-found -o json").then((text) => text || "{}"));
-      const status = detected(4, `conflict ${ipsOf(told).join().replace("/24", "")} net1 02:00:00:00:00:02`);
-      const stuck = JSON.stringify({ ...told, status });
-      if (!refused.has(right)) await kubectl("replace --subresource=status -f -", stuck);
-      await reached("pod app-x-1 --ignore-not-found -o name", /^$/);
       await kubectl("scale statefulset web --replicas=2");
       await reached("configmap nodeippool-web -o jsonpath={.data.web-1}", /ips/);
       await kubectl("scale deployment app --replicas=0");

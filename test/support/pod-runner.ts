@@ -25,8 +25,6 @@ export class PodRunner {
   ending = 100;
   /** Pods, by their names, that never end. */
   readonly hanging = new Set<string>();
-  /** Runs the init containers of a pod, and says their status. */
-  init: (pod: Pod) => Promise<Bag> = async () => ({});
   /** What was wrong. */
   readonly broken: string[] = [];
   /** Each address that a pod has had, by the pod's name. */
@@ -83,16 +81,10 @@ export class PodRunner {
       if (!isHere || this.hanging.has(name)) return;
       await sleep(this.ending);
       await patch({ metadata: { finalizers: null } });
-    } else if (!isGated(pod) && (!isHere || isStuck(asBag(pod.status)))) {
-      if (!isHere) await patch({ metadata: { finalizers: [kubelet], resourceVersion } });
-      const status = await this.init(pod);
+    } else if (!isGated(pod) && !isHere) {
+      await patch({ metadata: { finalizers: [kubelet], resourceVersion } });
       const conditions = ["Ready", "ContainersReady"].map((type) => ({ type, status: "True" }));
-      await patch({ status: isStuck(status) ? status : { ...status, phase: "Running", conditions } }, "status");
+      await patch({ status: { phase: "Running", conditions } }, "status");
     }
   }
-}
-
-/** Does an init container of it wait to be tried again? */
-function isStuck(status: Bag | undefined): boolean {
-  return asList(status?.initContainerStatuses).some((one) => asBag(asBag(one)?.state)?.waiting !== undefined);
 }

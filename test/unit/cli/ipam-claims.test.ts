@@ -142,6 +142,7 @@ describe("VMs of a folder, on networks that keep addresses", () => {
   it.each([
     [[blue, ovnNetwork("blue", { subnets: "192.168.11.0/24" }, "apps")], "share network blue, and differ"],
     [[blue, macvlanNetwork("red", "vlan-2")], "there is no NodeIPPool vlan-2 to take addresses from; did you mean"],
+    [[blue, macvlanNetwork("red", "vlan-*")], "a VM has addresses of pools that are named in full, not of vlan-*"],
   ])("networks that cannot be: %#", async (networks, message) => {
     expect(await refused(projectOf([vm("vm-a", both)], networks), "plan", "m")).toContain(message);
   });

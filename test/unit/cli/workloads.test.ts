@@ -54,7 +54,9 @@ describe("StatefulSets of a folder", () => {
     await done(folder, "allocate", "m");
     const kept = ["web-0 net1 10.0.0.1/24 fd00::1/64", "web-1 net1 10.0.0.2/24 fd00::2/64"];
     expect(await told(folder)).toEqual([...kept, "app-0 net1 10.0.0.4/24 fd00::4/64"]);
-    expect((await cli(["render", "m"], folder)).stderr).toContain("Once its pod is gone (kubectl get pods -A)");
+    expect((await cli(["render", "m"], folder)).stderr).toContain(
+      "Once no pod has it in its annotations (kubectl get pods -A -o yaml)",
+    );
     write(statefulSet("red", { replicas: 4 }));
     await done(folder, "allocate", "m");
     expect((await told(folder)).slice(2)).toEqual([
@@ -244,6 +246,7 @@ describe("pools that are selected", () => {
       ["10.2.0.1"],
     ],
     ["S16: the network, in its order", [macvlanNetwork("red", "rack-b, rack-a"), web({})], ["10.2.0.1"]],
+    ["the network, with wildcards", [macvlanNetwork("red", "rack-[bc], n?"), web({})], ["10.2.0.1"]],
     ["S17: the cluster", [unbound, web({})], ["10.5.0.1"]],
     [
       "S28: a pool for these pods comes first",

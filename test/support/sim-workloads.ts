@@ -2,11 +2,14 @@ import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { isGated } from "../../integrations/gated-pod.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { isDeleting, ownersOf, uidOf } from "../../integrations/object-metadata.ts";
+import { isStuck } from "../../integrations/workload/pod-conflict.ts";
 import { hasEnded, isFreed } from "../../integrations/workload/pods.ts";
 import { workloadsInCluster } from "../../integrations/workload/workload-in-cluster.ts";
 import { tendingInCluster } from "../../pipeline/integrations.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
+import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import { pool } from "./ipam-claims.ts";
+import { detected } from "./pod-detects.ts";
 import { isRunning, SimApps, type SimKind, type SimObject } from "./sim-apps.ts";
 import { type Odds, Play } from "./sim-play.ts";
 import { macvlanNetwork } from "./vm-objects.ts";
@@ -25,11 +28,13 @@ const withEth0: readonly string[] = ["mq", "api"];
 
 /** Workloads come and go, are scaled and rolled; their pods fail, and are killed; nodes are stuck; watches are late; the record is lost. */
 export class WorkloadsPlay extends Play {
-  readonly seen = { running: 0, handed: 0, frozen: 0, lost: 0, freed: 0 };
+  readonly seen = { conflicts: 0, running: 0, handed: 0, frozen: 0, lost: 0, freed: 0 };
   private readonly freed = new Set<string>();
   private readonly apps: SimApps;
   private readonly ran = new Set<string>();
   private readonly hands = new Map<string, string>();
+  /** Addresses that others have, as the pools said last. */
+  private foreign: ReadonlySet<string> = new Set();
   /** The address of each pod of a StatefulSet, for as long as that asks for it. */
   private readonly fixed = new Map<string, string>();
 
@@ -76,6 +81,9 @@ export class WorkloadsPlay extends Play {
       () => this.hangPod(),
       () => this.turn(this.some(["n1", "n2"]) as string),
       () => this.loseRecord(),
+      () => this.conflict(),
+      () => this.conflict(),
+      () => this.forgetConflicts(),
       () => this.define(this.some(["gone", "broken", "back"]) as string),
       () => this.freezeSome(this.pick(2) === 0),
       () => this.freezeSome(this.pick(2) === 0),
@@ -118,6 +126,35 @@ export class WorkloadsPlay extends Play {
     const pod = this.some(this.apps.all("Pod").filter(isRunning));
     this.trace.push(`${pod?.metadata.name} fails`);
     if (pod !== undefined) this.apps.change(pod, (one) => ({ ...one, status: { phase: "Failed" } }));
+  }
+
+  /** A pod that was told its addresses finds that another host has one; it does not start. */
+  private conflict(): void {
+    const told = this.apps.all("Pod").filter((pod) => !isGated(pod) && !hasEnded(pod) && !isDeleting(pod));
+    const pod = this.some(told);
+    const [element] = pod === undefined ? [] : elementsOf(pod);
+    if (pod === undefined || element === undefined) return;
+    const line = `conflict ${`${element.ips}`.replace("/24", "")} ${element.interface} 02:00:00:00:00:02`;
+    this.trace.push(`${pod.metadata.name}: ${line}`);
+    this.seen.conflicts++;
+    this.apps.change(pod, (one) => ({ ...one, status: detected(4, line) }));
+  }
+
+  /** Somebody takes out of the pools what others have of them. */
+  private forgetConflicts(): void {
+    this.trace.push("pools have no conflicts");
+    for (const one of this.apps.all("NodeIPPool"))
+      this.apps.change(one, ({ metadata, ...rest }) => ({
+        ...rest,
+        metadata: { ...asBag(metadata), annotations: {} },
+      }));
+  }
+
+  /** The other hosts are gone, and what did not start does. */
+  private heal(): void {
+    for (const pod of this.apps.all("Pod").filter(isStuck))
+      this.apps.change(pod, (one) => ({ ...one, status: { phase: "Running" } }));
+    this.forgetConflicts();
   }
 
   private deleteMap(): void {
@@ -262,9 +299,15 @@ export class WorkloadsPlay extends Play {
   }
 
   private checkHands(): void {
+    const now = this.apps.all("NodeIPPool").flatMap((one) => [...poolConflictsOf(one).keys()].map(formatAddress));
+    const known = new Set(now.filter((ip) => this.foreign.has(ip)));
+    this.foreign = new Set(now);
     for (const { address, claim } of this.record.allocations) {
       const ip = formatAddress(address);
-      if ((this.hands.get(ip) ?? claim) !== claim) this.seen.handed++;
+      const before = this.hands.get(ip) ?? claim;
+      if (before !== claim) this.seen.handed++;
+      if (before !== claim && known.has(ip))
+        throw this.broken(`others have ${ip}; it was ${before}'s, and is ${claim}'s`);
       this.hands.set(ip, claim);
     }
   }
@@ -275,6 +318,7 @@ export class WorkloadsPlay extends Play {
     this.stick(false);
     this.apps.hanging.clear();
     this.mend();
+    this.heal();
     await this.rest(() => this.server.events.length);
   }
 

@@ -21,7 +21,7 @@ const count = Number(process.env.COUNT ?? tries(3, 2000));
 it("no two pods have one address, whoever comes and goes; pods that stay keep theirs, and nothing is left", {
   timeout: 60_000 + count * 15_000,
 }, async () => {
-  const total = { faults: 0, kills: 0, running: 0, handed: 0, frozen: 0, lost: 0, freed: 0 };
+  const total = { faults: 0, kills: 0, conflicts: 0, running: 0, handed: 0, frozen: 0, lost: 0, freed: 0 };
   for (const seed of Array.from({ length: count }, (_, i) => first + i)) {
     const { faults, kills, seen } = await play(seed).catch((error) => {
       throw new Error(`seed ${seed}: ${error.message}`);

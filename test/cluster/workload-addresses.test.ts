@@ -7,6 +7,7 @@ import { type Access, findAccess, type Objects, objectsOf } from "../../kube/ind
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { installIpamClaims } from "../support/cluster-kinds.ts";
+import { createNode, nodes } from "../support/cluster-nodes.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
 import { ownAccess, prepareController, servedAs } from "../support/controller-rights.ts";
@@ -199,6 +200,29 @@ describe("StatefulSets and Deployments of a cluster, served by the controller", 
       runner.ending = 100;
       await create(workload("StatefulSet", "web", { replicas: 2 }));
       await until(async () => (await told()).slice(2), web(2));
+    });
+  });
+
+  it("S20: where pools are for racks, the scheduler puts each pod on a node of the rack of its address", async () => {
+    for (const rack of ["a", "b"]) {
+      await createNode(kube, `node-${rack}`, { rack });
+      const status = { allocatable: { pods: "9", cpu: "1", memory: "1Gi" } };
+      await kube.patch(nodes, `node-${rack}`, undefined, { status }, { type: "merge", subresource: "status" });
+      // A new node is not Ready; nobody here says when it is.
+      await kube.patch(nodes, `node-${rack}`, undefined, { spec: { taints: null } }, { type: "merge" });
+    }
+    const ofRack = (rack: string) => ({ nodeAffinity: { matchLabels: { rack } } });
+    await create(pool("lan-b", "10.0.1.0/24", "10.0.1.2", ofRack("b")));
+    await create(pool("lan-a", "10.0.2.0/24", "10.0.2.2", ofRack("a")));
+    await create(macvlanNetwork("racks", "lan-b, lan-a"));
+    await cluster().startScheduler();
+    onTestFinished(async () => void (await kubectl("delete nodes --all")));
+    await served(async () => {
+      await create(workload("StatefulSet", "web", { replicas: 4 }, "racks"));
+      const placed = async () =>
+        (await runner.pods()).map((pod) => `${ipsOf(pod)} ${asBag(pod.spec)?.nodeName}`).sort();
+      const onRack = (net: number, rack: string) => [1, 2].map((i) => `10.0.${net}.${i}/24 node-${rack}`);
+      await until(placed, [...onRack(1, "b"), ...onRack(2, "a")]);
     });
   });
 

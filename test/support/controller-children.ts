@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ControllerOptions } from "../../controller/start.ts";
 
-type Served = Pick<ControllerOptions, "nodeSlices" | "ipamClaims" | "vmClaims" | "vmAddresses">;
+type Served = Pick<ControllerOptions, "nodeSlices" | "ipamClaims" | "vmClaims" | "vmAddresses" | "workloadAddresses">;
 
 /** Two controllers as processes of their own. */
 export function startControllers(kubeconfig: string, record: string, options: Served) {

@@ -19,6 +19,8 @@ export class SimTender {
   readonly tender: Tender;
   /** The watches show nothing new. */
   isFrozen = false;
+  /** How long a request to the server takes, by its verb, in milliseconds. */
+  delay = (_verb: string) => 0;
   private heard = 0;
 
   constructor(tending: Tending, server = new SimServer()) {
@@ -27,6 +29,8 @@ export class SimTender {
       {
         objects: this.server.client(async (verb, run) => {
           this.requests.push(verb);
+          const ms = this.delay(verb);
+          if (ms > 0) await this.clock.sleep(ms);
           return run();
         }),
         clock: this.clock,

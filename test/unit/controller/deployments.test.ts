@@ -163,3 +163,14 @@ describe("the ConfigMap of a plan", () => {
     expect(sim.lines()).toEqual([]);
   });
 });
+
+it("a pod is told nothing for which the server was asked too long ago", async () => {
+  const { tending, create, pass, told } = beginWorkloads();
+  tending.delay = (verb) => (verb.startsWith("list") ? 6_000 : 0);
+  create("Deployment", "web", { replicas: 1 });
+  await pass(60_000);
+  expect(told().map((text) => text.split(" ").length)).toEqual([1]);
+  tending.delay = () => 0;
+  await pass(60_000);
+  expect(told().map((text) => text.split(" ").length)).toEqual([2]);
+});

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { installIpamClaims } from "../support/cluster-kinds.ts";
+import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { root } from "../support/console.ts";
+import { prepareController } from "../support/controller-rights.ts";
+import { tries } from "../support/long.ts";
+import { recordHistory } from "../support/record-history.ts";
+import { workloadsChaos, workloadsHistory } from "../support/workloads-chaos.ts";
+
+const cluster = clusterOfFile(async (started) => {
+  await prepareController(started, [installIpamClaims], "workload-addresses");
+  await started.kubectl(["apply", "-f", join(root, "deploy/workload-addresses/admission.yaml")]);
+  const names = ["statefulset", "deployment", "replicaset", "garbage-collector"];
+  await started.startControllers(...names.map((name) => `${name}-controller`));
+});
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
+const pods = tries(12, 200);
+const changes = tries(30, 500);
+
+it(`S6: controllers are killed while workloads with as many pods as addresses, ${pods}, come and go, are scaled and rolled: no address is in two pods, each pod has one in the end, and nothing is left of those that are deleted`, {
+  timeout: tries(300_000, 3_600_000),
+}, async () => {
+  console.log(`seed ${seed}`);
+  const start = Date.now();
+  const { kills, wrong } = await workloadsChaos(cluster(), "nodeippool", { seed, pods, changes });
+  const record = await recordHistory(cluster(), "nodeippool", { mayReturn: true });
+  const history = await workloadsHistory(cluster());
+  const seconds = Math.round((Date.now() - start) / 1000);
+  console.log(`${history.told} pods told, ${kills} kills, ${history.handed} addresses handed on, ${seconds} s`);
+  expect([...wrong, ...record.wrong, ...history.wrong]).toEqual([]);
+  // Or nothing would have been tried.
+  expect(kills).toBeGreaterThan(0);
+  for (const count of [history.told, history.handed]) expect(count).toBeGreaterThan(pods / 4);
+});

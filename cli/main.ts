@@ -210,7 +210,7 @@ program
   .option("--ipam-claims", "also give IPAMClaims addresses, on networks that name NodeIPPools")
   .option("--vm-claims", "also make IPAMClaims for VMs of KubeVirt, and delete them")
   .option("--vm-addresses", "also write the addresses of IPAMClaims into the pods of VMs")
-  .option("--workload-addresses", "also give addresses to the pods of StatefulSets and Deployments")
+  .option("--workload-addresses", "also give addresses to pods that wait for them")
   .addOption(
     new Option(
       "--free-terminating <nodes>",

@@ -76,7 +76,7 @@ export interface NodeIPPoolControllerProps {
   readonly vmAddresses?: boolean;
 
   /**
-   * Whether pods of StatefulSets and Deployments wait for addresses, and get them. Needs Kubernetes 1.36 or newer.
+   * Whether pods of StatefulSets, Deployments and others wait for addresses, and get them. Needs Kubernetes 1.36 or newer.
    *
    * @default false
    */

@@ -34,7 +34,7 @@ export interface ControllerOptions {
   readonly vmClaims?: boolean | undefined;
   /** Write the addresses of IPAMClaims into the pods of VMs, too. */
   readonly vmAddresses?: boolean | undefined;
-  /** Give the pods of StatefulSets and Deployments their addresses, too. */
+  /** Give pods of StatefulSets, Deployments and others their addresses, too. */
   readonly workloadAddresses?: boolean | undefined;
   /** Of these, pods that never end: on which nodes they lose their addresses, and how many milliseconds after they should have. */
   readonly freeTerminating?: FreeingNodes | undefined;

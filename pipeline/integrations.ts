@@ -47,7 +47,7 @@ interface AskedInCluster {
   readonly vmClaims?: boolean | undefined;
   /** The pods of VMs, which are told their addresses. */
   readonly vmAddresses?: boolean | undefined;
-  /** The pods of StatefulSets and Deployments: addresses for them, in a ConfigMap each, which are written into them. */
+  /** The pods of StatefulSets, Deployments and others: addresses for them, in a ConfigMap each, which are written into them. */
   readonly workloadAddresses?: boolean | undefined;
   /** Of these, pods that never end: on which nodes their addresses are free, so many milliseconds after they should have. */
   readonly freeTerminating?: FreeingNodes | undefined;

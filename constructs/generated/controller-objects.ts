@@ -1925,12 +1925,6 @@ export const components = {
           }
         ]
       },
-      "matchConditions": [
-        {
-          "name": "is-of-a-workload",
-          "expression": "object.metadata.?ownerReferences.orValue([]).exists(one, one.kind == \"StatefulSet\" || one.kind == \"ReplicaSet\")\n"
-        }
-      ],
       "mutations": [
         {
           "patchType": "ApplyConfiguration",

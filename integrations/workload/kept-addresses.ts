@@ -5,14 +5,29 @@ import { isGated, isOver } from "../gated-pod.ts";
 import { isDeleting } from "../object-metadata.ts";
 import { aboutPools } from "./named-pools.ts";
 import { networkAnnotations } from "./pod-networks.ts";
-import { networksOfPod, ordinalOf, usesOfMap, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
+import {
+  asksController,
+  networksOfPod,
+  ordinalOf,
+  usesOfMap,
+  usesOfWorkloadPod,
+  workloadOfPod,
+  workloadPods,
+} from "./pods.ts";
 import { maySelect } from "./pools-of-workload.ts";
 import { isPoolIn, sourcesFound } from "./sources-in-cluster.ts";
-import { isAllocatedInCluster, ownerOfWorkload, parseWorkload } from "./workload-object.ts";
+import { ownerOfWorkload, parseWorkload } from "./workload-object.ts";
 
-/** The line stays while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
+/** Bears a pod an address that is its own? */
+function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
+  const uses = usesOfWorkloadPod(placeless(pod as never));
+  return uses.some((use) => use.address === address && use.owner === ownerOfKey(claim));
+}
+
+/** The line stays while a pod by itself bears it, or waits for it, and while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
 export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean {
-  const workload = isAllocatedInCluster(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
+  if (owner.kind === workloadPods.kind && isBorne(owner, line)) return true;
+  const workload = asksController(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
   if (workload === undefined) return false;
   const [place = "", nic] = nameOfKey(line.claim).split("/");
   const network = workload.places.includes(Number(place))
@@ -69,7 +84,7 @@ function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
   const workload = workloadOfPod(object);
   if (workload === undefined) return [];
   const owner = `${formatOwner(ownerOfWorkload(workload))}/`;
-  const place = workload.kind === "StatefulSet" ? `${ordinalOf(object, workload)}/` : "";
+  const place = workload.kind === "Deployment" ? "" : `${ordinalOf(object, workload)}/`;
   const networks = networksOfPod(object);
   const annotations = asBag(asBag(object.metadata)?.annotations) ?? {};
   const asking = { ...workload, networks, annotations };

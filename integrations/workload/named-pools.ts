@@ -89,11 +89,14 @@ function inList(annotations: Bag, name: string, { nic, place }: NicOfPod): Parse
   if (annotations[name] === undefined) return { value: undefined };
   const { value, issues } = parseJson(annotations, name);
   if (issues !== undefined) return { issues };
+  if (!Array.isArray(value)) return { issues: [{ message: `annotation ${name} is no list`, hint: listHint }] };
   const entries = asList(value).map((one) => asBag(one) ?? {});
   const isNamed = entries.some((one) => nameOf(one) !== "");
   const entry = isNamed ? entries.find((one) => nameOf(one) === nic) : entries[place];
   return entry === undefined ? { value: {} } : familiesIn(entry, name);
 }
+
+const listHint = 'Write [{"interface": "net1", "ipv4": ["pool-a"]}].';
 
 function nameOf({ interface: nic = "" }: Bag): string {
   return `${nic}`;
@@ -102,7 +105,9 @@ function nameOf({ interface: nic = "" }: Bag): string {
 function inObject(annotations: Bag, name: string): Parsed<NamedPools | undefined> {
   if (annotations[name] === undefined) return { value: undefined };
   const { value, issues } = parseJson(annotations, name);
-  return issues === undefined ? familiesIn(asBag(value) ?? {}, name) : { issues };
+  if (issues !== undefined) return { issues };
+  const entry = asBag(value);
+  return entry === undefined ? { issues: [notNames(name)] } : familiesIn(entry, name);
 }
 
 function familiesIn(entry: Bag, name: string): Parsed<NamedPools> {

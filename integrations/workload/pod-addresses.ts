@@ -5,7 +5,7 @@ import { defaultNetworkAnnotation } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import type { RenderedObject } from "../integration.ts";
 import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
-import { addressesLabel, type Workload, type WorkloadKind, workloadKinds } from "./workload-object.ts";
+import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";
 
 /** Which workload it is. */
 export type WorkloadName = Pick<Workload, "kind" | "namespace" | "name">;
@@ -28,7 +28,7 @@ export const mapsKind: WatchedKind = {
 
 /** The ConfigMap with the addresses of its pods. No StatefulSet with pods has a dot in its name. */
 export function mapNameOf({ kind, name }: WorkloadName): string {
-  return kind === "StatefulSet" ? `nodeippool-${name}` : `nodeippool-deployment.${name}`;
+  return kind === "StatefulSet" ? `nodeippool-${name}` : `nodeippool-${kind.toLowerCase()}.${name}`;
 }
 
 /** What its ConfigMap calls the pod of a place. */
@@ -127,9 +127,9 @@ export function withPlannedPods({ kind, metadata, spec, ...rest }: Bag, map: Ren
 /** The workload whose pods have their addresses in a ConfigMap; undefined for other objects. */
 export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined {
   const { labels, namespace = "default" } = asBag(metadata) ?? {};
-  const found = workloadKinds.find((one) => asBag(labels)?.[labelOf(one.kind)] !== undefined);
+  const found = kindsWithPods.find((one) => asBag(labels)?.[labelOf(one)] !== undefined);
   if (kind !== "ConfigMap" || found === undefined) return undefined;
-  return { kind: found.kind, namespace: `${namespace}`, name: `${asBag(labels)?.[labelOf(found.kind)]}` };
+  return { kind: found, namespace: `${namespace}`, name: `${asBag(labels)?.[labelOf(found)]}` };
 }
 
 /** The networks of a pod in a ConfigMap. */

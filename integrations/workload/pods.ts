@@ -11,10 +11,11 @@ import { type PodNetwork, readPodNetworks } from "./pod-networks.ts";
 import {
   addressesLabel,
   claimOfPlace,
+  isAllocatedInCluster,
+  kindsWithPods,
   ownerOfWorkload,
   type WorkloadKind,
   workloadGroup,
-  workloadKinds,
 } from "./workload-object.ts";
 
 /** On a pod: the place that it has of its workload, `Deployment/web/2`. */
@@ -52,6 +53,7 @@ export interface PodPlace {
  *  StatefulSet                                    | that
  *  ReplicaSet of a Deployment, which has its name | that Deployment
  *   and the hash in the pod's label               |
+ *  any other, or none, and it has label `gated`   | itself: it has its addresses for as long as it is there
  *  any other                                      | none
  */
 export function workloadOfPod(pod: Bag): WorkloadName | undefined {
@@ -61,23 +63,34 @@ export function workloadOfPod(pod: Bag): WorkloadName | undefined {
   if (owner?.kind === "StatefulSet") return named("StatefulSet", `${owner.name}`);
   const hash = `-${asBag(labels)?.["pod-template-hash"]}`;
   const isOfDeployment = owner?.kind === "ReplicaSet" && `${owner.name}`.endsWith(hash);
-  return isOfDeployment ? named("Deployment", `${owner.name}`.slice(0, -hash.length)) : undefined;
+  if (isOfDeployment) return named("Deployment", `${owner.name}`.slice(0, -hash.length));
+  return asBag(labels)?.[addressesLabel] === "gated" ? named("Pod", nameOf(pod)) : undefined;
+}
+
+/** Does it wait for addresses that are its own? */
+export function isWaitingAlone(pod: Bag): boolean {
+  return pod.kind === "Pod" && isGated(pod) && !isOver(pod) && workloadOfPod(pod)?.kind === "Pod";
 }
 
 /** The place that a pod was told; of a pod of a StatefulSet, what its name says. */
 export function placeOfPod(pod: Bag): PodPlace | undefined {
   const { namespace = "default", annotations } = asBag(pod.metadata) ?? {};
   const [, kind, name, place] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${asBag(annotations)?.[placeAnnotation]}`) ?? [];
-  const told = workloadKinds.find((one) => one.kind === kind);
+  const told = kindsWithPods.find((one) => one === kind);
   if (told !== undefined)
-    return { workload: { kind: told.kind, namespace: `${namespace}`, name: `${name}` }, place: Number(place) };
+    return { workload: { kind: told, namespace: `${namespace}`, name: `${name}` }, place: Number(place) };
   const workload = workloadOfPod(pod);
   return workload?.kind === "StatefulSet" ? { workload, place: ordinalOf(pod, workload) } : undefined;
 }
 
-/** The number of a pod of a StatefulSet. */
-export function ordinalOf(pod: Bag, { name }: WorkloadName): number {
-  const digits = nameOf(pod).slice(name.length + 1);
+/** Does the controller allocate for its pods, or for it? */
+export function asksController(object: Bag): boolean {
+  return isAllocatedInCluster(object) || isWaitingAlone(object);
+}
+
+/** The number of a pod of a StatefulSet; a pod by itself is the first. */
+export function ordinalOf(pod: Bag, { kind, name }: WorkloadName): number {
+  const digits = kind === "Pod" ? "0" : nameOf(pod).slice(name.length + 1);
   return /^\d+$/.test(digits) ? Number(digits) : Number.NaN;
 }
 

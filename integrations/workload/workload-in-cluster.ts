@@ -13,7 +13,15 @@ import { wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind } from "./namespace.ts";
 import { mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { detectedByPod, isLeftOut, mayLeaveOut, withPlacesInstead } from "./pod-detected.ts";
-import { usesOfMap, usesOfWorkloadPod, workloadOfPod, workloadPods } from "./pods.ts";
+import {
+  asksController,
+  isWaitingAlone,
+  placeOfPod,
+  usesOfMap,
+  usesOfWorkloadPod,
+  workloadOfPod,
+  workloadPods,
+} from "./pods.ts";
 import { servedNetworks } from "./pools-of-workload.ts";
 import { sourcesFound } from "./sources-in-cluster.ts";
 import {
@@ -27,7 +35,6 @@ import {
   wrongWith,
 } from "./workload.ts";
 import {
-  isAllocatedInCluster,
   isOfWorkload,
   isWorkload,
   keepWorkload,
@@ -40,14 +47,17 @@ import {
 } from "./workload-object.ts";
 
 /**
- * Fixed addresses of pods, decided in the cluster: each StatefulSet and Deployment whose pods wait for the controller has a ConfigMap
- * with them. What a pod bears is nobody else's for as long as it may run, whatever the record or the ConfigMap says.
+ * Addresses of pods, decided in the cluster: each StatefulSet and Deployment whose pods wait for the controller has a ConfigMap
+ * with them, and so has any other pod while it waits. What a pod bears is nobody else's for as long as it may run, whatever the record or the ConfigMap says.
  */
 export const workloadsInCluster: Integration<WorkloadModel> = {
   name: "workload",
-  reads: readsOf(isAllocatedInCluster, isAbout),
+  reads: [
+    ...readsOf(asksController, isAbout),
+    { group: "", kind: "Pod", plural: "pods", owns: asksController, mark: /(?!)/, runsAsIs: true },
+  ],
   usedIn: ["ConfigMap", workloadPods.kind],
-  read: (objects) => readModel(objects, isAllocatedInCluster),
+  read: (objects) => readModel(objects, asksController),
   claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfPlaces(value, model, facts)),
   isClaim: isOfWorkload,
   render: renderMaps,
@@ -84,7 +94,7 @@ function kinds(): WatchedKind[] {
     networksKind,
     { apiVersion: "v1", kind: namespaceKind, plural: "namespaces", keep: () => ({}) },
     { ...mapsKind, isReport: "made" },
-    { ...workloadPods, isReport: true, mayHaveAny: true },
+    { ...workloadPods, isReport: true, mayHaveAny: true, isOwner: true },
   ];
 }
 
@@ -122,14 +132,13 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
  *  definition of a network               | all                                       | itself
  *  namespace                             | all                                       | nothing
  *  ConfigMap with addresses of pods      | its workload                              | its workload
- *  pod                                   | whose addresses it bears, and, while it   | nothing
- *                                        |  waits, who made it                       |
+ *  pod                                   | whose addresses it bears, and, while it   | nothing; itself, if
+ *                                        |  waits, who made it, or itself            |  it waits by itself
  *  any other                             | nobody                                    | nothing
  */
 function concerns(object: Bag): Concern {
   const self = () => objectKey(object as never);
-  if (isWorkload(object))
-    return isAllocatedInCluster(object) ? { owners: [ownerIn(object)], sources: [self()] } : nobody;
+  if (isWorkload(object)) return asksController(object) ? { owners: [ownerIn(object)], sources: [self()] } : nobody;
   if (object.kind === attachmentKind) return { owners: "all", sources: [self()] };
   if (object.kind === namespaceKind) return { owners: "all", sources: [] };
   const workload = workloadOfMap(object);
@@ -138,10 +147,20 @@ function concerns(object: Bag): Concern {
     return { owners: [owner], sources: [keyOfWorkload(owner)], isEvidence: true };
   }
   if (object.kind !== workloadPods.kind) return nobody;
-  const maker = isGated(object) ? workloadOfPod(object) : undefined;
-  const owners = usesOfWorkloadPod(placeless(object as never)).flatMap(({ owner }) => owner ?? []);
-  const all = [...owners, ...(maker === undefined ? [] : [formatOwner(ownerOfWorkload(maker))])];
-  return { owners: [...new Set(all)], sources: [], isEvidence: true };
+  return concernOfPod(object);
+}
+
+/** Of one that has addresses by itself, the end matters as that of any owner. */
+function concernOfPod(pod: Bag): Concern {
+  const maker = isGated(pod) ? workloadOfPod(pod) : placeOfPod(pod)?.workload;
+  const owners = usesOfWorkloadPod(placeless(pod as never)).flatMap(({ owner }) => owner ?? []);
+  const isAlone = maker?.kind === "Pod";
+  const all = [
+    ...owners,
+    ...(maker !== undefined && (isAlone || isGated(pod)) ? [formatOwner(ownerOfWorkload(maker))] : []),
+  ];
+  const sources = isWaitingAlone(pod) ? [objectKey(pod as never)] : [];
+  return { owners: [...new Set(all)], sources, isEvidence: !isAlone };
 }
 
 const nobody: Concern = { owners: [], sources: [] };
@@ -167,7 +186,7 @@ function keyOfMap(owner: string): string {
  *  any other                            | why some pods have none
  */
 function report({ object, made, find, pending: [pending] }: Known, known: Facts): Report {
-  const workload = isWorkload(object) ? parseWorkload(object).value : undefined;
+  const workload = isWorkload(object) || asksController(object) ? parseWorkload(object).value : undefined;
   if (workload === undefined || isDeleting(object)) return {};
   const facts: Facts = { ...known, authority: "Cluster" };
   const sources = sourcesFound(workload, find);
@@ -176,7 +195,7 @@ function report({ object, made, find, pending: [pending] }: Known, known: Facts)
   if (servedNetworks(workload, sources, facts).value?.length === 0) return { refused: unbound };
   const isPlanned = !isServed(workload, sources, facts);
   const hasMap = made.some((one) => workloadOfMap(one.object) !== undefined && !isManaged(one.object));
-  if (isPlanned) return hasMap ? {} : { refused: planned };
+  if (isPlanned) return hasMap ? {} : { refused: workload.kind === "Pod" ? unplanned : planned };
   return pending === undefined ? {} : { refused: pending.message };
 }
 
@@ -184,3 +203,5 @@ const unbound =
   "no network of its pods is bound to NodeIPPools, so they wait for ever. Name the pools in annotation nodeippool.nmstate.io/pool of a NetworkAttachmentDefinition, or take label nodeippool.nmstate.io/addresses off the template";
 const planned =
   "a plan gives the addresses of its pods (its NodeIPPools have authority Plan). Allocate and render it, and apply its ConfigMap";
+const unplanned =
+  "its network takes addresses of a NodeIPPool of authority Plan, and no plan has a pod by itself. Name a NodeIPPool of authority Cluster";

@@ -5,15 +5,18 @@ import { kindInGroup } from "../object-key.ts";
 import { aboutPools, countAnnotation } from "./named-pools.ts";
 import { networkAnnotations, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 
-export type WorkloadKind = "StatefulSet" | "Deployment";
+/** What pods are of. One that no StatefulSet or Deployment has made is of itself. */
+export type WorkloadKind = "StatefulSet" | "Deployment" | "Pod";
 
 export const workloadGroup = "apps";
+/** Those that make pods. */
 export const workloadKinds: readonly { readonly kind: WorkloadKind; readonly plural: string }[] = [
   { kind: "StatefulSet", plural: "statefulsets" },
   { kind: "Deployment", plural: "deployments" },
 ];
+export const kindsWithPods: readonly WorkloadKind[] = [...workloadKinds.map(({ kind }) => kind), "Pod"];
 
-/** What makes pods that are attached to networks of Multus. */
+/** What makes pods that are attached to networks of Multus, or is one. */
 export interface Workload {
   readonly kind: WorkloadKind;
   readonly namespace: string;
@@ -60,8 +63,13 @@ function templateOf({ spec }: Bag): Bag | undefined {
   return asBag(asBag(spec)?.template);
 }
 
+/** The metadata of its pods. */
+function metadataIn(object: Bag): Bag | undefined {
+  return asBag(object.kind === "Pod" ? object.metadata : templateOf(object)?.metadata);
+}
+
 function annotationsOf(object: Bag): Bag {
-  return asBag(asBag(templateOf(object)?.metadata)?.annotations) ?? {};
+  return asBag(metadataIn(object)?.annotations) ?? {};
 }
 
 /** What is kept of one in memory. */
@@ -77,7 +85,7 @@ export function keepWorkload(object: Bag): Bag {
 export function parseWorkload(object: Bag): Parsed<Workload> {
   const { name, namespace = "default" } = asBag(object.metadata) ?? {};
   const kind = object.kind as WorkloadKind;
-  const places = kind === "Deployment" ? placesOfDeployment(object) : ordinalsOf(object);
+  const places = placesOf(object);
   if (places.issues) return places;
   const networks = parsePodNetworks(annotationsOf(object), `${namespace}`);
   if (networks.issues)
@@ -85,7 +93,7 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
   // It is the value of a label, too.
   if (`${name}`.length > 63)
     return { issues: [{ message: "a name of more than 63 characters is too long here", path: ["metadata", "name"] }] };
-  const { labels } = asBag(templateOf(object)?.metadata) ?? {};
+  const { labels } = metadataIn(object) ?? {};
   return {
     value: {
       ...{ kind, name: `${name}`, namespace: `${namespace}`, places: places.value, networks: networks.value },
@@ -93,6 +101,11 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
       annotations: aboutPools(annotationsOf(object)),
     },
   };
+}
+
+function placesOf(object: Bag): Parsed<readonly number[]> {
+  if (object.kind === "Pod") return { value: [0] };
+  return object.kind === "Deployment" ? placesOfDeployment(object) : ordinalsOf(object);
 }
 
 /** One ConfigMap holds no more. */
@@ -172,11 +185,11 @@ export function claimOfPlace(place: number, nic: string): string {
 
 /** Is an owner, as `formatOwner` writes it, or a claim of one, a workload's? */
 export function isOfWorkload(text: string): boolean {
-  return workloadKinds.some(({ kind }) => text.startsWith(`${kind}/`));
+  return kindsWithPods.some((kind) => text.startsWith(`${kind}/`));
 }
 
 /** The key of the object that an owner is. */
 export function keyOfWorkload(owner: string): string {
   const { kind = "", namespace, name } = parseOwner(owner).value ?? {};
-  return `${kindInGroup(kind, workloadGroup)}/${namespace}:${name}`;
+  return `${kindInGroup(kind, kind === "Pod" ? "" : workloadGroup)}/${namespace}:${name}`;
 }

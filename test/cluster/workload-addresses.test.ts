@@ -18,15 +18,15 @@ import { Multus } from "../support/multus.ts";
 import { PodRunner } from "../support/pod-runner.ts";
 import { typeInto, uninstallOf } from "../support/uninstall.ts";
 import { macvlanNetwork } from "../support/vm-objects.ts";
-import { gate, ipsOf, workload } from "../support/workload-objects.ts";
+import { gate, ipsOf, singlePod, workload } from "../support/workload-objects.ts";
 
 const network = macvlanNetwork("red", "lan");
 
-describe("StatefulSets and Deployments of a cluster, served by the controller", () => {
+describe("pods of a cluster, served by the controller", () => {
   const cluster = clusterOfFile(async (started) => {
     await prepareController(started, [installIpamClaims], "workload-addresses");
     await started.kubectl(["apply", "-f", join(root, "deploy/workload-addresses/admission.yaml")]);
-    const names = ["statefulset", "deployment", "replicaset", "garbage-collector"];
+    const names = ["statefulset", "deployment", "replicaset", "daemonset", "job", "garbage-collector"];
     await started.startControllers(...names.map((name) => `${name}-controller`));
   });
   let kube: Objects;
@@ -56,11 +56,10 @@ describe("StatefulSets and Deployments of a cluster, served by the controller", 
     expect(runner.broken).toEqual([]);
   });
 
-  const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "x", uid: "x" };
   const stray = JSON.stringify({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "stray", labels: { [gate]: "gated" }, ownerReferences: [owner] },
+    metadata: { name: "stray", labels: { [gate]: "gated" } },
     spec: { containers: [{ name: "main", image: "main" }] },
   });
   const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
@@ -171,6 +170,41 @@ describe("StatefulSets and Deployments of a cluster, served by the controller", 
     await served(async () => {
       runner.hanging.clear();
       await until(had, ["10.0.0.1/24"]);
+    });
+    await kubectl("delete node n1");
+  });
+
+  it("S6: any other pod has an address of its own for as long as it is there: a bare one, those of a Job, a DaemonSet", async () => {
+    const { metadata, spec } = workload("DaemonSet", "agent", {});
+    const { template } = spec;
+    const podSpec = { ...template.spec, restartPolicy: "Never" };
+    const job = { parallelism: 2, completions: 2, template: { ...template, spec: podSpec } };
+    await create({ apiVersion: "v1", kind: "Node", metadata: { name: "n1" } });
+    await served(async () => {
+      const { schedulingGates: _, ...bare } = singlePod("bare").spec;
+      await create({ ...singlePod("bare"), spec: { ...bare, ...template.spec } });
+      const agent = { ...template, spec: { ...template.spec, tolerations: [{ operator: "Exists" }] } };
+      await create({ ...workload("DaemonSet", "agent", {}), spec: { ...spec, template: agent } });
+      await create({ apiVersion: "batch/v1", kind: "Job", metadata: { ...metadata, name: "copy" }, spec: job });
+      const ips = async () => (await runner.pods()).flatMap(ipsOf).sort();
+      await until(
+        ips,
+        [1, 2, 3, 4].map((i) => `10.0.0.${i}/24`),
+      );
+      expect(
+        (await lines())
+          .map((line) => line.replace(/^\S+ (Pod\/default:(bare|agent|copy)).*(\/0\/net1)$/, "$1$3"))
+          .sort(),
+      ).toEqual(["agent", "bare", "copy", "copy"].map((name) => `Pod/default:${name}/0/net1`));
+      await until(() => kubectl("get configmaps -l nodeippool.nmstate.io/addresses -o name"), "");
+      const uid = (await runner.pods()).find((pod) => pod.metadata.name === "bare")?.metadata.uid;
+      await kubectl("delete pod bare --wait=false");
+      await until(async () => (await runner.pods()).some((pod) => pod.metadata.uid === uid), false);
+      await create({ ...singlePod("bare"), spec: { ...bare, ...template.spec } });
+      await until(async () => (await ips()).length, 4);
+      await kubectl("delete daemonsets,jobs,pods --all --wait=false");
+      await until(async () => (await runner.pods()).length, 0);
+      await until(lines, []);
     });
     await kubectl("delete node n1");
   });

@@ -8,7 +8,7 @@ import { root } from "../support/console.ts";
 import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller-rights.ts";
 import { pool } from "../support/ipam-claims.ts";
 import { definition, macvlanNetwork } from "../support/vm-objects.ts";
-import { gate, networksKey, workload } from "../support/workload-objects.ts";
+import { gate, networksKey, singlePod, workload } from "../support/workload-objects.ts";
 
 describe("the role for workloads needs each of its rights", () => {
   const cluster = clusterOfFile(async (started) => {
@@ -48,8 +48,11 @@ describe("the role for workloads needs each of its rights", () => {
       };
       await create(workload("StatefulSet", "web", { replicas: 1 }, "red, plain"));
       await create(workload("Deployment", "app", { replicas: 1 }));
+      await create(singlePod("bare"));
       await create(pod("web-0", "web", await kubectl("get statefulset web -o jsonpath={.metadata.uid}")));
       await reached("pod web-0 -o jsonpath={.spec.schedulingGates}", /^$/);
+      await reached("pod bare -o jsonpath={.spec.schedulingGates}", /^$/);
+      await kubectl("delete pod bare --force");
       await kubectl("scale statefulset web --replicas=2");
       await reached("configmap nodeippool-web -o jsonpath={.data.web-1}", /ips/);
       await kubectl("scale deployment app --replicas=0");

@@ -13,7 +13,7 @@ import { detected } from "./pod-detects.ts";
 import { isRunning, SimApps, type SimKind, type SimObject } from "./sim-apps.ts";
 import { type Odds, Play } from "./sim-play.ts";
 import { macvlanNetwork } from "./vm-objects.ts";
-import { elementsOf, ipsOf, workload } from "./workload-objects.ts";
+import { elementsOf, ipsOf, singlePod, workload } from "./workload-objects.ts";
 
 const owners = [
   ["StatefulSet", "db"],
@@ -66,7 +66,8 @@ export class WorkloadsPlay extends Play {
   protected change(): void {
     const [kind, name] = this.some(owners) as (typeof owners)[number];
     const there = this.apps.find(kind, name);
-    if (this.pick(3) === 0) this.changeAround();
+    if (this.pick(8) === 0) this.makePod(`pod${this.pick(3)}`);
+    else if (this.pick(3) === 0) this.changeAround();
     else if (there === undefined) this.make(kind, name);
     else this.changeWorkload(there);
   }
@@ -208,6 +209,13 @@ export class WorkloadsPlay extends Play {
     return this.some(["red", "red", "red, blue", "blue"]) as string;
   }
 
+  /** One that nobody makes again: it is killed as others are. */
+  private makePod(name: string): void {
+    if (this.apps.find("Pod", name) !== undefined) return;
+    this.trace.push(`create pod ${name}`);
+    this.apps.create(singlePod(name, this.networks()));
+  }
+
   private make(kind: SimKind, name: string): void {
     const spec = { replicas: this.pick(4), strategy: { rollingUpdate: { maxSurge: this.pick(3) } } };
     this.trace.push(`create ${kind} ${name} ${JSON.stringify(spec)}`);
@@ -342,9 +350,16 @@ export class WorkloadsPlay extends Play {
       const waiting =
         there === undefined
           ? []
-          : this.apps.all("Pod").filter((pod) => isGated(pod) && ownerOfPod(pod)?.endsWith(`:${name}`));
+          : this.apps.all("Pod").filter((pod) => isGated(pod) && ownerOfPod(pod).endsWith(`:${name}`));
       if (waiting.length > 0 && !isFull(name)) throw this.broken(`${waiting[0]?.metadata.name} waits`);
-      for (const pod of this.apps.all("Pod")) if (isDeleting(pod)) throw this.broken(`${pod.metadata.name} never ends`);
+    }
+    // What a pod by itself bears is not put on record again, once that was lost.
+    const recorded = this.record.allocations.map(({ address }) => `${formatAddress(address)}/24`);
+    const used = [...new Set([...borne, ...recorded])];
+    const isAnyFull = ["10.0.0.", "10.0.2."].some((ip) => used.filter((one) => one.startsWith(ip)).length === 12);
+    for (const pod of this.apps.all("Pod")) {
+      if (isDeleting(pod)) throw this.broken(`${pod.metadata.name} never ends`);
+      if (isGated(pod) && isAlone(pod) && !isAnyFull) throw this.broken(`${pod.metadata.name} waits`);
     }
   }
 
@@ -367,6 +382,7 @@ export class WorkloadsPlay extends Play {
   /** All workloads are deleted. */
   async finish(): Promise<void> {
     for (const kind of ["StatefulSet", "Deployment"] as const) for (const one of this.apps.all(kind)) this.end(one);
+    for (const pod of this.apps.all("Pod").filter(isAlone)) this.end(pod);
     // What is held back begins anew where time leaps.
     for (let i = 0; i === 0 || (i < 5 && this.record.releasing.length > 0); i++)
       await this.rest(() => this.server.events.length);
@@ -384,10 +400,16 @@ export class WorkloadsPlay extends Play {
 }
 
 /** Its owner by the workload that made it, as the record has it. */
-function ownerOfPod(pod: SimObject): string | undefined {
+function ownerOfPod(pod: SimObject): string {
   const [owner] = ownersOf(pod);
   const { labels } = (pod.metadata ?? {}) as { labels?: Bag };
   const hash = `-${asBag(labels)?.["pod-template-hash"]}`;
   if (owner?.kind === "StatefulSet") return `StatefulSet/default:${owner.name}`;
-  return owner === undefined ? undefined : `Deployment/default:${`${owner.name}`.slice(0, -hash.length)}`;
+  if (owner === undefined) return `Pod/default:${pod.metadata.name}`;
+  return `Deployment/default:${`${owner.name}`.slice(0, -hash.length)}`;
+}
+
+/** Has nobody made it? */
+function isAlone(pod: SimObject): boolean {
+  return ownersOf(pod).length === 0;
 }

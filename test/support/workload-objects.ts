@@ -34,6 +34,20 @@ export function workload(
   } satisfies Made;
 }
 
+/** A pod that waits for the controller, as the admission policy leaves it. */
+export function singlePod(name: string, networks = "red", ownerReferences: readonly Bag[] = []) {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      ...{ name, namespace: "default", ownerReferences },
+      labels: { [gate]: "gated" },
+      annotations: { [networksKey]: networks },
+    },
+    spec: { schedulingGates: [{ name: gate }], containers: [{ name: "main", image: "main" }] },
+  } satisfies Made;
+}
+
 /** The networks of a pod, as Multus is told them. */
 export function elementsOf({
   metadata,

@@ -164,6 +164,18 @@ describe("StatefulSets of a folder", () => {
       [statefulSet("", { template: { metadata: { annotations: { [defaultKey]: "red, red" } } } })],
       "a pod has one default network",
     ],
+    ...[
+      ["ippools", '{"ipv4": ["lan"]}', "annotation ipam.spidernet.io/ippools is no list"],
+      ["ippool", '[{"ipv4": ["lan"]}]', "annotation ipam.spidernet.io/ippool has no list of names"],
+    ].map(([name, text, message]): [string, Bag[], string] => [
+      `${name} that says ${text}`,
+      [
+        statefulSet("", {
+          template: { metadata: { annotations: { [networksKey]: "red", [`ipam.spidernet.io/${name}`]: text } } },
+        }),
+      ],
+      `${message}`,
+    ]),
     ["a number of pods that is none", [statefulSet("red", { replicas: -1 })], "replicas must be a number"],
     [
       "a surge that is none",

@@ -37,7 +37,14 @@ function selection(rounds: number): Result {
     return { pool: made, rules: made.rules, isTerminating: false, room };
   });
   const namespace = { name: "shop", labels: {} };
-  const request = { family: 4, namespace, labels: { app: "web" }, network: "shop/lan", named: {} } as const;
+  const request = {
+    family: 4,
+    namespace,
+    labels: { app: "web" },
+    nodeSelector: {},
+    network: "shop/lan",
+    named: {},
+  } as const;
   const taken = Array.from({ length: rounds }, () => {
     const start = performance.now();
     selectPools(request, all);

@@ -258,6 +258,7 @@ export function factsOf(world: World, { sound, pools, conflicting }: Scene): Fac
     pools: new Map(sound.map((pool) => [pool.name, pool])),
     poolUids: uidsOf([...pools.values()]),
     conflicting,
+    unsound: new Map([...pools.values()].flatMap(({ name, problem }) => (problem ? [[name, problem.message]] : []))),
   };
 }
 

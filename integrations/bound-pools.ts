@@ -19,8 +19,13 @@ export function takesTold(plugins: readonly Bag[]): boolean {
 }
 
 /** Why a pool of this name cannot give addresses; undefined if it can. */
-export function whyUnbound(name: string, { pools }: Pick<Facts, "pools">): Pick<Issue, "message"> | undefined {
+export function whyUnbound(
+  name: string,
+  { pools, unsound }: Pick<Facts, "pools" | "unsound">,
+): Pick<Issue, "message"> | undefined {
   const pool = pools.get(name);
+  const why = unsound?.get(name);
+  if (pool === undefined && why !== undefined) return { message: `NodeIPPool ${name} gives no addresses: ${why}` };
   if (pool === undefined)
     return {
       message: `there is no NodeIPPool ${name || '""'} to take addresses from${didYouMean(name, pools.keys())}`,

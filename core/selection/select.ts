@@ -2,6 +2,7 @@ import { type Family, familyOf } from "../address.ts";
 import { byCodeUnit } from "../errors.ts";
 import { partition } from "../partition.ts";
 import type { Pool } from "../pool.ts";
+import { mayMeetAll, nodesReaching, nodesWith } from "./node-rules.ts";
 import type { PoolRules } from "./pool-rules.ts";
 import { type Labels, meets, type PoolLabelSelector } from "./pool-selector.ts";
 
@@ -19,18 +20,30 @@ export const poolSources = ["subnet", "workload", "namespace", "network", "clust
 /** Where a candidate comes from. */
 export type PoolSource = (typeof poolSources)[number];
 
+/** Names of pools as somebody writes them: those of one family, or of either. A name may have wildcards. */
+export type NamedPools = Partial<Readonly<Record<4 | 6 | "any", readonly string[]>>>;
+
+/** The pools that each source names, in its order. `cluster` is what the pools say themselves. */
+export type NamedBySource = Partial<Readonly<Record<Exclude<PoolSource, "cluster">, NamedPools>>>;
+
+/** The source that counts, alone: the first one that names a pool, be it of one family; else the cluster. */
+export function countingSource(named: NamedBySource): PoolSource {
+  const namesAny = (one: PoolSource) =>
+    one !== "cluster" && Object.values(named[one] ?? {}).some((names) => names.length > 0);
+  return poolSources.find(namesAny) ?? "cluster";
+}
+
 /** Who asks for an address on one NIC. */
 export interface PoolRequest {
   readonly family: Family;
   readonly namespace: { readonly name: string; readonly labels: Labels };
   /** The labels of the pod. */
   readonly labels: Labels;
-  /** Absent where it is not scheduled yet: then each node may be its own. */
-  readonly node?: { readonly name: string; readonly labels: Labels };
+  /** What the pod says of the labels of its node. Others that may have, or not. */
+  readonly nodeSelector: Labels;
   /** The NetworkAttachmentDefinition of the NIC, as `namespace/name`; absent for the network that all pods have. */
   readonly network?: string;
-  /** The pools that each source names, in its order. `cluster` is what the pools say themselves. */
-  readonly named: Partial<Readonly<Record<Exclude<PoolSource, "cluster">, readonly string[]>>>;
+  readonly named: NamedBySource;
 }
 
 /** What became of a pool, in the order in which they are tried; those that are not tried come after. */
@@ -54,7 +67,7 @@ export interface Verdict {
  *  is being deleted               | what it has is on its way out
  *  has `disable`                  | somebody says so
  *  is of the other family         | each family is selected by itself
- *  is for other nodes             | `nodeName`, or else `nodeAffinity`; an unknown node may be any
+ *  is for other nodes             | `nodeName`, or else `nodeAffinity`, as far as `nodeSelector` of the pod tells
  *  is for other namespaces        | `namespaceName`, or else `namespaceAffinity`
  *  is for other pods              | `podAffinity`
  *  is for other networks          | `multusName`
@@ -65,15 +78,13 @@ export interface Verdict {
  *  come by name.
  */
 export function selectPools(request: PoolRequest, pools: readonly Selectable[]): Verdict[] {
-  const asked = poolSources.map((source) => ({ source, found: candidatesOf(source, request, pools) }));
-  const [first, ...passed] = asked.filter(({ found }) => found.length > 0);
-  if (first === undefined) return [];
-  const { source } = first;
-  const judged = first.found.map((one) => ({
+  const source = countingSource(request.named);
+  const judged = candidatesOf(source, request, pools).map((one) => ({
     name: one.name,
     rules: one.found?.rules ?? {},
     not: whyDropped(one, request),
   }));
+  const passed = poolSources.slice(poolSources.indexOf(source) + 1);
   const [tried, dropped] = partition(judged, ({ not }) => not === undefined);
   const notAsked = `not asked: ${wordsOf[source]} come first`;
   return [
@@ -83,7 +94,9 @@ export function selectPools(request: PoolRequest, pools: readonly Selectable[]):
         ...{ pool: name, source, place: i + 1 },
         why: ranked.filter((rule) => has(rules, rule)),
       })),
-    ...passed.flatMap((one) => one.found.map(({ name }) => ({ pool: name, source: one.source, why: [notAsked] }))),
+    ...passed.flatMap((one) =>
+      candidatesOf(one, request, pools).map(({ name }) => ({ pool: name, source: one, why: [notAsked] })),
+    ),
     ...dropped.map(({ name, not }) => ({ pool: name, source, why: [`dropped: ${not}`] })),
   ];
 }
@@ -103,17 +116,39 @@ interface Candidate {
   readonly found?: Selectable | undefined;
 }
 
-/** In the order of the source, each once. A name may have wildcards, as file names in a shell have. */
-function candidatesOf(source: PoolSource, { named }: PoolRequest, pools: readonly Selectable[]): Candidate[] {
+/**
+ * In the order of the source, each once.
+ *
+ *  who names it                     | candidates are
+ *  ---------------------------------+---------------------------------------------------------------
+ *  the cluster, a name with         | those of the family
+ *   wildcards, as file names in a   |
+ *   shell have                      |
+ *  a name alone, of either family   | the pool, unless it is of the other one
+ *  a name alone, of this family     | the pool: one of the other family is dropped, with a word
+ */
+function candidatesOf(
+  source: PoolSource,
+  { named, family }: PoolRequest,
+  pools: readonly Selectable[],
+): readonly Candidate[] {
+  const isOf = ({ pool }: Selectable) => familyOf(pool.prefix.first) === family;
   const candidate = (found: Selectable): Candidate => ({ name: found.pool.name, found });
-  const inOrder = (some: readonly Selectable[]) =>
-    some.toSorted((a, b) => byCodeUnit(a.pool.name, b.pool.name)).map(candidate);
-  if (source === "cluster") return inOrder(pools.filter(({ rules }) => rules.default));
+  const inOrder = (isMeant: (one: Selectable) => boolean) =>
+    pools
+      .filter((one) => isMeant(one) && isOf(one))
+      .sort((a, b) => byCodeUnit(a.pool.name, b.pool.name))
+      .map(candidate);
+  if (source === "cluster") return inOrder(({ rules }) => rules.default === true);
+  const { any = [], [family]: own = [] } = named[source] ?? {};
+  if (own.length + any.length === 0) return [];
   const byName = new Map(pools.map((one) => [one.pool.name, one]));
-  const all = (named[source] ?? []).flatMap((name): Candidate[] => {
-    if (!hasWildcards(name)) return [{ name, found: byName.get(name) }];
-    return inOrder(pools.filter(({ pool }) => isCalled(pool.name, name)));
-  });
+  const called = (name: string): Candidate[] =>
+    hasWildcards(name) ? inOrder(({ pool }) => isCalled(pool.name, name)) : [{ name, found: byName.get(name) }];
+  const all = [
+    ...own.flatMap(called),
+    ...any.flatMap(called).filter(({ found }) => found === undefined || isOf(found)),
+  ];
   const seen = new Set<string>();
   return all.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
@@ -142,11 +177,14 @@ function patternOf(glob: string): RegExp {
 function whyDropped({ found }: Candidate, request: PoolRequest): string | undefined {
   if (found === undefined) return "there is no pool of this name";
   const { pool, rules, isTerminating, room } = found;
-  const { family, node, namespace, labels, network } = request;
+  const { family, nodeSelector, namespace, labels, network } = request;
   if (isTerminating) return "it is being deleted";
   if (rules.disable) return "it is disabled";
   if (familyOf(pool.prefix.first) !== family) return `it has no IPv${family}`;
-  if (node !== undefined && !serves(node, rules.nodeName, rules.nodeAffinity)) return `it is not for node ${node.name}`;
+  if (!mayMeetAll([...nodesWith(nodeSelector), ...nodesReaching(found)]))
+    return `it is not for nodes with ${Object.entries(nodeSelector)
+      .map((label) => label.join("="))
+      .join(",")}`;
   if (!serves(namespace, rules.namespaceName, rules.namespaceAffinity))
     return `it is not for namespace ${namespace.name}`;
   if (rules.podAffinity !== undefined && !meets(labels, rules.podAffinity))

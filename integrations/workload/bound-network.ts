@@ -1,3 +1,4 @@
+import type { NamedPools } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { asBag } from "../../schema/objects.ts";
 import {
@@ -10,7 +11,7 @@ import {
 } from "../attachment-definition.ts";
 import { boundPools, takesTold } from "../bound-pools.ts";
 import type { WatchedKind } from "../in-cluster.ts";
-import { type NamedPools, namedBy } from "./named-pools.ts";
+import { namedBy } from "./named-pools.ts";
 
 /** A network on which pods may have addresses of NodeIPPools. */
 export interface BoundNetwork {

@@ -1,9 +1,6 @@
-import type { Issue, Parsed } from "../../core/index.ts";
+import type { Issue, NamedPools, Parsed } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { boundPools, poolAnnotation } from "../bound-pools.ts";
-
-/** Names of pools as somebody writes them: those of one family, or of either. A name may have wildcards. */
-export type NamedPools = Partial<Readonly<Record<4 | 6 | "any", readonly string[]>>>;
 
 /** What the annotations of Spiderpool begin with. */
 const spiderpool = "ipam.spidernet.io/";

@@ -1,6 +1,6 @@
-import type { Labels, Parsed } from "../../core/index.ts";
+import type { Labels, NamedPools, Parsed } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { type NamedPools, namedByNamespace } from "./named-pools.ts";
+import { namedByNamespace } from "./named-pools.ts";
 
 /** A namespace, as pools and its pods see it. */
 export interface Namespace {

@@ -1,30 +1,32 @@
 import {
+  countingSource,
   familyOf,
   hasWildcards,
   type Issue,
   isOfAddresses,
   type Labels,
+  type NamedBySource,
   type Parsed,
   type Pool,
   type PoolChoice,
-  type PoolSource,
-  poolSources,
   type Selectable,
   selectPools,
   sizeOf,
   type Verdict,
 } from "../../core/index.ts";
 import { whyUnbound } from "../bound-pools.ts";
-import type { NamedPools } from "./named-pools.ts";
+import type { Facts } from "../facts.ts";
 
 /** A NIC of the pods of a workload. */
 export interface NicRequest {
   readonly namespace: { readonly name: string; readonly labels: Labels };
   /** Of the pods. */
   readonly labels: Labels;
+  /** Of the pods. */
+  readonly nodeSelector: Labels;
   /** The NetworkAttachmentDefinition, as `namespace/name`. */
   readonly network: string;
-  readonly named: Partial<Readonly<Record<Exclude<PoolSource, "cluster">, NamedPools>>>;
+  readonly named: NamedBySource;
   /** The workload, as `formatOwner` writes it: what is reserved for it counts as room. */
   readonly owner: string;
 }
@@ -34,6 +36,8 @@ export interface NicPools {
   readonly family: 4 | 6;
   readonly verdicts: readonly Verdict[];
   readonly choice: PoolChoice;
+  /** The first pool that is asked: what people read of it before one is chosen. */
+  readonly first: string;
 }
 
 /**
@@ -43,70 +47,51 @@ export interface NicPools {
  *  -----------------------------------+--------------------------------------------
  *  names them family by family        | each that it names pools of
  *  names pools alone                  | those of these pools
- *  is the cluster                     | those of the pools with `default`
- *  there is none                      | none: the NIC has no addresses of ours
+ *  is the cluster                     | those of the pools with `default`: none, if there are none
  */
 export function poolsForNic(
   request: NicRequest,
-  pools: ReadonlyMap<string, Pool>,
+  facts: Pick<Facts, "pools" | "unsound">,
   freeIn: FreeIn = allOf,
 ): Parsed<readonly NicPools[]> {
-  const { named } = request;
-  const all = [...pools.values()].filter(isOfAddresses);
-  const source = poolSources.find((one) =>
-    one === "cluster" ? all.some(({ rules }) => rules.default) : namesAny(named[one]),
-  );
-  if (source === undefined) return { value: [] };
-  const own = source === "cluster" ? {} : (named[source] ?? {});
-  const issues = Object.values(own).flatMap((names) => names.flatMap((name) => issueOf(name, pools)));
+  const source = countingSource(request.named);
+  const { any = [], ...own } = source === "cluster" ? {} : (request.named[source] ?? {});
+  const names = [...any, ...Object.values(own).flat()];
+  // A name with wildcards may stand for none.
+  const issues = names.flatMap((name) => (hasWildcards(name) ? [] : (whyUnbound(name, facts) ?? [])));
   if (issues.length > 0) return { issues };
-  const isAsked = (family: 4 | 6) =>
-    source === "cluster"
-      ? all.some((pool) => pool.rules.default === true && isOf(pool, family))
-      : namesFor(own, family, pools).length > 0;
-  const found = ([4, 6] as const).filter(isAsked).map((family): NicPools => {
-    const lists = Object.entries(named).map(([one, names]) => [one, namesFor(names, family, pools)]);
-    const ofFamily = all.filter((pool) => isOf(pool, family));
-    const selectable = ofFamily.map((pool) => selectableOf(pool, request.owner, freeIn));
-    const verdicts = selectPools({ ...request, family, named: Object.fromEntries(lists) }, selectable);
-    return { family, verdicts, choice: choiceOf(verdicts, source, selectable) };
+  const all = [...facts.pools.values()].filter(isOfAddresses).map((pool) => selectableOf(pool, request.owner, freeIn));
+  const found = ([4, 6] as const).map((family) => {
+    const verdicts = selectPools({ ...request, family }, all);
+    return { family, verdicts, asked: verdicts.filter((one) => one.source === source) };
   });
-  const isNone = (one: NicPools) => one.verdicts.every((verdict) => verdict.source !== source);
-  const none = found.find((one) => isNone(one) && own[one.family] !== undefined);
-  if (none !== undefined)
-    return { issues: [{ message: `no NodeIPPool of IPv${none.family} is called ${own[none.family]?.join(" or ")}` }] };
-  return { value: found.filter((one) => !isNone(one)) };
+  const none = found.find(({ family, asked }) => asked.length === 0 && own[family] !== undefined);
+  if (none !== undefined) return { issues: [noneCalled(` of IPv${none.family}`, own[none.family] ?? [])] };
+  if (any.length > 0 && found.every(({ asked }) => asked.length === 0)) return { issues: [noneCalled("", any)] };
+  const given = found.filter(({ asked }) => asked.length > 0);
+  return {
+    value: given.map(({ family, verdicts, asked }): NicPools => {
+      const ofFamily = new Set(all.flatMap(({ pool }) => (familyOf(pool.prefix.first) === family ? pool.name : [])));
+      const others = source === "cluster" ? [...ofFamily] : asked.map(({ pool }) => pool);
+      const choice = choiceOf(
+        asked,
+        others.filter((name) => ofFamily.has(name)),
+      );
+      return { family, verdicts, choice, first: choice.tried[0] ?? asked[0]?.pool ?? "" };
+    }),
+  };
 }
 
 /** What is only dropped keeps what it gave: also what has lost `default` since. */
-function choiceOf(verdicts: readonly Verdict[], source: PoolSource, selectable: readonly Selectable[]): PoolChoice {
-  const tried = verdicts.filter(({ place }) => place !== undefined).map(({ pool }) => pool);
-  const asked = verdicts.filter((one) => one.source === source);
-  const all = source === "cluster" ? selectable.map(({ pool }) => pool.name) : asked.map(({ pool }) => pool);
+function choiceOf(asked: readonly Verdict[], others: readonly string[]): PoolChoice {
+  const tried = asked.filter(({ place }) => place !== undefined).map(({ pool }) => pool);
+  const known = new Set(tried);
   const why = asked.filter(({ place }) => place === undefined).map(({ pool, why }) => `${pool} ${why.join(", ")}`);
-  return { tried, kept: all.filter((name) => !tried.includes(name)), why: why.join("; ") };
+  return { tried, kept: others.filter((name) => !known.has(name)), why: why.join("; ") };
 }
 
-function namesAny(names: NamedPools = {}): boolean {
-  return Object.values(names).some((list) => list.length > 0);
-}
-
-function namesFor(names: NamedPools = {}, family: 4 | 6, pools: ReadonlyMap<string, Pool>): string[] {
-  const isOfOther = (name: string) => {
-    const pool = pools.get(name);
-    return pool !== undefined && !isOf(pool, family);
-  };
-  return [...(names[family] ?? []), ...(names.any ?? []).filter((name) => !isOfOther(name))];
-}
-
-function isOf({ start }: Pool, family: 4 | 6): boolean {
-  return familyOf(start) === family;
-}
-
-/** Why a pool that is named cannot give an address. A name with wildcards may stand for none. */
-function issueOf(name: string, pools: ReadonlyMap<string, Pool>): Issue[] {
-  const why = hasWildcards(name) ? undefined : whyUnbound(name, { pools });
-  return why === undefined ? [] : [why];
+function noneCalled(what: string, names: readonly string[]): Issue {
+  return { message: `no NodeIPPool${what} is called ${names.join(" or ")}` };
 }
 
 /** How many addresses of a pool nobody has. Where a plan finds that out, all are free before it. */

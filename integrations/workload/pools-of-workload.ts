@@ -2,6 +2,7 @@ import {
   type Allocation,
   type Authority,
   type Claim,
+  countingSource,
   familyOf,
   formatOwner,
   hasWildcards,
@@ -52,10 +53,11 @@ export interface ServedNetwork {
 export function servedNetworks(
   workload: Workload,
   { networks, namespaces }: PoolSources,
-  { pools, authority = "Plan" }: Facts,
+  facts: Facts,
   freeIn?: FreeIn,
 ): Parsed<readonly ServedNetwork[]> {
-  const { annotations, labels, namespace } = workload;
+  const { annotations, labels, nodeSelector, namespace } = workload;
+  const { pools, authority = "Plan" } = facts;
   const { named, ...known } = namespaces.get(namespace) ?? unknownNamespace(namespace);
   const owner = formatOwner(ownerOfWorkload(workload));
   const isByPod = namesPools(annotations);
@@ -69,8 +71,8 @@ export function servedNetworks(
     const byPod = namedByPod(annotations, { nic: network.nic, place });
     issues.push(...placedAt(network, [...(byPod.issues ?? []), ...((!isByPod && named.issues) || [])]));
     const sources = { ...byPod.value, namespace: named.value ?? {}, network: bound.named };
-    const request = { namespace: { name: namespace, ...known }, labels, network: bound.title, owner, named: sources };
-    const found = poolsForNic(request, pools, freeIn);
+    const pod = { namespace: { name: namespace, ...known }, labels, nodeSelector, owner };
+    const found = poolsForNic({ ...pod, network: bound.title, named: sources }, facts, freeIn);
     for (const { message, ...issue } of placedAt(network, found.issues ?? []))
       issues.push({ ...issue, message: isByPod ? message : `${attachmentKind} ${bound.title}: ${message}` });
     if (found.value === undefined || found.value.length === 0) return [];
@@ -91,7 +93,7 @@ function placedAt({ annotation }: PodNetwork, issues: readonly Issue[]): Issue[]
 export function ownNetworks(workload: Workload, sources: PoolSources, facts: Facts): readonly ServedNetwork[] {
   const { value = [] } = servedNetworks(workload, sources, facts);
   const isOwn = (pool: string) => isPlannedBy(facts.pools.get(pool)) === ((facts.authority ?? "Plan") === "Plan");
-  return value.filter(({ pools }) => pools.every(({ choice }) => isOwn(firstOf(choice))));
+  return value.filter(({ pools }) => pools.every(({ first }) => isOwn(first)));
 }
 
 /**
@@ -109,23 +111,22 @@ export function maySelect(
   const byPod = namedByPod(annotations, { nic: network.nic, place: all.indexOf(network) }).value;
   const { named } = namespaces.get(namespace) ?? unknownNamespace(namespace);
   if (bound === undefined || byPod === undefined || (!namesPools(annotations) && named.issues)) return true;
-  const sources = [byPod.subnet, byPod.workload, named.value ?? {}, bound.named];
-  const first = sources.find((one) => Object.values(one).some((list) => list.length > 0));
-  const names = [...(first?.[familyOf(address)] ?? []), ...(first?.any ?? [])];
-  if (first === undefined || names.some((name) => isCalled(pool, name))) return true;
-  return Object.values(first).some((list) => list.some((name) => !hasWildcards(name) && !isThere(name)));
+  const sources = { ...byPod, namespace: named.value ?? {}, network: bound.named };
+  const source = countingSource(sources);
+  if (source === "cluster") return true;
+  const { [familyOf(address)]: own = [], any = [] } = sources[source] ?? {};
+  if ([...own, ...any].some((name) => isCalled(pool, name))) return true;
+  return Object.values(sources[source] ?? {}).some((list) =>
+    list.some((name) => !hasWildcards(name) && !isThere(name)),
+  );
 }
 
 /** What a claim says of its pools. Where there is but one, and that for all nodes, nothing is to be chosen. */
-export function asksOf({ choice }: NicPools, pools: ReadonlyMap<string, Pool>): Pick<Claim, "pool" | "choice"> {
-  const pool = pools.get(firstOf(choice));
+export function asksOf({ choice, first }: NicPools, pools: ReadonlyMap<string, Pool>): Pick<Claim, "pool" | "choice"> {
+  const pool = pools.get(first);
   const isAny = pool !== undefined && nodesReaching(pool).length === 0;
   const isOne = isAny && choice.tried.length === 1 && choice.kept.length === 0;
-  return { pool: firstOf(choice), ...(isOne ? {} : { choice }) };
-}
-
-function firstOf(choice: NicPools["choice"]): string {
-  return choice.tried[0] ?? choice.kept[0] ?? "";
+  return { pool: first, ...(isOne ? {} : { choice }) };
 }
 
 function isPlannedBy(pool: Pool | undefined): boolean {
@@ -163,7 +164,7 @@ const noneTakesAny: Issue = {
 /** One ConfigMap has all addresses of a workload, so either a plan gives them, or the controller. */
 function mixed(served: readonly ServedNetwork[], pools: ReadonlyMap<string, Pool>): Issue[] {
   const asked = served.flatMap((one) =>
-    one.pools.flatMap(({ choice }) => (choice.tried.length > 0 ? choice.tried : firstOf(choice))),
+    one.pools.flatMap(({ choice, first }) => (choice.tried.length > 0 ? choice.tried : first)),
   );
   const found = asked.flatMap((name) => pools.get(name) ?? []);
   const [planned, other] = [found.find(isPlanned), found.find((pool) => !isPlanned(pool))];

@@ -26,6 +26,8 @@ export interface Workload {
   readonly networks: readonly PodNetwork[];
   /** Of its pods. */
   readonly labels: Labels;
+  /** Of its pods. */
+  readonly nodeSelector: Labels;
   /** What its pods say of pools. */
   readonly annotations: Bag;
 }
@@ -72,6 +74,10 @@ function annotationsOf(object: Bag): Bag {
   return asBag(metadataIn(object)?.annotations) ?? {};
 }
 
+function nodeSelectorOf(object: Bag): Bag {
+  return asBag(asBag(templateOf(object)?.spec)?.nodeSelector) ?? {};
+}
+
 /** What is kept of one in memory. */
 export function keepWorkload(object: Bag): Bag {
   const { replicas, ordinals, strategy } = asBag(object.spec) ?? {};
@@ -79,7 +85,8 @@ export function keepWorkload(object: Bag): Bag {
   const all = annotationsOf(object);
   const said = networkAnnotations.filter((one) => all[one] !== undefined);
   const annotations = { ...aboutPools(all), ...Object.fromEntries(said.map((one) => [one, all[one]])) };
-  return { spec: { replicas, ordinals, strategy, template: { metadata: { labels, annotations } } } };
+  const spec = { nodeSelector: nodeSelectorOf(object) };
+  return { spec: { replicas, ordinals, strategy, template: { metadata: { labels, annotations }, spec } } };
 }
 
 export function parseWorkload(object: Bag): Parsed<Workload> {
@@ -98,6 +105,7 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
     value: {
       ...{ kind, name: `${name}`, namespace: `${namespace}`, places: places.value, networks: networks.value },
       labels: (asBag(labels) ?? {}) as Labels,
+      nodeSelector: nodeSelectorOf(object) as Labels,
       annotations: aboutPools(annotationsOf(object)),
     },
   };

@@ -303,7 +303,25 @@ describe("pools that are selected", () => {
     expect(await told(folder)).toEqual(["web-0 net1 10.1.0.1/24", "web-1 net1 10.5.0.1/24"]);
   });
 
+  it("S20: nodes that the template selects decide which pools are tried, as far as it names their labels", async () => {
+    const spec = { template: { spec: { nodeSelector: { rack: "b", disk: "ssd" } } } };
+    const named = pool("n1", "10.6.0.0/24", { nodeName: ["n1"] });
+    const { template: own, ...rest } = web({}).spec as { template: Bag };
+    const set = { ...web({}), spec: { ...rest, template: { ...own, ...spec.template } } };
+    const network = macvlanNetwork("red", "rack-a, rack-b, n1");
+    const folder = folderOf({ "m/all.yaml": textOf([...pools, named, network, set]) });
+    await done(folder, "allocate", "m");
+    expect(await told(folder)).toEqual(["web-0 net1 10.6.0.1/24"]);
+    const table = await done(folder, "explain", "--workload", "m/all.yaml", "--pools", "m");
+    expect(table).toContain("-  rack-a  network   dropped: it is not for nodes with rack=b,disk=ssd");
+  });
+
   it.each<[string, Bag[], string]>([
+    [
+      "a pool of IPv6 that is named for IPv4",
+      [pool("six", "fd00::/64"), unbound, web({ "ipam.spidernet.io/ippool": '{"ipv4": ["six"]}' })],
+      "no pool serves it: six dropped: it has no IPv4",
+    ],
     [
       "a pool that is not there",
       [unbound, web({ "ipam.spidernet.io/ippool": '{"ipv4": ["rack"]}' })],

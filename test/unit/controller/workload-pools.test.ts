@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { workload } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const own = "nodeippool.nmstate.io/pool";
@@ -83,6 +84,19 @@ describe("what says of which pools pods have addresses", () => {
     expect([told(), sim.lines()]).toEqual([["web-0"], []]);
     expect(said()).toContain("StatefulSet.apps/default:web");
     expect(said()).toContain("none of its pools that have room is for the same nodes");
+  });
+
+  it("S20: the nodes that the template selects", async () => {
+    const { sim, apps, pass, told } = begin("lan, more");
+    const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
+    apps.edit("NodeIPPool", "lan", rack("a"));
+    apps.edit("NodeIPPool", "more", rack("b"));
+    const made = workload("StatefulSet", "web", { replicas: 1 });
+    const { template, ...spec } = made.spec;
+    const selecting = { ...template, spec: { ...template.spec, nodeSelector: { rack: "b" } } };
+    apps.create({ ...made, spec: { ...spec, template: selecting } });
+    await pass();
+    expect([told(), sim.lines()]).toEqual([["web-0 10.1.0.1/24"], ["10.1.0.1 StatefulSet/default:web/0/net1"]]);
   });
 
   it("S21: one that is for others is not exhausted, and nothing is said of it", async () => {

@@ -24,12 +24,13 @@ function triedFor(pod: Bag, more: Partial<NicRequest> = {}, pools = all, nic = "
   const request: NicRequest = {
     namespace: { name: "shop", labels: { tier: "gold" } },
     labels: { app: "db" },
+    nodeSelector: {},
     network: "shop/lan",
     owner: "StatefulSet/shop:db",
     ...more,
     named: { subnet, workload, ...more.named },
   };
-  const found = unwrap(poolsForNic(request, pools));
+  const found = unwrap(poolsForNic(request, { pools }));
   return found.map(({ family, choice: { tried, kept } }) =>
     [family, ...tried, ...(kept.length > 0 ? [`keeps ${kept.join(" ")}`] : [])].join(" "),
   );
@@ -75,6 +76,11 @@ describe("the pools for a NIC", () => {
     expect(triedFor(annotations.ippool, { owner: "StatefulSet/shop:web" }, pools)).toEqual(["4 b keeps a"]);
   });
 
+  it("S27: one that is named for the other family is dropped, and gives and keeps nothing", () => {
+    const pod = { "ipam.spidernet.io/ippool": '{"ipv4": ["a6"], "ipv6": ["a6"]}' };
+    expect(triedFor(pod)).toEqual(["4", "6 a6"]);
+  });
+
   it("may be named with wildcards", () => {
     expect(triedFor({ "nodeippool.nmstate.io/pool": "[ab]*" })).toEqual(["4 a b", "6 a6"]);
     expect(triedFor({ "nodeippool.nmstate.io/pool": "[bc]*" })).toEqual(["4 b c"]);
@@ -115,11 +121,19 @@ it.each<[string, Bag, string]>([
 
 it.each<[string, string, string]>([
   ["a pool that is not there", "aa", "there is no NodeIPPool aa to take addresses from; did you mean a"],
+  ["a name that no pool has", "x*, y*", "no NodeIPPool is called x* or y*"],
   ["no name", "", 'there is no NodeIPPool "" to take addresses from'],
   ["a pool of blocks", "blocks", "NodeIPPool blocks gives blocks of /28, not addresses"],
 ])("%s is an error", (_, name, message) => {
   const pools = poolsOf({ a: {}, blocks: { blockLength: 28 } });
   const named = { workload: namedBy({ "nodeippool.nmstate.io/pool": name }) };
-  const request = { namespace: { name: "shop", labels: {} }, labels: {}, network: "shop/lan", owner: "x", named };
-  expect(poolsForNic(request, pools).issues?.[0]?.message).toContain(message);
+  const request = {
+    namespace: { name: "shop", labels: {} },
+    labels: {},
+    nodeSelector: {},
+    network: "shop/lan",
+    owner: "x",
+    named,
+  };
+  expect(poolsForNic(request, { pools }).issues?.[0]?.message).toContain(message);
 });

@@ -29,7 +29,10 @@ export interface Workspace {
   readonly desired: Desired;
 }
 
-type WorkspaceOptions = Pick<PlanningOptions, "nodes" | "nodesFound" | "lock">;
+interface WorkspaceOptions extends Pick<PlanningOptions, "nodes" | "nodesFound" | "lock"> {
+  /** Nothing is allocated: pools may be the controller's. */
+  readonly anyAuthority?: boolean;
+}
 
 /** Reads manifests and nodes. Throws IpamError `invalid` with everything that is wrong with them. */
 export async function readWorkspace(path: string, options: WorkspaceOptions): Promise<Workspace> {
@@ -61,7 +64,7 @@ export async function workspaceOf(
   const manifests = readFolder(files);
   if (path !== "-" && !isFolder(path)) refuseNothingRead(path, files, manifests);
   const nodes = options.nodes === undefined ? manifests.nodes : await readNodesOf(options.nodes);
-  const issues = [...manifests.issues, ...ofController(manifests)];
+  const issues = [...manifests.issues, ...(options.anyAuthority ? [] : ofController(manifests))];
   const desired = readDesired({ ...manifests, issues, nodes }, integrations);
   if (options.nodesFound && manifests.nodes.length > 0)
     throw new IpamError("invalid", `nodes are defined in ${options.nodes} and among the manifests in ${path}`, {

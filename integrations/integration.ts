@@ -54,6 +54,8 @@ export interface PoolSelection {
   readonly title: string;
   /** Each pool that somebody names, in the order in which they are tried. */
   readonly verdicts: readonly Verdict[];
+  /** Where nobody names any: why there is no address. */
+  readonly why?: string;
 }
 
 /** What cannot hold together. */
@@ -127,8 +129,8 @@ export interface Integration<Model = unknown> {
   conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Conflict[];
   /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */
   idle?(model: Model, facts: Facts): readonly string[];
-  /** Absent where each claim names its pool. `freeIn` says how many addresses of a pool nobody has. */
-  selected?(model: Model, facts: Facts, freeIn: (pool: Pool) => bigint): readonly PoolSelection[];
+  /** Absent where each claim names its pool. */
+  selected?(model: Model, facts: Facts, snapshot: Snapshot): readonly PoolSelection[];
   /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */
   readonly freeOnce?: string;
   /** What the controller asks besides; absent where it has no part in it. */

@@ -142,7 +142,8 @@ function whyNone({ definition }: PodNetwork, bound: BoundNetwork | undefined, au
   return Object.keys(bound.named).length === 0 ? [] : [takesNone(definition)];
 }
 
-function takesNone(definition: string): Issue {
+/** Why pods get no addresses on a network, and what helps. */
+export function takesNone(definition: string): Issue {
   return {
     message: `${attachmentKind} ${definition} takes no addresses`,
     hint: 'Give its plugin "capabilities": {"ips": true} and "ipam": {"type": "static"}.',

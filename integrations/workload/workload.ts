@@ -3,7 +3,6 @@ import {
   type Claim,
   claimKey,
   formatAddress,
-  formatOwner,
   IpamError,
   type Issue,
   identityOf,
@@ -13,16 +12,7 @@ import {
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { type Bag, issueIn } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
-import type {
-  Facts,
-  Holdings,
-  Integration,
-  Left,
-  PoolSelection,
-  ReadObjects,
-  Rendered,
-  RenderedObject,
-} from "../integration.ts";
+import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { nameOf } from "../object-metadata.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { isBound, readBound } from "./bound-network.ts";
@@ -30,6 +20,7 @@ import { namespaceKind, readNamespace } from "./namespace.ts";
 import { type NicAddresses, podAddresses, withPlannedPods, workloadOfMap } from "./pod-addresses.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { usesOfMap } from "./pods.ts";
+import { explainedFor } from "./pools-explained.ts";
 import { asksOf, ownNetworks, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import {
   claimOfPlace,
@@ -67,15 +58,7 @@ export const workload: Integration<WorkloadModel> = {
     found.speaks = true;
     found.uses.push(...usesOfMap(located));
   },
-  selected: (model, facts, freeIn) =>
-    model.workloads.flatMap(({ value, source }) =>
-      (servedNetworks(value, model, facts, freeIn).value ?? []).flatMap(({ network, pools }) =>
-        pools.map(({ family, verdicts }): PoolSelection => {
-          const title = `${formatOwner(ownerOfWorkload(value))}  ${network.nic} (${network.definition})  IPv${family}`;
-          return { source, title, verdicts };
-        }),
-      ),
-    ),
+  selected: (model, facts, snapshot) => model.workloads.flatMap((one) => explainedFor(one, model, facts, snapshot)),
   freeOnce: "no pod has it in its annotations (kubectl get pods -A -o yaml)",
 };
 

@@ -8,18 +8,24 @@ import { kernel, readNics } from "../detect/kernel.ts";
 import { print } from "./terminal.ts";
 
 interface Options {
-  readonly conflict: boolean;
-  readonly gateway: readonly string[];
+  readonly checks: string;
+  /** Lists of gateways. */
+  readonly gateway?: readonly string[];
   readonly terminationLog: string;
 }
 
 /** Prints what it found, and leaves it in the termination log. What keeps a pod from starting goes to standard error. */
-export async function detectVerb(addresses: readonly string[], { conflict, gateway, terminationLog }: Options) {
-  if (!conflict && gateway.length === 0)
-    throw new IpamError("invalid", "nothing is left to ask", { hint: "Name a gateway, or leave --no-conflict out." });
+export async function detectVerb(addresses: readonly string[], { checks, gateway, terminationLog }: Options) {
+  const asked = checksIn(checks);
+  const conflict = asked.includes("conflict");
+  if (asked.includes("gateway") && !conflict && gateway === undefined)
+    throw new IpamError("invalid", "nothing is left to ask", { hint: "Name a gateway, or let --checks be conflict." });
+  const gateways = asked.includes("gateway") ? wordsIn((gateway ?? []).join()) : [];
+  // What added the container may find that neither the pod nor its pools ask for anything.
+  if (!conflict && gateways.length === 0) return;
   const wanted = {
     addresses: addresses.map((one) => unwrap(parseAddress(one))),
-    gateways: gateway.map((one) => unwrap(parseAddress(one))),
+    gateways: gateways.map((one) => unwrap(parseAddress(one))),
     conflicts: conflict,
   };
   const nics = await readNics();
@@ -32,6 +38,17 @@ export async function detectVerb(addresses: readonly string[], { conflict, gatew
   if (bad.length === 0) return;
   process.stderr.write(text(bad));
   process.exitCode = bad.some(({ kind }) => kind === "conflict") ? codes.conflict.exit : codes.unavailable.exit;
+}
+
+function checksIn(list: string): string[] {
+  const words = wordsIn(list.toLowerCase());
+  const wrong = words.find((word) => word !== "conflict" && word !== "gateway");
+  if (wrong === undefined) return words;
+  throw new IpamError("invalid", `nobody can look for ${wrong}`, { hint: "--checks takes conflict and gateway." });
+}
+
+function wordsIn(list: string): string[] {
+  return list.split(",").flatMap((word) => word.trim() || []);
 }
 
 /** Kubernetes makes the file; where it is not there, or may not be written, standard error has to do. */

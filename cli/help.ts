@@ -17,7 +17,7 @@ export const examples: Readonly<Record<string, readonly [string, string]>> = {
   merge: ["nodeippool merge --install", "nodeippool merge %O %A %B"],
   migrate: ["nodeippool migrate kubernetes --namespace network", "nodeippool migrate lockfile --namespace network"],
   controller: ["nodeippool controller --context prod --namespace nodeippool", "nodeippool controller"],
-  detect: ["nodeippool detect 10.30.0.10", "nodeippool detect --no-conflict --gateway 10.30.0.1"],
+  detect: ["nodeippool detect 10.30.0.10", "nodeippool detect --checks gateway --gateway 10.30.0.1"],
   completion: ["source <(nodeippool completion bash)", "source <(nodeippool completion zsh)"],
   version: ["nodeippool version", "nodeippool --version"],
 };

@@ -233,11 +233,12 @@ program
     "Asks the networks of a pod, from inside, whether another host answers for its addresses, and whether gateways answer. Needs arping, ndisc6 and the capability NET_RAW.",
   )
   .argument("[addresses...]", "of the pod; default: all of its NICs but eth0")
-  .option("--no-conflict", "do not look for other hosts with these addresses")
+  .option("--checks <list>", "what to look for: conflict, gateway, or both", "conflict, gateway")
   .addOption(
-    new Option("--gateway <address>", "also ask whether this gateway answers; may be given several times")
-      .argParser((one: string, others: string[]) => [...others, one])
-      .default([], "none"),
+    new Option(
+      "--gateway <address>",
+      "also ask whether this gateway answers; a list, or given several times",
+    ).argParser((one: string, others: readonly string[] = []) => [...others, one]),
   )
   .option("--termination-log <file>", "what Kubernetes shows of the pod, if it is there", "/dev/termination-log")
   .action(async (addresses, options) => (await import("./detect.ts")).detectVerb(addresses, options));

@@ -1,7 +1,7 @@
 import { ApiObject, type ApiObjectProps } from "cdk8s";
 import { Construct } from "constructs";
 import { ClusterObject } from "./cluster-object.ts";
-import { components, controllerObjects, parkingObjects } from "./generated/controller-objects.ts";
+import { components, controllerObjects, detectingObjects, parkingObjects } from "./generated/controller-objects.ts";
 
 /** How the controller is installed. */
 export interface NodeIPPoolControllerProps {
@@ -83,6 +83,14 @@ export interface NodeIPPoolControllerProps {
   readonly workloadAddresses?: boolean;
 
   /**
+   * The image with which these pods look for conflicts before they start: what the Dockerfile of nodeippool makes with `--target detect`.
+   * What they look for is in their templates, or in `detect` of a NodeIPPool. Needs Kubernetes 1.36 or newer.
+   *
+   * @default none
+   */
+  readonly detect?: string;
+
+  /**
    * On which nodes a pod of a Deployment that is deleted and does not end loses its addresses. Where its node is not heard of, it may still run.
    *
    * @default "never"
@@ -111,6 +119,7 @@ export class NodeIPPoolController extends Construct {
     const objects = [
       ...controllerObjects,
       ...(props.parkAtAdmission ? parkingObjects : []),
+      ...(props.detect === undefined ? [] : detectingObjects),
       ...served(props).flatMap(({ objects: its }) => its),
     ];
     for (const object of objects) {
@@ -136,6 +145,7 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
   const name = object.kind === "Namespace" ? { name: namespace } : {};
   return {
     ...(object.kind === "Deployment" ? asked(rest, props) : rest),
+    ...withImage(object, props),
     metadata: {
       ...metadata,
       ...name,
@@ -143,6 +153,13 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
     },
     ...(subjects === undefined ? {} : { subjects: [{ ...subjects[0], namespace }] }),
   };
+}
+
+/** The policy that adds a container of this image. */
+function withImage({ spec }: ApiObjectProps, { detect }: NodeIPPoolControllerProps): { readonly spec?: unknown } {
+  const [image, ...others] = spec?.variables ?? [];
+  if (image?.name !== "image" || detect === undefined) return {};
+  return { spec: { ...spec, variables: [{ ...image, expression: `'${detect}'` }, ...others] } };
 }
 
 /** The Deployment, with one container. */

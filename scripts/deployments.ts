@@ -5,6 +5,7 @@ import { parse, parseAllDocuments } from "yaml";
 
 const folder = "deploy";
 const parking = "parking.yaml";
+const detecting = "detect/admission.yaml";
 
 /** What the controller does if it is asked to: the value and the folder, which is also the flag. One with a text takes that. */
 interface Component {
@@ -77,6 +78,7 @@ const places: readonly Place[] = [
     1,
     "resources:\n            {{- toYaml .Values.resources | nindent 12 }}\n",
   ],
+  [detecting, "'nodeippool-detect:0.1.0'", 1, "'{{ .Values.detect }}'"],
   [
     "crd/nodeippools.nmstate.io.yaml",
     "metadata:\n  name: nodeippools.nmstate.io\n",
@@ -89,12 +91,13 @@ const places: readonly Place[] = [
 const conditions: Readonly<Record<string, string>> = {
   "crd/nodeippools.nmstate.io.yaml": ".Values.crds.install",
   [parking]: ".Values.parkAtAdmission",
+  [detecting]: ".Values.detect",
   ...Object.fromEntries(components.flatMap((one) => filesOf(one).map((file) => [file, `.Values.${one.value}`]))),
 };
 
 /** The templates of the chart, by path. */
 export function chartTemplates(): Record<string, string> {
-  const optional = [parking, ...components.flatMap(filesOf)];
+  const optional = [parking, detecting, ...components.flatMap(filesOf)];
   const files = [...installed().filter((file) => file !== "namespace.yaml"), ...optional];
   return Object.fromEntries(
     files.map((file) => [join(folder, "chart/templates", file.replace("crd/", "").replace("/", "-")), template(file)]),
@@ -133,6 +136,9 @@ export const controllerObjects: readonly ApiObjectProps[] = ${objects(installed(
 
 /** What parks policies at admission. */
 export const parkingObjects: readonly ApiObjectProps[] = ${objects([parking])};
+
+/** What has pods look for conflicts. */
+export const detectingObjects: readonly ApiObjectProps[] = ${objects([detecting])};
 
 /** What each of the things needs that the controller serves if it is asked to: the flag, and objects. */
 export const components = {

@@ -361,6 +361,19 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                       "type": "boolean",
                       "description": "Whether the pool serves pods that name no pool, where neither their namespace nor their network does."
                     },
+                    "detect": {
+                      "type": "array",
+                      "maxItems": 2,
+                      "x-kubernetes-list-type": "set",
+                      "description": "What pods with addresses of the pool look for before they start, where deploy/detect is installed. Conflict means that another host answers for such an address, Gateway that the gateway does not answer.",
+                      "items": {
+                        "type": "string",
+                        "enum": [
+                          "Conflict",
+                          "Gateway"
+                        ]
+                      }
+                    },
                     "nodeName": {
                       "type": "array",
                       "maxItems": 5000,
@@ -1142,6 +1155,88 @@ export const parkingObjects: readonly ApiObjectProps[] = [
     },
     "spec": {
       "policyName": "nodeippool-parking"
+    }
+  }
+];
+
+/** What has pods look for conflicts. */
+export const detectingObjects: readonly ApiObjectProps[] = [
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicy",
+    "metadata": {
+      "name": "nodeippool-detect",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "failurePolicy": "Fail",
+      "reinvocationPolicy": "Never",
+      "matchConstraints": {
+        "objectSelector": {
+          "matchLabels": {
+            "nodeippool.nmstate.io/addresses": "gated"
+          }
+        },
+        "resourceRules": [
+          {
+            "apiGroups": [
+              ""
+            ],
+            "apiVersions": [
+              "v1"
+            ],
+            "operations": [
+              "CREATE"
+            ],
+            "resources": [
+              "pods"
+            ]
+          }
+        ]
+      },
+      "matchConditions": [
+        {
+          "name": "is-of-a-workload",
+          "expression": "object.metadata.?ownerReferences.orValue([]).exists(one, one.kind == \"StatefulSet\" || one.kind == \"ReplicaSet\")\n"
+        },
+        {
+          "name": "is-to-look",
+          "expression": "object.metadata.?annotations[\"nodeippool.nmstate.io/detect\"].orValue(\"\") != \"none\""
+        },
+        {
+          "name": "has-no-such-container",
+          "expression": "!object.spec.?initContainers.orValue([]).exists(one, one.name == 'nodeippool-detect')"
+        }
+      ],
+      "variables": [
+        {
+          "name": "image",
+          "expression": "'nodeippool-detect:0.1.0'"
+        }
+      ],
+      "mutations": [
+        {
+          "patchType": "JSONPatch",
+          "jsonPatch": {
+            "expression": "(has(object.spec.initContainers) ? [] : [JSONPatch{op: \"add\", path: \"/spec/initContainers\", value: []}]) +\n[JSONPatch{op: \"add\", path: \"/spec/initContainers/0\", value: Object.spec.initContainers{\n  name: \"nodeippool-detect\",\n  image: variables.image,\n  args: [\"detect\", \"--checks=$(CHECKS)\", \"--gateway=$(GATEWAYS)\"],\n  env: [\n    Object.spec.initContainers.env{\n      name: \"CHECKS\",\n      valueFrom: Object.spec.initContainers.env.valueFrom{\n        fieldRef: Object.spec.initContainers.env.valueFrom.fieldRef{\n          fieldPath: \"metadata.annotations['nodeippool.nmstate.io/detect']\"\n        }\n      }\n    },\n    Object.spec.initContainers.env{\n      name: \"GATEWAYS\",\n      valueFrom: Object.spec.initContainers.env.valueFrom{\n        fieldRef: Object.spec.initContainers.env.valueFrom.fieldRef{\n          fieldPath: \"metadata.annotations['nodeippool.nmstate.io/gateways']\"\n        }\n      }\n    }\n  ],\n  resources: Object.spec.initContainers.resources{requests: {\"cpu\": \"10m\", \"memory\": \"64Mi\"}},\n  terminationMessagePolicy: \"FallbackToLogsOnError\",\n  securityContext: Object.spec.initContainers.securityContext{\n    runAsUser: 0,\n    runAsNonRoot: false,\n    allowPrivilegeEscalation: false,\n    readOnlyRootFilesystem: true,\n    capabilities: Object.spec.initContainers.securityContext.capabilities{drop: [\"ALL\"], add: [\"NET_RAW\"]}\n  }\n}}]\n"
+          }
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "MutatingAdmissionPolicyBinding",
+    "metadata": {
+      "name": "nodeippool-detect",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "policyName": "nodeippool-detect"
     }
   }
 ];

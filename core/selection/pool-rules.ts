@@ -1,11 +1,13 @@
 import type { PoolLabelSelector } from "./pool-selector.ts";
 
-/** Whom a pool serves, as a NodeIPPool says it; what it does not say it does not ask for. */
+/** Whom a pool serves, and how, as a NodeIPPool says it; what it does not say it does not ask for. */
 export interface PoolRules {
   /** It gives nothing new, but what is reserved or wanted by address. */
   readonly disable?: boolean;
   /** It serves who names no pool, where neither the namespace nor the network does. */
   readonly default?: boolean;
+  /** What pods with its addresses look for before they start. */
+  readonly detect?: readonly ("Conflict" | "Gateway")[];
   /** Nodes that can reach it. `nodeAffinity` does not count beside it. */
   readonly nodeName?: readonly string[];
   readonly nodeAffinity?: PoolLabelSelector;
@@ -22,6 +24,7 @@ export interface PoolRules {
 export function rulesIn({
   disable,
   default: isDefault,
+  detect,
   nodeName,
   nodeAffinity,
   namespaceName,
@@ -32,6 +35,7 @@ export function rulesIn({
   const all = {
     disable,
     default: isDefault,
+    detect,
     nodeName,
     nodeAffinity,
     namespaceName,

@@ -1,4 +1,5 @@
 import type { Issue, NamedPools, Parsed } from "../../core/index.ts";
+import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { boundPools, poolAnnotation } from "../bound-pools.ts";
 
@@ -8,9 +9,13 @@ const spiderpool = "ipam.spidernet.io/";
 /** How many addresses the pods of a Deployment have in all. */
 export const countAnnotation = `${spiderpool}ippool-ip-number`;
 
-/** What the annotations of a pod say of pools. */
+/** On a pod, and in a template: what is looked for in the pod before it starts, `conflict`, `gateway`, both, or `none`. */
+export const detectAnnotation = `${ownPrefix}detect`;
+
+/** What the annotations of a pod say of pools, and of what is looked for with their addresses. */
 export function aboutPools(annotations: Bag): Bag {
-  const own = Object.entries(annotations).filter(([name]) => name === poolAnnotation || name.startsWith(spiderpool));
+  const isAbout = (name: string) => name === poolAnnotation || name === detectAnnotation || name.startsWith(spiderpool);
+  const own = Object.entries(annotations).filter(([name]) => isAbout(name));
   return Object.fromEntries(own);
 }
 

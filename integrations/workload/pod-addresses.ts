@@ -1,9 +1,10 @@
-import type { LabelExpression } from "../../core/index.ts";
+import type { LabelExpression, Pool } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { defaultNetworkAnnotation } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import type { RenderedObject } from "../integration.ts";
+import { checksOfPools, parseChecks } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
 import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";
 
@@ -49,10 +50,14 @@ export interface NicAddresses {
   readonly ips: readonly string[];
   /** Which nodes reach them. */
   readonly nodes: readonly LabelExpression[];
+  readonly pools: readonly Pool[];
 }
 
 /** Beside the networks of each pod, the nodes that it may run on, by its key: where its addresses are not for all. */
 const nodesKey = "nodes";
+
+/** What pods look for before they start, by the pools of their addresses. */
+const checksKey = "detect";
 
 /** The keys of places for whose addresses other hosts answer: no pod is told these. */
 const conflictsKey = "conflicts";
@@ -69,17 +74,20 @@ export function podAddresses(
   const { kind, namespace, name } = workload;
   const leftOut = workload.places.filter(isLeftOut).map((place) => entryKey(workload, place));
   const nodes: Record<string, readonly LabelExpression[]> = {};
+  const pools = new Set<Pool>();
   const data = workload.places.flatMap((place): [string, string][] => {
     const all = workload.networks.map((network) => ({ network, has: addressesOn(network, place) }));
     const told = all.flatMap(({ network, has }) =>
       has === undefined ? [] : [has.ips.length > 0 ? { ...network, element: toldElement(network, has.ips) } : network],
     );
     if (told.length < all.length) return [];
+    for (const { has } of all) for (const pool of has?.pools ?? []) pools.add(pool);
     const reaching = all.flatMap(({ has }) => has?.nodes ?? []);
     const key = entryKey(workload, place);
     if (reaching.length > 0) nodes[key] = reaching;
     return Object.entries(sayNetworks(told)).map(([annotation, text]) => [dataKey(key, annotation), text]);
   });
+  const checks = checksOfPools(pools, workload.annotations);
   return {
     apiVersion: "v1",
     kind: "ConfigMap",
@@ -93,6 +101,7 @@ export function podAddresses(
     data: {
       ...Object.fromEntries(data),
       ...(Object.keys(nodes).length > 0 && { [nodesKey]: JSON.stringify(nodes) }),
+      ...(checks.length > 0 && { [checksKey]: JSON.stringify(checks) }),
       ...(leftOut.length > 0 && { [conflictsKey]: leftOut.join(" ") }),
     },
   } as RenderedObject;
@@ -145,7 +154,7 @@ export interface PodEntry {
 
 /** What is in the ConfigMap of a workload; what cannot be read is left out. */
 export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
-  const { [nodesKey]: reachable, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
+  const { [nodesKey]: reachable, [checksKey]: _, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
   const conflicts = new Set(`${leftOut}`.split(" "));
   const reaching = nodesIn(reachable);
   const keys = new Set(Object.keys(pods).map((key) => key.replace(defaultSuffix, "")));
@@ -157,6 +166,11 @@ export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
     const nodes = asList(reaching[key]) as readonly LabelExpression[];
     return { key, place, networks, nodes, isLeftOut: conflicts.has(key) };
   });
+}
+
+/** What its pods look for before they start. */
+export function checksInMap({ data }: Bag): ReturnType<typeof parseChecks> {
+  return parseChecks(asBag(data)?.[checksKey]);
 }
 
 /** Are its pods for certain nodes? */

@@ -1,4 +1,4 @@
-import { formatAddress } from "../../core/index.ts";
+import { formatAddress, formatOwner } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { conflictsAnnotation } from "../../schema/pool-conflicts.ts";
 import { objectKey } from "../object-key.ts";
@@ -7,6 +7,8 @@ import type { TendStep } from "../tending.ts";
 import { hasRun } from "./detect-status.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
 import { type DetectedLine, detectedIn, mostLeftOut } from "./pod-detected.ts";
+import { workloadOfPod } from "./pods.ts";
+import { keyOfWorkload, ownerOfWorkload } from "./workload-object.ts";
 
 /** What becomes of a pod that does not start, because another host answers for its address. */
 export type Way = "waits" | "replaced" | "no place" | "too many";
@@ -52,20 +54,19 @@ const ends: Readonly<Record<Way, string>> = {
   "too many": `The pod waits, as ${mostLeftOut} addresses of its Deployment are in conflict already. Does something on the network answer for every address (a proxy of ARP or NDP)? Then switch that off; once the others are free, take them out of annotation ${conflictsAnnotation} of the NodeIPPool`,
 };
 
-/** Events about what was found in a pod. */
+/** Events about what was found in a pod. One that is replaced is gone soon: its workload says it, too. */
 export function warnOfDetected(pod: Bag, way: Way): TendStep[] {
-  const about = objectKey(pod as never);
+  const own = objectKey(pod as never);
+  const workload = workloadOfPod(pod);
+  const isGoing = way === "replaced" && workload !== undefined;
+  const abouts = isGoing ? [own, keyOfWorkload(formatOwner(ownerOfWorkload(workload)))] : [own];
   const lines = detectedIn(pod);
   const [conflicts, silent] = [lines.filter(isOf("conflict")), lines.filter(isOf("unreachable"))];
-  const step = (problem: "IPConflict" | "GatewayUnreachable", message: string): TendStep => ({
-    verb: "warn",
-    about,
-    problem,
-    message,
-  });
+  const step = (problem: "IPConflict" | "GatewayUnreachable", message: string): TendStep[] =>
+    abouts.map((about) => ({ verb: "warn", about, problem, message }));
   return [
-    ...(conflicts.length === 0 ? [] : [step("IPConflict", `${conflicts.map(saysConflict).join(", ")}. ${ends[way]}`)]),
-    ...(silent.length === 0 ? [] : [step("GatewayUnreachable", `${silent.map(saysSilent).join(", ")}. ${lookAt}`)]),
+    ...(conflicts.length === 0 ? [] : step("IPConflict", `${conflicts.map(saysConflict).join(", ")}. ${ends[way]}`)),
+    ...(silent.length === 0 ? [] : step("GatewayUnreachable", `${silent.map(saysSilent).join(", ")}. ${lookAt}`)),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { asBag, type Bag } from "../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../attachment-definition.ts";
 import { boundPools } from "../bound-pools.ts";
 import { otherGates } from "../gated-pod.ts";
@@ -10,6 +10,7 @@ import { isBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
 import {
+  checksInMap,
   entriesOfMap,
   entryKey,
   type PodEntry,
@@ -17,6 +18,7 @@ import {
   type WorkloadName,
   wishAnnotation,
 } from "./pod-addresses.ts";
+import { toldToDetect } from "./pod-detect.ts";
 import { type PodNetwork, sayNetworks } from "./pod-networks.ts";
 import { networksOfPod, placeAnnotation, workloadPods } from "./pods.ts";
 
@@ -83,8 +85,11 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
   });
   const waits = told.flatMap((one) => ("network" in one ? [] : one));
   if (waits.length > 0) return waits.flatMap(({ why }) => (why === undefined ? [] : warn(pod, why)));
+  const networks = told.flatMap((one) => ("network" in one ? one.network : []));
+  const ips = networks.flatMap(({ element }) => asList(element.ips).map(String));
   const annotations = {
-    ...sayNetworks(told.flatMap((one) => ("network" in one ? one.network : []))),
+    ...sayNetworks(networks),
+    ...toldToDetect(pod, ips, checksInMap(map)),
     [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
   };
   const fields = {

@@ -152,7 +152,8 @@ export function addressesByNic(
       return known.slice(0, 1);
     });
     if (found.length < families.length) return undefined;
-    return { ips: found.map(({ ip }) => ip), nodes: found.flatMap(({ pool }) => nodesReaching(pool)) };
+    const its = found.map(({ pool }) => pool);
+    return { ips: found.map(({ ip }) => ip), nodes: its.flatMap(nodesReaching), pools: its };
   };
 }
 

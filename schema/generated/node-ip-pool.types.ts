@@ -128,6 +128,12 @@ export interface NodeIPPool {
      */
     default?: boolean;
     /**
+     * What pods with addresses of the pool look for before they start, where deploy/detect is installed. Conflict means that another host answers for such an address, Gateway that the gateway does not answer.
+     *
+     * @maxItems 2
+     */
+    detect?: ("Conflict" | "Gateway")[];
+    /**
      * Nodes that reach the addresses of the pool. Pods with one of them run there. It counts before nodeAffinity.
      *
      * @maxItems 5000

@@ -7,8 +7,9 @@ import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
 import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller-rights.ts";
 import { pool } from "../support/ipam-claims.ts";
+import { detected } from "../support/pod-detects.ts";
 import { definition, macvlanNetwork } from "../support/vm-objects.ts";
-import { gate, networksKey, singlePod, workload } from "../support/workload-objects.ts";
+import { gate, ipsOf, networksKey, singlePod, workload } from "../support/workload-objects.ts";
 
 describe("the role for workloads needs each of its rights", () => {
   const cluster = clusterOfFile(async (started) => {
@@ -37,6 +38,17 @@ describe("the role for workloads needs each of its rights", () => {
     spec: { containers: [{ name: "main", image: "main" }] },
   });
 
+  /** The same of a Deployment. */
+  const podOf = (deployment: string) => ({
+    ...pod(`${deployment}-x-1`, "", ""),
+    metadata: {
+      name: `${deployment}-x-1`,
+      labels: { [gate]: "gated", "pod-template-hash": "x" },
+      annotations: { [networksKey]: "red" },
+      ownerReferences: [{ apiVersion: "apps/v1", kind: "ReplicaSet", name: `${deployment}-x`, uid: "x" }],
+    },
+  });
+
   it.each(rightsIn("workload-addresses"))("workload-addresses: %s", async (right) => {
     const access = await accessWithout(right, "workload-addresses", cluster());
     const work = async (refused: ReadonlySet<string>) => {
@@ -53,6 +65,13 @@ describe("the role for workloads needs each of its rights", () => {
       await reached("pod web-0 -o jsonpath={.spec.schedulingGates}", /^$/);
       await reached("pod bare -o jsonpath={.spec.schedulingGates}", /^$/);
       await kubectl("delete pod bare --force");
+      await create(podOf("app"));
+      await reached("pod app-x-1 -o jsonpath={.spec.schedulingGates}", /^$/);
+      const told = JSON.parse(await kubectl("get pod app-x-1 --ignore-not-found -o json").then((text) => text || "{}"));
+      const status = detected(4, `conflict ${ipsOf(told).join().replace("/24", "")} net1 02:00:00:00:00:02`);
+      const stuck = JSON.stringify({ ...told, status });
+      if (!refused.has(right)) await kubectl("replace --subresource=status -f -", stuck);
+      await reached("pod app-x-1 --ignore-not-found -o name", /^$/);
       await kubectl("scale statefulset web --replicas=2");
       await reached("configmap nodeippool-web -o jsonpath={.data.web-1}", /ips/);
       await kubectl("scale deployment app --replicas=0");

@@ -77,6 +77,7 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     ["vm-claims", { vmClaims: true }, 2],
     ["vm-addresses", { vmAddresses: true }, 4],
     ["workload-addresses", { workloadAddresses: true }, 4],
+    ["detect", { detect: "nodeippool-detect:0.1.0" }, 2],
   ])("make the same objects with %s", (name, props, more) => {
     const kustomize = objectsIn(run(kubectl, "kustomize", withComponent(name)));
     expect(kustomize).toHaveLength(12 + more);

@@ -259,19 +259,29 @@ describe("gateways", () => {
     expect(left.startsWith(stderr)).toBe(true);
   });
 
+  test("a container that a policy added, to which nobody says what to look for", async () => {
+    await giveAddresses(other, both);
+    for (const checks of ["--checks=", "--checks=gateway"])
+      expect(await detect([checks, "--gateway="])).toMatchObject({ status: 0, said: [], left: "" });
+    expect((await detect(["--checks=Conflict, gateway", "--gateway=10.30.0.1, 2001:db8:30::1"])).status).toBe(4);
+    await giveAddresses(other, []);
+    expect((await detect(["--checks=gateway", "--gateway=10.30.0.1, 2001:db8:30::1"])).said).toHaveLength(2);
+  });
+
   test("S51 each check alone", async () => {
     await giveAddresses(other, both);
-    expect(await detect(["--no-conflict", ...asked])).toMatchObject({
+    expect(await detect(["--checks", "gateway", ...asked])).toMatchObject({
       status: 0,
       said: [`reachable 10.30.0.1 net1 ${macs.gateway}`, `reachable 2001:db8:30::1 net1 ${macs.gateway}`],
     });
     await giveAddresses(gateway, []);
     await giveAddresses(other, []);
     expect((await detect([])).said).toEqual([`not-detected ${four} net1`, `not-detected ${six} net1`]);
-    expect(await detect(["--no-conflict"])).toMatchObject({
+    expect(await detect(["--checks", "gateway"])).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("nothing is left to ask"),
     });
+    expect(await detect(["--checks", "conflicts"])).toMatchObject({ status: 2 });
     expect(await detect(["--gateway", "10.32.0.1"])).toMatchObject({ status: 2 });
   });
 });

@@ -25,6 +25,8 @@ export class PodRunner {
   ending = 100;
   /** Pods, by their names, that never end. */
   readonly hanging = new Set<string>();
+  /** Runs the init containers of a pod, and says their status. */
+  init: (pod: Pod) => Promise<Bag> = async () => ({});
   /** What was wrong. */
   readonly broken: string[] = [];
   /** Each address that a pod has had, by the pod's name. */
@@ -81,10 +83,16 @@ export class PodRunner {
       if (!isHere || this.hanging.has(name)) return;
       await sleep(this.ending);
       await patch({ metadata: { finalizers: null } });
-    } else if (!isGated(pod) && !isHere) {
-      await patch({ metadata: { finalizers: [kubelet], resourceVersion } });
+    } else if (!isGated(pod) && (!isHere || isStuck(asBag(pod.status)))) {
+      if (!isHere) await patch({ metadata: { finalizers: [kubelet], resourceVersion } });
+      const status = await this.init(pod);
       const conditions = ["Ready", "ContainersReady"].map((type) => ({ type, status: "True" }));
-      await patch({ status: { phase: "Running", conditions } }, "status");
+      await patch({ status: isStuck(status) ? status : { ...status, phase: "Running", conditions } }, "status");
     }
   }
+}
+
+/** Does an init container of it wait to be tried again? */
+function isStuck(status: Bag | undefined): boolean {
+  return asList(status?.initContainerStatuses).some((one) => asBag(asBag(one)?.state)?.waiting !== undefined);
 }

@@ -82,7 +82,7 @@ describe("another host answers for the address of a pod", () => {
     finds("10.0.0.1");
     await pass(10_000);
     expect([conflicts(), ips(), sim.lines()]).toEqual([`10.0.0.1 ${mac}`, ["10.0.0.2", "10.0.0.3"], web(3)]);
-    expect(events()).toContain("Another pod gets another address");
+    expect(events()).toMatch(/^Deployment.apps\/default:web IPConflict: .*Another pod gets another address/m);
     apps.roll("Deployment", "web");
     await pass(60_000);
     expect([ips(), sim.lines()]).toEqual([["10.0.0.2", "10.0.0.3"], web(3)]);
@@ -214,4 +214,25 @@ it.each([
 ] as const)("a pod of a %s, its place left out: %s, another one free: %s, left out in all: %s: %s", (...row) => {
   const [kind, isLeftOut, isOtherFree, leftOut, way] = row;
   expect(wayOf(kind, { isLeftOut, isOtherFree, leftOut })).toBe(way);
+});
+
+describe("what a pod is told to look for", () => {
+  const gateway = "10.0.0.254";
+  it.each([
+    ["nothing", undefined, {}, undefined, undefined],
+    ["what the pool asks for", undefined, { detect: ["Conflict"], gateway }, "conflict", undefined],
+    ["what its template asks for, and the gateway of the pool", "gateway", { gateway }, "gateway", gateway],
+    ["what both ask for", "conflict", { detect: ["Gateway"], gateway }, "conflict, gateway", gateway],
+    ["no gateway, as the pool has none", "gateway", {}, "gateway", undefined],
+    ["none, whatever the pool asks for", "none", { detect: ["Gateway"], gateway }, "none", undefined],
+  ])("%s", async (_, annotation, spec, checks, gateways) => {
+    const { apps, create, pass } = begin({ spec });
+    create("Deployment", "web", { replicas: 1, strategy });
+    if (annotation !== undefined) apps.roll("Deployment", "web", { "nodeippool.nmstate.io/detect": annotation });
+    await pass();
+    const [pod] = apps.all("Pod");
+    const annotations = asBag(pod?.metadata.annotations);
+    const told = ["detect", "gateways"].map((name) => annotations?.[`nodeippool.nmstate.io/${name}`]);
+    expect(told).toEqual([checks, gateways]);
+  });
 });

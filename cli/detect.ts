@@ -8,7 +8,8 @@ import { kernel, readNics } from "../detect/kernel.ts";
 import { print } from "./terminal.ts";
 
 interface Options {
-  readonly checks: string;
+  /** Lists of checks; of a pod to which nobody says what to look for, an empty one. */
+  readonly checks?: readonly string[];
   /** Lists of gateways. */
   readonly gateway?: readonly string[];
   readonly terminationLog: string;
@@ -16,7 +17,7 @@ interface Options {
 
 /** Prints what it found, and leaves it in the termination log. What keeps a pod from starting goes to standard error. */
 export async function detectVerb(addresses: readonly string[], { checks, gateway, terminationLog }: Options) {
-  const asked = checksIn(checks);
+  const asked = checksIn((checks ?? ["conflict", "gateway"]).join());
   const conflict = asked.includes("conflict");
   if (asked.includes("gateway") && !conflict && gateway === undefined)
     throw new IpamError("invalid", "nothing is left to ask", { hint: "Name a gateway, or let --checks be conflict." });

@@ -233,7 +233,11 @@ program
     "Asks the networks of a pod, from inside, whether another host answers for its addresses, and whether gateways answer. Needs arping, ndisc6 and the capability NET_RAW.",
   )
   .argument("[addresses...]", "of the pod; default: all of its NICs but eth0")
-  .option("--checks <list>", "what to look for: conflict, gateway, or both", "conflict, gateway")
+  .addOption(
+    new Option("--checks <list>", "what to look for: conflict, gateway, or both; default: both").argParser(
+      (one: string, others: readonly string[] = []) => [...others, one],
+    ),
+  )
   .addOption(
     new Option(
       "--gateway <address>",

@@ -150,6 +150,15 @@ describe("pods look for conflicts before they start, and the cluster knows what 
     });
   });
 
+  it("pods to which nobody says what to look for start", async () => {
+    await createPool();
+    await giveAddresses(network.other, ["10.0.0.1/24"]);
+    await served(async () => {
+      await create(workload("Deployment", "web", { replicas: 1, strategy: none }));
+      await until(running, ["10.0.0.1 Running"]);
+    });
+  });
+
   it("where the gateway is silent, pods wait, and nothing else happens", async () => {
     await createPool({ detect: ["Gateway"] });
     await giveAddresses(network.gateway, []);

@@ -1198,10 +1198,6 @@ export const detectingObjects: readonly ApiObjectProps[] = [
       },
       "matchConditions": [
         {
-          "name": "is-of-a-workload",
-          "expression": "object.metadata.?ownerReferences.orValue([]).exists(one, one.kind == \"StatefulSet\" || one.kind == \"ReplicaSet\")\n"
-        },
-        {
           "name": "is-to-look",
           "expression": "object.metadata.?annotations[\"nodeippool.nmstate.io/detect\"].orValue(\"\") != \"none\""
         },

@@ -28,7 +28,7 @@ export interface StuckPlace {
  *
  *  the pod is of          | its place       | another place | then
  *  -----------------------+-----------------+---------------+------------------------------------------------
- *  a StatefulSet          | any             | any           | it waits: the kubelet tries again
+ *  any other              | any             | any           | it waits: the kubelet tries again
  *  a Deployment           | is left out     | is free       | it is replaced: another one gets another place
  *  a Deployment           | is left out     | is not        | it waits, as there is no place
  *  a Deployment           | is not, as too  | any           | it waits: something answers for every address
@@ -36,7 +36,7 @@ export interface StuckPlace {
  *  a Deployment           | is not yet      | any           | it waits
  */
 export function wayOf(kind: WorkloadName["kind"], { isLeftOut, isOtherFree, leftOut }: StuckPlace): Way {
-  if (kind === "StatefulSet") return "waits";
+  if (kind !== "Deployment") return "waits";
   if (isLeftOut) return isOtherFree ? "replaced" : "no place";
   return leftOut >= mostLeftOut ? "too many" : "waits";
 }

@@ -30,6 +30,7 @@ it("no two pods have one address, whoever comes and goes; pods that stay keep th
       total[what as keyof typeof total] += number;
   }
   console.log(`${count} histories from seed ${first}: ${JSON.stringify(total)}`);
-  // Or nothing would have been tried.
-  for (const number of Object.values(total)) expect(number).toBeGreaterThan(0);
+  // Or nothing would have been tried. In a few histories, what is rare may not come.
+  const { lost: _, freed: __, ...usual } = total;
+  for (const number of Object.values(count < 20 ? usual : total)) expect(number).toBeGreaterThan(0);
 });

@@ -133,12 +133,13 @@ export function withPlannedPods({ kind, metadata, spec, ...rest }: Bag, map: Ren
   return { ...rest, kind, metadata: marked, spec: planned } as unknown as RenderedObject;
 }
 
-/** The workload whose pods have their addresses in a ConfigMap; undefined for other objects. */
+/** The workload whose pods have their addresses in a ConfigMap; undefined for other objects, also for a copy of one under another name. */
 export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined {
-  const { labels, namespace = "default" } = asBag(metadata) ?? {};
+  const { labels, name, namespace = "default" } = asBag(metadata) ?? {};
   const found = kindsWithPods.find((one) => asBag(labels)?.[labelOf(one)] !== undefined);
   if (kind !== "ConfigMap" || found === undefined) return undefined;
-  return { kind: found, namespace: `${namespace}`, name: `${asBag(labels)?.[labelOf(found)]}` };
+  const its = { kind: found, namespace: `${namespace}`, name: `${asBag(labels)?.[labelOf(found)]}` };
+  return name === mapNameOf(its) ? its : undefined;
 }
 
 /** The networks of a pod in a ConfigMap. */

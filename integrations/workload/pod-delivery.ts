@@ -3,11 +3,11 @@ import { partition } from "../../core/partition.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import { isGated } from "../gated-pod.ts";
-import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
+import { isDeleting, uidOf } from "../object-metadata.ts";
 
 import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
-import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
+import { mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfDetected, wayOf } from "./pod-conflict.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
@@ -31,7 +31,7 @@ export const podDelivery: Tending = {
       ? "all"
       : [...new Set(workloadsOf(object).map((workload) => formatOwner(ownerOfWorkload(workload))))],
   steps: (_, belonging, find) => {
-    const map = belonging.find(isItsMap);
+    const map = belonging.find((one) => workloadOfMap(one) !== undefined && !isDeleting(one));
     const workload = map && workloadOfMap(map);
     if (map === undefined || workload === undefined) return [];
     const pods = belonging.filter((one) => one.kind === workloadPods.kind && !hasEnded(one));
@@ -50,12 +50,6 @@ export const podDelivery: Tending = {
 function workloadsOf(object: Bag): WorkloadName[] {
   if (object.kind === mapsKind.kind) return [workloadOfMap(object) ?? []].flat();
   return [workloadOfPod(object) ?? [], placeOfPod(object)?.workload ?? []].flat();
-}
-
-/** Another one with its label is none. */
-function isItsMap(object: Bag): boolean {
-  const workload = workloadOfMap(object);
-  return workload !== undefined && nameOf(object) === mapNameOf(workload) && !isDeleting(object);
 }
 
 function sameWorkload(a: WorkloadName | undefined, b: WorkloadName): boolean {

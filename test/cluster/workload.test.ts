@@ -97,6 +97,11 @@ describe("a StatefulSet on a network of macvlan, without a controller", () => {
       await expect(refused).rejects.toThrow(/nodeippool-pod-addresses/);
     });
     await apply();
+    // A copy of what is rendered says nothing.
+    const map = JSON.parse(await kubectl("get configmap nodeippool-web -o json"));
+    const data = { "web-0": '[{"name":"red","ips":["10.0.0.99/24"]}]' };
+    const metadata = { name: "nodeippool-web-backup", labels: map.metadata.labels };
+    await kubectl("create -f -", JSON.stringify({ ...map, metadata, data }));
     const three = [
       "one-0 10.0.0.10/24",
       "plain-0 10.0.0.11/24",

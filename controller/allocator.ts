@@ -147,16 +147,14 @@ export class Allocator implements Finder {
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
-    const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
-    for (const owner of owners) this.pending.delete(owner);
-    for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
-    const changed = [...changedBy(plan), ...pending, ...before];
+    const changed = [...changedBy(plan), ...pending, ...this.pendingNow(owners, pending)];
     const turnedNow = standing.barredNow(this.barred);
     this.barred = standing.allBarred;
+    const { rendered, unknown } = this.renderer.render(desired, owners, after, this.record.lines);
     return {
       owners,
-      kept: new Set([...standing.kept, ...unclear]),
-      rendered: this.renderer.render(desired, owners, after, this.record.lines),
+      kept: new Set([...standing.kept, ...unclear, ...unknown]),
+      rendered,
       pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
       claims: changed.map(({ claim }) => claim),
       given: plan.assign,
@@ -168,6 +166,14 @@ export class Allocator implements Finder {
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
+  }
+
+  /** Says what claims of these owners get nothing now. Returns what was said before. */
+  private pendingNow(owners: ReadonlySet<string>, pending: readonly Pending[]): Pending[] {
+    const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
+    for (const owner of owners) this.pending.delete(owner);
+    for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
+    return before;
   }
 
   /** The releasing lines of these owners that may be free, and by a record of when. */

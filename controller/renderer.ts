@@ -78,7 +78,7 @@ export class Renderer {
     return [[source, this.read({ owned, others: [] }, look.facts, look)]];
   }
 
-  /** What is to exist for these owners, of what was asked for and the record that has it. */
+  /** What is to exist for these owners, of what was asked for and the record that has it; and those of whom nobody can tell. */
   render({ own, shared }: Asked, owners: ReadonlySet<string>, snapshot: Snapshot, lines: LinesByOwner) {
     const mine = [...owners].map((owner) => lines.of(owner));
     const looked = {
@@ -93,7 +93,8 @@ export class Renderer {
       const its = { ...snapshot, allocations: live.get(source) ?? [], releasing: releasing.get(source) ?? [] };
       return this.rendered(desired, its, true);
     };
-    return [...this.rendered(own, looked, false), ...[...shared].flatMap(given)];
+    const all = [this.rendered(own, looked, false), ...[...shared].map(given)];
+    return { rendered: all.flatMap((one) => one.rendered), unknown: all.flatMap((one) => one.unknown) };
   }
 
   private read(objects: ReadObjects, { nodes, poolUids, conflicting }: Facts, { scene, standing }: Look): Desired {
@@ -111,9 +112,10 @@ export class Renderer {
   }
 
   /** Objects of kinds that are shared, or of the others. */
-  private rendered(desired: Desired, snapshot: Snapshot, isShared: boolean): RenderedObject[] {
-    const { instead, added } = renderDesired(desired, { snapshot, set: clusterSet });
+  private rendered(desired: Desired, snapshot: Snapshot, isShared: boolean) {
+    const { instead, added, kept = [] } = renderDesired(desired, { snapshot, set: clusterSet });
     const all = [...[...instead.values()].flat(), ...added];
-    return all.filter((object) => (this.world.kindFor(object).isShared ?? false) === isShared);
+    const isMeant = (object: RenderedObject) => (this.world.kindFor(object).isShared ?? false) === isShared;
+    return { rendered: all.filter(isMeant), unknown: kept };
   }
 }

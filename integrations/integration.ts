@@ -38,6 +38,8 @@ export interface Rendered {
   readonly left: readonly Left[];
   /** What no object can say, and files of a format can; who writes objects refuses it. */
   readonly unsaid?: readonly Issue[];
+  /** In a cluster: owners whose objects stay as they are, because nobody can tell what they are to be. */
+  readonly kept?: readonly string[];
 }
 
 /** A pool, what a NodeIPPool would say for it, and where it is defined. */

@@ -146,6 +146,7 @@ export function renderDesired({ parts }: Desired, holdings: Holdings): Rendered 
     added: all.flatMap(({ added }) => added),
     left: all.flatMap(({ left }) => left),
     unsaid: all.flatMap(({ unsaid = [] }) => unsaid),
+    kept: all.flatMap(({ kept = [] }) => kept),
   };
 }
 

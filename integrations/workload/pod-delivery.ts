@@ -3,7 +3,7 @@ import { partition } from "../../core/partition.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import { isGated } from "../gated-pod.ts";
-import { isDeleting, uidOf } from "../object-metadata.ts";
+import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 
 import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
@@ -92,23 +92,24 @@ function stepsOfDeployment(
   };
   const holders = holdersOf(pods, placeOf, addresses);
   const taken = new Set(holders.keys());
+  const known = new Set(places);
+  const free = places.filter((place) => !taken.has(place)).values();
   const steps = waiting.flatMap((pod): TendStep[] => {
     const own = placeOf(pod);
     const others = (holders.get(own) ?? []).filter((one) => one !== pod);
     const isTheirs = others.some((one) => !isGated(one) || isDeleting(one) || byAge(one, pod) < 0);
-    const mayKeep = own !== undefined && places.includes(own) && !isTheirs;
+    const mayKeep = own !== undefined && known.has(own) && !isTheirs;
     if (mayKeep) return others.length > 0 ? [] : tell(pod, own, addresses);
-    const free = places.find((place) => !taken.has(place));
-    taken.add(free);
-    const chosen = free === undefined ? null : `${workload.kind}/${workload.name}/${free}`;
+    const { value: place } = free.next();
+    const chosen = place === undefined ? null : `${workload.kind}/${workload.name}/${place}`;
     const fields = { metadata: { annotations: { [placeAnnotation]: chosen } } };
     return [
       ...(own === undefined && chosen === null ? [] : [{ verb: "change", object: pod, fields, needs } as const]),
-      ...(chosen === null ? [warn(pod, noPlace(workload, places.length))] : []),
+      ...(chosen === null ? [warn(pod, noPlace(addresses, places.length))] : []),
     ];
   });
   // Those that choose come first: the server is then asked once for all that are told.
-  const replaced = stepsOfStuck(started, places.filter((place) => !taken.has(place)).length, addresses);
+  const replaced = stepsOfStuck(started, [...free].length, addresses);
   return [...partition(steps, (step) => "needs" in step && step.needs === needs).flat(), ...replaced];
 }
 
@@ -147,6 +148,6 @@ function ipsOf({ element }: PodNetwork): string[] {
   return asList(element.ips).map(String);
 }
 
-function noPlace({ name }: WorkloadName, count: number): string {
-  return `each of the ${count} places of Deployment ${name} has a pod, so this one waits until one of these ends. They are replicas and maxSurge`;
+function noPlace({ workload, map }: Addresses, count: number): string {
+  return `ConfigMap ${nameOf(map)} has addresses for ${count} pods of Deployment ${workload.name}, and each is some pod's: this one waits until one of these ends`;
 }

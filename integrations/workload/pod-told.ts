@@ -6,7 +6,7 @@ import { isManaged } from "../in-cluster.ts";
 import { objectKey } from "../object-key.ts";
 import { nameOf } from "../object-metadata.ts";
 import type { Needs, TendStep } from "../tending.ts";
-import { isBound } from "./bound-network.ts";
+import { isBound, readBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
 import {
@@ -108,7 +108,9 @@ type Told = { readonly network: PodNetwork; readonly object?: Bag; readonly key?
  *
  *  in the ConfigMap it     | its definition         | the pod
  *  ------------------------+------------------------+-----------------------------------------------
- *  has addresses           | any                    | is told these
+ *  has addresses           | takes addresses        | is told these
+ *  has addresses           | is not there, or takes | waits, and an Event says so
+ *                          |  none                  |
  *  is not                  | any                    | waits, and an Event says so: another template
  *  is not, but the default | is not bound           | is told nothing on it: older ConfigMaps have none of these
  *  has none                | is not there           | waits, and an Event says so
@@ -124,10 +126,11 @@ function toldOf(network: PodNetwork, known: readonly PodNetwork[], { map, find }
   const isLeft = annotation === defaultNetworkAnnotation && object !== undefined && !isBound(object);
   if (its === undefined && !isLeft) return { why: `${wrong}: is it of an earlier template? Then delete it` };
   const { ips } = its?.element ?? {};
-  if (ips !== undefined) return { network: { ...network, element: toldElement(network, ips) } };
   if (object === undefined)
     return { why: `there is no ${attachmentKind} ${definition}: define it, or name another one` };
-  return { network, object, key };
+  if (ips === undefined) return { network, object, key };
+  if (!readBound(object).takesIps) return { why: `${attachmentKind} ${definition} takes no addresses` };
+  return { network: { ...network, element: toldElement(network, ips) }, key };
 }
 
 /** Do pods that it is for say otherwise of pools? What a plan has made says nothing of them. */

@@ -52,6 +52,22 @@ export interface ServedNetwork {
  */
 export function servedNetworks(
   workload: Workload,
+  sources: PoolSources,
+  facts: Facts,
+  freeIn?: FreeIn,
+): Parsed<readonly ServedNetwork[]> {
+  const before = known.get(workload);
+  if (freeIn === undefined && before?.sources === sources && before.facts === facts) return before.found;
+  const found = networksServed(workload, sources, facts, freeIn);
+  if (freeIn === undefined) known.set(workload, { sources, facts, found });
+  return found;
+}
+
+/** What was found of a workload last: claims, ConfigMap and Event of one look are made of the same. */
+const known = new WeakMap<Workload, { sources: PoolSources; facts: Facts; found: Parsed<readonly ServedNetwork[]> }>();
+
+function networksServed(
+  workload: Workload,
   { networks, namespaces }: PoolSources,
   facts: Facts,
   freeIn?: FreeIn,

@@ -1,4 +1,4 @@
-import { type Claim, formatOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { type Allocation, type Claim, formatOwner, nameOfKey, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { asBag, type Bag, placeless } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
@@ -22,7 +22,7 @@ import {
   workloadOfPod,
   workloadPods,
 } from "./pods.ts";
-import { servedNetworks } from "./pools-of-workload.ts";
+import { maySelect, servedNetworks } from "./pools-of-workload.ts";
 import { sourcesFound } from "./sources-in-cluster.ts";
 import {
   addressesByNic,
@@ -106,11 +106,27 @@ function claimsOfPlaces(workload: Workload, model: WorkloadModel, facts: Facts):
   }));
 }
 
-/** A workload that lacks an address of some of its pods has a ConfigMap with the others. */
+/**
+ * The ConfigMap of each workload.
+ *
+ *  its networks                          | its ConfigMap
+ *  --------------------------------------+------------------------------------------------
+ *  can give addresses                    | has those of the pods that have all
+ *  cannot, and all that its pods have is | stays as it is: their addresses are theirs still
+ *   of pools that are named still        |
+ *  cannot, and some is of others, or is  | is none: no pod is to be told that any more
+ *   releasing                            |
+ *  are of plans, or not bound            | is none of the controller's
+ */
 function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings): Rendered {
   const lines = linesByClaim(snapshot.allocations);
+  const kept = model.workloads.flatMap(({ value }) =>
+    wrongWith(value, model, facts) !== undefined && isToStay(value, model, snapshot)
+      ? formatOwner(ownerOfWorkload(value))
+      : [],
+  );
   const instead = model.workloads.map(({ value, source }): [typeof source, RenderedObject[]] => {
-    if (wrongWith(value, model, facts) !== undefined || !isServed(value, model, facts)) return [source, []];
+    if (!isServed(value, model, facts)) return [source, []];
     const map = podAddresses(withPlacesInstead(value, facts), addressesByNic(lines, value, model, facts), (place) =>
       isLeftOut(value, place, facts),
     );
@@ -120,7 +136,18 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
     const annotations = { ...asBag(map.metadata.annotations), [wishAnnotation]: wishOf(value.annotations) };
     return [source, [{ ...map, metadata: { ...map.metadata, annotations, ownerReferences: [owner] } }]];
   });
-  return { instead: new Map(instead), added: [], left: [] };
+  return { instead: new Map(instead), added: [], left: [], kept };
+}
+
+/** Is all that its pods have of networks and pools that are named still? */
+function isToStay(workload: Workload, model: WorkloadModel, { allocations, releasing }: Holdings["snapshot"]): boolean {
+  const owner = formatOwner(ownerOfWorkload(workload));
+  const isNamed = (line: Allocation) => {
+    const network = workload.networks.find(({ nic }) => nic === nameOfKey(line.claim).split("/")[1]);
+    return network !== undefined && maySelect(line, workload, network, model, () => true);
+  };
+  const isIts = ({ claim }: Allocation) => ownerOfKey(claim) === owner;
+  return !releasing.some(isIts) && allocations.every((line) => !isIts(line) || isNamed(line));
 }
 
 /**

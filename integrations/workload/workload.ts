@@ -133,13 +133,9 @@ export function linesByClaim(lines: readonly Allocation[]): LinesByClaim {
 }
 
 /** What the pods of a workload have by the record; undefined on a network where something is missing. */
-export function addressesByNic(
-  byClaim: LinesByClaim,
-  workload: Workload,
-  model: WorkloadModel,
-  { pools, ...facts }: Facts,
-) {
-  const own = new Map(ownNetworks(workload, model, { pools, ...facts }).map((one) => [one.network, one.pools]));
+export function addressesByNic(byClaim: LinesByClaim, workload: Workload, model: WorkloadModel, facts: Facts) {
+  const { pools } = facts;
+  const own = new Map(ownNetworks(workload, model, facts).map((one) => [one.network, one.pools]));
   return (network: PodNetwork, place: number): NicAddresses | undefined => {
     const families = own.get(network) ?? [];
     const claim = claimKey(ownerOfWorkload(workload), claimOfPlace(place, network.nic));

@@ -41,7 +41,9 @@ describe("a Deployment whose pods wait for the controller", () => {
     await pass(90_000);
     // One place is free, and three pods end without end.
     expect(apps.all("Pod").filter((pod) => ipsOf(pod).length === 0)).toHaveLength(2);
-    expect(tending.said.join()).toContain("each of the 4 places of Deployment web has a pod");
+    expect(tending.said.join()).toContain(
+      "ConfigMap nodeippool-deployment.web has addresses for 4 pods of Deployment web",
+    );
     apps.areNodesStuck = false;
     await pass(5000);
     expect(new Set(running(all)).size).toBe(3);

@@ -112,8 +112,44 @@ describe("what says of which pools pods have addresses", () => {
     );
   });
 
-  it("a namespace that cannot be read: they keep what they have, and new ones wait", async () => {
-    const { sim, create, pass, told, said, kill } = begin("more");
+  it.each<[string, string, (apps: ReturnType<typeof begin>["apps"]) => void, string[]]>([
+    [
+      "a pool that is being deleted",
+      "NodeIPPool lan gives no addresses: The NodeIPPool is being deleted.",
+      (apps) => apps.remove(apps.find("NodeIPPool", "lan") ?? {}),
+      ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2"],
+    ],
+    [
+      "a pool that cannot be read",
+      "NodeIPPool lan gives no addresses: ",
+      (apps) => apps.edit("NodeIPPool", "lan", { range: { cidr: "x" } }),
+      ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2"],
+    ],
+    [
+      "a network that is away",
+      "there is no NetworkAttachmentDefinition default/red",
+      (apps) => apps.remove(apps.find("NetworkAttachmentDefinition", "red") ?? {}),
+      ["web-0 10.0.0.1/24", "web-1", "web-2"],
+    ],
+  ])("%s: the ConfigMap stays, and new pods wait", async (_, message, breaks, want) => {
+    const { sim, apps, create, pass, told, said, kill } = begin();
+    create("StatefulSet", "web", { replicas: 2 });
+    await pass();
+    const before = [sim.lines(), asBag(sim.object("ConfigMap", "nodeippool-web"))?.data];
+    breaks(apps);
+    await pass();
+    kill("web-1");
+    apps.edit("StatefulSet", "web", { replicas: 3 });
+    await pass(60_000);
+    const after = [sim.lines(), asBag(sim.object("ConfigMap", "nodeippool-web"))?.data];
+    expect(after).toEqual(before);
+    expect(told()).toEqual(want);
+    expect(said()).toContain(message);
+    expect(said()).not.toContain("there is no NodeIPPool");
+  });
+
+  it("a namespace that cannot be read: each has what it had, and new ones wait", async () => {
+    const { sim, apps, create, pass, told, said, kill } = begin("more");
     const named = (text: string) => ({ annotations: { "ipam.spidernet.io/default-ipv4-ippool": text } });
     sim.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: "default", ...named('["lan"]') } });
     create("StatefulSet", "web", { replicas: 2 });
@@ -126,11 +162,12 @@ describe("what says of which pools pods have addresses", () => {
     say('["lan"');
     await pass();
     kill("web-1");
+    apps.edit("StatefulSet", "web", { replicas: 3 });
     await pass(60_000);
-    expect(told()).toEqual(["web-0 10.0.0.1/24", "web-1"]);
+    expect(told()).toEqual(["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2"]);
     expect(said()).toContain("annotation ipam.spidernet.io/default-ipv4-ippool is no JSON");
     say('["lan"]');
     await pass();
-    expect(told()).toEqual(["web-0 10.0.0.1/24", "web-1 10.0.0.2/24"]);
+    expect(told()).toEqual(["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2 10.0.0.3/24"]);
   });
 });

@@ -66,6 +66,8 @@ describe("pods of a cluster, served by the controller", () => {
   const create = (object: Bag) => kubectl("create -f -", JSON.stringify(object));
   /** With the rights that deploy/ gives, and no others. */
   const served = (work: () => Promise<void>) => servedAs(user, work, { workloadAddresses: true });
+  /** It is refused within a second of the last one. */
+  const restart = (what: string) => sleep(1_000).then(() => kubectl(`rollout restart ${what}`));
   const until = (what: () => Promise<unknown>, expected: unknown) =>
     expect.poll(what, { timeout: 60_000, interval: 100 }).toEqual(expected);
   /** `web-0 10.0.0.1/24` of each pod; one that waits has none. */
@@ -88,7 +90,7 @@ describe("pods of a cluster, served by the controller", () => {
     });
     await served(async () => {
       const before = await uids();
-      await kubectl("rollout restart statefulset web");
+      await restart("statefulset web");
       await kubectl("rollout status statefulset web --timeout=60s");
       await until(told, web(4));
       expect((await uids()).filter((uid) => before.includes(uid))).toEqual([]);
@@ -123,7 +125,7 @@ describe("pods of a cluster, served by the controller", () => {
       await create(workload("Deployment", "web", { replicas: 3, strategy }));
       for (let i = 0; i < 3; i++) {
         await kubectl("rollout status deployment web --timeout=60s");
-        await kubectl("rollout restart deployment web");
+        await restart("deployment web");
       }
       await kubectl("rollout status deployment web --timeout=60s");
       const places = (count: number) =>
@@ -133,7 +135,7 @@ describe("pods of a cluster, served by the controller", () => {
       await kubectl("rollout status deployment web --timeout=60s");
       expect(await lines()).toEqual(places(7));
       await kubectl("scale deployment web --replicas=1");
-      await kubectl("rollout restart deployment web");
+      await restart("deployment web");
       await kubectl("rollout status deployment web --timeout=60s");
       await until(lines, places(2));
     });
@@ -215,7 +217,7 @@ describe("pods of a cluster, served by the controller", () => {
         await create(workload("Deployment", "web", { replicas: 6, strategy: { rollingUpdate: { maxSurge: 3 } } }));
         for (let i = 0; i < 3; i++) {
           await kubectl("rollout status deployment web --timeout=60s");
-          await kubectl("rollout restart deployment web");
+          await restart("deployment web");
         }
         await kubectl("rollout status deployment web --timeout=60s");
         expect(await lines()).toHaveLength(9);

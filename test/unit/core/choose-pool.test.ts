@@ -46,7 +46,7 @@ function planned(pools: readonly Pool[], claims: readonly Claim[], snapshot: Sna
 describe("a claim of several pools", () => {
   const [a, b] = [pool("a", 1, 2), pool("b", 2, 2)];
 
-  it("S34: gets the first address of the first pool with room, then of the next one", () => {
+  it("I8, S34: gets the first address of the first pool with room, then of the next one", () => {
     const claims = ["0/net1", "1/net1", "2/net1"].map((name) => claim(name, ["a", "b"]));
     expect(planned([a, b], claims).got).toEqual(["0/net1 a 10.1.0.1", "1/net1 a 10.1.0.2", "2/net1 b 10.2.0.1"]);
   });

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { isGated } from "../../../integrations/gated-pod.ts";
 import { isDeleting } from "../../../integrations/object-metadata.ts";
 import { freedPods } from "../../../integrations/workload/freed-pods.ts";
-import { freedAnnotation } from "../../../integrations/workload/pods.ts";
+import { freedAnnotation, usesOfWorkloadPod } from "../../../integrations/workload/pods.ts";
 import { tendingInCluster } from "../../../pipeline/integrations.ts";
-import { asBag, type Bag } from "../../../schema/objects.ts";
+import { asBag, type Bag, placeless } from "../../../schema/objects.ts";
 import { SimTender } from "../../support/sim-tender.ts";
-import { ipsOf } from "../../support/workload-objects.ts";
+import { gate, ipsOf, networksKey } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 type Nodes = Parameters<typeof freedPods>[0];
@@ -168,4 +168,63 @@ it("S52: other flags move nothing, and take nothing back", async () => {
     await pass(5000);
     expect(before()).toEqual(known);
   }
+});
+
+describe("which pods are marked", () => {
+  const ready = {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "n1" },
+    status: { conditions: [{ type: "Ready", status: "True" }] },
+  };
+  const said = '[{"name":"red","interface":"net1","ips":["10.0.0.1/24"]}]';
+  const pod = ({
+    of = "ReplicaSet",
+    networks = said,
+    nodeName = "n1",
+    gated = false,
+    phase = "Running",
+    mark = "",
+  }) => {
+    const ownerReferences = [{ apiVersion: "apps/v1", kind: of, name: of === "ReplicaSet" ? "web-abc" : "web" }];
+    const labels = { [gate]: "gated", "pod-template-hash": "abc" };
+    const annotations = { [networksKey]: networks, ...(mark && { [freedAnnotation]: mark }) };
+    const deletionTimestamp = "2026-01-01T00:00:00Z";
+    return {
+      ...{ apiVersion: "v1", kind: "Pod", status: { phase } },
+      metadata: {
+        name: "web-0",
+        namespace: "default",
+        uid: "u",
+        ownerReferences,
+        labels,
+        annotations,
+        deletionTimestamp,
+      },
+      spec: { nodeName, schedulingGates: gated ? [{ name: gate }] : [] },
+    };
+  };
+
+  it.each<[boolean, string, Parameters<typeof pod>[0]]>([
+    [true, "one that runs", {}],
+    [true, "one that was told its addresses, and never came to a node", { nodeName: "", phase: "Pending" }],
+    [false, "one that waits", { gated: true }],
+    [false, "one without addresses", { networks: "red" }],
+    [false, "one that has ended", { phase: "Failed" }],
+    [false, "one of a StatefulSet", { of: "StatefulSet" }],
+  ])("%s: %s", (isMarked, _, fields) => {
+    const { belongsTo, steps } = freedPods("ready-nodes", minute);
+    const one = pod(fields);
+    const names = belongsTo(one) as readonly string[];
+    const nodes = one.spec.nodeName === "" ? [] : [ready];
+    const found = names.flatMap((name) => steps(name, [one, ...nodes], () => undefined));
+    expect(found.map(({ verb }) => verb)).toEqual(isMarked ? ["change"] : []);
+  });
+
+  it.each([
+    [0, "of a Deployment", {}],
+    [1, "of a StatefulSet, by whoever wrote that", { of: "StatefulSet" }],
+  ])("%i address stays, where the mark is on a pod %s", (count, _, fields) => {
+    expect(usesOfWorkloadPod(placeless(pod({ ...fields, mark: "u" }) as never))).toHaveLength(count);
+  });
 });

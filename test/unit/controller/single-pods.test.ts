@@ -3,7 +3,7 @@ import { asBag, type Bag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
 import { isRunning } from "../../support/sim-apps.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { ipsOf, networksKey, singlePod } from "../../support/workload-objects.ts";
+import { gate, ipsOf, networksKey, singlePod } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const job = { apiVersion: "batch/v1", kind: "Job", name: "copy" };
@@ -109,10 +109,23 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
     expect(sim.lines()).toEqual([]);
   });
 
-  it("without the label is left alone, also where it waits for somebody else's gate of that name", async () => {
+  it("that ends while it waits gives it back", async () => {
+    const { apps, sim, make, pass } = begin();
+    make("one");
+    await sim.pass(3000);
+    expect(sim.lines()).toEqual(["10.0.0.1 Pod/default:one/0/net1"]);
+    apps.change(apps.find("Pod", "one") ?? {}, (pod) => ({ ...pod, status: { phase: "Failed" } }));
+    await pass(90_000);
+    expect(sim.lines()).toEqual([]);
+  });
+
+  it.each([
+    ["without the label", {}],
+    ["with the label of a plan", { [gate]: "planned" }],
+  ])("%s is left alone, also where it waits for somebody else's gate of that name", async (_, labels) => {
     const { apps, sim, pass } = begin();
     const { metadata, ...rest } = singlePod("vm");
-    apps.create({ ...rest, metadata: { ...metadata, labels: {} } });
+    apps.create({ ...rest, metadata: { ...metadata, labels } });
     await pass(5000);
     expect([sim.lines(), sim.said]).toEqual([[], []]);
     expect(asBag(apps.find("Pod", "vm")?.metadata)?.annotations).toEqual({ [networksKey]: "red" });

@@ -45,6 +45,9 @@ it("what was never listed, or may not have any address, is not asked for", async
   await sweep([one.world], never);
   other.world.replace("Pod", []);
   await sweep([other.world], never);
+  // Of the pods of that one, the other one may not be told yet.
+  await sweep([one.world, other.world], never);
   one.world.replace("Pod", []);
   await expect(sweep([one.world], never)).rejects.toThrow("asked");
+  await expect(sweep([one.world, new World([], () => {})], never)).rejects.toThrow("asked");
 });

@@ -189,6 +189,12 @@ describe("what a pool says of its addresses that others have", () => {
     ["said, and who never had it hears nobody", "10.0.0.1 x", [found("b", "10.0.0.1", false)], "10.0.0.1 x"],
     ["heard, and not heard", "10.0.0.1 x", [found("a", "10.0.0.1", false), found("a", "10.0.0.1", true)], "10.0.0.1 x"],
     ["said by hand", "10.0.0.1,nonsense", [], "10.0.0.1 unknown"],
+    [
+      "said by hand, in no order",
+      "10.0.0.9   y,10.0.0.10, 10.0.0.2\tx",
+      [],
+      "10.0.0.2 x, 10.0.0.9 y, 10.0.0.10 unknown",
+    ],
   ])("%s", (_, text, all, expected) => {
     const known = poolConflictsOf({ metadata: { annotations: { [conflictsKey]: text } } });
     const mayLeaveOut = (claim: string) => claim !== "b";

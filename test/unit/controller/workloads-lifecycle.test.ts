@@ -4,6 +4,7 @@ import { timing } from "../../../controller/timing.ts";
 import { objectKey } from "../../../integrations/object-key.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
+import type { SimObject } from "../../support/sim-apps.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 describe("the addresses of pods", () => {
@@ -143,6 +144,41 @@ describe("the addresses of pods", () => {
     sim.isFrozen = false;
     await pass(90_000);
     expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
+  });
+
+  describe("are not free where only the server knows that they are used", () => {
+    /** The pod of a StatefulSet that is gone does not end; the engine hears nothing more. */
+    const begin = async (areNodesStuck: boolean) => {
+      const all = beginWorkloads();
+      const { sim, apps, create, pass } = all;
+      create("StatefulSet", "web", { replicas: 1 });
+      await pass();
+      const map = apps.find("ConfigMap", "nodeippool-web") as SimObject & { kind: string };
+      apps.areNodesStuck = areNodesStuck;
+      apps.edit("StatefulSet", "web", { replicas: 0 });
+      await pass(5000);
+      expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1 releasing"]);
+      sim.isFrozen = true;
+      return { ...all, map };
+    };
+
+    it("by a pod that no watch has shown", async () => {
+      const { sim, apps, pass } = await begin(true);
+      const [pod] = apps.all("Pod") as Bag[] as [Bag];
+      sim.engine.world.delete(objectKey(pod as never));
+      apps.change(pod, (one) => ({ ...one, status: { phase: "Running", podIPs: [] } }));
+      await pass(90_000);
+      expect(sim.lines()).toHaveLength(1);
+    });
+
+    it("by a ConfigMap that a plan has made", async () => {
+      const { sim, apps, pass, map } = await begin(false);
+      expect(apps.all("ConfigMap")).toEqual([]);
+      const labels = { "nodeippool.nmstate.io/statefulset": "web", "nodeippool.nmstate.io/addresses": "pods" };
+      apps.create({ ...map, metadata: { name: "nodeippool-web", namespace: "default", labels } });
+      await pass(90_000);
+      expect(sim.lines()).toHaveLength(1);
+    });
   });
 
   it("S44, I6: of a pod that runs and shows none stay its", async () => {

@@ -18,4 +18,5 @@ it.each<[boolean, LabelExpression[]]>([
   [true, [rack("NotIn", "a"), rack("DoesNotExist")]],
   [true, [rack("NotIn", "a"), rack("Exists")]],
   [true, [rack("In", "a"), { key: "row", operator: "DoesNotExist" }]],
+  [false, [{ key: "row", operator: "Exists" }, rack("In", "a"), rack("DoesNotExist")]],
 ])("one node may meet all of them: %s, %j", (want, nodes) => expect(mayMeetAll(nodes)).toBe(want));

@@ -21,6 +21,11 @@ describe("S2, S20: the nodes that reach the addresses of a pool", () => {
       [{ key: "gpu", operator: "DoesNotExist" }],
     ],
     [
+      "by both",
+      { nodeAffinity: { matchLabels: { rack: "a" }, matchExpressions: [{ key: "gpu", operator: "Exists" }] } },
+      [rack, { key: "gpu", operator: "Exists" }],
+    ],
+    [
       "I2: by names, which count before labels",
       { nodeName: ["n1", "n2"], nodeAffinity: { matchLabels: { rack: "a" } } },
       [{ key: "kubernetes.io/hostname", operator: "In", values: ["n1", "n2"] }],

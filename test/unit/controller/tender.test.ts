@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { WatchedKind } from "../../../integrations/in-cluster.ts";
+import type { TendStep } from "../../../integrations/tending.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { SimTender } from "../../support/sim-tender.ts";
+
+const kind: WatchedKind = { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", keep: ({ data }) => ({ data }) };
+
+/** A tender of ConfigMaps with these names, of which none has been done. What is to be done follows from all of them. */
+async function begin(names: readonly string[], steps: (all: readonly Bag[]) => readonly TendStep[]) {
+  const sim: SimTender = new SimTender({
+    kinds: [kind],
+    belongsTo: () => ["all"],
+    steps: (_, all) => (sim.isFrozen ? steps(all) : []),
+  });
+  for (const name of names)
+    sim.create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace: "default" } });
+  await sim.pass(100);
+  sim.isFrozen = true;
+  const look = async () => {
+    sim.tender.lookAgain();
+    await sim.pass(3000);
+  };
+  const isDone = (name: string) => asBag(sim.object("ConfigMap", name)?.data)?.done !== undefined;
+  return { sim, look, isDone };
+}
+
+const nameOf = (object: Bag) => `${asBag(object.metadata)?.name}`;
+const toDo = (all: readonly Bag[]) => all.filter(({ data }) => asBag(data)?.done === undefined);
+const done = (object: Bag, needs?: { keys: string[] }): TendStep => {
+  return { verb: "change", object, fields: { data: { done: "yes" } }, ...(needs && { needs }) };
+};
+
+describe("what a tender does of a look", () => {
+  it("nothing more, once the server has something otherwise than it was seen", async () => {
+    const { sim, look, isDone } = await begin(["a", "b"], (all) => {
+      const [a, b] = [all.find((one) => nameOf(one) === "a"), all.find((one) => nameOf(one) === "b")];
+      if (a === undefined || b === undefined || a.data !== undefined) return [];
+      return [done(b, { keys: ["ConfigMap/default:a"] }), { verb: "warn", about: "a", message: "has no data" }];
+    });
+    sim.change("ConfigMap", "a", (one) => ({ ...one, data: { some: "data" } }));
+    await look();
+    expect([isDone("b"), sim.said]).toEqual([false, []]);
+  });
+
+  it("all that is not refused", async () => {
+    const { sim, look, isDone } = await begin(["a", "b"], (all) => toDo(all).map((one) => done(one)));
+    sim.remove("ConfigMap", "a");
+    await look();
+    expect(isDone("b")).toBe(true);
+  });
+
+  it("at most a hundred steps by one answer of the server", async () => {
+    const names = Array.from({ length: 150 }, (_, i) => `n${i}`);
+    const { sim, look } = await begin(names, (all) => {
+      const needs = { keys: ["ConfigMap/default:n0"] };
+      return toDo(all)
+        .slice(1)
+        .map((one) => done(one, needs));
+    });
+    await look();
+    const runs = sim.requests
+      .join()
+      .split("get configmaps")
+      .map((run) => run.split("patch configmaps").length - 1);
+    expect(runs.slice(0, 3)).toEqual([0, 100, 49]);
+  });
+});

@@ -7,6 +7,7 @@ import { aboutPools } from "./named-pools.ts";
 import { networkAnnotations } from "./pod-networks.ts";
 import {
   asksController,
+  claimsUnsaid,
   networksOfPod,
   ordinalOf,
   usesOfMap,
@@ -18,10 +19,12 @@ import { maySelect } from "./pools-of-workload.ts";
 import { isPoolIn, sourcesFound } from "./sources-in-cluster.ts";
 import { ownerOfWorkload, parseWorkload } from "./workload-object.ts";
 
-/** Bears a pod an address that is its own? */
+/** Bears a pod an address that is its own, or may it? */
 function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
   const uses = usesOfWorkloadPod(placeless(pod as never));
-  return uses.some((use) => use.address === address && use.owner === ownerOfKey(claim));
+  return (
+    claimsUnsaid(pod).includes(claim) || uses.some((use) => use.address === address && use.owner === ownerOfKey(claim))
+  );
 }
 
 /** The line stays while a pod by itself bears it, or waits for it, and while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
@@ -42,6 +45,8 @@ export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) =
  *  there is                                          | it is
  *  --------------------------------------------------+---------------------------------------------------
  *  a pod with it that has not come to its end        | no
+ *  such a pod of this place, which says no addresses | no: it may have it
+ *   on this network any more                         |
  *  a pod that waits, may be told this place, and has | no: somebody may be about to tell it, by what the
  *   a network of this name and pool                  |  ConfigMap said
  *  a ConfigMap with it                               | no: the next pod would be told
@@ -57,12 +62,13 @@ export function gone(
   const located = objects.map((object) => placeless(object as never));
   const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
   const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
+  const unsaid = new Set(objects.flatMap((one) => (one.kind === workloadPods.kind ? claimsUnsaid(one) : [])));
   // Pods of one Deployment wait for the same.
   const waiting = new Map(objects.filter(isWaitingPod).map((pod) => [sameWait(pod), pod]));
   const awaited = [...waiting.values()].flatMap((pod) => awaitedBy(pod, find));
   return releasing.filter((line) => {
     const isUsed = used.has(`${formatAddress(line.address)} ${ownerOfKey(line.claim)}`);
-    return !isUsed && !awaited.some((one) => one.isOf(line.claim) && one.mayHave(line));
+    return !isUsed && !unsaid.has(line.claim) && !awaited.some((one) => one.isOf(line.claim) && one.mayHave(line));
   });
 }
 

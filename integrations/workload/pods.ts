@@ -1,4 +1,4 @@
-import { formatOwner, parseAddress, type Use } from "../../core/index.ts";
+import { claimKey, formatOwner, parseAddress, type Use } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { isGated, isOver } from "../gated-pod.ts";
@@ -122,6 +122,14 @@ export function usesOfWorkloadPod({ object, at }: LocatedObject): Use[] {
   return networksOfPod(object).flatMap((network) =>
     usesOfNetwork(network, its, () => at(["metadata", "annotations", network.annotation], "")),
   );
+}
+
+/** The claims whose addresses a pod may run with although it does not say them any more: applied again, a manifest takes out what it was told. */
+export function claimsUnsaid(pod: Bag): string[] {
+  const its = isGated(pod) || hasEnded(pod) ? undefined : placeOfPod(pod);
+  if (its === undefined) return [];
+  const unsaid = networksOfPod(pod).filter(({ element }) => element.ips === undefined);
+  return unsaid.map(({ nic }) => claimKey(ownerOfWorkload(its.workload), claimOfPlace(its.place, nic)));
 }
 
 /** The addresses that a ConfigMap has for the pods of a workload, each the claim's of its place. */

@@ -182,10 +182,7 @@ function concernOfPod(pod: Bag): Concern {
   const maker = isGated(pod) ? workloadOfPod(pod) : placeOfPod(pod)?.workload;
   const owners = usesOfWorkloadPod(placeless(pod as never)).flatMap(({ owner }) => owner ?? []);
   const isAlone = maker?.kind === "Pod";
-  const all = [
-    ...owners,
-    ...(maker !== undefined && (isAlone || isGated(pod)) ? [formatOwner(ownerOfWorkload(maker))] : []),
-  ];
+  const all = [...owners, ...(maker === undefined ? [] : [formatOwner(ownerOfWorkload(maker))])];
   const sources = isWaitingAlone(pod) ? [objectKey(pod as never)] : [];
   return { owners: [...new Set(all)], sources, isEvidence: !isAlone };
 }

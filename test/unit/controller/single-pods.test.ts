@@ -131,3 +131,24 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
     expect(asBag(apps.find("Pod", "vm")?.metadata)?.annotations).toEqual({ [networksKey]: "red" });
   });
 });
+
+it("a pod that is applied again, and so says its addresses no more, keeps them", async () => {
+  const { apps, make, pass, told, sim } = begin({ last: 2 });
+  make("one");
+  make("two");
+  await pass();
+  const reapply = (name: string) =>
+    apps.change(apps.find("Pod", name) ?? {}, ({ metadata, ...pod }) => {
+      const annotations = { ...asBag(asBag(metadata)?.annotations), [networksKey]: "red" };
+      return { ...pod, metadata: { ...asBag(metadata), annotations } } as never;
+    });
+  reapply("one");
+  await pass(90_000);
+  make("three");
+  await pass(90_000);
+  expect(told()).toEqual(["one", "three", "two 10.0.0.2/24"]);
+  expect(sim.lines()).toEqual(["10.0.0.1 Pod/default:one/0/net1", "10.0.0.2 Pod/default:two/0/net1"]);
+  apps.remove(apps.find("Pod", "one") ?? {});
+  await pass(90_000);
+  expect(told()).toEqual(["three 10.0.0.1/24", "two 10.0.0.2/24"]);
+});

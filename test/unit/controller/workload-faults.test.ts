@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { gate } from "../../support/workload-objects.ts";
+import { gate, networksKey } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const place = "nodeippool.nmstate.io/place";
@@ -85,4 +85,18 @@ it("what else is in a ConfigMap is nobody's place", async () => {
   expect(told().map((text) => text.split(" ")[1] ?? "none")).toEqual(expect.arrayContaining(["none", "10.0.0.1/24"]));
   const places = apps.all("Pod").map((pod) => asBag(asBag(pod.metadata)?.annotations)?.[place] ?? "none");
   expect(places.sort()).toEqual(["Deployment/web/0", "none"]);
+});
+
+it("a pod of a Deployment that says its addresses no more keeps them, also where nobody asks for them", async () => {
+  const { apps, create, pass, sim } = beginWorkloads({ last: 2 });
+  create("Deployment", "web", { replicas: 1, strategy: { type: "Recreate" } });
+  await pass();
+  for (const pod of apps.all("Pod")) apps.change(pod, (one) => annotate(one, { [networksKey]: "red" }) as never);
+  apps.areNodesStuck = true;
+  apps.remove(apps.find("Deployment", "web") ?? {});
+  await pass(90_000);
+  expect(sim.lines()).toEqual(["10.0.0.1 Deployment/default:web/0/net1 releasing"]);
+  apps.areNodesStuck = false;
+  await pass(90_000);
+  expect(sim.lines()).toEqual([]);
 });

@@ -4,6 +4,7 @@ import type { Facts } from "../facts.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { isDeleting } from "../object-metadata.ts";
 import { aboutPools } from "./named-pools.ts";
+import { isConflictUnsaid } from "./pod-detected.ts";
 import { networkAnnotations } from "./pod-networks.ts";
 import {
   asksController,
@@ -27,9 +28,9 @@ function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
   );
 }
 
-/** The line stays while a pod by itself bears it, or waits for it, and while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
+/** The line stays while a pod by itself bears it, or waits for it, or has found a conflict of it that its pool is still to say, and while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
 export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean {
-  if (owner.kind === workloadPods.kind && isBorne(owner, line)) return true;
+  if (owner.kind === workloadPods.kind && (isBorne(owner, line) || isConflictUnsaid(owner, line, find))) return true;
   const workload = asksController(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
   if (workload === undefined) return false;
   const [place = "", nic] = nameOfKey(line.claim).split("/");

@@ -1,17 +1,18 @@
 import { formatAddress, formatOwner } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { conflictsAnnotation } from "../../schema/pool-conflicts.ts";
+import { isGated } from "../gated-pod.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting } from "../object-metadata.ts";
 import type { TendStep } from "../tending.ts";
 import { hasRun } from "./detect-status.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
 import { type DetectedLine, detectedIn, mostLeftOut } from "./pod-detected.ts";
-import { workloadOfPod } from "./pods.ts";
+import { hasEnded, isAlone, workloadOfPod } from "./pods.ts";
 import { keyOfWorkload, ownerOfWorkload } from "./workload-object.ts";
 
 /** What becomes of a pod that does not start, because another host answers for its address. */
-export type Way = "waits" | "replaced" | "no place" | "too many";
+export type Way = "waits" | "replaced" | "no place" | "too many" | "alone" | "failed";
 
 /** How the place of such a pod stands. */
 export interface StuckPlace {
@@ -46,13 +47,24 @@ export function isStuck(pod: Bag): boolean {
   return !isDeleting(pod) && !hasRun(pod) && detectedIn(pod).some(({ kind }) => kind === "conflict");
 }
 
+const tidy = `Find that host by its MAC address, take the address off it, and then out of annotation ${conflictsAnnotation} of the NodeIPPool`;
+
 const ends: Readonly<Record<Way, string>> = {
   waits: "The pod waits, and starts once that host is gone: find it by its MAC address, and take the address off it",
-  replaced: `Another pod gets another address. Find that host by its MAC address, take the address off it, and then out of annotation ${conflictsAnnotation} of the NodeIPPool`,
+  alone:
+    "The pod waits, and starts once that host is gone: find it by its MAC address, and take the address off it. Or delete the pod: the next one gets another address",
+  failed: `The pod has failed, and the next one gets another address. ${tidy}`,
+  replaced: `Another pod gets another address. ${tidy}`,
   "no place":
     "The pod waits, as no other address is free: take this one off that host, or let the NodeIPPool have more addresses",
   "too many": `The pod waits, as ${mostLeftOut} addresses of its Deployment are in conflict already. Does something on the network answer for every address (a proxy of ARP or NDP)? Then switch that off; once the others are free, take them out of annotation ${conflictsAnnotation} of the NodeIPPool`,
 };
+
+/** The same about pods that are by themselves, with the ConfigMap or without: it is gone once they are told. One that has ended has failed. */
+export function warnOfAlone(pods: readonly Bag[]): TendStep[] {
+  const told = pods.filter((pod) => isAlone(pod) && !isGated(pod));
+  return told.flatMap((pod) => warnOfDetected(pod, hasEnded(pod) ? "failed" : "alone"));
+}
 
 /** Events about what was found in a pod. One that is replaced is gone soon: its workload says it, too. */
 export function warnOfDetected(pod: Bag, way: Way): TendStep[] {

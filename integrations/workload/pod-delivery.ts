@@ -8,7 +8,7 @@ import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
-import { isStuck, warnOfDetected, wayOf } from "./pod-conflict.ts";
+import { isStuck, warnOfAlone, warnOfDetected, wayOf } from "./pod-conflict.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
 import {
@@ -33,7 +33,8 @@ export const podDelivery: Tending = {
   steps: (_, belonging, find) => {
     const map = belonging.find((one) => workloadOfMap(one) !== undefined && !isDeleting(one));
     const workload = map && workloadOfMap(map);
-    if (map === undefined || workload === undefined) return [];
+    const alone = warnOfAlone(belonging.filter((one) => one.kind === workloadPods.kind));
+    if (map === undefined || workload === undefined) return alone;
     const pods = belonging.filter((one) => one.kind === workloadPods.kind && !hasEnded(one));
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
@@ -42,7 +43,7 @@ export const podDelivery: Tending = {
     if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, pods, addresses);
     return [
       ...waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), addresses)),
-      ...started.flatMap((pod) => warnOfDetected(pod, "waits")),
+      ...(workload.kind === "Pod" ? alone : started.flatMap((pod) => warnOfDetected(pod, "waits"))),
     ];
   },
 };

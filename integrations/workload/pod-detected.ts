@@ -1,10 +1,20 @@
-import { type Address, claimKey, formatAddress, ownerOfKey, parseAddress, policyOfKey } from "../../core/index.ts";
+import {
+  type Address,
+  type Allocation,
+  claimKey,
+  formatAddress,
+  formatOwner,
+  ownerOfKey,
+  parseAddress,
+  policyOfKey,
+} from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
+import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import type { Facts } from "../facts.ts";
-import { isOver } from "../gated-pod.ts";
 import type { Detected } from "../in-cluster.ts";
 import { messageIn } from "./detect-status.ts";
-import { networksOfPod, usesOfWorkloadPod } from "./pods.ts";
+import { hasEnded, isAlone, networksOfPod, usesToldTo, workloadOfPod } from "./pods.ts";
+import { poolIn } from "./sources-in-cluster.ts";
 import { claimOfPlace, ownerOfWorkload, type Workload } from "./workload-object.ts";
 
 /** What it has found about one address. */
@@ -26,8 +36,13 @@ export interface DetectedLine {
  *  unreachable ADDRESS NIC                 | a gateway does not answer
  *  of an address or a NIC not told to it   | nothing
  *  any other                               | nothing
+ *
+ * Of a pod that has ended, only conflicts count, and only where it is by itself: a Job's pod fails at its first one, and others say theirs while
+ * they wait.
  */
 export function detectedIn(pod: Bag): DetectedLine[] {
+  const isOver = hasEnded(pod);
+  if (isOver && !isAlone(pod)) return [];
   const nics = new Set(networksOfPod(pod).map(({ nic }) => nic));
   const told = new Set(usesOfPod(pod).map(({ address, nic }) => `${formatAddress(address)} ${nic}`));
   return messageIn(pod)
@@ -36,22 +51,25 @@ export function detectedIn(pod: Bag): DetectedLine[] {
       const [kind, ip = "", nic = "", mac = "unknown"] = line.replace(/ \(.*$/, "").split(" ");
       const { value: address } = parseAddress(ip);
       if (address === undefined || !nics.has(nic)) return [];
+      if (isOver && kind !== "conflict") return [];
       if (kind === "unreachable") return [{ kind, address, nic, mac }];
       const isTold = told.has(`${formatAddress(address)} ${nic}`);
       return isTold && (kind === "conflict" || kind === "not-detected") ? [{ kind, address, nic, mac }] : [];
     });
 }
 
-/** The addresses that a pod was told, each with the place and the NIC that it has it for. */
+/** The addresses that a pod was told, each with the place and the NIC that it has it for; of one that has ended, its own alone. */
 function usesOfPod(pod: Bag) {
-  return usesOfWorkloadPod(placeless(pod as never)).flatMap(({ address, owner, interface: claim }) =>
-    owner === undefined || claim === undefined ? [] : [{ address, owner, claim, nic: claim.replace(/^\d+\//, "") }],
-  );
+  const workload = hasEnded(pod) ? workloadOfPod(pod) : undefined;
+  const self = workload && formatOwner(ownerOfWorkload(workload));
+  return usesToldTo(placeless(pod as never)).flatMap(({ address, owner, interface: claim }) => {
+    const isMeant = owner !== undefined && claim !== undefined && (self === undefined || owner === self);
+    return isMeant ? [{ address, owner, claim, nic: claim.replace(/^\d+\//, "") }] : [];
+  });
 }
 
 /** The same for the record: by the claims of its place. */
 export function detectedByPod(pod: Bag): Detected[] {
-  if (isOver(pod)) return [];
   const lines = detectedIn(pod);
   if (lines.length === 0) return [];
   return usesOfPod(pod).flatMap(({ address, owner, claim, nic }) => {
@@ -60,6 +78,17 @@ export function detectedByPod(pod: Bag): Detected[] {
       ? []
       : [{ address, claim: `${owner}/${claim}`, isConflict: line.kind === "conflict", mac: line.mac }];
   });
+}
+
+/** Has a pod that has ended found a conflict of the address of a line, and its pool does not say so yet? Nobody is to get it before. */
+export function isConflictUnsaid(
+  pod: Bag,
+  { claim, pool, address }: Allocation,
+  find: (key: string) => Bag | undefined,
+): boolean {
+  const isFound = hasEnded(pod) && detectedByPod(pod).some((one) => one.claim === claim && one.address === address);
+  const object = isFound ? poolIn(find, pool) : undefined;
+  return object !== undefined && !poolConflictsOf(object).has(address);
 }
 
 /** So many places of one Deployment are left out; where all conflict, something answers for every address. */

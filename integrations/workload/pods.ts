@@ -67,9 +67,14 @@ export function workloadOfPod(pod: Bag): WorkloadName | undefined {
   return asBag(labels)?.[addressesLabel] === "gated" ? named("Pod", nameOf(pod)) : undefined;
 }
 
+/** Is it a pod that is of itself? */
+export function isAlone(object: Bag): boolean {
+  return object.kind === "Pod" && workloadOfPod(object)?.kind === "Pod";
+}
+
 /** Does it wait for addresses that are its own? */
 export function isWaitingAlone(pod: Bag): boolean {
-  return pod.kind === "Pod" && isGated(pod) && !isOver(pod) && workloadOfPod(pod)?.kind === "Pod";
+  return isAlone(pod) && isGated(pod) && !isOver(pod);
 }
 
 /** The place that a pod was told; of a pod of a StatefulSet, what its name says. */
@@ -113,10 +118,15 @@ export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
 }
 
 /** The addresses that a pod may run with, each the claim's of its place; of one that does not say its place, the workload's that made it. */
-export function usesOfWorkloadPod({ object, at }: LocatedObject): Use[] {
+export function usesOfWorkloadPod(located: LocatedObject): Use[] {
+  return hasEnded(located.object) ? [] : usesToldTo(located);
+}
+
+/** The same, also of one that has ended. */
+export function usesToldTo({ object, at }: LocatedObject): Use[] {
   const { labels } = asBag(object.metadata) ?? {};
   const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
-  if (!isOurs || isGated(object) || hasEnded(object)) return [];
+  if (!isOurs || isGated(object)) return [];
   const workload = workloadOfPod(object);
   const its = placeOfPod(object) ?? (workload && { workload });
   return networksOfPod(object).flatMap((network) =>

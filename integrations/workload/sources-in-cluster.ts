@@ -25,6 +25,10 @@ function boundBy(definition: string, find: (key: string) => Bag | undefined): [s
 
 /** Is a NodeIPPool of a name in the cluster? */
 export function isPoolIn(find: (key: string) => Bag | undefined) {
-  return (name: string) =>
-    find(objectKey({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name } })) !== undefined;
+  return (name: string) => poolIn(find, name) !== undefined;
+}
+
+/** The NodeIPPool of a name. */
+export function poolIn(find: (key: string) => Bag | undefined, name: string): Bag | undefined {
+  return find(objectKey({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name } }));
 }

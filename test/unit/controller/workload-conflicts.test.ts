@@ -5,6 +5,7 @@ import { wayOf } from "../../../integrations/workload/pod-conflict.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { formatConflicts, poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { detected } from "../../support/pod-detects.ts";
+import { networksKey, singlePod } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const mac = "02:00:00:00:00:99";
@@ -167,6 +168,70 @@ describe("another host answers for the address of a pod", () => {
     says(pod, { ...status, containerStatuses: [{ name: "main", restartCount: 1, state: { waiting: {} } }] });
     await pass(10_000);
     expect(byIp().get("10.0.0.1")).toBe(pod);
+  });
+});
+
+describe("another host answers for the address of a pod that is by itself", () => {
+  const failed = (ip: string) => {
+    const terminated = { exitCode: 4, message: conflict(ip) };
+    const state = { name: "nodeippool-detect", image: "x", imageID: "x", restartCount: 0, state: { terminated } };
+    return { phase: "Failed", initContainerStatuses: [state] };
+  };
+  const beginOne = async (options = {}) => {
+    const all = begin(options);
+    all.apps.create(singlePod("one"));
+    await all.pass();
+    return all;
+  };
+
+  it("and it waits: an Event says so, and what to do", async () => {
+    const { says, pass, conflicts, events, apps } = await beginOne();
+    expect(apps.all("ConfigMap")).toEqual([]);
+    says("one", detected(4, conflict("10.0.0.1")));
+    await pass();
+    expect(conflicts()).toBe(`10.0.0.1 ${mac}`);
+    expect(events()).toMatch(/^Pod\/default:one IPConflict: .*delete the pod: the next one gets another address$/m);
+  });
+
+  it.each([false, true])(
+    "and it fails at once: nobody else gets the address, also if the controller was away: %s",
+    async (isAway) => {
+      const { sim, says, pass, conflicts, events, apps, told, annotate } = await beginOne();
+      sim.isFrozen = isAway;
+      says("one", failed("10.0.0.1"));
+      apps.create(singlePod("two"));
+      if (isAway) await pass();
+      sim.isFrozen = false;
+      await pass();
+      expect(conflicts()).toBe(`10.0.0.1 ${mac}`);
+      expect(told()).toEqual(["one 10.0.0.1/24", "two 10.0.0.2/24"]);
+      expect(events()).toContain("Pod/default:one IPConflict: another host");
+      await pass(120_000);
+      expect(sim.lines()).toEqual(["10.0.0.2 Pod/default:two/0/net1"]);
+      annotate(undefined);
+      await pass(60_000);
+      expect(conflicts()).toBeUndefined();
+    },
+  );
+
+  it.each([
+    ["an address that is not its own", {}, failed("10.0.0.2")],
+    ["one of another workload, as it says", { "nodeippool.nmstate.io/place": "StatefulSet/db/0" }, failed("10.0.0.2")],
+  ])("and it fails with %s: nothing", async (_, annotations, status) => {
+    const { create, says, pass, conflicts, apps } = await beginOne();
+    create("StatefulSet", "db", { replicas: 1 });
+    await pass();
+    const ips = JSON.stringify([{ name: "red", interface: "net1", ips: ["10.0.0.2/24"] }]);
+    apps.change(apps.find("Pod", "one") ?? {}, (one) => {
+      const own = asBag(asBag(one.metadata)?.annotations);
+      return {
+        ...one,
+        metadata: { ...asBag(one.metadata), annotations: { ...own, ...annotations, [networksKey]: ips } },
+      };
+    });
+    says("one", status);
+    await pass();
+    expect(conflicts()).toBeUndefined();
   });
 });
 

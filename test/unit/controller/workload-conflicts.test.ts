@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { nextConflicts } from "../../../controller/quarantine.ts";
+import { keep } from "../../../controller/seen.ts";
 import { type Allocation, parseAddress } from "../../../core/index.ts";
 import { wayOf } from "../../../integrations/workload/pod-conflict.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { formatConflicts, poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { detected } from "../../support/pod-detects.ts";
+import type { SimObject } from "../../support/sim-apps.ts";
 import { networksKey, singlePod } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
@@ -57,6 +59,33 @@ describe("another host answers for the address of a pod", () => {
     says("db-0", detected(0, none("10.0.0.1")));
     await pass();
     expect([conflicts(), reason()]).toEqual([undefined, "ReconciledPool"]);
+  });
+
+  it("which somebody has written into the pool: its pod that hears nobody takes it out", async () => {
+    const { create, pass, says, annotate, conflicts } = begin();
+    create("StatefulSet", "db", { replicas: 1 });
+    await pass();
+    annotate(`10.0.0.1 ${mac}`);
+    await pass();
+    expect(conflicts()).toBe(`10.0.0.1 ${mac}`);
+    says("db-0", detected(0, none("10.0.0.1")));
+    await pass();
+    expect(conflicts()).toBeUndefined();
+  });
+
+  it("as a pod said that says otherwise by now: it is not written into the pool", async () => {
+    const { sim, apps, create, pass, says, conflicts } = begin();
+    create("StatefulSet", "db", { replicas: 1 });
+    await pass();
+    sim.isFrozen = true;
+    says("db-0", detected(4, conflict("10.0.0.1")));
+    const { world } = sim.engine;
+    const pod = apps.find("Pod", "db-0") as SimObject;
+    const seen = keep(world.kindFor(pod as never), pod);
+    says("db-0", detected(0, none("10.0.0.1")));
+    world.set(seen);
+    await pass();
+    expect(conflicts()).toBeUndefined();
   });
 
   it("nobody gets it once its workload is gone, also after a restart and without the record, until somebody takes it out", async () => {

@@ -55,10 +55,22 @@ it.each<[boolean, string, Bag[], { kind?: string; pools?: string }]>([
   [true, "the ConfigMap has another one", [map("web-1", "10.0.0.2/24")], {}],
   [false, "the pod of its place waits", [pod("StatefulSet", "web-1")], {}],
   [true, "the pod of its place waited, and has ended", [pod("StatefulSet", "web-1", "red", "Failed")], {}],
+  [
+    false,
+    "it waits beside others of its set",
+    [pod("StatefulSet", "web-0"), pod("StatefulSet", "web-1"), pod("StatefulSet", "web-2")],
+    {},
+  ],
   [true, "the pod of another place waits", [pod("StatefulSet", "web-0"), pod("StatefulSet", "web-11")], {}],
   [true, "the pod of its place waits for another NIC", [pod("StatefulSet", "web-1", "red@eth7")], {}],
   [true, "a pod of another workload waits", [pod("other", "app-1")], {}],
   [false, "any pod of its Deployment waits", [pod("Deployment", "web-abc-x")], { kind: "Deployment" }],
+  [
+    false,
+    "pods of its Deployment wait, of which some are of another template",
+    [pod("Deployment", "web-abc-x"), pod("Deployment", "web-abc-y", "red@eth7")],
+    { kind: "Deployment" },
+  ],
   // Else a pod that waits for another pool, which has no room, would keep the addresses of the first one for ever.
   [true, "the pod of its place waits for another pool", [pod("StatefulSet", "web-1")], { pools: "more" }],
   [false, "the pod of its place waits for a pool that is not there", [pod("StatefulSet", "web-1")], { pools: "lann" }],

@@ -1,5 +1,6 @@
 import { IpamError } from "../core/index.ts";
 import { objectKey } from "../integrations/object-key.ts";
+import { uidOf } from "../integrations/object-metadata.ts";
 import type { Needs, Tending, TendStep } from "../integrations/tending.ts";
 import { Queue, type Stored } from "../kube/index.ts";
 import type { Bag } from "../schema/objects.ts";
@@ -7,7 +8,7 @@ import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
 import { edit } from "./metadata.ts";
 import { Patience } from "./patience.ts";
-import { inParallel, isOutdated } from "./refresh.ts";
+import { inParallel, refresh } from "./refresh.ts";
 import type { Seen } from "./seen.ts";
 import { World } from "./world.ts";
 
@@ -65,12 +66,10 @@ export class Tender {
   }
 
   private async tend(name: string): Promise<number | undefined> {
-    const find = (key: string) => this.world.get(key);
     const failures: unknown[] = [];
-    const asked = this.tending.steps(name, this.world.ofOwner(name), find);
-    const due = this.patience.due(name, asked, this.ground.clock.now());
+    const due = this.patience.due(name, this.stepsOf(name), this.ground.clock.now());
     for (const steps of together(due.steps)) {
-      const failed = await this.takeAll(steps);
+      const failed = await this.takeAll(name, steps);
       // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
       const outdated = failed.find((error) => error instanceof IpamError && error.code === "conflict");
       if (outdated !== undefined) throw outdated;
@@ -80,16 +79,24 @@ export class Tender {
     return due.again;
   }
 
-  /** What they need is looked at once for all of them. Returns how the API server refuses: it is tried again, with what is seen by then. */
-  private async takeAll(steps: readonly TendStep[]): Promise<unknown[]> {
+  private stepsOf(name: string): readonly TendStep[] {
+    return this.tending.steps(name, this.world.ofOwner(name), (key) => this.world.get(key));
+  }
+
+  /**
+   * What they need is asked for once for all of them, and only those are taken that are right by the answer, too: whatever has changed
+   * is looked at again. Returns how the API server refuses: it is tried again, with what is seen by then.
+   */
+  private async takeAll(name: string, steps: readonly TendStep[]): Promise<unknown[]> {
     const needs = steps[0] && needsOf(steps[0]);
     const failures: unknown[] = [];
     const fails = (error: unknown) => void failures.push(error);
     const { clock, timing } = this.ground;
     const asked = clock.now();
-    if (needs !== undefined) await this.check(needs).catch(fails);
+    if (needs !== undefined) await this.refresh(needs).catch(fails);
     if (failures.length > 0) return failures;
-    await inParallel(steps, async (step) => {
+    const right = needs === undefined ? steps : inBoth(steps, this.stepsOf(name));
+    await inParallel(right, async (step) => {
       // An address that was somebody's when that was asked may be another one's later.
       const isLate = needs !== undefined && clock.now() - asked > timing.send;
       await (isLate ? Promise.reject(tooLate) : this.take(step)).catch(fails);
@@ -107,21 +114,26 @@ export class Tender {
     else await objects.delete(kind, object as unknown as Stored);
   }
 
-  /** Throws `conflict` where the server has something otherwise than it was seen; from now on it is seen so. */
-  private async check({ keys, all }: Needs): Promise<void> {
+  /** From now on all of it is seen as the server has it. */
+  private async refresh({ keys, all }: Needs): Promise<void> {
     const { objects } = this.ground;
-    const outdated: string[] = [];
-    for (const key of keys) if (await isOutdated(key, this.world.get(key), this.world, objects)) outdated.push(key);
+    for (const key of keys) await refresh(key, this.world, objects);
     const kind = all && this.world.kind(all.kind);
     const listed = kind ? await objects.list(kind, { ...kind.where, namespace: all.namespace }) : [];
-    for (const one of listed) {
-      const key = objectKey({ ...one, apiVersion: `${kind?.apiVersion}`, kind: `${kind?.kind}` });
-      const before = this.world.get(key);
-      if (kind && this.world.isChanged(before, this.world.take(kind, one))) outdated.push(key);
-    }
-    if (outdated.length > 0)
-      throw new IpamError("conflict", `${outdated[0]} is otherwise on the server than it was seen`);
+    for (const one of listed) if (kind) this.world.take(kind, one);
   }
+}
+
+/** The steps of one look that another one has, too, as that has them. */
+function inBoth(steps: readonly TendStep[], others: readonly TendStep[]): TendStep[] {
+  const found = new Map(others.map((step) => [textOf(step), step]));
+  return steps.flatMap((step) => found.get(textOf(step)) ?? []);
+}
+
+function textOf(step: TendStep): string {
+  if (step.verb === "warn") return JSON.stringify(step);
+  const fields = step.verb === "change" ? step.fields : {};
+  return JSON.stringify([step.verb, objectKey(step.object as never), uidOf(step.object as Bag), fields]);
 }
 
 const tooLate = new IpamError("conflict", "what it is right by was asked too long ago");

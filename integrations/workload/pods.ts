@@ -32,7 +32,10 @@ export const workloadPods: WatchedKind = {
   where: { labels: addressesLabel },
   keep: ({ metadata, spec, status }) => ({
     spec: {
-      ...(isGated({ spec }) && { schedulingGates: asBag(spec)?.schedulingGates, affinity: affinityIn(spec) }),
+      ...(isGated({ spec }) && {
+        ...{ schedulingGates: asBag(spec)?.schedulingGates, affinity: affinityIn(spec) },
+        nodeSelector: asBag(spec)?.nodeSelector,
+      }),
       ...(isDeleting({ metadata }) && { nodeName: asBag(spec)?.nodeName }),
     },
     status: { phase: asBag(status)?.phase, ...keepDetected(status) },
@@ -77,14 +80,15 @@ export function isWaitingAlone(pod: Bag): boolean {
   return isAlone(pod) && isGated(pod) && !isOver(pod);
 }
 
-/** The place that a pod was told; of a pod of a StatefulSet, what its name says. */
+/** The place that a pod was told, of the workload that made it, if that is still known; of a pod of a StatefulSet, what its name says. */
 export function placeOfPod(pod: Bag): PodPlace | undefined {
   const { namespace = "default", annotations } = asBag(pod.metadata) ?? {};
   const [, kind, name, place] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${asBag(annotations)?.[placeAnnotation]}`) ?? [];
   const told = kindsWithPods.find((one) => one === kind);
-  if (told !== undefined)
-    return { workload: { kind: told, namespace: `${namespace}`, name: `${name}` }, place: Number(place) };
   const workload = workloadOfPod(pod);
+  const isMade = workload !== undefined && workload.kind !== "Pod";
+  if (told !== undefined && (!isMade || (workload.kind === told && workload.name === name)))
+    return { workload: { kind: told, namespace: `${namespace}`, name: `${name}` }, place: Number(place) };
   return workload?.kind === "StatefulSet" ? { workload, place: ordinalOf(pod, workload) } : undefined;
 }
 

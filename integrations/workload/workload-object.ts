@@ -75,7 +75,8 @@ function annotationsOf(object: Bag): Bag {
 }
 
 function nodeSelectorOf(object: Bag): Bag {
-  return asBag(asBag(templateOf(object)?.spec)?.nodeSelector) ?? {};
+  const spec = object.kind === "Pod" ? object.spec : templateOf(object)?.spec;
+  return asBag(asBag(spec)?.nodeSelector) ?? {};
 }
 
 /** What is kept of one in memory. */

@@ -21,6 +21,8 @@ export class SimTender {
   isFrozen = false;
   /** How long a request to the server takes, by its verb, in milliseconds. */
   delay = (_verb: string) => 0;
+  /** The same for its answer. */
+  delayAfter = (_verb: string) => 0;
   private heard = 0;
 
   constructor(tending: Tending, server = new SimServer()) {
@@ -31,7 +33,10 @@ export class SimTender {
           this.requests.push(verb);
           const ms = this.delay(verb);
           if (ms > 0) await this.clock.sleep(ms);
-          return run();
+          const answer = await run();
+          const late = this.delayAfter(verb);
+          if (late > 0) await this.clock.sleep(late);
+          return answer;
         }),
         clock: this.clock,
         timing,

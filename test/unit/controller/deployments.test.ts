@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { keep } from "../../../controller/seen.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
+import { placeAnnotation } from "../../../integrations/workload/pods.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { isRunning } from "../../support/sim-apps.ts";
 import { SimTender } from "../../support/sim-tender.ts";
-import { gate, ipsOf } from "../../support/workload-objects.ts";
+import { gate, ipsOf, singlePod } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 const rolling = (replicas: number, maxSurge = 1) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
@@ -176,3 +177,56 @@ it("a pod is told nothing for which the server was asked too long ago", async ()
   await pass(60_000);
   expect(told().map((text) => text.split(" ").length)).toEqual([2]);
 });
+
+it("a pod is told while other pods around it change all the time", async () => {
+  const { tending, apps, create, pass, told } = beginWorkloads();
+  apps.create({ ...singlePod("other"), spec: {} });
+  tending.delayAfter = (verb) => (verb.startsWith("list") ? 1_100 : 0);
+  create("Deployment", "web", { replicas: 1 });
+  for (let i = 0; i < 30; i++) {
+    apps.change(apps.find("Pod", "other") ?? {}, (pod) => marked(pod, { beat: `${i}` }));
+    await pass(1_000);
+  }
+  expect(told().filter((text) => / 10\.0\.0\./.test(text))).toHaveLength(1);
+});
+
+it("a place is not told that another pod has by what the watch shows while the server is asked", async () => {
+  const { sim, tending, apps, create, pass, told } = beginWorkloads();
+  create("Deployment", "web", { replicas: 1 });
+  await pass();
+  const [first] = apps.all("Pod");
+  tending.isFrozen = true;
+  apps.edit("Deployment", "web", { replicas: 2 });
+  await pass(200);
+  const second = apps.all("Pod").find((pod) => pod.metadata.name !== first?.metadata.name);
+  apps.change(second ?? {}, (pod) => marked(pod, { [placeAnnotation]: "Deployment/web/0" }));
+  // Another controller, which has not seen the first one yet.
+  const other = new SimTender(podDelivery, sim.server);
+  const { world } = other.tender;
+  const see = (kind: Parameters<typeof apps.find>[0], name: unknown) =>
+    world.take(world.allKinds().find((one) => one.kind === kind) as never, apps.find(kind, `${name}`) as never);
+  see("ConfigMap", "nodeippool-deployment.web");
+  see("NetworkAttachmentDefinition", "red");
+  see("Pod", second?.metadata.name);
+  other.isFrozen = true;
+  other.delay = (verb) => (verb.startsWith("list") ? 2_000 : 0);
+  await other.pass(1_000);
+  see("Pod", first?.metadata.name);
+  await other.pass(2_000);
+  expect(other.requests.filter((verb) => verb.startsWith("list"))).not.toEqual([]);
+  expect(told().filter((text) => text.endsWith(" 10.0.0.1/24"))).toHaveLength(1);
+  await other.pass(10_000);
+  expect(
+    told()
+      .map((text) => text.replace(/.* /, ""))
+      .sort(),
+  ).toEqual(["10.0.0.1/24", "10.0.0.2/24"]);
+});
+
+function marked(pod: Bag, annotations: Bag) {
+  const metadata = asBag(pod.metadata);
+  return {
+    ...pod,
+    metadata: { ...metadata, annotations: { ...asBag(metadata?.annotations), ...annotations } },
+  } as never;
+}

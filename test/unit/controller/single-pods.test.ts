@@ -152,3 +152,16 @@ it("a pod that is applied again, and so says its addresses no more, keeps them",
   await pass(90_000);
   expect(told()).toEqual(["three 10.0.0.1/24", "two 10.0.0.2/24"]);
 });
+
+it("a pod with a nodeSelector has an address of a pool for its nodes", async () => {
+  const { apps, pass, told } = begin();
+  for (const rack of ["a", "b"])
+    apps.create(
+      pool(`rack-${rack}`, `10.1.${rack === "a" ? 0 : 1}.0/24`, undefined, { nodeAffinity: { matchLabels: { rack } } }),
+    );
+  apps.create(macvlanNetwork("racks", "rack-a, rack-b"));
+  const pod = singlePod("one", "racks");
+  apps.create({ ...pod, spec: { ...asBag(pod.spec), nodeSelector: { rack: "b" } } } as never);
+  await pass();
+  expect(told()).toEqual(["one 10.1.1.1/24"]);
+});

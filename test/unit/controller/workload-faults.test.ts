@@ -100,3 +100,18 @@ it("a pod of a Deployment that says its addresses no more keeps them, also where
   await pass(90_000);
   expect(sim.lines()).toEqual([]);
 });
+
+it("a pod that says a place of somebody else's is nobody else's", async () => {
+  const { apps, create, pass, sim } = beginWorkloads();
+  create("Deployment", "web", { replicas: 1, strategy: { type: "Recreate" } });
+  await pass();
+  for (const pod of apps.all("Pod")) apps.change(pod, (one) => annotate(one, { [place]: "StatefulSet/db/0" }) as never);
+  apps.areNodesStuck = true;
+  apps.remove(apps.find("Deployment", "web") ?? {});
+  create("StatefulSet", "db", { replicas: 1 });
+  await pass(90_000);
+  expect(sim.lines()).toEqual([
+    "10.0.0.2 StatefulSet/default:db/0/net1",
+    "10.0.0.1 Deployment/default:web/0/net1 releasing",
+  ]);
+});

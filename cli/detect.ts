@@ -28,9 +28,13 @@ export async function detectVerb(addresses: readonly string[], { checks, gateway
     addresses: addresses.map((one) => unwrap(parseAddress(one))),
     gateways: gateways.map((one) => unwrap(parseAddress(one))),
     conflicts: conflict,
+    // The policy that adds the container names the checks.
+    mayBeNone: checks !== undefined,
   };
   const nics = await readNics();
-  const found = await detect(checksOf(nics, wanted), new Set(nics.map(({ mac }) => mac)), kernel);
+  const all = checksOf(nics, wanted);
+  if (all.length === 0) return print("nothing to look at: no NIC but lo and eth0 has an address");
+  const found = await detect(all, new Set(nics.map(({ mac }) => mac)), kernel);
   const [bad, good] = partition(found, blocks);
   const text = (some: typeof found) => some.map((one) => `${formatDetection(one)}\n`).join("");
   print(...good.map(formatDetection));

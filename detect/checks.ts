@@ -11,6 +11,8 @@ export interface CheckScope {
   readonly addresses: readonly Address[];
   readonly gateways: readonly Address[];
   readonly conflicts: boolean;
+  /** May there be nothing to look at? Who adds the container to any pod does not know its NICs. */
+  readonly mayBeNone: boolean;
 }
 
 /**
@@ -18,13 +20,13 @@ export interface CheckScope {
  *
  *  addresses named | NICs                              | looked at for conflicts
  *  ----------------+-----------------------------------+---------------------------
- *  none            | all but lo and eth0, the first    | all of their addresses
- *                  |  NIC of every pod                 |
+ *  none            | all but lo and eth0, the first    | all of their addresses; where there are none, and there
+ *                  |  NIC of every pod                 |  may be none, nothing
  *  some            | those that have them              | those
  *
  * A gateway is asked on each of these NICs that has an address in its subnet.
  */
-export function checksOf(nics: readonly Nic[], { addresses, gateways, conflicts }: CheckScope): Check[] {
+export function checksOf(nics: readonly Nic[], { addresses, gateways, conflicts, mayBeNone }: CheckScope): Check[] {
   for (const wanted of addresses)
     if (!nics.some((nic) => has(nic, wanted)))
       throw new IpamError("invalid", `no NIC has ${formatAddress(wanted)}${foundOn(nics)}`);
@@ -38,6 +40,7 @@ export function checksOf(nics: readonly Nic[], { addresses, gateways, conflicts 
       }),
   );
   const chosen = nics.filter(({ name }) => own.some(({ nic }) => nic === name));
+  if (own.length === 0 && mayBeNone) return [];
   if (own.length === 0) throw new IpamError("invalid", `no NIC but lo and eth0 has an address${foundOn(nics)}`);
   return [...(conflicts ? own : []), ...gateways.flatMap((gateway) => checksOfGateway(gateway, chosen))];
 }

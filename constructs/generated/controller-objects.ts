@@ -1199,7 +1199,7 @@ export const detectingObjects: readonly ApiObjectProps[] = [
       "matchConditions": [
         {
           "name": "is-to-look",
-          "expression": "object.metadata.?annotations[\"nodeippool.nmstate.io/detect\"].orValue(\"\") != \"none\""
+          "expression": "object.metadata.?annotations[\"nodeippool.nmstate.io/detect\"].orValue(\"\").trim().lowerAscii() != \"none\""
         },
         {
           "name": "has-no-such-container",

@@ -4,7 +4,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { defaultNetworkAnnotation } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import type { RenderedObject } from "../integration.ts";
-import { checksOfPools, parseChecks } from "./pod-detect.ts";
+import { checksOfPools, isLookedAt, parseChecks } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
 import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";
 
@@ -81,7 +81,7 @@ export function podAddresses(
       has === undefined ? [] : [has.ips.length > 0 ? { ...network, element: toldElement(network, has.ips) } : network],
     );
     if (told.length < all.length) return [];
-    for (const { has } of all) for (const pool of has?.pools ?? []) pools.add(pool);
+    for (const { network, has } of all) if (isLookedAt(network)) for (const pool of has?.pools ?? []) pools.add(pool);
     const reaching = all.flatMap(({ has }) => has?.nodes ?? []);
     const key = entryKey(workload, place);
     if (reaching.length > 0) nodes[key] = reaching;

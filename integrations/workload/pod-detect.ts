@@ -1,7 +1,8 @@
-import { formatAddress, formatPrefix, type Pool, parseAddress, prefixAt } from "../../core/index.ts";
+import { formatAddress, formatPrefix, type Issue, type Pool, parseAddress, prefixAt } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { detectAnnotation } from "./named-pools.ts";
+import { type PodNetwork, podNic } from "./pod-networks.ts";
 
 /** On a pod: the gateways of its pools, which its init container asks. */
 const gatewaysAnnotation = `${ownPrefix}gateways`;
@@ -22,24 +23,33 @@ export function checksOfPools(pools: Iterable<Pool>, { [detectAnnotation]: asked
   return asked === undefined && all.every(({ checks }) => checks.length === 0) ? [] : all;
 }
 
+/** Is anything looked for on a network? Its container does not look at the first NIC, which is the cluster's. */
+export function isLookedAt({ nic }: PodNetwork): boolean {
+  return nic !== podNic;
+}
+
 /**
- * What a pod is told of what its init container is to do; `checks` are those of the pools, `ips` its addresses.
+ * What a pod is told of what its init container is to do; `checks` are those of the pools, `networks` its own with their addresses.
  *
- *  the pod's annotation | a pool of its addresses | it is told
- *  ---------------------+-------------------------+-----------------------------
- *  none                 | any                     | nothing: it has no such container
- *  is not there         | asks for nothing        | nothing
- *  any other            | any                     | what either asks for
+ *  the pod's annotation | its networks   | a pool of its addresses | it is told
+ *  ---------------------+----------------+-------------------------+-----------------------------
+ *  none                 | any            | any                     | nothing: it has no such container
+ *  is not there         | any            | asks for nothing        | nothing
+ *  any other            | eth0 alone     | any                     | to look for nothing
+ *  any other            | more than eth0 | any, but eth0's         | what either asks for, as far as it can be looked for
  *
  * Where gateways are asked, it is told those of its pools.
  */
-export function toldToDetect({ metadata }: Bag, ips: readonly string[], checks: readonly PoolChecks[]): Bag {
+export function toldToDetect({ metadata }: Bag, networks: readonly PodNetwork[], checks: readonly PoolChecks[]): Bag {
   const { [detectAnnotation]: asked } = asBag(asBag(metadata)?.annotations) ?? {};
-  if (asked === "none") return {};
-  const prefixes = new Set(ips.flatMap((ip) => prefixOf(ip) ?? []));
+  const words = wordsIn(asked);
+  if (isNone(words)) return {};
+  const own = networks.filter(isLookedAt);
+  const ips = own.flatMap(({ element }) => asList(element.ips));
+  const prefixes = new Set(ips.flatMap((ip) => prefixOf(`${ip}`) ?? []));
   const its = checks.filter(({ prefix }) => prefixes.has(prefix));
-  const all = new Set([...wordsIn(asked), ...its.flatMap((one) => one.checks)]);
-  if (all.size === 0) return {};
+  const all = new Set(own.length === 0 ? [] : [...words.filter(isCheck), ...its.flatMap((one) => one.checks)]);
+  if (asked === undefined && all.size === 0) return {};
   const gateways = new Set(its.flatMap(({ gateway }) => gateway ?? []));
   return {
     [detectAnnotation]: [...all].join(", "),
@@ -61,6 +71,22 @@ function prefixOf(ip: string): string | undefined {
   const [text = "", length] = ip.split("/");
   const { value: address } = parseAddress(text);
   return address === undefined ? undefined : formatPrefix(prefixAt(address, Number(length)));
+}
+
+/** Is what pods say that is to be looked for in them what they may say, in any case of letters? An empty text is as none. */
+export function wrongToDetect({ [detectAnnotation]: asked }: Bag): Issue | undefined {
+  const words = wordsIn(asked);
+  const wrong = isNone(words) ? undefined : words.find((word) => !isCheck(word));
+  if (wrong === undefined) return undefined;
+  return { message: `annotation ${detectAnnotation} takes conflict, gateway or none, not ${asked}` };
+}
+
+function isNone(words: readonly string[]): boolean {
+  return words.length === 1 && words[0] === "none";
+}
+
+function isCheck(word: string): boolean {
+  return word === "conflict" || word === "gateway";
 }
 
 function wordsIn(text: unknown): string[] {

@@ -14,6 +14,9 @@ export interface PodNetwork {
   readonly annotation: string;
 }
 
+/** The first NIC of every pod. */
+export const podNic = "eth0";
+
 /** Where a pod says its networks, in the order in which Multus makes them. */
 export const networkAnnotations = [defaultNetworkAnnotation, networksAnnotation] as const;
 
@@ -70,7 +73,7 @@ function parseNetworks(text: unknown, annotation: string, own: string): Parsed<r
   const parsed = text.trimStart().startsWith("[") ? parseList(text) : { value: text.split(",").map(parseShort) };
   if (parsed.issues !== undefined) return parsed;
   const networks = parsed.value.map((element, i): PodNetwork => {
-    const { name, namespace: of = namespace, interface: nic = isDefault ? "eth0" : `net${i + 1}` } = element;
+    const { name, namespace: of = namespace, interface: nic = isDefault ? podNic : `net${i + 1}` } = element;
     return { definition: `${of}/${name}`, nic: `${nic}`, element, annotation };
   });
   const nameless = networks.some(({ element: { name } }) => typeof name !== "string" || name === "");

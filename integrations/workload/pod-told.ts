@@ -1,4 +1,4 @@
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../attachment-definition.ts";
 import { boundPools } from "../bound-pools.ts";
 import { otherGates } from "../gated-pod.ts";
@@ -86,10 +86,9 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
   const waits = told.flatMap((one) => ("network" in one ? [] : one));
   if (waits.length > 0) return waits.flatMap(({ why }) => (why === undefined ? [] : warn(pod, why)));
   const networks = told.flatMap((one) => ("network" in one ? one.network : []));
-  const ips = networks.flatMap(({ element }) => asList(element.ips).map(String));
   const annotations = {
     ...sayNetworks(networks),
-    ...toldToDetect(pod, ips, checksInMap(map)),
+    ...toldToDetect(pod, networks, checksInMap(map)),
     [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
   };
   const fields = {

@@ -2,7 +2,8 @@ import { type Labels, type Owner, type Parsed, parseOwner } from "../../core/ind
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { kindInGroup } from "../object-key.ts";
-import { aboutPools, countAnnotation } from "./named-pools.ts";
+import { aboutPools, countAnnotation, detectAnnotation } from "./named-pools.ts";
+import { wrongToDetect } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 
 /** What pods are of. One that no StatefulSet or Deployment has made is of itself. */
@@ -98,6 +99,8 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
   const networks = parsePodNetworks(annotationsOf(object), `${namespace}`);
   if (networks.issues)
     return { issues: networks.issues.map((issue) => ({ ...issue, path: pathOfAnnotation(`${issue.path?.[0]}`) })) };
+  const wrong = wrongToDetect(annotationsOf(object));
+  if (wrong !== undefined) return { issues: [{ ...wrong, path: pathOfAnnotation(detectAnnotation) }] };
   // It is the value of a label, too.
   if (`${name}`.length > 63)
     return { issues: [{ message: "a name of more than 63 characters is too long here", path: ["metadata", "name"] }] };

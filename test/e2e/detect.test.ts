@@ -216,6 +216,8 @@ describe("what cannot be asked", () => {
 
   test("a pod without a secondary NIC, and without a termination log", async () => {
     await giveAddresses(pod, []);
+    const { status, stderr, said } = await detect(["--checks", "conflict"]);
+    expect([status, stderr, said]).toEqual([0, "", ["nothing to look at: no NIC but lo and eth0 has an address"]]);
     rmSync(log);
     const words = [join(root, "cli/main.ts"), "detect", "--termination-log", log];
     await expect(runIn(pod, process.execPath, words)).rejects.toMatchObject({

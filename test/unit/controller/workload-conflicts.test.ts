@@ -316,6 +316,19 @@ it.each([
   expect(wayOf(kind, { isLeftOut, isOtherFree, leftOut })).toBe(way);
 });
 
+it("a template that says to look for what nobody knows makes an Event; its pods wait, and its addresses stay its", async () => {
+  const { sim, apps, create, pass, told } = begin();
+  create("Deployment", "app", { replicas: 1, strategy });
+  await pass();
+  apps.roll("Deployment", "app", { "nodeippool.nmstate.io/detect": "conflikt" });
+  create("Deployment", "web", { replicas: 1, strategy });
+  apps.roll("Deployment", "web", { "nodeippool.nmstate.io/detect": "conflikt" });
+  await pass(120_000);
+  expect(told().find((text) => text.startsWith("web"))).not.toContain("10.0.0");
+  expect(sim.lines()).toEqual(["10.0.0.1 Deployment/default:app/0/net1"]);
+  expect(sim.said.join("\n")).toContain("/detect takes conflict, gateway or none, not conflikt");
+});
+
 describe("what a pod is told to look for", () => {
   const gateway = "10.0.0.254";
   it.each([

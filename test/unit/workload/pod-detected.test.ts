@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parsePool, unwrap } from "../../../core/index.ts";
 import type { Facts } from "../../../integrations/facts.ts";
+import { podAddresses } from "../../../integrations/workload/pod-addresses.ts";
 import { checksOfPools, parseChecks, toldToDetect } from "../../../integrations/workload/pod-detect.ts";
 import { detectedIn, isLeftOut, mayLeaveOut, withPlacesInstead } from "../../../integrations/workload/pod-detected.ts";
 import { parseWorkload } from "../../../integrations/workload/workload-object.ts";
@@ -42,6 +43,21 @@ const pod = (annotations: object, status = {}) => {
 };
 const ips = (...all: readonly string[]) => JSON.stringify([{ name: "red", interface: "net1", ips: all }]);
 
+it.each([
+  ["None", undefined],
+  ["conflict, Gateway", undefined],
+  ["", undefined],
+  ["conflikt", "takes conflict, gateway or none, not conflikt"],
+  ["none, conflict", "takes conflict, gateway or none, not none, conflict"],
+])("what a template says is to be looked for, %j: %s", (text, wrong) => {
+  const object = workload("Deployment", "web", {});
+  Object.assign(object.spec.template.metadata.annotations, { "nodeippool.nmstate.io/detect": text });
+  const [issue] = parseWorkload(object).issues ?? [];
+  const path = ["spec", "template", "metadata", "annotations", "nodeippool.nmstate.io/detect"];
+  const message = `annotation nodeippool.nmstate.io/detect ${wrong}`;
+  expect(issue).toEqual(wrong === undefined ? undefined : { message, path });
+});
+
 it("nobody knows the MAC address of a host that a pod does not say", () => {
   const said = { [networksKey]: ips("10.0.0.1/24"), "nodeippool.nmstate.io/place": "Pod/one/0" };
   expect(detectedIn(pod(said, detected(4, "conflict 10.0.0.1 net1")))).toMatchObject([
@@ -54,6 +70,10 @@ describe("a pod is told what to look for by the pools of its addresses", () => {
   const more = { range: { cidr: "10.1.0.0/24" }, gateway: "10.1.0.254" };
   const key = (name: string) => `nodeippool.nmstate.io/${name}`;
   it.each<[string, string | undefined, readonly ("Conflict" | "Gateway")[], readonly string[], object]>([
+    ["but not those of eth0", undefined, ["Gateway"], ["10.0.0.1/24", "eth0 10.1.0.1/24"], {}],
+    ["and nothing on eth0 alone", "conflict", ["Gateway"], ["eth0 10.1.0.1/24"], { detect: "" }],
+    ["and its own words that nobody knows are left out", "conflikt", [], ["10.0.0.1/24"], { detect: "" }],
+    ["and none in other letters is none", " None ", ["Gateway"], ["10.1.0.1/24"], {}],
     ["and of no other one", undefined, ["Gateway"], ["10.0.0.1/24"], {}],
     ["where one of them asks", undefined, ["Conflict"], ["10.1.0.1/24"], { detect: "conflict" }],
     [
@@ -74,8 +94,22 @@ describe("a pod is told what to look for by the pools of its addresses", () => {
     const annotations = asked === undefined ? {} : { [key("detect")]: asked };
     const pools = [unwrap(parsePool("lan", lan)), unwrap(parsePool("more", { ...more, detect }))];
     const checks = parseChecks(JSON.stringify(checksOfPools(pools, annotations)));
+    const networks = addresses.map((text) => {
+      const [ip, nic = "net1"] = text.split(" ").reverse();
+      return { definition: "default/red", nic, element: { ips: [ip] }, annotation: networksKey };
+    });
     const want = Object.fromEntries(Object.entries(told).map(([name, text]) => [key(name), text]));
-    expect(toldToDetect(pod(annotations), addresses, checks)).toEqual(want);
+    expect(toldToDetect(pod(annotations), networks, checks)).toEqual(want);
+  });
+
+  it.each([
+    ["red", undefined, true],
+    ["", "eth", false],
+  ])("and the ConfigMap says it, but not for eth0: networks %j, eth0 %s: %s", (networks, eth0, isSaid) => {
+    const one = unwrap(parseWorkload(workload("StatefulSet", "db", {}, networks, {}, eth0)));
+    const pools = [unwrap(parsePool("lan", { ...lan, detect: ["Gateway"] }))];
+    const { data } = podAddresses(one, () => ({ ips: ["10.0.0.1/24"], nodes: [], pools })) as { data?: object };
+    expect(Object.keys(data ?? {}).includes("detect")).toBe(isSaid);
   });
 
   it("and nothing where its ConfigMap says that in no words that can be read", () => {

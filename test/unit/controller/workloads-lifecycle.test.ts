@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { kindsOf } from "../../../controller/kinds.ts";
 import { sweep } from "../../../controller/sweep.ts";
 import { timing } from "../../../controller/timing.ts";
+import type { Integration } from "../../../integrations/integration.ts";
 import { objectKey } from "../../../integrations/object-key.ts";
+import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { pool } from "../../support/ipam-claims.ts";
-import type { SimObject } from "../../support/sim-apps.ts";
+import { SimApps, type SimObject } from "../../support/sim-apps.ts";
+import { SimController } from "../../support/sim-controller.ts";
+import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { workload } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
 describe("the addresses of pods", () => {
@@ -171,6 +177,18 @@ describe("the addresses of pods", () => {
       expect(sim.lines()).toHaveLength(1);
     });
 
+    it("by a StatefulSet that is made again", async () => {
+      const { sim, apps, pass } = await begin(false);
+      const [set] = apps.all("StatefulSet") as [SimObject & { kind: string }];
+      sim.isFrozen = false;
+      apps.remove(set);
+      await pass(5000);
+      sim.isFrozen = true;
+      apps.create({ ...set, spec: { ...asBag(set.spec), replicas: 1 } });
+      await sim.pass(90_000);
+      expect(sim.lines()).toHaveLength(1);
+    });
+
     it("by a ConfigMap that a plan has made", async () => {
       const { sim, apps, pass, map } = await begin(false);
       expect(apps.all("ConfigMap")).toEqual([]);
@@ -179,6 +197,32 @@ describe("the addresses of pods", () => {
       await pass(90_000);
       expect(sim.lines()).toHaveLength(1);
     });
+  });
+
+  it("are neither releasing nor free while pods cannot be seen", async () => {
+    const all = [workloadsInCluster as Integration];
+    const served = kindsOf(all).map(({ kind }) => kind);
+    const begin = (kinds: readonly string[], replicas: number) => {
+      const sim = new SimController(undefined, undefined, kinds, all);
+      const apps = new SimApps(sim.server);
+      apps.create(pool("lan", "10.0.0.0/24", "10.0.0.9"));
+      apps.create(macvlanNetwork("red", "lan"));
+      apps.create(workload("StatefulSet", "web", { replicas }));
+      return { sim, apps };
+    };
+    const blind = served.filter((kind) => kind !== "Pod");
+    for (const [kinds, after] of [[served, 5000] as const, [blind, 90_000] as const]) {
+      const { sim, apps } = begin(kinds, 1);
+      await sim.pass(3000);
+      apps.edit("StatefulSet", "web", { replicas: 0 });
+      await sim.pass(after);
+      expect(sim.lines()).toEqual([`10.0.0.1 StatefulSet/default:web/0/net1${kinds === served ? " releasing" : ""}`]);
+      // It stays so for a controller that begins with that record.
+      const { sim: next } = begin(blind, 0);
+      next.record = sim.record;
+      await next.pass(90_000);
+      expect(next.lines()).toEqual(sim.lines());
+    }
   });
 
   it("S44, I6: of a pod that runs and shows none stay its", async () => {

@@ -6,7 +6,7 @@ import type { TendStep } from "../integrations/tending.ts";
  * look on: that of the server is never compared with it, and whoever is started anew waits longer.
  */
 export class Patience {
-  /** Since when each step is right: by the name that is looked at, and the object. */
+  /** Since when each step is right: by the name that is looked at, and the object, or its key where only an Event is about it. */
   private readonly since = new Map<string, ReadonlyMap<string, number>>();
 
   /** Those of these that are to be taken now, and in how many milliseconds to look again for the others. */
@@ -15,9 +15,10 @@ export class Patience {
     const since = new Map<string, number>();
     const left: number[] = [];
     const due = steps.filter((step) => {
-      if (step.verb !== "change" || step.after === undefined) return true;
-      const start = before?.get(uidOf(step.object)) ?? now;
-      since.set(uidOf(step.object), start);
+      if (!("after" in step) || step.after === undefined) return true;
+      const key = step.verb === "warn" ? step.about : uidOf(step.object);
+      const start = before?.get(key) ?? now;
+      since.set(key, start);
       const ms = start + step.after - now;
       if (ms > 0) left.push(ms);
       return ms <= 0;

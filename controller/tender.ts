@@ -71,8 +71,8 @@ export class Tender {
     for (const steps of together(due.steps)) {
       const failed = await this.takeAll(name, steps);
       // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
-      const outdated = failed.find((error) => error instanceof IpamError && error.code === "conflict");
-      if (outdated !== undefined) throw outdated;
+      const conflict = failed.find((error) => error instanceof IpamError && error.code === "conflict");
+      if (conflict !== undefined) throw conflict;
       failures.push(...failed);
     }
     if (failures.length > 0) throw failures[0];
@@ -96,6 +96,7 @@ export class Tender {
     if (needs !== undefined) await this.refresh(needs).catch(fails);
     if (failures.length > 0) return failures;
     const right = needs === undefined ? steps : inBoth(steps, this.stepsOf(name));
+    if (right.length < steps.length) fails(outdated);
     await inParallel(right, async (step) => {
       // An address that was somebody's when that was asked may be another one's later.
       const isLate = needs !== undefined && clock.now() - asked > timing.send;
@@ -136,6 +137,7 @@ function textOf(step: TendStep): string {
   return JSON.stringify([step.verb, objectKey(step.object as never), uidOf(step.object as Bag), fields]);
 }
 
+const outdated = new IpamError("conflict", "what it is right by is otherwise on the server than it was seen");
 const tooLate = new IpamError("conflict", "what it is right by was asked too long ago");
 
 /** How many steps are taken by one look at what they need. */

@@ -21,6 +21,8 @@ export type TendStep =
       readonly about: string;
       readonly message: string;
       readonly problem?: "Freed" | "IPConflict" | "GatewayUnreachable";
+      /** As for a change. */
+      readonly after?: number;
     };
 
 /**

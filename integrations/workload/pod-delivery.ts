@@ -7,7 +7,7 @@ import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 
 import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
-import { mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
+import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfAlone, warnOfDetected, wayOf } from "./pod-conflict.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
@@ -34,7 +34,7 @@ export const podDelivery: Tending = {
     const map = belonging.find((one) => workloadOfMap(one) !== undefined && !isDeleting(one));
     const workload = map && workloadOfMap(map);
     const alone = warnOfAlone(belonging.filter((one) => one.kind === workloadPods.kind));
-    if (map === undefined || workload === undefined) return alone;
+    if (map === undefined || workload === undefined) return [...alone, ...belonging.flatMap(warnOfNoMap)];
     const pods = belonging.filter((one) => one.kind === workloadPods.kind && !hasEnded(one));
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
@@ -47,6 +47,14 @@ export const podDelivery: Tending = {
     ];
   },
 };
+
+/** The controller, or a plan, makes it soon after the workload; if not, the workload may not say why. */
+function warnOfNoMap(pod: Bag): TendStep[] {
+  const workload = pod.kind === workloadPods.kind && isGated(pod) && !isDeleting(pod) ? workloadOfPod(pod) : undefined;
+  if (workload === undefined) return [];
+  const next = `look at the Events of ${workload.kind} ${workload.name}; if a plan gives its addresses, apply what that renders`;
+  return [{ ...warn(pod, `there is no ConfigMap ${mapNameOf(workload)} with its addresses: ${next}`), after: 60_000 }];
+}
 
 function workloadsOf(object: Bag): WorkloadName[] {
   if (object.kind === mapsKind.kind) return [workloadOfMap(object) ?? []].flat();

@@ -146,6 +146,6 @@ function namesPoolsFor(definition: Bag | undefined, pod: Bag, nic: NicOfPod): bo
   return definition !== undefined && (boundPools(definition) !== undefined || (isBound(definition) && own.length > 0));
 }
 
-export function warn(pod: Bag, message: string): TendStep {
+export function warn(pod: Bag, message: string): TendStep & { readonly verb: "warn" } {
   return { verb: "warn", about: objectKey(pod as never), message };
 }

@@ -115,3 +115,17 @@ it("a pod that says a place of somebody else's is nobody else's", async () => {
     "10.0.0.1 Deployment/default:web/0/net1 releasing",
   ]);
 });
+
+it("a pod without a ConfigMap says so after a minute: its plan is not applied, say", async () => {
+  const { apps, create, pass, tending } = beginWorkloads();
+  create("Deployment", "web", { replicas: 1 });
+  apps.change(
+    apps.find("Deployment", "web") as never,
+    ({ metadata, ...one }: Bag) =>
+      ({ ...one, metadata: { ...asBag(metadata), labels: { [gate]: "planned" } } }) as never,
+  );
+  await pass(50_000);
+  expect(tending.said).toEqual([]);
+  await pass(20_000);
+  expect(tending.said.join()).toContain("there is no ConfigMap nodeippool-deployment.web with its addresses");
+});

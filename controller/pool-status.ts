@@ -1,5 +1,9 @@
 import {
+  type Address,
   type Allocation,
+  compareAddresses,
+  contains,
+  formatAddress,
   freeSpaceOf,
   nameOfKey,
   nodeNameOf,
@@ -11,6 +15,7 @@ import {
 } from "../core/index.ts";
 import { howToGrow } from "../core/pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
+import { conflictsAnnotation, type PoolConflicts } from "../schema/pool-conflicts.ts";
 import type { PoolProblem } from "./pools.ts";
 import type { Seen } from "./seen.ts";
 
@@ -25,6 +30,8 @@ export interface PoolFacts {
   readonly pending: readonly Pending[];
   /** Addresses of the pool that two have, or that somebody has who was not given it. */
   readonly collisions: readonly string[];
+  /** What its NodeIPPool says of addresses that hosts have which are nobody's here. */
+  readonly conflicts: PoolConflicts;
   /** Is it being rebuilt from what nodes run? */
   readonly isResetting: boolean;
 }
@@ -43,6 +50,8 @@ const shown = 1000;
  *  is not as it is recorded, or no record  | False     | UnsynchronizedIPPool| False | False       | True
  *  is being reset                          | Unknown   | ReconcilingPool     | False | True        | False
  *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
+ *  says that other hosts have some that it | False     | IPCollision         | False | False       | True
+ *   gives, also once nobody has them here  |           |                     |       |             |
  *  claims get nothing from it              | False     | ExhaustedIPPool     | False | False       | True
  *  claims hold what it gives no more, or it| False     | UnsynchronizedIPPool| False | False       | True
  *   reserves for one what another one has  |           |                     |       |             |
@@ -61,10 +70,12 @@ export function poolStatus(facts: PoolFacts): { readonly fields: Bag; readonly c
   return { fields: facts.pool === undefined ? {} : counts(facts.pool, facts), conditions };
 }
 
-function verdict({ pool, problem, isResetting, collisions, pending, live }: PoolFacts): [string, string, string] {
+function verdict(facts: PoolFacts): [string, string, string] {
+  const { pool, problem, isResetting, pending, live } = facts;
   if (problem !== undefined) return ["False", problem.reason, problem.message + holders(problem, live)];
   if (isResetting) return ["Unknown", "ReconcilingPool", "The pool is being rebuilt from what nodes run."];
-  if (collisions.length > 0) return ["False", "IPCollision", collisions.slice(0, 3).join(" ")];
+  const collisions = [...facts.collisions.slice(0, 3), ...kept(facts)];
+  if (collisions.length > 0) return ["False", "IPCollision", collisions.join(" ")];
   const exhausted = pending.filter(({ code }) => code === "exhausted");
   if (exhausted.length > 0)
     return [
@@ -78,6 +89,19 @@ function verdict({ pool, problem, isResetting, collisions, pending, live }: Pool
   const outside = pending.find(({ code, claim }) => code === "in-use" && isOfPool(claim));
   if (outside !== undefined) return ["False", "UnsynchronizedIPPool", outside.message];
   return ["True", "ReconciledPool", "The pool is up to date"];
+}
+
+/** The addresses that nobody has here, and that nobody is given because other hosts have them. One that the pool excludes is settled. */
+function kept({ pool, live, releasing, conflicts }: PoolFacts): string[] {
+  const own = new Set([...live, ...releasing].map(({ address }) => address));
+  const isKept = (address: Address) => !own.has(address) && contains(pool?.assignable ?? [], address);
+  const entries = [...conflicts].filter(([address]) => isKept(address)).sort(([a], [b]) => compareAddresses(a, b));
+  if (entries.length === 0) return [];
+  const said = entries.slice(0, 3).map(([address, mac]) => `${formatAddress(address)} (MAC address ${mac})`);
+  const more = entries.length > 3 ? ` and ${entries.length - 3} more` : "";
+  return [
+    `Other hosts answer for ${said.join(", ")}${more}, so nobody is given that. Take it off that host, and then out of annotation ${conflictsAnnotation}.`,
+  ];
 }
 
 function isReserved(pool: Pool, claim: string): boolean {
@@ -101,8 +125,9 @@ function names(claims: readonly { readonly claim: string }[]): string {
   return owners.slice(0, 3).join(", ") + rest;
 }
 
-function counts(pool: Pool, { live, releasing }: PoolFacts): Bag {
-  const { capacity, free } = freeSpaceOf(pool, pool.assignable, live, releasing);
+function counts(pool: Pool, { live, releasing, conflicts }: PoolFacts): Bag {
+  const others = [...conflicts.keys()].map((address) => ({ address, length: pool.blockLength }));
+  const { capacity, free } = freeSpaceOf(pool, pool.assignable, live, releasing, others);
   return {
     capacity: `${capacity}`,
     allocated: live.length,

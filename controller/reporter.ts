@@ -4,6 +4,7 @@ import { objectKey } from "../integrations/object-key.ts";
 import { refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
+import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import type { Allocator } from "./allocator.ts";
 import { definesPools, integrationOf, isNodeIPPool, readerOf } from "./asking.ts";
 import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
@@ -59,7 +60,7 @@ export class Reporter {
   private async reportDamage(object: Seen, message: string): Promise<undefined> {
     if (!isNodeIPPool(object)) return;
     const problem = { reason: "UnsynchronizedIPPool", message } as const;
-    const nothing = { live: [], releasing: [], pending: [], collisions: [], isResetting: false };
+    const nothing = { live: [], releasing: [], pending: [], collisions: [], conflicts: new Map(), isResetting: false };
     const status = poolStatus({ pool: undefined, problem, ...nothing });
     await this.write(object, status, { generation: object.metadata.generation, hasHeartbeat: false });
   }
@@ -88,7 +89,7 @@ export class Reporter {
     this.tellWrong(object, status);
   }
 
-  private async factsOfPool({ name, pool, whole, problem }: ClusterPool, scene: Scene): Promise<PoolFacts> {
+  private async factsOfPool({ name, pool, whole, problem, object }: ClusterPool, scene: Scene): Promise<PoolFacts> {
     const snapshot = await this.allocator.record.get();
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     return {
@@ -98,6 +99,7 @@ export class Reporter {
       releasing: snapshot.releasing.filter(isOf),
       pending: this.allocator.pendingOf(isOf),
       collisions: [...(this.allocator.occupied(scene).collisions.get(name) ?? [])].sort(byCodeUnit),
+      conflicts: poolConflictsOf(object),
       isResetting: this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name),
     };
   }

@@ -18,6 +18,7 @@ const fine: PoolFacts = {
   releasing: [],
   pending: [],
   collisions: [],
+  conflicts: new Map(),
   isResetting: false,
 };
 const pending = [{ claim: "Node/node07/static-ip/a", pool: "traffic-1", code: "exhausted", message: "" }] as const;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type PoolFacts, poolStatus } from "../../../controller/pool-status.ts";
 import type { Pending } from "../../../core/index.ts";
+import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { lineOf, poolOf } from "../../support/core-text.ts";
 
 const pool = poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.9");
@@ -11,11 +12,16 @@ const facts: PoolFacts = {
   releasing: [lineOf("10.0.0.2 Node/c/x")],
   pending: [],
   collisions: [],
+  conflicts: new Map(),
   isResetting: false,
 };
 const problem = (reason: string) => ({ problem: { reason, message: "why" } as PoolFacts["problem"] });
 const pending = (code: string, ...nodes: string[]) => ({
   pending: nodes.map((node) => ({ claim: `Node/${node}/x`, pool: "p", code, message: "" }) as Pending),
+});
+
+const said = (text: string) => ({
+  conflicts: poolConflictsOf({ metadata: { annotations: { "nodeippool.nmstate.io/conflicts": text } } }),
 });
 
 describe("poolStatus", () => {
@@ -32,6 +38,13 @@ describe("poolStatus", () => {
     ["is not as recorded", problem("UnsynchronizedIPPool"), "False UnsynchronizedIPPool False False True", /^why$/],
     ["is being reset", { isResetting: true }, "Unknown ReconcilingPool False True False", /rebuilt/],
     ["collides", { collisions: ["c1", "c2", "c3", "c4"] }, "False IPCollision False False True", /^c1 c2 c3$/],
+    [
+      "has addresses that others have, and that nobody has here",
+      said("10.0.0.4 m4, 10.0.0.6, 10.0.0.5, 10.0.0.7, 10.0.0.3 m3, 10.0.0.99"),
+      "False IPCollision False False True",
+      /^Other hosts answer for 10.0.0.4 \(MAC address m4\), 10.0.0.5 \(MAC address unknown\), 10.0.0.6 .* and 1 more, so /,
+    ],
+    ["says that of addresses that it does not give", said("10.0.0.99"), "True ReconciledPool True False False", /up/],
     [
       "is full",
       pending("exhausted", "n1", "n2", "n3", "n4"),
@@ -73,6 +86,7 @@ describe("poolStatus", () => {
 
   it("counts, and says nothing of a pool that cannot be read", () => {
     expect(poolStatus(facts).fields).toEqual({ capacity: "9", allocated: 2, free: "6", "allocated-offsets": [0, 2] });
+    expect(poolStatus({ ...facts, ...said("10.0.0.3, 10.0.0.4, 10.0.0.99") }).fields.free).toBe("5");
     expect(poolStatus({ ...facts, pool: undefined, ...problem("InvalidSpec") }).fields).toEqual({});
   });
 

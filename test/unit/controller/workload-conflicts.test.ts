@@ -28,6 +28,7 @@ function begin(options = {}) {
       metadata: { ...asBag(one.metadata), annotations: { [conflictsKey]: text } },
     }));
   const reason = () => (pool() as { status?: { conditions?: Bag[] } }).status?.conditions?.[0]?.reason;
+  const free = () => (pool() as { status?: Bag }).status?.free;
   /** `web-x 10.0.0.1`, by the addresses. */
   const byIp = () =>
     new Map(all.told().map((text) => text.replace("/24", "").split(" ").reverse() as [string, string]));
@@ -35,7 +36,7 @@ function begin(options = {}) {
   /** The pod with this address finds that another host answers for it. */
   const finds = (ip: string) => says(byIp().get(ip) ?? "", detected(4, conflict(ip)));
   const events = () => tending.said.join("\n");
-  return { ...all, says, conflicts, annotate, reason, byIp, ips, finds, events };
+  return { ...all, says, conflicts, annotate, reason, free, byIp, ips, finds, events };
 }
 
 const web = (count: number) =>
@@ -89,14 +90,14 @@ describe("another host answers for the address of a pod", () => {
   });
 
   it("nobody gets it once its workload is gone, also after a restart and without the record, until somebody takes it out", async () => {
-    const { sim, apps, create, pass, told, finds, conflicts, annotate } = begin({ last: 1 });
+    const { sim, apps, create, pass, told, finds, conflicts, annotate, reason, free } = begin({ last: 1 });
     create("StatefulSet", "db", { replicas: 1 });
     await pass();
     finds("10.0.0.1");
     await pass();
     apps.remove(apps.find("StatefulSet", "db") ?? {});
     await pass(120_000);
-    expect(sim.lines()).toEqual([]);
+    expect([sim.lines(), reason(), free()]).toEqual([[], "IPCollision", "0"]);
     create("StatefulSet", "app", { replicas: 1 });
     await pass();
     expect([told(), conflicts()]).toEqual([["app-0"], `10.0.0.1 ${mac}`]);

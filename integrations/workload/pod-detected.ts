@@ -48,7 +48,9 @@ export function detectedIn(pod: Bag): DetectedLine[] {
   return messageIn(pod)
     .split("\n")
     .flatMap((line): DetectedLine[] => {
-      const [kind, ip = "", nic = "", mac = "unknown"] = line.replace(/ \(.*$/, "").split(" ");
+      const [kind, ip = "", nic = "", said = ""] = line.replace(/ \(.*$/, "").split(" ");
+      // Whoever makes a pod may have it say anything.
+      const mac = /^[\da-f]{2}(:[\da-f]{2})+$/i.test(said) ? said : "unknown";
       const { value: address } = parseAddress(ip);
       if (address === undefined || !nics.has(nic)) return [];
       if (isOver && kind !== "conflict") return [];

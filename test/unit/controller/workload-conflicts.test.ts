@@ -62,6 +62,15 @@ describe("another host answers for the address of a pod", () => {
     expect([conflicts(), reason()]).toEqual([undefined, "ReconciledPool"]);
   });
 
+  it("at a MAC address that is none: the pool says unknown, and nothing else of what the pod says", async () => {
+    const { create, pass, says, conflicts } = begin();
+    create("StatefulSet", "db", { replicas: 1 });
+    await pass();
+    says("db-0", detected(4, conflict("10.0.0.1").replace(mac, "m,10.0.0.7")));
+    await pass();
+    expect(conflicts()).toBe("10.0.0.1 unknown");
+  });
+
   it("which somebody has written into the pool: its pod that hears nobody takes it out", async () => {
     const { create, pass, says, annotate, conflicts } = begin();
     create("StatefulSet", "db", { replicas: 1 });

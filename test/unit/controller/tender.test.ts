@@ -44,6 +44,19 @@ describe("what a tender does of a look", () => {
     expect(isDone("b")).toBe(false);
   });
 
+  it("what is right by the answer only once it was asked for what that needs", async () => {
+    const { sim, look, isDone } = await begin(["a", "b", "c"], (all) => {
+      const [a, b] = [all.find((one) => nameOf(one) === "a"), toDo(all).find((one) => nameOf(one) === "b")];
+      if (b === undefined) return [];
+      const first: TendStep = { ...done(b, { keys: ["ConfigMap/default:a"] }), fields: { data: {} } } as TendStep;
+      return [a?.data === undefined ? first : done(b, { keys: ["ConfigMap/default:c"] })];
+    });
+    sim.change("ConfigMap", "a", (one) => ({ ...one, data: { some: "data" } }));
+    await look();
+    expect(isDone("b")).toBe(true);
+    expect(sim.requests).toEqual(["get configmaps", "get configmaps", "patch configmaps"]);
+  });
+
   it("nothing more, once an object is otherwise than it was seen", async () => {
     const { sim, look, isDone } = await begin(["a"], (all) => [
       ...all.map((one) => done(one)),

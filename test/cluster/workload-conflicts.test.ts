@@ -24,7 +24,7 @@ describe("pods look for conflicts before they start, and the cluster knows what 
     await prepareController(started, [installIpamClaims], "workload-addresses");
     for (const folder of ["workload-addresses", "detect"])
       await started.kubectl(["apply", "-f", join(root, "deploy", folder, "admission.yaml")]);
-    const names = ["statefulset", "deployment", "replicaset", "garbage-collector"];
+    const names = ["statefulset", "deployment", "replicaset", "job", "garbage-collector"];
     await started.startControllers(...names.map((name) => `${name}-controller`));
   });
   let kube: Objects;
@@ -51,7 +51,7 @@ describe("pods look for conflicts before they start, and the cluster knows what 
   });
   afterEach(async () => {
     await served(async () => {
-      await kubectl("delete statefulsets,deployments --all");
+      await kubectl("delete statefulsets,deployments,jobs --all");
       await until(async () => (await runner.pods()).length, 0);
       await until(() => kubectl("get configmaps -l nodeippool.nmstate.io/addresses -o name"), "");
       await kubectl("delete network-attachment-definitions,nodeippools --all --timeout=60s");
@@ -106,7 +106,8 @@ describe("pods look for conflicts before they start, and the cluster knows what 
       securityContext: { runAsUser: 0, capabilities: { drop: ["ALL"], add: ["NET_RAW"] } },
       resources: { requests: { cpu: "10m", memory: "64Mi" } },
     });
-    expect((await dryRun({ "nodeippool.nmstate.io/detect": "none" })).initContainers).toBeUndefined();
+    for (const none of ["none", " None "])
+      expect((await dryRun({ "nodeippool.nmstate.io/detect": none })).initContainers).toBeUndefined();
     const written = { initContainers: [{ name: "nodeippool-detect", image: "mine" }] };
     expect((await dryRun({}, written)).initContainers).toMatchObject([{ image: "mine" }]);
   });
@@ -147,6 +148,20 @@ describe("pods look for conflicts before they start, and the cluster knows what 
       await until(running, ["10.0.0.1 Running", "10.0.0.2 Running"]);
       await until(conflicts, "");
       await until(reason, "ReconciledPool");
+    });
+  });
+
+  it("a pod of a Job fails, which counts all the same, and the next one has another address", async () => {
+    await createPool({ detect: ["Conflict"] });
+    await giveAddresses(network.other, ["10.0.0.1/24"]);
+    const { metadata, spec } = workload("Deployment", "copy", {});
+    const { template } = spec;
+    const job = { template: { ...template, spec: { ...template.spec, restartPolicy: "Never" } } };
+    await served(async () => {
+      await create({ apiVersion: "batch/v1", kind: "Job", metadata, spec: job });
+      await until(running, ["10.0.0.1 Failed", "10.0.0.2 Running"]);
+      expect([await conflicts(), await reason()]).toEqual([`10.0.0.1 ${mac}`, "IPCollision"]);
+      expect(await events("IPConflict")).toContain("The pod has failed, and the next one gets another address");
     });
   });
 

@@ -27,6 +27,14 @@ export function detected(exitCode: number, ...lines: readonly string[]): Bag {
   };
 }
 
+/** The same of a pod that is not to be restarted. */
+export function failed(exitCode: number, ...lines: readonly string[]): Bag {
+  const [own] = asList(detected(0, ...lines).initContainerStatuses).map((one) => asBag(one) ?? {});
+  const message = asBag(asBag(own?.state)?.terminated)?.message;
+  const ended = { ...own, ready: false, state: { terminated: { exitCode, message } } };
+  return { ...detected(exitCode, ...lines), phase: "Failed", initContainerStatuses: [ended] };
+}
+
 /** A kubelet for init containers that detect: each is run in the pod of a network, with the addresses that its pod was told. */
 export function detecting(network: PodNetwork): (pod: Bag) => Promise<Bag> {
   const log = join(mkdtempSync(join(tmpdir(), "detect-")), "termination-log");
@@ -41,7 +49,9 @@ export function detecting(network: PodNetwork): (pod: Bag) => Promise<Bag> {
       () => 0,
       ({ code }) => Number(code),
     );
-    return detected(exitCode, ...readFileSync(log, "utf8").split("\n").filter(Boolean));
+    const lines = readFileSync(log, "utf8").split("\n").filter(Boolean);
+    const isLast = exitCode !== 0 && asBag(pod.spec)?.restartPolicy === "Never";
+    return isLast ? failed(exitCode, ...lines) : detected(exitCode, ...lines);
   };
   // One after the other: they share the pod.
   return (pod) => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isGated } from "../../integrations/gated-pod.ts";
+import { isGated, isOver } from "../../integrations/gated-pod.ts";
 import { isDeleting } from "../../integrations/object-metadata.ts";
 import { isFreed } from "../../integrations/workload/pods.ts";
 import type { KubeObject, Objects, Stored } from "../../kube/index.ts";
@@ -87,7 +87,10 @@ export class PodRunner {
       if (!isHere) await patch({ metadata: { finalizers: [kubelet], resourceVersion } });
       const status = await this.init(pod);
       const conditions = ["Ready", "ContainersReady"].map((type) => ({ type, status: "True" }));
-      await patch({ status: isStuck(status) ? status : { ...status, phase: "Running", conditions } }, "status");
+      await patch(
+        { status: isStuck(status) || isOver({ status }) ? status : { ...status, phase: "Running", conditions } },
+        "status",
+      );
     }
   }
 }

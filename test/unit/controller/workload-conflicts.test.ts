@@ -5,7 +5,7 @@ import { type Allocation, parseAddress } from "../../../core/index.ts";
 import { wayOf } from "../../../integrations/workload/pod-conflict.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { formatConflicts, poolConflictsOf } from "../../../schema/pool-conflicts.ts";
-import { detected } from "../../support/pod-detects.ts";
+import { detected, failed } from "../../support/pod-detects.ts";
 import type { SimObject } from "../../support/sim-apps.ts";
 import { networksKey, singlePod } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
@@ -211,11 +211,6 @@ describe("another host answers for the address of a pod", () => {
 });
 
 describe("another host answers for the address of a pod that is by itself", () => {
-  const failed = (ip: string) => {
-    const terminated = { exitCode: 4, message: conflict(ip) };
-    const state = { name: "nodeippool-detect", image: "x", imageID: "x", restartCount: 0, state: { terminated } };
-    return { phase: "Failed", initContainerStatuses: [state] };
-  };
   const beginOne = async (options = {}) => {
     const all = begin(options);
     all.apps.create(singlePod("one"));
@@ -237,7 +232,7 @@ describe("another host answers for the address of a pod that is by itself", () =
     async (isAway) => {
       const { sim, says, pass, conflicts, events, apps, told, annotate } = await beginOne();
       sim.isFrozen = isAway;
-      says("one", failed("10.0.0.1"));
+      says("one", failed(4, conflict("10.0.0.1")));
       apps.create(singlePod("two"));
       if (isAway) await pass();
       sim.isFrozen = false;
@@ -254,8 +249,12 @@ describe("another host answers for the address of a pod that is by itself", () =
   );
 
   it.each([
-    ["an address that is not its own", {}, failed("10.0.0.2")],
-    ["one of another workload, as it says", { "nodeippool.nmstate.io/place": "StatefulSet/db/0" }, failed("10.0.0.2")],
+    ["an address that is not its own", {}, failed(4, conflict("10.0.0.2"))],
+    [
+      "one of another workload, as it says",
+      { "nodeippool.nmstate.io/place": "StatefulSet/db/0" },
+      failed(4, conflict("10.0.0.2")),
+    ],
   ])("and it fails with %s: nothing", async (_, annotations, status) => {
     const { create, says, pass, conflicts, apps } = await beginOne();
     create("StatefulSet", "db", { replicas: 1 });

@@ -32,16 +32,15 @@ const done = (object: Bag, needs?: { keys: string[] }): TendStep => {
 };
 
 describe("what a tender does of a look", () => {
-  it("nothing that is not right by what the server answers", async () => {
+  it("nothing more, once something of it is not right by what the server answers", async () => {
     const { sim, look, isDone } = await begin(["a", "b"], (all) => {
       const [a, b] = [all.find((one) => nameOf(one) === "a"), all.find((one) => nameOf(one) === "b")];
-      return a === undefined || b === undefined || a.data !== undefined
-        ? []
-        : [done(b, { keys: ["ConfigMap/default:a"] })];
+      if (a === undefined || b === undefined || a.data !== undefined) return [];
+      return [done(b, { keys: ["ConfigMap/default:a"] }), { verb: "warn", about: "a", message: "has no data" }];
     });
     sim.change("ConfigMap", "a", (one) => ({ ...one, data: { some: "data" } }));
     await look();
-    expect(isDone("b")).toBe(false);
+    expect([isDone("b"), sim.said]).toEqual([false, []]);
   });
 
   it("what is right by the answer only once it was asked for what that needs", async () => {

@@ -1,3 +1,4 @@
+import { type Labels, mayMeetAll, nodesWith } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../attachment-definition.ts";
 import { boundPools } from "../bound-pools.ts";
@@ -60,6 +61,8 @@ export function addressesToTell(map: Bag, workload: WorkloadName, find: Addresse
  *  the ConfigMap                        | the pod
  *  -------------------------------------+------------------------------------------------------------------
  *  has its place                        | is told, once all its networks can be
+ *  has it, with addresses for nodes     | waits, and an Event says so
+ *   that its nodeSelector rules out      |
  *  is for pods that name other pools    | waits, and an Event says so: it, or the pod, is of an earlier template
  *  has not, and the controller made it  | waits: it will have it, or an Event on the workload says why not
  *  has not, and a plan made it          | waits, and an Event says so
@@ -86,6 +89,8 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
   const waits = told.flatMap((one) => ("network" in one ? [] : one));
   if (waits.length > 0) return waits.flatMap(({ why }) => (why === undefined ? [] : warn(pod, why)));
   const networks = told.flatMap((one) => ("network" in one ? one.network : []));
+  const selected = nodesWith((asBag(asBag(pod.spec)?.nodeSelector) ?? {}) as Labels);
+  if (!mayMeetAll([...selected, ...entry.nodes])) return [warn(pod, otherNodes(workload))];
   const annotations = {
     ...sayNetworks(networks),
     ...toldToDetect(pod, networks, checksInMap(map)),
@@ -144,6 +149,10 @@ function namesPoolsFor(definition: Bag | undefined, pod: Bag, nic: NicOfPod): bo
   const { subnet = {}, workload = {} } = namedByPod(asBag(asBag(pod.metadata)?.annotations) ?? {}, nic).value ?? {};
   const own = [subnet, workload].flatMap((named) => Object.values(named).flat());
   return definition !== undefined && (boundPools(definition) !== undefined || (isBound(definition) && own.length > 0));
+}
+
+function otherNodes({ kind, name }: WorkloadName): string {
+  return `its addresses are kept, and for other nodes than its nodeSelector names: change that back, or scale ${kind} ${name} to 0 until they are free`;
 }
 
 export function warn(pod: Bag, message: string): TendStep & { readonly verb: "warn" } {

@@ -145,8 +145,9 @@ export class SimApps {
   }
 
   private makePod(workload: SimObject, owner: SimObject, name: string, hash?: string): void {
-    const { labels, annotations } = (workload.spec as { template: { metadata: Record<"labels" | "annotations", Bag> } })
-      .template.metadata;
+    const { template } = workload.spec as { template: { metadata: Record<"labels" | "annotations", Bag>; spec?: Bag } };
+    const { labels, annotations } = template.metadata;
+    const { nodeSelector } = template.spec ?? {};
     if (this.find("Pod", name) !== undefined) return;
     this.say(`pod ${name}`);
     const { apiVersion, kind, metadata } = owner;
@@ -159,7 +160,10 @@ export class SimApps {
         labels: { ...labels, ...(hash !== undefined && { "pod-template-hash": hash }) },
         annotations: { ...annotations, "sim/template": templateOf(workload) },
       },
-      spec: { schedulingGates: labels[gate] === "gated" ? [{ name: gate }] : [] },
+      spec: {
+        schedulingGates: labels[gate] === "gated" ? [{ name: gate }] : [],
+        ...(nodeSelector !== undefined && { nodeSelector }),
+      },
     });
   }
 

@@ -87,7 +87,7 @@ describe("what says of which pools pods have addresses", () => {
   });
 
   it("S20: the nodes that the template selects", async () => {
-    const { sim, apps, pass, told } = begin("lan, more");
+    const { sim, tending, apps, pass, told } = begin("lan, more");
     const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
     apps.edit("NodeIPPool", "lan", rack("a"));
     apps.edit("NodeIPPool", "more", rack("b"));
@@ -97,6 +97,20 @@ describe("what says of which pools pods have addresses", () => {
     apps.create({ ...made, spec: { ...spec, template: selecting } });
     await pass();
     expect([told(), sim.lines()]).toEqual([["web-0 10.1.0.1/24"], ["10.1.0.1 StatefulSet/default:web/0/net1"]]);
+    // It is kept; a pod for other nodes waits, and says why.
+    const other = { ...template, spec: { ...template.spec, nodeSelector: { rack: "a" } } };
+    apps.edit("StatefulSet", "web", { template: other });
+    apps.remove(apps.find("Pod", "web-0") ?? {});
+    await pass();
+    expect([told(), tending.said.join()]).toEqual([
+      ["web-0"],
+      expect.stringContaining("for other nodes than its nodeSelector"),
+    ]);
+    apps.edit("StatefulSet", "web", { replicas: 0 });
+    await pass(60_000);
+    apps.edit("StatefulSet", "web", { replicas: 1 });
+    await pass();
+    expect(told()).toEqual(["web-0 10.0.0.1/24"]);
   });
 
   it("S21: one that is for others is not exhausted, and nothing is said of it", async () => {

@@ -116,7 +116,8 @@ describe("which place a pod of a Deployment has", () => {
   });
 
   it("nobody is told by a ConfigMap that is being deleted", () => {
-    expect(stepsOf(map("deployment", two, { deletionTimestamp }), pod("a", at0), pod("b"))).toEqual([]);
+    const steps = stepsOf(map("deployment", two, { deletionTimestamp }), pod("a", at0), pod("b"));
+    expect(steps.filter(({ verb }) => verb !== "warn")).toEqual([]);
   });
 });
 

@@ -1,11 +1,15 @@
 import type { Registry } from "prom-client";
-import { freeSpaceOf, IpamError, type Pending, type Pool, type Snapshot } from "../core/index.ts";
+import { IpamError, type Pending, type Pool, type Snapshot } from "../core/index.ts";
 import type { WatchState } from "../kube/index.ts";
+import type { PoolConflicts } from "../schema/pool-conflicts.ts";
 import type { StateBackend } from "../state/backend.ts";
+import { freeIn } from "./pool-status.ts";
 
 /** What is counted when somebody asks. */
 export interface Counted {
   readonly pools: readonly Pool[];
+  /** The addresses of pools, by their names, that other hosts have. */
+  readonly conflicts: ReadonlyMap<string, PoolConflicts>;
   readonly snapshot: Snapshot;
   readonly pending: readonly Pending[];
   readonly queue: { readonly length: number; readonly oldest: number };
@@ -76,7 +80,7 @@ function gauges({ Gauge }: typeof import("prom-client"), registry: Registry): (c
   const keys = gauge("queue_keys", "Keys that wait.");
   const oldest = gauge("queue_oldest_age_seconds", "For how long the oldest key has been waiting.");
   const watches = gauge("watch_state", "1 for the state that the watch of a kind is in.", ["kind", "state"]);
-  return ({ pools, snapshot, pending: waiting, queue, watches: seen }) => {
+  return ({ pools, conflicts, snapshot, pending: waiting, queue, watches: seen }) => {
     const ofPool = ({ pool }: { readonly pool: string }) => pool;
     const live = Map.groupBy(snapshot.allocations, ofPool);
     const leaving = Map.groupBy(snapshot.releasing, ofPool);
@@ -88,7 +92,7 @@ function gauges({ Gauge }: typeof import("prom-client"), registry: Registry): (c
       const lines = [live.get(name) ?? [], leaving.get(name) ?? []] as const;
       addresses.set({ pool: name, state: "allocated" }, lines[0].length);
       addresses.set({ pool: name, state: "releasing" }, lines[1].length);
-      addresses.set({ pool: name, state: "free" }, Number(freeSpaceOf(pool, pool.assignable, ...lines).free));
+      addresses.set({ pool: name, state: "free" }, Number(freeIn(pool, lines.flat(), conflicts.get(name)).free));
       pending.set({ pool: name }, unserved.get(name)?.length ?? 0);
     }
     keys.set(queue.length);

@@ -125,9 +125,14 @@ function names(claims: readonly { readonly claim: string }[]): string {
   return owners.slice(0, 3).join(", ") + rest;
 }
 
-function counts(pool: Pool, { live, releasing, conflicts }: PoolFacts): Bag {
+/** What is left of a pool: what other hosts have is given to nobody. */
+export function freeIn(pool: Pool, lines: readonly Allocation[], conflicts: PoolConflicts = new Map()) {
   const others = [...conflicts.keys()].map((address) => ({ address, length: pool.blockLength }));
-  const { capacity, free } = freeSpaceOf(pool, pool.assignable, live, releasing, others);
+  return freeSpaceOf(pool, pool.assignable, lines, others);
+}
+
+function counts(pool: Pool, { live, releasing, conflicts }: PoolFacts): Bag {
+  const { capacity, free } = freeIn(pool, [...live, ...releasing], conflicts);
   return {
     capacity: `${capacity}`,
     allocated: live.length,

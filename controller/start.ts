@@ -4,6 +4,7 @@ import type { FreeingNodes } from "../integrations/freeing-nodes.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { type Access, fullList, objectsOf, realClock, type Sent, transport } from "../kube/index.ts";
 import { integrationsInCluster, tendingInCluster } from "../pipeline/integrations.ts";
+import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
 import { Engine } from "./engine.ts";
 import { EventWriter } from "./event-writer.ts";
@@ -121,6 +122,7 @@ async function sweepBy(
 function counted({ allocator, queue }: Engine, watches: Counted["watches"]): Counted {
   return {
     pools: [...allocator.pools.values()].flatMap(({ pool, whole }) => pool ?? whole ?? []),
+    conflicts: new Map([...allocator.pools].map(([name, { object }]) => [name, poolConflictsOf(object)])),
     snapshot: allocator.record.latest ?? emptySnapshot,
     pending: [...allocator.pending.values()].flat(),
     queue: { length: queue.length(), oldest: queue.oldest() },

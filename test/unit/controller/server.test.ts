@@ -6,10 +6,27 @@ import { counting, metricsOf } from "../../../controller/metrics.ts";
 import { parseListen, serve } from "../../../controller/server.ts";
 import { emptySnapshot, IpamError } from "../../../core/index.ts";
 import type { WatchState } from "../../../kube/index.ts";
+import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { root } from "../../support/console.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { tableOf } from "../../support/core-table.ts";
+import { poolOf } from "../../support/core-text.ts";
 import { SimController } from "../../support/sim-controller.ts";
+
+it("what is free of a pool is without what other hosts have", async () => {
+  const counted = {
+    ...{ pools: [poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.9")], snapshot: emptySnapshot, pending: [] },
+    conflicts: new Map([
+      [
+        "p",
+        poolConflictsOf({ metadata: { annotations: { "nodeippool.nmstate.io/conflicts": "10.0.0.4, 10.0.0.99" } } }),
+      ],
+    ]),
+    ...{ queue: { length: 0, oldest: 0 }, watches: new Map() },
+  };
+  const { text } = await metricsOf(() => counted, "1.2.3").print();
+  expect(text).toContain('nodeippool_pool_addresses{pool="p",state="free"} 8');
+});
 
 describe("health", () => {
   const rows = tableOf(`
@@ -62,6 +79,7 @@ describe("over HTTP", () => {
     const metrics = metricsOf(
       () => ({
         pools: [...sim.engine.allocator.pools.values()].flatMap(({ pool }) => pool ?? []),
+        conflicts: new Map(),
         snapshot: sim.engine.allocator.record.latest ?? emptySnapshot,
         pending: [...sim.engine.allocator.pending.values()].flat(),
         queue: { length: sim.engine.queue.length(), oldest: sim.engine.queue.oldest() },

@@ -262,8 +262,10 @@ describe("the slices that the controller gives, on a real API server with the re
       expect(await pod(node)).toEqual({ address: slice.replace("0/24", "1/16") });
       // What it does with a node that leaves: the next one has its slice, and its pod the address of a pod.
       await stage.leaves("s2");
-      await stage.joins("s7");
       const next = async () => Object.entries(await slices()).find(([, one]) => one === before.s2)?.[0];
+      // It looks at nodes that wait only when one joins.
+      await until(async () => (await next()) === "s2", false);
+      await stage.joins("s7");
       await until(async () => !["s2", undefined].includes(await next()), true);
       expect(await pod(`${await next()}`, "twin")).toEqual({ address: before.s2?.replace("0/24", "1/16") });
     });

@@ -9,8 +9,10 @@ import { networkAnnotations } from "./pod-networks.ts";
 import {
   asksController,
   claimsUnsaid,
+  hasEnded,
   networksOfPod,
   ordinalOf,
+  placeOfPod,
   usesOfMap,
   usesOfWorkloadPod,
   workloadOfPod,
@@ -20,12 +22,12 @@ import { maySelect } from "./pools-of-workload.ts";
 import { isPoolIn, sourcesFound } from "./sources-in-cluster.ts";
 import { ownerOfWorkload, parseWorkload } from "./workload-object.ts";
 
-/** Bears a pod an address that is its own, or may it? */
+/** Bears a pod an address that is its own, or may it? It bears all that it was told, whatever it says by now: applied again, a manifest takes that out. */
 function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
+  const its = isGated(pod) || hasEnded(pod) ? undefined : placeOfPod(pod);
+  if (its !== undefined && formatOwner(ownerOfWorkload(its.workload)) === ownerOfKey(claim)) return true;
   const uses = usesOfWorkloadPod(placeless(pod as never));
-  return (
-    claimsUnsaid(pod).includes(claim) || uses.some((use) => use.address === address && use.owner === ownerOfKey(claim))
-  );
+  return uses.some((use) => use.address === address && use.owner === ownerOfKey(claim));
 }
 
 /** The line stays while a pod by itself bears it, or waits for it, or has found a conflict of it that its pool is still to say, and while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */

@@ -132,21 +132,27 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
   });
 });
 
-it("a pod that is applied again, and so says its addresses no more, keeps them", async () => {
+it.each([
+  ["the same networks", "red"],
+  ["none", undefined],
+  ["another interface", "red@net7"],
+  ["another address", '[{"name": "red", "ips": ["10.0.0.9/24"]}]'],
+])("a pod that is applied again with %s, and so says its addresses no more, keeps them", async (_, networks) => {
   const { apps, make, pass, told, sim } = begin({ last: 2 });
   make("one");
   make("two");
   await pass();
   const reapply = (name: string) =>
     apps.change(apps.find("Pod", name) ?? {}, ({ metadata, ...pod }) => {
-      const annotations = { ...asBag(asBag(metadata)?.annotations), [networksKey]: "red" };
+      const { [networksKey]: _, ...others } = asBag(asBag(metadata)?.annotations) ?? {};
+      const annotations = { ...others, ...(networks !== undefined && { [networksKey]: networks }) };
       return { ...pod, metadata: { ...asBag(metadata), annotations } } as never;
     });
   reapply("one");
   await pass(90_000);
   make("three");
   await pass(90_000);
-  expect(told()).toEqual(["one", "three", "two 10.0.0.2/24"]);
+  expect(told().slice(1)).toEqual(["three", "two 10.0.0.2/24"]);
   expect(sim.lines()).toEqual(["10.0.0.1 Pod/default:one/0/net1", "10.0.0.2 Pod/default:two/0/net1"]);
   apps.remove(apps.find("Pod", "one") ?? {});
   await pass(90_000);

@@ -152,7 +152,7 @@ function namesPoolsFor(definition: Bag | undefined, pod: Bag, nic: NicOfPod): bo
 }
 
 function otherNodes({ kind, name }: WorkloadName): string {
-  return `its addresses are kept, and for other nodes than its nodeSelector names: change that back, or scale ${kind} ${name} to 0 until they are free`;
+  return `its addresses are kept, and for other nodes than its nodeSelector names: change that back, or delete ${kind} ${name}, and make it again once they are free`;
 }
 
 export function warn(pod: Bag, message: string): TendStep & { readonly verb: "warn" } {

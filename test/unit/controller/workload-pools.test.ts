@@ -113,6 +113,35 @@ describe("what says of which pools pods have addresses", () => {
     expect(told()).toEqual(["web-0 10.0.0.1/24"]);
   });
 
+  it("S20: the nodes that the template of a Deployment selects now, once it is made again", async () => {
+    const { tending, apps, pass, told } = begin("lan, more");
+    const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
+    apps.edit("NodeIPPool", "lan", rack("a"));
+    apps.edit("NodeIPPool", "more", rack("b"));
+    // It has a place also with no replicas.
+    const { spec, ...made } = workload("Deployment", "web", {
+      replicas: 1,
+      strategy: { rollingUpdate: { maxSurge: 1 } },
+    });
+    const selecting = (name: string) => {
+      const template = { ...spec.template, spec: { ...spec.template.spec, nodeSelector: { rack: name } } };
+      return { ...made, spec: { ...spec, template } };
+    };
+    apps.create(selecting("a"));
+    await pass();
+    for (const replicas of [0, 1]) {
+      apps.edit("Deployment", "web", { replicas, template: selecting("b").spec.template });
+      await pass(60_000);
+    }
+    expect(told().map((text) => text.split(" ")[1])).toEqual([undefined]);
+    expect(tending.said.join()).toContain("delete Deployment web, and make it again once they are free");
+    apps.remove(apps.find("Deployment", "web") ?? {});
+    await pass(60_000);
+    apps.create(selecting("b"));
+    await pass();
+    expect(told().map((text) => text.split(" ")[1])).toEqual(["10.1.0.1/24"]);
+  });
+
   it("S21: one that is for others is not exhausted, and nothing is said of it", async () => {
     const { sim, apps, create, pass, told, said } = begin();
     apps.edit("NodeIPPool", "lan", { namespaceAffinity: { matchLabels: { tier: "gold" } } });

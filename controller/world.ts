@@ -93,9 +93,15 @@ export class World {
   /** An object as the server has answered: so it is known before the watch tells of it. Its last finalizer was its end. */
   take(kind: WorldKind, stored: object): Seen {
     const seen = keep(kind, stored);
-    if (isEnded(seen)) this.delete(objectKey(seen));
+    if (isEnded(seen)) this.endOf(seen);
     else if (!this.isOver(seen, kind)) this.set(seen);
     return seen;
+  }
+
+  /** One that was made under its name since is there. */
+  private endOf(ended: Seen): void {
+    const key = objectKey(ended);
+    if (this.get(key)?.metadata.uid === ended.metadata.uid) this.delete(key);
   }
 
   /** Is it gone since? Where labels select what a watch shows, one that lost its label is gone there, and has a new version. */

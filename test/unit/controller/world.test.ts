@@ -37,6 +37,16 @@ describe("an answer that comes after the watch told of the end of the object", (
     expect(world.get(key)?.metadata.uid).toBe("u2");
   });
 
+  it("does not take away the one that was made since, where it is the end itself", () => {
+    const world = new World(kindsOf([nmstate]), () => {});
+    world.set(policy("u1", "5"));
+    world.replace(name, [policy("u2", "9")]);
+    const last = policy("u1", "6");
+    const ended = { ...last, metadata: { ...last.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    world.take(world.kind(name), ended);
+    expect(world.get(key)?.metadata.uid).toBe("u2");
+  });
+
   it("is believed where a restore has brought it back", () => {
     const world = new World(kindsOf([nmstate]), () => {});
     world.set(policy("u1", "5"));

@@ -48,10 +48,10 @@ export const podDelivery: Tending = {
   },
 };
 
-/** The controller, or a plan, makes it soon after the workload; if not, the workload may not say why. */
+/** The controller, or a plan, makes it soon after the workload; if not, the workload may not say why. A pod by itself does. */
 function warnOfNoMap(pod: Bag): TendStep[] {
   const workload = pod.kind === workloadPods.kind && isGated(pod) && !isDeleting(pod) ? workloadOfPod(pod) : undefined;
-  if (workload === undefined) return [];
+  if (workload === undefined || workload.kind === "Pod") return [];
   const next = `look at the Events of ${workload.kind} ${workload.name}; if a plan gives its addresses, apply what that renders`;
   return [{ ...warn(pod, `there is no ConfigMap ${mapNameOf(workload)} with its addresses: ${next}`), after: 60_000 }];
 }

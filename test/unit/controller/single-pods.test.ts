@@ -93,7 +93,7 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
     ["a pool of a plan", "blue", "no plan has a pod by itself"],
     ["a network that is not there", "nowhere", "there is no NetworkAttachmentDefinition default/nowhere"],
   ])("waits with %s, and an Event says why", async (_, networks, message) => {
-    const { apps, sim, make, pass, isWaiting } = begin();
+    const { apps, sim, tending, make, pass, isWaiting } = begin();
     apps.create(pool("own", "10.1.0.0/24", "10.1.0.9", { authority: "Plan" }));
     apps.create(macvlanNetwork("blue", "own"));
     apps.create({
@@ -102,10 +102,12 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
       spec: { config: "{}" },
     });
     make("one", networks);
-    await pass(5000);
+    await pass(90_000);
     expect(isWaiting("one")).toBe(true);
     expect(sim.said.join()).toContain(`Pod/default:one Refused: `);
     expect(sim.said.join()).toContain(message);
+    // An Event of the same reason would take its place.
+    expect(tending.said).toEqual([]);
     expect(sim.lines()).toEqual([]);
   });
 

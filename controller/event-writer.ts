@@ -6,7 +6,7 @@ import type { Seen } from "./seen.ts";
 
 /** What happens within so many milliseconds is said at once. */
 const settle = 1000;
-/** So many Events are written in one go; what is more is dropped. */
+/** So many Events are written in one go. What happened beyond that is dropped; what is wrong is said the next time. */
 const most = 100;
 /** A server keeps Events for so many milliseconds. */
 const kept = 60 * 60_000;
@@ -25,7 +25,7 @@ export class EventWriter {
   private given: Allocation[] = [];
   private freed: Allocation[] = [];
   /** Problems by object and reason: the last word counts. */
-  private problems = new Map<string, Said>();
+  private readonly problems = new Map<string, Said>();
   private readonly written = new Map<string, Written & { readonly name: string; readonly count: number }>();
   private isBusy = false;
   private hasFailed = false;
@@ -61,24 +61,22 @@ export class EventWriter {
     try {
       while (this.given.length + this.freed.length + this.problems.size > 0) {
         await this.ground.clock.sleep(settle, this.signal);
-        for (const said of this.take().slice(0, most)) if (!this.signal.aborted) await this.write(said);
+        for (const said of this.take()) if (!this.signal.aborted) await this.write(said);
       }
     } finally {
       this.isBusy = false;
     }
   }
 
-  /** All that is to be said by now. */
+  /** What is to be said now. */
   private take(): Said[] {
-    const { given, freed, problems } = this;
+    const { given, freed } = this;
     this.given = [];
     this.freed = [];
-    this.problems = new Map();
-    return [
-      ...eventsOf("Allocated", given, this.finder),
-      ...eventsOf("Released", freed, this.finder),
-      ...problems.values(),
-    ];
+    const facts = [...eventsOf("Allocated", given, this.finder), ...eventsOf("Released", freed, this.finder)];
+    const problems = [...this.problems].slice(0, Math.max(0, most - facts.length));
+    for (const [key] of problems) this.problems.delete(key);
+    return [...facts.slice(0, most), ...problems.map(([, said]) => said)];
   }
 
   private async write(said: Said): Promise<void> {

@@ -30,7 +30,7 @@ function started({ isFailing = false } = {}) {
         const { name, kind } = asBag(event.involvedObject) as Bag;
         return `${event.count} ${event.type} ${kind}/${name} ${event.reason}: ${event.message}`;
       });
-  return { sim, written, failures: () => failures };
+  return { sim, events, written, failures: () => failures };
 }
 
 describe("Events", () => {
@@ -100,6 +100,18 @@ describe("Events", () => {
       "1 Normal NodeIPPool/p Allocated",
       "1 Normal NodeNetworkConfigurationPolicy/a Allocated",
     ]);
+  });
+
+  it("of what is wrong are all written, however many there are, and whatever else is said again and again", async () => {
+    const { sim, events, written } = started();
+    const names = Array.from({ length: 250 }, (_, i) => `n${i}`);
+    for (const name of names) sim.node(name);
+    await sim.pass(1000);
+    for (let second = 0; second < 5; second++) {
+      for (const name of names) events.wrong(`Node/${name}`, "Refused", "waits");
+      await sim.pass(1000);
+    }
+    expect(new Set(written()).size).toBe(250);
   });
 
   it("that cannot be written keep nothing from being done, and are complained of once", async () => {
